@@ -1,0 +1,52 @@
+"""gonie: small sequence taggers, trained on your own text and shipped without PyTorch.
+
+    import gonie
+    tagger = gonie.load("runs/ner")
+    document = tagger("George is happy about the election outcome.")
+    document.spans[0]  # Span(start=0, end=6, label="PER", text="George", score=0.98)
+
+Importing the package is cheap: the runtime is loaded with the first model, and torch only by training.
+"""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from gonie.data.types import Document, Sentence, Span, Token
+from gonie.errors import (
+    BundleError,
+    GonieError,
+    InputError,
+    MissingExtraError,
+    OutputError,
+    RecipeError,
+    ResumeError,
+)
+from gonie.version import __version__
+
+if TYPE_CHECKING:
+    from gonie.runtime.predictor import Predictor
+
+__all__ = [
+    "BundleError",
+    "Document",
+    "GonieError",
+    "InputError",
+    "MissingExtraError",
+    "OutputError",
+    "RecipeError",
+    "ResumeError",
+    "Sentence",
+    "Span",
+    "Token",
+    "__version__",
+    "load",
+]
+
+
+def load(path: str | PathLike[str], *, threads: int | None = None) -> Predictor:
+    """The tagger in ``path``, a bundle or a run folder with one; ``threads`` bounds what one call uses."""
+    from gonie.runtime.load import load as load_predictor
+
+    return load_predictor(path, threads=threads)

@@ -1,0 +1,8 @@
+"""``python -m gonie`` is the ``gonie`` command."""
+
+from __future__ import annotations
+
+from gonie.cli.main import main
+
+if __name__ == "__main__":
+    main()

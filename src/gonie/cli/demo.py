@@ -1,0 +1,115 @@
+"""`gonie demo`: the whole path, from a bundled corpus to tagged sentences, in about a minute."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+KOREAN = "korean"  # folder of the Korean run inside the demo's
+EXAMPLE = "example.conll"
+# Sentences of the bundled test files, never trained on.
+ENGLISH_SENTENCE = (
+    "I have just checked with RAC ( David Gorte ) and we have a green light to go ahead with the project ."
+)
+KOREAN_SENTENCE = "데뷔 17년을 맞이한 가수 홍경민이 해금연주자 김유나 (28)씨와 결혼을 전제로 교제하고 있다."
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for what the demo leaves.")] = Path("runs/demo"),
+) -> None:
+    """Train a BiLSTM-CRF on bundled English and Korean, score it, tag with it; about a minute on a CPU."""
+    import time
+
+    from rich.console import Console
+
+    from gonie.cli.threads import calm_threads
+    from gonie.cli.training_display import TrainingDisplay, clock
+
+    calm_threads()
+    from gonie.models.recipe import load_recipe, locate
+    from gonie.training.run import start_run
+
+    began = time.monotonic()
+    console = Console(highlight=False, soft_wrap=True)
+    example = "\n\n".join(locate("bundled:english/train.conll").read_text("utf-8").split("\n\n")[:300]) + "\n"
+    _make_room(out, example)
+    for title, name, folder in (
+        ("English: names of people, places and organisations", "demo", out),
+        ("Korean: 여섯 가지 개체명, 음절 단위", "demo-ko", out / KOREAN),
+    ):
+        console.rule(f"[bold]{title}")
+        with TrainingDisplay(console, closing=False) as display:
+            if start_run(load_recipe(name), folder, display) is None:
+                raise typer.Exit(130)
+    console.rule("[bold]Results")
+    _show(console, out, ENGLISH_SENTENCE)
+    _show(console, out / KOREAN, KOREAN_SENTENCE)
+    took = clock(time.monotonic() - began)
+    console.print(f"\nthe demo took {took}; open {out}/report.html to see more. Try next:\n", markup=False)
+    _next_commands(console, out)
+
+
+def _make_room(out: Path, example: str) -> None:
+    """Take an earlier demo away, finished or not; any other run there is left alone and refused later.
+
+    The demo's example file is written first and so tells its folder from others.
+    """
+    from gonie.data.files import atomic_write
+    from gonie.training.folder import RunFolder
+
+    mark = out / EXAMPLE
+    if mark.is_file() and mark.read_bytes() == example.encode():
+        RunFolder(out).remove()
+        RunFolder(out / KOREAN).remove()
+    RunFolder(out).create()
+    atomic_write(mark, example)
+
+
+def _show(console: Console, folder: Path, sentence: str) -> None:
+    """The test score and one sentence of the test corpus, tagged."""
+    import json
+
+    from rich.markup import escape
+
+    from gonie import load
+    from gonie.cli.tag_output import Colors, pretty
+
+    scores = json.loads((folder / "evaluation.json").read_text("utf-8"))["test"]
+    low, high = scores["intervals"]["f1"]
+    interval = f"(95% {100 * low:.1f} to {100 * high:.1f})"
+    console.print(f"[bold]test F1 {100 * scores['f1']:.1f}[/bold]  {interval}  {escape(str(folder))}")
+    tagger = load(folder)
+    console.print("  ", pretty(tagger(sentence), tagger.encoding.scheme, Colors()), sep="")
+
+
+def _next_commands(console: Console, out: Path) -> None:
+    import shlex
+
+    gonie, english, korean = shlex.quote(_executable()), shlex.quote(str(out)), shlex.quote(str(out / KOREAN))
+    example = shlex.quote(str(out / EXAMPLE))
+    for line in (
+        f'{gonie} tag {english} "Angela Merkel met Samsung managers in Seoul."',
+        f'{gonie} tag {korean} "이순신은 1545년 서울에서 태어났다."',
+        f'echo "John lives in New York." | {gonie} tag {english} --output jsonl',
+        f"{gonie} data check {example}",
+        f"{gonie} train ner --set data.train={example}  # put your own file here",
+    ):
+        console.print(f"  {line}", markup=False)
+
+
+def _executable() -> str:
+    """How to call gonie from this shell: by name if that finds this very installation, else by path."""
+    import os
+    import shutil
+    import sys
+
+    here = Path(sys.argv[0])
+    found = shutil.which("gonie")
+    if here.name != "gonie" or (found and Path(found).resolve() == here.resolve()):
+        return "gonie"
+    return os.path.relpath(here)

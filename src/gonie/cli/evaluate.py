@@ -1,0 +1,98 @@
+"""`gonie evaluate`: score a model on a file with gold tags."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+
+def evaluate(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A run folder or a bundle.")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="A file with gold tags, in any format that `gonie data` reads."),
+    ],
+    *,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the scores, as fractions, to FILE.")
+    ] = None,
+    html_file: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a self-contained report to FILE.")
+    ] = None,
+    mode: Annotated[
+        Literal["conlleval", "strict"],
+        typer.Option(help="conlleval: as the CoNLL scorer counts; strict: only well-formed entities count."),
+    ] = "conlleval",
+    repair: Annotated[
+        Literal["none", "error", "begin", "outside"],
+        typer.Option(help="Policy for predictions that break the tag scheme."),
+    ] = "none",
+    format: Annotated[str, typer.Option(help="auto, conll, conllu, jsonl, tsv or klue.")] = "auto",
+    separator: Annotated[
+        str, typer.Option(help="Between columns: auto, tab, blank, or the very characters.")
+    ] = "auto",
+    word_column: Annotated[
+        int | None, typer.Option(help="Column of the word; detected if not given.")
+    ] = None,
+    tag_column: Annotated[str | None, typer.Option(help="Column of the tag; detected if not given.")] = None,
+) -> None:
+    """Score a model on FILE: precision, recall and F1 with 95% intervals, by type and by novelty.
+
+    Examples:
+
+      gonie evaluate runs/ner test.conll
+
+      gonie evaluate runs/ner test.conll --mode strict --json scores.json --html report.html
+    """
+    import json
+
+    from rich.console import Console
+
+    from gonie.cli.evaluation_table import print_evaluation
+    from gonie.data.files import atomic_write
+    from gonie.data.formats import ReadOptions, Source
+    from gonie.metrics.report import render
+    from gonie.metrics.scoring import score_source
+    from gonie.runtime.load import load
+    from gonie.training.folder import RunFolder
+
+    tagger = load(model)
+    console = Console(highlight=False)
+    data = tagger.recipe.get("data", {})
+    column = int(tag_column) if tag_column and tag_column.lstrip("-").isdigit() else tag_column
+    source = Source(
+        file,
+        ReadOptions(
+            format=format,
+            separator=separator,
+            word_column=word_column,
+            tag_column=column if column is not None else data.get("tag_column"),
+            columns=data.get("columns", {}),
+            tokenizer=tagger.tokenizer,
+        ),
+    )
+    with console.status(f"scoring {file}"):
+        result = score_source(
+            source,
+            tagger.tag_sentences,
+            model_scheme=tagger.encoding.scheme,
+            known_tags=tagger.labels,
+            mode=mode,
+            repair=repair,
+            seen=model / "seen.json",
+        )
+    for line in source.report.lines():
+        console.print(line, style="dim", markup=False)
+    print_evaluation(console, result)
+    if json_file:
+        atomic_write(json_file, json.dumps(result.to_json(), ensure_ascii=False, indent=1))
+    if html_file:
+        page = render(
+            result,
+            title=f"{model.name} on {file.name}",
+            curve=RunFolder(model).history(),
+            details={"file": str(file)},
+        )
+        atomic_write(html_file, page)

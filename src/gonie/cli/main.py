@@ -1,0 +1,81 @@
+"""The `gonie` command: one file a subcommand, and one place where errors become sentences."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+import typer
+
+from gonie.cli import data, demo, evaluate, tag, train
+from gonie.errors import GonieError, MissingExtraError
+
+EXTRAS = {"torch": "train", "onnx": "train", "psutil": "train", "tomli_w": "train"}
+"""Which extra of the package brings what the core does without."""
+
+app = typer.Typer(
+    name="gonie",
+    help="Train, score and use sequence taggers: BiLSTM-CRF and its family, English and Korean.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(demo.demo)
+app.command()(train.train)
+app.command()(evaluate.evaluate)
+app.command()(tag.tag)
+app.add_typer(data.app, name="data")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from gonie import __version__
+
+        typer.echo(f"gonie {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    """Train, score and use sequence taggers: BiLSTM-CRF and its family, English and Korean."""
+
+
+def main() -> None:
+    """Run the command line: refusals are printed and exit 2, Ctrl-C exits 130, a closed pipe is silent."""
+    _open_streams()
+    try:
+        app(prog_name="gonie", standalone_mode=True)
+    except GonieError as error:
+        _fail(str(error))
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still buffered goes nowhere
+        sys.exit(128 + signal.SIGPIPE)
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
+    except MemoryError:
+        _fail("out of memory. Use smaller batches (--set train.batch_tokens=500) or a smaller model.")
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in EXTRAS:
+            raise
+        _fail(str(MissingExtraError(package, extra=EXTRAS[package], purpose="this command")))
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        _fail(f"{place}{error.strerror or error}")
+
+
+def _open_streams() -> None:
+    """Put the null device where the caller closed a standard stream, lest the next file take its number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 (for good)
+
+
+def _fail(message: str) -> None:
+    typer.echo(f"gonie: {message}", err=True)
+    sys.exit(2)

@@ -1,0 +1,54 @@
+"""`gonie tag`: tag text with a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def tag(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A run folder or a bundle.")],
+    text: Annotated[
+        str | None,
+        typer.Argument(metavar="TEXT", help="The text; standard input if neither it nor --file is given."),
+    ] = None,
+    file: Annotated[
+        list[Path] | None, typer.Option("--file", help="A file to tag, plain, .gz or .xz. Repeatable.")
+    ] = None,
+    input: Annotated[
+        str,
+        typer.Option(
+            help="text: one text a line; tokens: one sentence a line, tokens apart by blanks; "
+            'conll: words in columns; jsonl: one {"text": …} a line.'
+        ),
+    ] = "text",
+    output: Annotated[
+        str,
+        typer.Option(
+            help="pretty: text with its labels; conll: word TAB tag (IOB2); jsonl: spans with offsets."
+        ),
+    ] = "pretty",
+) -> None:
+    """Tag TEXT, files or standard input; results come in the order asked, as soon as they are ready.
+
+    Examples:
+
+      gonie tag runs/ner "George is happy about the election outcome."
+
+      gonie tag runs/ner --file letters.txt --output jsonl > tagged.jsonl
+
+      cat words.conll | gonie tag runs/ner --input conll --output conll
+    """
+    from gonie.cli.tag_input import documents
+    from gonie.cli.tag_output import writer
+    from gonie.cli.tag_progress import TagProgress
+    from gonie.runtime.load import load
+
+    with TagProgress() as progress:
+        tagger = load(model)
+        write = writer(output, tagger.encoding.scheme)
+        for document in documents(tagger, text=text, files=file or [], kind=input):
+            write(document)
+            progress.advance(document)

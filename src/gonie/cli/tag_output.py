@@ -1,0 +1,115 @@
+"""How `gonie tag` writes a document: for the eye, as columns, or as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from io import TextIOWrapper
+
+from rich.console import Console
+from rich.text import Text
+
+from gonie.data.jsonl import document_record
+from gonie.data.schemes import IOB2, Scheme, from_spans, to_spans
+from gonie.data.types import Document
+from gonie.errors import InputError
+
+Write = Callable[[Document], None]
+
+OUTPUTS = ("pretty", "conll", "jsonl")
+COLORS = ("cyan", "green", "magenta", "yellow", "blue", "red")
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # what could steer a terminal
+DIGITS = 6  # of a score in JSON
+
+
+def writer(kind: str, scheme: Scheme) -> Write:
+    """What writes a document to standard output, in UTF-8, flushed at once."""
+    if kind not in OUTPUTS:
+        raise InputError(expected=f"--output {', '.join(OUTPUTS)}", got=repr(kind))
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    if kind == "jsonl":
+        return lambda document: _put(jsonl(document))
+    if kind == "conll":
+        return lambda document: _put(conll(document, scheme))
+    if sys.stdout.isatty():
+        console, colors = Console(highlight=False, soft_wrap=True), Colors()
+        return lambda document: console.print(pretty(document, scheme, colors))
+    return lambda document: _put(pretty(document, scheme, Colors()).plain + "\n")
+
+
+def _put(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def jsonl(document: Document) -> str:
+    """One line: the text, its spans and its tokens, with offsets and scores."""
+    record = document_record(document, tokens=True)
+    for item in (*record["spans"], *record["tokens"]):
+        item["score"] = round(item["score"], DIGITS)
+    if document.notes:
+        record["notes"] = list(document.notes)
+    return json.dumps(record, ensure_ascii=False) + "\n"
+
+
+def conll(document: Document, scheme: Scheme) -> str:
+    """A line for each token, word and tag; entities in IOB2, whatever the model's own scheme."""
+    lines = []
+    for start, end in document.sentences:
+        tokens = document.tokens[start:end]
+        tags = [token.tag or "O" for token in tokens]
+        if scheme.has_spans:
+            tags = from_spans(to_spans(tags, scheme), len(tags), IOB2)
+        lines += [f"{token.text}\t{tag}" for token, tag in zip(tokens, tags, strict=True)] + [""]
+    return "".join(f"{line}\n" for line in lines)
+
+
+class Colors:
+    """A colour for each label, in the order in which labels turn up."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+
+    def __getitem__(self, label: str) -> str:
+        return self._known.setdefault(label, COLORS[len(self._known) % len(COLORS)])
+
+
+def pretty(document: Document, scheme: Scheme, colors: Colors) -> Text:
+    """The document for the eye: ``[George PER 0.98] is happy``, or ``George/PROPN is/AUX happy/ADJ``."""
+    return _marked(document, colors) if scheme.has_spans else _tagged(document, colors)
+
+
+def _marked(document: Document, colors: Colors) -> Text:
+    """The text with its spans in the colour of their label, which stands behind them with its score."""
+    shown = Text()
+    at = 0
+    for span in document.spans:
+        shown.append(_safe(document.text[at : span.start]))
+        color = colors[span.label]
+        shown.append("[", style="dim")
+        shown.append(_safe(span.text), style=f"bold {color}")
+        shown.append(f" {span.label}", style=color)
+        shown.append("" if span.score is None else f" {span.score:.2f}", style="dim")
+        shown.append("]", style="dim")
+        at = span.end
+    return shown.append(_safe(document.text[at:]))
+
+
+def _tagged(document: Document, colors: Colors) -> Text:
+    """A sentence a line, each token with its tag in a colour of its own."""
+    lines = []
+    for start, end in document.sentences:
+        line = Text()
+        for token in document.tokens[start:end]:
+            line.append(" " if line else "").append(_safe(token.text))
+            line.append(f"/{token.tag}", style=colors[token.tag or ""])
+        lines.append(line)
+    return Text("\n").join(lines)
+
+
+def _safe(text: str) -> str:
+    """Control characters made visible, so that no text can steer the terminal it is shown on."""
+    return CONTROL.sub("\ufffd", text)

@@ -1,0 +1,5 @@
+"""Text in, numbers out, with numpy alone: the same path for training and for tagging.
+
+``formats`` reads files into ``types.Sentence``, ``tokenize`` cuts raw text, ``schemes`` knows what tags mean,
+``encoding`` turns words into ids, ``corpus`` keeps them flat and collates batches that ``batching`` chose.
+"""

@@ -1,0 +1,160 @@
+"""A corpus encoded once into flat arrays, in memory or memory-mapped from a folder.
+
+Every array is one-dimensional. With N sentences, M tokens and U distinct surface forms:
+
+    offsets       (N + 1)   sentence i is tokens offsets[i] .. offsets[i + 1]
+    forms         (M)       which distinct form each token is
+    tags          (M)       gold label, -1 where there is none
+    form_words    (U)       word id of each form
+    form_offsets  (U + 1)   characters of form u are form_chars[form_offsets[u] : form_offsets[u + 1]]
+    form_chars
+    G.offsets     (M + 1)   for each sparse feature group G, the feature ids of each token
+    G.ids
+
+A token is its form, so words and characters are stored once per form and looked up through ``forms``.
+On disk each array is a raw little-endian file beside ``corpus.json``, which names their types.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gonie.data import ragged
+from gonie.data.files import atomic_write
+from gonie.errors import InputError, OutputError
+
+Array = NDArray[Any]
+
+INDEX = "corpus.json"
+
+
+class Corpus:
+    """Encoded sentences; ``corpus.arrays`` holds the flat arrays that the module describes."""
+
+    def __init__(self, arrays: Mapping[str, Array], groups: tuple[str, ...]) -> None:
+        self.arrays = dict(arrays)
+        self.groups = groups
+        self.lengths: NDArray[np.int64] = np.diff(self.arrays["offsets"])
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens all sentences have together."""
+        return int(self.arrays["offsets"][-1])
+
+    @classmethod
+    def open(cls, folder: Path) -> Corpus:
+        """Map a corpus that a ``FolderSink`` wrote; nothing is read until it is used."""
+        try:
+            index = json.loads((folder / INDEX).read_text("utf-8"))
+            arrays = {name: _mapped(folder, name, *kind) for name, kind in index["arrays"].items()}
+            return cls(arrays, tuple(index["groups"]))
+        except (OSError, ValueError, TypeError, LookupError) as error:
+            raise InputError(
+                expected=f"an encoded corpus with {INDEX}",
+                got=str(error),
+                path=folder,
+                fix="Encode it again.",
+            ) from error
+
+
+def _mapped(folder: Path, name: str, kind: str, size: int) -> Array:
+    """An array of ``size`` numbers, mapped from its file; an empty file cannot be mapped."""
+    if not size:
+        return np.zeros(0, dtype=kind)
+    path = folder / f"{name}.bin"
+    array: Array = np.memmap(path, dtype=kind, mode="r")
+    if len(array) != size:
+        raise ValueError(f"{len(array)} numbers in {path.name} in place of {size}")
+    return array
+
+
+class Sink(Protocol):
+    """Where encoding puts its blocks: each named array grows at its end."""
+
+    def append(self, name: str, block: Array) -> None:
+        """Add ``block`` to the end of the array ``name``."""
+
+    def finish(self, groups: tuple[str, ...]) -> Corpus:
+        """Close every array and return the corpus."""
+
+
+class MemorySink:
+    """Keeps blocks in memory and joins them at the end."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[str, list[Array]] = {}
+
+    def append(self, name: str, block: Array) -> None:
+        """Add ``block`` to the end of the array ``name``."""
+        self._blocks.setdefault(name, []).append(block)
+
+    def finish(self, groups: tuple[str, ...]) -> Corpus:
+        """Join every array and return the corpus."""
+        return Corpus({name: np.concatenate(blocks) for name, blocks in self._blocks.items()}, groups)
+
+
+class FolderSink:
+    """Writes blocks straight to files, for a corpus larger than memory; ``finish`` maps them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._arrays: dict[str, tuple[str, int]] = {}
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / INDEX).unlink(missing_ok=True)  # until it is whole again, it is no corpus
+        except OSError as error:
+            raise OutputError(f"cannot write an encoded corpus to {folder}: {error.strerror}") from error
+
+    def append(self, name: str, block: Array) -> None:
+        """Add ``block`` to the end of the file of array ``name``."""
+        known = self._arrays.get(name)
+        try:
+            with open(self._folder / f"{name}.bin", "wb" if known is None else "ab") as file:
+                block.tofile(file)
+        except OSError as error:
+            raise OutputError(f"cannot write an encoded corpus to {self._folder}: {error}") from error
+        self._arrays[name] = (block.dtype.str, len(block) + (known[1] if known else 0))
+
+    def finish(self, groups: tuple[str, ...]) -> Corpus:
+        """Write the index, which makes the folder a corpus, and map it."""
+        atomic_write(self._folder / INDEX, json.dumps({"arrays": self._arrays, "groups": groups}))
+        return Corpus.open(self._folder)
+
+
+def collate(corpus: Corpus, rows: NDArray[np.int64]) -> dict[str, Array]:
+    """The padded batch of the sentences ``rows``, in that order; the names and shapes are in ``batching``."""
+    arrays = corpus.arrays
+    lengths = corpus.lengths[rows]
+    flat = ragged.positions(arrays["offsets"][rows], lengths)  # (tokens of the batch,)
+    width = int(lengths.max())
+    mask = np.arange(width) < lengths[:, None]  # (B, T)
+    forms, local = np.unique(arrays["forms"][flat], return_inverse=True)  # (U,), (tokens,)
+    begins = arrays["form_offsets"][forms]
+    char_lengths = arrays["form_offsets"][forms + 1] - begins
+    chars = arrays["form_chars"][ragged.positions(begins, char_lengths)]
+    batch: dict[str, Array] = {
+        "lengths": lengths,
+        "mask": mask,
+        "words": ragged.pad(arrays["form_words"][forms][local], lengths, fill=0),
+        "forms": ragged.pad(local, lengths, fill=0),
+        "chars": ragged.pad(chars, char_lengths, fill=0),
+        "char_lengths": char_lengths,
+        "tags": ragged.pad(arrays["tags"][flat], lengths, fill=-1),
+    }
+    for group in corpus.groups:
+        starts = arrays[f"{group}.offsets"][flat]
+        counts = arrays[f"{group}.offsets"][flat + 1] - starts
+        spread = np.zeros(mask.shape, dtype=np.int64)
+        spread[mask] = counts
+        batch[f"{group}.ids"] = arrays[f"{group}.ids"][ragged.positions(starts, counts)].astype(np.int64)
+        batch[f"{group}.offsets"] = ragged.offsets(spread.ravel())
+    return batch

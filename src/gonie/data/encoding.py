@@ -1,0 +1,261 @@
+"""The one path from words to numbers, fitted on training text and shared by training and the runtime.
+
+An ``Encoding`` holds everything that must be the same when a model is trained and when it is used: how words
+are normalised and looked up, the character inventory, the sparse feature extractors with their vocabularies,
+and the labels. It travels in the bundle as JSON.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gonie.data import ragged
+from gonie.data.context import Context
+from gonie.data.corpus import Corpus, MemorySink, Sink
+from gonie.data.gazetteer import Gazetteers
+from gonie.data.jamo import decompose
+from gonie.data.normalize import Normalization, fallbacks
+from gonie.data.schemes import Scheme, from_spans, to_spans
+from gonie.data.spelling import Spelling
+from gonie.data.types import Sentence
+from gonie.data.vocabulary import UNKNOWN, Vocabulary
+from gonie.errors import InputError
+
+MAX_CHARS = 50  # characters of a word that the character network sees; the rest is cut
+BLOCK = 2000  # sentences encoded before their arrays go to the sink
+
+
+class Extractor(Protocol):
+    """Turns a sentence into sparse features, as strings, for each of its tokens."""
+
+    name: str
+
+    def extract(self, sentence: Sentence) -> list[list[str]]:
+        """Feature strings of every token."""
+
+    def to_json(self) -> dict[str, Any]:
+        """What ``from_json`` of the same class needs to make it again."""
+
+
+EXTRACTORS: Mapping[str, Any] = {"spelling": Spelling, "context": Context, "gazetteer": Gazetteers}
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What one pass over the training text counts; every vocabulary is cut from it."""
+
+    words: Counter[str] = field(default_factory=Counter)
+    chars: Counter[str] = field(default_factory=Counter)
+    labels: Counter[str] = field(default_factory=Counter)
+    features: dict[str, Counter[str]] = field(default_factory=dict)
+
+
+def spell(word: str, *, jamo: bool) -> str:
+    """The characters that the character network sees: the word's own, or its jamo, cut to ``MAX_CHARS``."""
+    return (decompose(word[:MAX_CHARS]) if jamo else word)[:MAX_CHARS]
+
+
+def count(
+    sentences: Iterable[Sentence],
+    *,
+    normalization: Normalization,
+    jamo: bool,
+    extractors: Sequence[Extractor],
+) -> Counts:
+    """Count words, characters, labels and features in one streaming pass."""
+    forms: Counter[str] = Counter()
+    counts = Counts(features={extractor.name: Counter() for extractor in extractors})
+    for sentence in sentences:
+        forms.update(sentence.words)
+        counts.labels.update(sentence.tags or ())
+        for extractor in extractors:
+            counter = counts.features[extractor.name]
+            for features in extractor.extract(sentence):
+                counter.update(features)
+    for form, times in forms.items():
+        counts.words[normalization(form)] += times
+        for character in spell(form, jamo=jamo):
+            counts.chars[character] += times
+    return counts
+
+
+def close_labels(labels: Iterable[str], scheme: Scheme) -> tuple[str, ...]:
+    """The tags a model needs for ``labels``: under a span scheme, every tag of every type, seen or not.
+
+    A type met only as single tokens still needs its begin, inside and end tags to be decodable.
+    """
+    names = sorted(set(labels))
+    if scheme.kind == "plain":
+        return tuple(names)
+    types = sorted({label for name in names for _, _, label in to_spans([name], scheme)})
+    tags = {"O": None}
+    for kind in types:
+        for length in (1, 2, 3):
+            tags.update(dict.fromkeys(from_spans([(0, length, kind)], length, scheme)))
+    return tuple(tags)
+
+
+class Encoding:
+    """Sentences in, a ``Corpus`` of ids out; see the module for what it holds."""
+
+    def __init__(
+        self,
+        *,
+        words: Vocabulary,
+        chars: Vocabulary,
+        labels: Sequence[str],
+        scheme: Scheme,
+        normalization: Normalization,
+        jamo: bool,
+        extractors: Sequence[Extractor],
+        features: Mapping[str, Vocabulary],
+    ) -> None:
+        self.words = words
+        self.chars = chars
+        self.labels = tuple(labels)
+        self.scheme = scheme
+        self.normalization = normalization
+        self.jamo = jamo
+        self.extractors = tuple(extractors)
+        self.features = dict(features)
+        self.label_ids = {label: i for i, label in enumerate(self.labels)}
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Names of the sparse feature groups, in order."""
+        return tuple(extractor.name for extractor in self.extractors)
+
+    @classmethod
+    def fit(
+        cls,
+        counts: Counts,
+        *,
+        scheme: Scheme,
+        normalization: Normalization,
+        jamo: bool,
+        extractors: Sequence[Extractor],
+        min_count: int,
+        min_feature_count: int,
+        extra_words: Iterable[str] = (),
+    ) -> Encoding:
+        """Cut the vocabularies from ``counts``; ``extra_words`` (pretrained) follow the counted words."""
+        return cls(
+            words=Vocabulary.from_counts(counts.words, min_count=min_count).extended(extra_words),
+            chars=Vocabulary.from_counts(counts.chars),
+            labels=close_labels(counts.labels, scheme),
+            scheme=scheme,
+            normalization=normalization,
+            jamo=jamo,
+            extractors=extractors,
+            features={
+                name: Vocabulary.from_counts(counter, min_count=min_feature_count)
+                for name, counter in counts.features.items()
+            },
+        )
+
+    def word_id(self, form: str) -> int:
+        """Id of a surface form: normalised as in training, then through the fall-back look-ups."""
+        return self.words.first((self.normalization(form), *fallbacks(form)))
+
+    def encode(self, sentences: Iterable[Sentence], sink: Sink | None = None) -> Corpus:
+        """Encode a stream of sentences, block by block, into ``sink`` (memory when none is given)."""
+        sink = sink or MemorySink()
+        forms: dict[str, int] = {}
+        stream = iter(sentences)
+        tokens, sizes = 0, dict.fromkeys(self.groups, 0)
+        zero = np.zeros(1, dtype=np.int64)
+        for name in ("offsets", "form_offsets", *(f"{group}.offsets" for group in self.groups)):
+            sink.append(name, zero)
+        while block := list(islice(stream, BLOCK)):
+            lengths = np.array([len(sentence) for sentence in block], dtype=np.int64)
+            sink.append("offsets", tokens + np.cumsum(lengths))
+            tokens += int(lengths.sum())
+            sink.append("forms", self._form_ids(block, forms))
+            sink.append("tags", self._tag_ids(block))
+            for extractor in self.extractors:
+                group = extractor.name
+                ids, counts = self._feature_ids(block, extractor)
+                sink.append(f"{group}.ids", ids)
+                sink.append(f"{group}.offsets", sizes[group] + np.cumsum(counts))
+                sizes[group] += len(ids)
+        if not tokens:
+            self._append_empty(sink)
+        self._append_forms(sink, list(forms))
+        return sink.finish(self.groups)
+
+    def _append_empty(self, sink: Sink) -> None:
+        nothing = np.zeros(0, dtype=np.int32)
+        for name in ("forms", "tags", *(f"{group}.ids" for group in self.groups)):
+            sink.append(name, nothing)
+
+    def _append_forms(self, sink: Sink, forms: list[str]) -> None:
+        sink.append("form_words", np.array([self.word_id(form) for form in forms], dtype=np.int32))
+        spelled = [spell(form, jamo=self.jamo) for form in forms]
+        lengths = np.array([len(text) for text in spelled], dtype=np.int64)
+        sink.append("form_offsets", ragged.offsets(lengths)[1:])
+        sink.append("form_chars", self.chars.ids("".join(spelled)))
+
+    @staticmethod
+    def _form_ids(block: list[Sentence], forms: dict[str, int]) -> NDArray[np.int32]:
+        ids = [forms.setdefault(word, len(forms)) for sentence in block for word in sentence.words]
+        return np.array(ids, dtype=np.int32)
+
+    def _tag_ids(self, block: list[Sentence]) -> NDArray[np.int32]:
+        ids = self.label_ids
+        tags: Iterator[int] = (
+            ids.get(tag, -1)
+            for sentence in block
+            for tag in (sentence.tags if sentence.tags is not None else ("",) * len(sentence))
+        )
+        return np.fromiter(tags, dtype=np.int32)
+
+    def _feature_ids(
+        self, block: list[Sentence], extractor: Extractor
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        rows = [features for sentence in block for features in extractor.extract(sentence)]
+        vocabulary = self.features[extractor.name]
+        ids = vocabulary.ids([feature for row in rows for feature in row])
+        owners = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
+        known = ids != UNKNOWN  # a feature never met in training has no weight
+        return ids[known], np.bincount(owners[known], minlength=len(rows)).astype(np.int64)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything ``from_json`` needs, as plain values."""
+        return {
+            "words": self.words.to_json(),
+            "chars": self.chars.to_json(),
+            "labels": list(self.labels),
+            "scheme": self.scheme.to_json(),
+            "normalization": self.normalization.to_json(),
+            "jamo": self.jamo,
+            "extractors": [{"name": e.name, **e.to_json()} for e in self.extractors],
+            "features": {name: vocabulary.to_json() for name, vocabulary in self.features.items()},
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Encoding:
+        """The encoding that ``to_json`` described."""
+        unknown = [e["name"] for e in value["extractors"] if e["name"] not in EXTRACTORS]
+        if unknown:
+            raise InputError(
+                expected=f"feature groups among {', '.join(EXTRACTORS)}",
+                got=", ".join(unknown),
+                fix="Load this bundle with the gonie version that made it.",
+            )
+        return cls(
+            words=Vocabulary.from_json(value["words"]),
+            chars=Vocabulary.from_json(value["chars"]),
+            labels=value["labels"],
+            scheme=Scheme.from_json(value["scheme"]),
+            normalization=Normalization.from_json(value["normalization"]),
+            jamo=value["jamo"],
+            extractors=[EXTRACTORS[e["name"]].from_json(e) for e in value["extractors"]],
+            features={name: Vocabulary.from_json(v) for name, v in value["features"].items()},
+        )

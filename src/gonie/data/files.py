@@ -1,0 +1,334 @@
+"""Files in and out: every reader gets its lines here, every writer its atomic file.
+
+Reading is strict (UTF-8, no NUL bytes) and says ``file:line`` when it refuses. Writing is whole or not at
+all: a temporary file beside the target, flushed to the disk, then renamed over it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import difflib
+import errno
+import gzip
+import lzma
+import os
+import secrets
+import shlex
+import stat
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from os import PathLike
+from pathlib import Path
+from typing import IO, Any, BinaryIO, cast
+
+from gonie.errors import InputError, OutputError
+
+Line = tuple[int, str]
+"""A line of a file: its number, counted from 1, and its text without the line end."""
+
+STANDARD_INPUT = "-"
+BLOCK = 1 << 20
+LONGEST_LINE = 1 << 28
+"""A line beyond this many bytes is not text: it is refused before it fills the memory."""
+
+PREFIX, SUFFIX = ".gonie-", ".tmp"
+"""What the name of a file still being written begins and ends with."""
+
+_DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError)
+
+
+def display(path: str | PathLike[str]) -> str:
+    """The name of a file for messages: ``-`` is the standard input."""
+    name = os.fspath(path)
+    return "standard input" if name == STANDARD_INPUT else name
+
+
+def is_utf8(text: str) -> bool:
+    """False with a lone surrogate in it, as which Python sees a byte of a name that is not UTF-8."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def is_stream(path: str | PathLike[str]) -> bool:
+    """Can the path be read only once: the standard input, a pipe, a process substitution?"""
+    return os.fspath(path) == STANDARD_INPUT or Path(path).is_fifo()
+
+
+def lines(path: str | PathLike[str]) -> Iterator[Line]:
+    """Yield ``(number, text)`` for each line of a UTF-8 file, plain, ``.gz`` or ``.xz``; ``-`` is stdin.
+
+    A byte order mark and the CR of CRLF are taken off. Only LF ends a line, so that U+2028 or U+0085 inside a
+    token stays there. Memory is one block, not the file.
+    """
+    name = display(path)
+    first = True
+    number = 1
+    for block in _blocks(path, name):
+        data = block.removeprefix(codecs.BOM_UTF8) if first else block
+        first = False
+        yield from enumerate(_texts(data, number, name), number)
+        number += block.count(b"\n")
+
+
+def _texts(data: bytes, number: int, name: str) -> list[str]:
+    """The lines of one block whose first line has this number."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _undecodable(data, error.start, number, name) from None
+    if "\0" in text:
+        raise InputError(
+            path=name,
+            line=number + text.count("\n", 0, text.index("\0")),
+            expected="text",
+            got="a NUL byte",
+            fix="The file is binary or damaged",
+        )
+    texts = text.split("\n")
+    if not texts[-1]:
+        texts.pop()
+    if "\r" in text:
+        texts = [line.removesuffix("\r") for line in texts]
+    return texts
+
+
+def _blocks(path: str | PathLike[str], name: str) -> Iterator[bytes]:
+    """The bytes of a file in blocks that end at a line end (the last one perhaps not)."""
+    held: list[bytes] = []
+    size = 0
+    with _opened(path, name) as stream:
+        while chunk := _chunk(stream, name):
+            cut = chunk.rfind(b"\n") + 1
+            if cut:
+                yield b"".join([*held, chunk[:cut]])
+                held, size = [], 0
+            held.append(chunk[cut:])
+            size += len(chunk) - cut
+            if size > LONGEST_LINE:
+                raise InputError(
+                    path=name,
+                    expected=f"lines shorter than {LONGEST_LINE >> 20} MiB",
+                    got="a longer one",
+                    fix="Is this a text file?",
+                )
+    if size:
+        yield b"".join(held)
+
+
+def _chunk(stream: BinaryIO, name: str) -> bytes:
+    try:
+        return stream.read(BLOCK)
+    except _DAMAGED as error:
+        raise InputError(
+            path=name,
+            expected="a whole compressed file",
+            got=f"a damaged one ({error})",
+            fix="Fetch or compress it again",
+        ) from None
+    except OSError as error:
+        raise _unreadable(Path(name), error) from None
+
+
+def _opened(path: str | PathLike[str], name: str) -> AbstractContextManager[BinaryIO]:
+    if os.fspath(path) == STANDARD_INPUT:
+        return nullcontext(sys.stdin.buffer)
+    file = Path(path)
+    try:
+        if file.suffix == ".gz":
+            return cast(BinaryIO, gzip.open(file, "rb"))
+        if file.suffix == ".xz":
+            return cast(BinaryIO, lzma.open(file, "rb"))
+        return file.open("rb")
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise _unreadable(file, error) from None
+
+
+def _unreadable(file: Path, error: OSError | ValueError) -> InputError:
+    """Why a file could not be opened or read, and what would help."""
+    if isinstance(error, FileNotFoundError):
+        return InputError(path=file, expected="a file", got="none of that name", fix=_missing(file))
+    if isinstance(error, IsADirectoryError):
+        return InputError(path=file, expected="a file", got="a folder", fix=_inside(file))
+    if isinstance(error, PermissionError):
+        return InputError(
+            path=file,
+            expected="a readable file",
+            got="one you may not read",
+            fix=f"Do: chmod u+r {shlex.quote(str(file))}",
+        )
+    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return InputError(path=file, expected="a readable file", got=f"the error '{reason}'")
+
+
+def _missing(file: Path) -> str:
+    if not file.parent.is_dir():
+        return f"The folder {file.parent} does not exist either"
+    try:
+        near = difflib.get_close_matches(file.name, os.listdir(file.parent), n=1)
+    except OSError:
+        near = []
+    return f"Did you mean {file.parent / near[0]}?" if near else "Check the name"
+
+
+def _inside(folder: Path) -> str:
+    try:
+        names = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
+    except OSError:
+        names = []
+    some = ", ".join(names[:5]) + (" …" if len(names) > 5 else "")
+    return f"Name a file in it: {some}" if names else "Name a file"
+
+
+def _undecodable(data: bytes, at: int, number: int, name: str) -> InputError:
+    begin = data.rfind(b"\n", 0, at) + 1
+    end = data.find(b"\n", at)
+    line = data[begin : end if end >= 0 else len(data)]
+    return InputError(
+        path=name,
+        line=number + data.count(b"\n", 0, at),
+        expected="UTF-8",
+        got=f"the byte 0x{data[at]:02x} at byte {at - begin + 1} of the line",
+        fix=_likely(data, line, name),
+    )
+
+
+def _likely(data: bytes, line: bytes, name: str) -> str:
+    """Which encoding the bytes would be, and the command that converts them."""
+    encoding = _encoding(data, line)
+    if encoding is None:
+        return "The file is binary or damaged"
+    command = f"iconv -f {encoding} -t UTF-8"
+    if name != display(STANDARD_INPUT):
+        command += f" {shlex.quote(name)} > {shlex.quote(name + '.utf8')}"
+    return f"It would read as {encoding}. Do: {command}"
+
+
+def _encoding(data: bytes, line: bytes) -> str | None:
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "UTF-16"
+    if b"\0" in line:
+        return None
+    if _korean(line):
+        return "CP949"
+    # 0x80..0x9f are letters and quotes in Windows-1252 and control characters in Latin-1.
+    return "WINDOWS-1252" if any(0x80 <= byte <= 0x9F for byte in line) else "LATIN1"
+
+
+def _korean(line: bytes) -> bool:
+    """Does the line decode as CP949, mostly to Hangul, mostly from pairs of high bytes?
+
+    An accented Latin-1 letter before an ASCII one may decode to a rare syllable; pairs of high bytes tell.
+    """
+    try:
+        text = line.decode("cp949")
+    except UnicodeDecodeError:
+        return False
+    foreign = [character for character in text if ord(character) > 127]
+    hangul = sum("가" <= character <= "힣" for character in foreign)
+    high = sum(byte > 127 for byte in line)
+    return 2 * hangul >= len(foreign) and 2 * high > 3 * len(foreign)
+
+
+def atomic_write(path: str | PathLike[str], data: bytes | str) -> None:
+    """Write a whole file or leave the old one: text as UTF-8, bytes as they are."""
+    with atomic_file(path, "wb") as file:
+        file.write(data.encode("utf-8") if isinstance(data, str) else data)
+
+
+@contextmanager
+def atomic_file(path: str | PathLike[str], mode: str = "w") -> Iterator[IO[Any]]:
+    """Open a file to write that takes its name only when the block ends well.
+
+    ``mode`` is ``"w"`` (UTF-8 text, LF) or ``"wb"``. On any error the temporary file is removed and what
+    stood at ``path`` is untouched. A device or pipe (``/dev/stdout``) is written directly.
+    """
+    if mode not in ("w", "wb"):
+        raise OutputError(f"expected the mode 'w' or 'wb', got {mode!r}")
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise OutputError(f"cannot write {path}: it is a folder. Name a file in it")
+    if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+        with _translated(path, str(target)), _stream(str(target), mode) as file:
+            yield file
+        return
+    temporary = target.with_name(f"{PREFIX}{secrets.token_hex(6)}{SUFFIX}")
+    try:
+        with _translated(path, str(temporary)):
+            with _stream(_created(temporary, target), mode) as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, target)
+            _sync_folder(target.parent)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Delete the temporary files of writers that were killed in ``folder``; none may be at work there."""
+    for left in folder.glob(f"{PREFIX}*{SUFFIX}"):
+        with suppress(OSError):
+            left.unlink()
+
+
+def _stream(file: str | int, mode: str) -> IO[Any]:
+    if mode == "wb":
+        return open(file, "wb")
+    return open(file, "w", encoding="utf-8", newline="\n")
+
+
+def _created(temporary: Path, target: Path) -> int:
+    """A new file with the permissions of the one it will replace, else the usual ones under the umask."""
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    if target.exists():
+        os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
+    return descriptor
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the rename itself survive a power cut, where the system can: some refuse to sync a folder."""
+    if os.name != "posix":
+        return
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def _translated(path: str | PathLike[str], *own: str) -> Iterator[None]:
+    """Turn an ``OSError`` of our own file into an ``OutputError``; one that names another file passes."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None and os.fspath(error.filename) not in (*own, *_folders(own)):
+            raise
+        raise OutputError(_unwritable(path, error)) from error
+
+
+def _folders(names: tuple[str, ...]) -> list[str]:
+    return [os.path.dirname(name) for name in names]
+
+
+def _unwritable(path: str | PathLike[str], error: OSError) -> str:
+    folder = os.path.dirname(os.path.abspath(path))
+    reasons = {
+        errno.ENOSPC: "the disk is full. Free some space or write elsewhere",
+        errno.EDQUOT: "your disk quota is used up. Free some space or write elsewhere",
+        errno.EACCES: f"you may not write in {folder}. Choose another folder",
+        errno.EPERM: f"you may not write in {folder}. Choose another folder",
+        errno.EROFS: f"{folder} is read-only. Choose another folder",
+        errno.ENOENT: f"the folder {folder} does not exist. Do: mkdir -p {shlex.quote(folder)}",
+        errno.ENOTDIR: f"{folder} is not a folder. Choose another place",
+    }
+    why = reasons.get(error.errno or 0) or error.strerror or str(error)
+    return f"cannot write {path}: {why}. What was there before is unchanged"

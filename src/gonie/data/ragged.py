@@ -1,0 +1,32 @@
+"""Rows of unequal length kept in one flat array: the three moves the whole data path is made of."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+
+def offsets(lengths: Ints) -> Ints:
+    """Where each row begins in the flat array, and where the last one ends: (N,) -> (N + 1,)."""
+    places = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=places[1:])
+    return places
+
+
+def positions(starts: Ints, lengths: Ints) -> Ints:
+    """Flat indices of the rows that begin at ``starts``, one row after the other: (sum of lengths,).
+
+    >>> positions(np.array([10, 0]), np.array([2, 3])).tolist()
+    [10, 11, 0, 1, 2]
+    """
+    places = offsets(lengths)
+    return np.repeat(starts - places[:-1], lengths) + np.arange(places[-1], dtype=np.int64)
+
+
+def pad(flat: NDArray[np.integer], lengths: Ints, *, fill: int) -> Ints:
+    """Lay a flat array out as a right-padded table: (sum of lengths,) -> (N, longest)."""
+    table = np.full((len(lengths), int(lengths.max(initial=0))), fill, dtype=np.int64)
+    table[np.arange(table.shape[1]) < lengths[:, None]] = flat
+    return table

@@ -1,0 +1,95 @@
+"""The nouns that text becomes: sentences to learn from, documents that come back tagged.
+
+``Sentence`` is what readers yield and what training and scoring consume: words with named columns beside
+them. ``Document`` is what a tagger returns: the text with its tokens and spans, all by character offset.
+Neither holds tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Morpheme:
+    """One analysed morpheme of a surface token: its dictionary form and its tag (Kiwi's, for Korean)."""
+
+    form: str
+    tag: str
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A surface token: ``document.text[start:end] == text``."""
+
+    text: str
+    start: int
+    end: int
+    tag: str | None = None
+    score: float | None = None
+    morphemes: tuple[Morpheme, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A labelled stretch of text by character offset: ``document.text[start:end] == text``."""
+
+    start: int
+    end: int
+    label: str
+    text: str
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Words of one sentence with their columns, as read from a file or cut from a text.
+
+    ``tags`` is the gold column where there is one. ``columns`` holds further columns by name (``pos``,
+    ``chunk`` …), each as long as ``words``. ``starts`` and ``ends`` are character offsets into ``text``.
+    ``path`` and ``line`` say where the sentence began, for messages.
+    """
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...] | None = None
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    text: str | None = None
+    starts: tuple[int, ...] = ()
+    ends: tuple[int, ...] = ()
+    path: str = ""
+    line: int = 0
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def surface(self) -> str:
+        """The sentence as running text: ``text`` where known, else the words joined by blanks."""
+        return self.text if self.text is not None else " ".join(self.words)
+
+    def offsets(self) -> list[tuple[int, int]]:
+        """Character offsets of each word into ``surface``."""
+        if self.text is not None:
+            return list(zip(self.starts, self.ends, strict=True))
+        places, at = [], 0
+        for word in self.words:
+            places.append((at, at + len(word)))
+            at += len(word) + 1
+        return places
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A tagged text. ``sentences`` are ranges of ``tokens``: sentence i is ``tokens[a:b]`` for its (a, b)."""
+
+    text: str
+    tokens: tuple[Token, ...] = ()
+    sentences: tuple[tuple[int, int], ...] = ()
+    spans: tuple[Span, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def tags(self) -> tuple[str | None, ...]:
+        """The tag of every token, in order."""
+        return tuple(token.tag for token in self.tokens)

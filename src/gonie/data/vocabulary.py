@@ -1,0 +1,167 @@
+"""The two-way table of strings and ids, with how often each was seen.
+
+Ids 0 (padding) and 1 (unknown) are reserved and stand for no string: a word spelled ``<unk>`` in the data
+gets an id of its own. The order is fixed by the counts alone, so the same corpus gives the same ids.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, repeat
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gonie.errors import BundleError
+
+PADDING, UNKNOWN = 0, 1
+RESERVED = ("<padding>", "<unknown>")
+
+
+def tally(sequences: Iterable[Iterable[str]]) -> Counter[str]:
+    """How often each string occurs, in one pass over sequences that need not fit in memory."""
+    counts: Counter[str] = Counter()
+    for sequence in sequences:
+        counts.update(sequence)
+    return counts
+
+
+class Vocabulary:
+    """Strings with ids from 2 on, by descending count, then by string; immutable.
+
+    The words that were counted come first, then words known from elsewhere with count 0 (``extended``):
+    ids below ``trained`` have been seen in training, those from ``trained`` on have not. ``unknown`` is the
+    number of tokens left out by ``min_count`` or ``max_size``; it is the count of id 1.
+    """
+
+    __slots__ = ("_counts", "_index", "_strings")
+
+    def __init__(self, *, strings: Sequence[str], counts: Sequence[int], unknown: int = 0) -> None:
+        self._strings = [*RESERVED, *strings]
+        self._counts = np.array([0, unknown, *counts], dtype=np.int64)
+        self._index = dict(zip(strings, range(len(RESERVED), len(self._strings)), strict=True))
+        if not len(self._index) == len(strings) == len(counts):
+            raise ValueError(
+                f"expected distinct strings, each with a count, got {len(strings)} strings, "
+                f"{len(self._index)} of them distinct, and {len(counts)} counts"
+            )
+
+    @classmethod
+    def from_counts(
+        cls, counts: Mapping[str, int], *, min_count: int = 1, max_size: int | None = None
+    ) -> Vocabulary:
+        """The strings seen at least ``min_count`` times, the ``max_size`` most frequent of them."""
+        floor = max(min_count, 1)
+        kept = [(string, count) for string, count in counts.items() if count >= floor]
+        kept.sort(key=lambda entry: (-entry[1], entry[0]))
+        kept = kept[:max_size]
+        unknown = sum(counts.values()) - sum(count for _, count in kept)
+        return cls(
+            strings=[string for string, _ in kept], counts=[count for _, count in kept], unknown=unknown
+        )
+
+    @classmethod
+    def from_sequences(
+        cls, sequences: Iterable[Iterable[str]], *, min_count: int = 1, max_size: int | None = None
+    ) -> Vocabulary:
+        """``from_counts`` of everything in ``sequences``, read once."""
+        return cls.from_counts(tally(sequences), min_count=min_count, max_size=max_size)
+
+    def __len__(self) -> int:
+        return len(self._strings)
+
+    def __contains__(self, string: object) -> bool:
+        return string in self._index
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Vocabulary):
+            return NotImplemented
+        return self._strings == other._strings and np.array_equal(self._counts, other._counts)
+
+    __hash__ = None  # type: ignore[assignment]  # equal by content, which may be large
+
+    def __repr__(self) -> str:
+        return f"Vocabulary({len(self):,} ids, {self.trained:,} of them trained, {self.tokens:,} tokens)"
+
+    @property
+    def strings(self) -> list[str]:
+        """The strings of ids 2, 3, …"""
+        return self._strings[len(RESERVED) :]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How often each id was seen (V,); read-only."""
+        view = self._counts.view()
+        view.flags.writeable = False
+        return view
+
+    @property
+    def trained(self) -> int:
+        """The number of leading ids that training has seen, the two reserved ones included."""
+        return len(RESERVED) + int(np.count_nonzero(self._counts[len(RESERVED) :]))
+
+    @property
+    def tokens(self) -> int:
+        """The number of tokens counted, those left out as unknown included."""
+        return int(self._counts.sum())
+
+    def id(self, string: str) -> int:
+        """The id of ``string``, 1 where it is not known."""
+        return self._index.get(string, UNKNOWN)
+
+    def first(self, keys: Iterable[str]) -> int:
+        """The id of the first known one of ``keys`` (see ``normalize.fallbacks``), 1 where none is."""
+        index = self._index
+        return next((index[key] for key in keys if key in index), UNKNOWN)
+
+    def ids(self, strings: Iterable[str]) -> NDArray[np.int32]:
+        """The id of each string (N,), 1 where it is not known."""
+        return np.fromiter(map(self._index.get, strings, repeat(UNKNOWN)), dtype=np.int32)
+
+    def string(self, id: int) -> str:
+        """The string of an id; ``<padding>`` and ``<unknown>`` stand for 0 and 1, for display."""
+        if not 0 <= id < len(self._strings):
+            raise IndexError(f"expected an id from 0 to {len(self) - 1}, got {id}")
+        return self._strings[id]
+
+    def count(self, id: int) -> int:
+        """How often the string of ``id`` was seen; 0 for one known from elsewhere."""
+        return int(self._counts[id])
+
+    def singletons(self) -> NDArray[np.bool_]:
+        """Which ids were seen exactly once (V,): these may stand in for the unknown word in training."""
+        once: NDArray[np.bool_] = self._counts == 1
+        once[: len(RESERVED)] = False
+        return once
+
+    def extended(self, strings: Iterable[str]) -> Vocabulary:
+        """This vocabulary and, behind it, each further string once, with count 0, in the order given."""
+        known = self._index
+        new = [string for string in dict.fromkeys(strings) if string not in known]
+        counts = chain(self._counts[len(RESERVED) :].tolist(), repeat(0, len(new)))
+        return Vocabulary(
+            strings=[*self.strings, *new], counts=list(counts), unknown=int(self._counts[UNKNOWN])
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain lists for the bundle: the strings and counts of ids 2, 3, …; trailing zeros left out."""
+        return {
+            "strings": self.strings,
+            "counts": self._counts[len(RESERVED) : self.trained].tolist(),
+            "unknown": int(self._counts[UNKNOWN]),
+        }
+
+    @classmethod
+    def from_json(cls, saved: Mapping[str, Any]) -> Vocabulary:
+        """What ``to_json`` wrote."""
+        strings, counts = saved["strings"], saved["counts"]
+        if len(counts) > len(strings) or len(set(strings)) != len(strings):
+            raise BundleError(
+                "vocabulary: expected distinct strings and no more counts than strings, "
+                f"got {len(strings)} strings, {len(set(strings))} of them distinct, and {len(counts)} counts"
+                ". Export the model again"
+            )
+        counts = [*counts, *repeat(0, len(strings) - len(counts))]
+        return cls(strings=strings, counts=counts, unknown=int(saved["unknown"]))

@@ -1,0 +1,67 @@
+"""From a trained model to a bundle on disk, proved equal to it before it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+from gonie.data.batching import sorted_batches
+from gonie.data.corpus import collate
+from gonie.data.encoding import Encoding
+from gonie.data.tokenize import Tokenizer
+from gonie.data.types import Sentence
+from gonie.export.onnx_graph import onnx_graph
+from gonie.export.proof import MaxDifference, prove
+from gonie.models.tagger import Tagger
+from gonie.runtime.bundle import Bundle, write_bundle
+from gonie.runtime.session import OnnxScorer
+
+BATCH_TOKENS, BATCH_SENTENCES = 2000, 32
+
+
+def export_bundle(
+    model: Tagger,
+    *,
+    encoding: Encoding,
+    tokenizer: Tokenizer,
+    folder: str | PathLike[str],
+    samples: Sequence[Sentence],
+    constrained: bool = True,
+    scores: Mapping[str, Any] | None = None,
+    recipe: Mapping[str, Any] | None = None,
+) -> MaxDifference:
+    """Write ``model`` as a bundle to ``folder``; returns how far its ONNX scores are from torch's.
+
+    ``samples`` are real sentences to prove the export on: a few dozen do. ``constrained`` keeps decoding to
+    what the tag scheme allows. ``scores`` and ``recipe`` are kept for people. Nothing is written unless the
+    proof holds.
+    """
+    graph = onnx_graph(model)
+    corpus = encoding.encode(samples)
+    rows = sorted_batches(corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES)
+    difference = prove(model, OnnxScorer(graph), (collate(corpus, chosen) for chosen in rows))
+    transitions, start, end = (part.detach().float().cpu().numpy() for part in model.head().chain())
+    bundle = Bundle(
+        encoding=encoding,
+        tokenizer=tokenizer.to_json(),
+        graph=graph,
+        transitions=transitions,
+        start=start,
+        end=end,
+        constrained=constrained,
+        model=summary(model),
+        scores=scores or {},
+        recipe=recipe or {},
+    )
+    write_bundle(folder, bundle)
+    return difference
+
+
+def summary(model: Tagger) -> dict[str, Any]:
+    """The model for people: its parts as torch prints them, and how many weights each has."""
+    return {
+        "parts": {name: type(part).__name__ for name, part in model.named_children()},
+        "weights": {name: sum(p.numel() for p in part.parameters()) for name, part in model.named_children()},
+        "description": str(model),
+    }

@@ -1,0 +1,126 @@
+"""Recurrent layers as ONNX's RNN and LSTM operators, which take lengths and run either way or both.
+
+ONNX stacks a layer's gates in the order i, o, f, c and its peepholes in the order i, o, f; torch and
+``PeepholeLSTM`` have i, f, c, o and i, f, o.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gonie.export.graph import Graph
+from gonie.export.refusal import unknown
+from gonie.nn.encoders import LSTM, Elman, PeepholeLSTM
+
+GATES = (0, 3, 1, 2)  # where i, o, f, c lie among i, f, c, o
+PEEPHOLES = (0, 2, 1)  # where i, o, f lie among i, f, o
+Y, Y_H = 0, 1  # results of the operators: all states, last states
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One direction's weights as ONNX wants them: (G*H, D), (G*H, H), (2*G*H,) and for peepholes (3*H,)."""
+
+    op: str
+    hidden: int
+    activations: tuple[str, ...]
+    weight_ih: Tensor
+    weight_hh: Tensor
+    bias: Tensor
+    peepholes: Tensor | None = None
+
+
+def cell(layer: nn.Module) -> Cell:
+    """The weights of a one-way layer."""
+    describe = CELLS.get(type(layer))
+    if describe is None:
+        raise unknown("recurrent layer", layer, CELLS)
+    return describe(layer)
+
+
+def alike(one: Cell, other: Cell) -> bool:
+    """Can both be the two directions of one operator?"""
+    same = one.op == other.op and one.hidden == other.hidden
+    return same and (one.peepholes is None) == (other.peepholes is None)
+
+
+def recur(
+    graph: Graph, x: str, lengths: str, cells: Sequence[Cell], *, direction: str, output: int = Y
+) -> str:
+    """The operator over ``x`` (T, B, D) and ``lengths`` (B,) int32, a cell for each direction.
+
+    Shape: all states (T, B, directions * H), or with ``output=Y_H`` the last of each direction,
+    (B, directions * H). States past a sentence's end are 0.
+    """
+    first = cells[0]
+    weights = [
+        graph.weight(torch.stack([getattr(c, name) for c in cells]))
+        for name in ("weight_ih", "weight_hh", "bias")
+    ]
+    extra = []
+    if first.peepholes is not None:  # after the two initial states, which are left out
+        extra = ["", "", graph.weight(torch.stack([c.peepholes for c in cells if c.peepholes is not None]))]
+    attributes: dict[str, Any] = {
+        "hidden_size": first.hidden,
+        "direction": direction,
+        "activations": [name for c in cells for name in c.activations],
+    }
+    states = graph.add(first.op, x, *weights, lengths, *extra, output=output, **attributes)
+    if output == Y_H:  # (directions, B, H)
+        return _side_by_side(graph, states, perm=[1, 0, 2], shape=[0, -1])
+    return _side_by_side(graph, states, perm=[0, 2, 1, 3], shape=[0, 0, -1])  # from (T, directions, B, H)
+
+
+def _side_by_side(graph: Graph, states: str, *, perm: list[int], shape: list[int]) -> str:
+    """Bring the axis of directions before that of the states, and make them one."""
+    return graph.add("Reshape", graph.add("Transpose", states, perm=perm), graph.weight(shape))
+
+
+def _elman(layer: Any) -> Cell:
+    return Cell(
+        op="RNN",
+        hidden=layer.width,
+        activations=({"tanh": "Tanh", "sigmoid": "Sigmoid"}[layer.activation],),
+        weight_ih=layer.weight_ih,
+        weight_hh=layer.weight_hh,
+        bias=torch.cat([layer.bias, torch.zeros_like(layer.bias)]),
+    )
+
+
+def _lstm(layer: Any) -> Cell:
+    weights = layer.lstm
+    return Cell(
+        op="LSTM",
+        hidden=layer.width,
+        activations=("Sigmoid", "Tanh", "Tanh"),
+        weight_ih=_reordered(weights.weight_ih_l0, GATES),
+        weight_hh=_reordered(weights.weight_hh_l0, GATES),
+        bias=torch.cat([_reordered(weights.bias_ih_l0, GATES), _reordered(weights.bias_hh_l0, GATES)]),
+    )
+
+
+def _peephole(layer: Any) -> Cell:
+    bias = _reordered(layer.bias, GATES)
+    return Cell(
+        op="LSTM",
+        hidden=layer.width,
+        activations=("Sigmoid", "Tanh", "Tanh"),
+        weight_ih=_reordered(layer.weight_ih, GATES),
+        weight_hh=_reordered(layer.weight_hh, GATES),
+        bias=torch.cat([bias, torch.zeros_like(bias)]),
+        peepholes=layer.peepholes[list(PEEPHOLES)].flatten(),
+    )
+
+
+def _reordered(stacked: Tensor, order: Sequence[int]) -> Tensor:
+    """The blocks of equal height of ``stacked`` in another order."""
+    blocks = stacked.chunk(len(order))
+    return torch.cat([blocks[i] for i in order])
+
+
+CELLS: Mapping[type, Callable[[Any], Cell]] = {Elman: _elman, LSTM: _lstm, PeepholeLSTM: _peephole}

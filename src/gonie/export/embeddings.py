@@ -1,0 +1,90 @@
+"""Each embedding as a piece of graph, from arrays of the batch to (B, T, D); dropout leaves no trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from torch import nn
+
+from gonie.export.cells import Y_H, cell, recur
+from gonie.export.graph import Graph
+from gonie.export.refusal import unknown
+from gonie.export.sums import feature_sums
+from gonie.nn.embeddings import CharCNN, CharLSTM, FeatureEmbedding, NoEmbedding, Stack, WordEmbedding
+
+
+def embedding(graph: Graph, part: nn.Module) -> str | None:
+    """Vectors (B, T, D) of the tokens; None where the width is 0, for which a graph needs no value."""
+    write = EMBEDDINGS.get(type(part))
+    if write is None:
+        raise unknown("embedding", part, EMBEDDINGS)
+    return write(graph, part)
+
+
+def words(graph: Graph, part: WordEmbedding) -> str:
+    """Rows of one table, learned and fixed ones alike."""
+    return graph.add("Gather", graph.weight(part.table()), graph.input("words"), axis=0)
+
+
+def char_cnn(graph: Graph, part: CharCNN) -> str:
+    """Convolution over each distinct form's characters, then the maximum over those that are its own."""
+    chars = graph.input("chars")  # (U, C)
+    vectors = graph.add("Gather", graph.weight(part.characters.weight), chars, axis=0)  # (U, C, D)
+    convolution = part.convolution
+    windows = graph.add(
+        "Conv",
+        graph.add("Transpose", vectors, perm=[0, 2, 1]),
+        graph.weight(convolution.weight),
+        graph.weight(convolution.bias),  # type: ignore[arg-type]
+        pads=list(part.margins),
+    )  # (U, filters, C)
+    nowhere = graph.weight(np.array(-np.inf, dtype=np.float32))
+    kept = graph.add("Where", real_characters(graph, chars), windows, nowhere)
+    spelled = graph.add("ReduceMax", kept, graph.weight([2]), keepdims=0)  # (U, filters)
+    return graph.add("Gather", spelled, graph.input("forms"), axis=0)
+
+
+def char_lstm(graph: Graph, part: CharLSTM) -> str:
+    """The last state of each direction over each distinct form's characters."""
+    table = graph.weight(part.characters.weight)
+    vectors = graph.add("Gather", table, graph.input("chars"), axis=0)  # (U, C, D)
+    x = graph.add("Transpose", vectors, perm=[1, 0, 2])  # (C, U, D)
+    lengths = graph.lengths("char_lengths")  # (U,)
+    cells = [cell(part.encoder.ahead), cell(part.encoder.back)]  # type: ignore[arg-type]
+    spelled = recur(graph, x, lengths, cells, direction="bidirectional", output=Y_H)  # (U, 2H)
+    return graph.add("Gather", spelled, graph.input("forms"), axis=0)
+
+
+def features(graph: Graph, part: FeatureEmbedding) -> str:
+    """The sum of the vectors of a position's features."""
+    return feature_sums(graph, part.group, part.weight)
+
+
+def stack(graph: Graph, part: Stack) -> str | None:
+    """The parts side by side."""
+    values = [value for value in (embedding(graph, inner) for inner in part.parts) if value is not None]
+    return graph.add("Concat", *values, axis=2) if values else None
+
+
+def nothing(graph: Graph, part: NoEmbedding) -> None:
+    """No value at all."""
+
+
+def real_characters(graph: Graph, chars: str) -> str:
+    """True at a form's own characters: (U, 1, C)."""
+    size = graph.add("Gather", graph.add("Shape", chars), graph.weight(np.array(1)))  # C
+    places = graph.add("Range", graph.weight(np.array(0)), size, graph.weight(np.array(1)))  # (C,)
+    lengths = graph.add("Unsqueeze", graph.input("char_lengths"), graph.weight([1, 2]))  # (U, 1, 1)
+    return graph.add("Less", places, lengths)
+
+
+EMBEDDINGS: Mapping[type, Callable[[Graph, Any], str | None]] = {
+    WordEmbedding: words,
+    CharCNN: char_cnn,
+    CharLSTM: char_lstm,
+    FeatureEmbedding: features,
+    Stack: stack,
+    NoEmbedding: nothing,
+}

@@ -1,0 +1,75 @@
+"""How far a score may lie off by the luck of which sentences are in the test file.
+
+The sentence bootstrap (Efron 1979; for tagging, Koehn 2004): draw as many sentences as the file has, with
+replacement, score them, repeat, and take the middle 95% of the scores. Sentences, not tokens or spans, are
+drawn, because errors of one sentence go together. A score must be a function of summed counts, so that a
+resample is one row of a matrix product and not a second pass over the corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from gonie.metrics.counts import SentenceCounts
+
+Floats = npt.NDArray[np.float64]
+
+CELLS = 4_000_000
+"""The most cells of a table held at once: 32 MB."""
+
+
+def resampled_sums(counts: SentenceCounts, *, resamples: int, seed: int) -> Floats:
+    """The summed counts of each resample, (R, C).
+
+    sums[r] = Σ_n w[r, n] · counts[n], where w[r, n] is how often resample r drew sentence n.
+    """
+    sentences, columns = counts.shape
+    generator = np.random.default_rng(seed)
+    sums = np.empty((resamples, columns))  # (R, C)
+    rows, width = max(1, CELLS // sentences), max(1, CELLS // sentences)
+    for top in range(0, resamples, rows):
+        weights = _draw(generator, rows=min(rows, resamples - top), sentences=sentences)  # (rows, N)
+        for left in range(0, columns, width):
+            right = min(columns, left + width)
+            sums[top : top + rows, left:right] = weights @ counts.dense(left, right)
+    return sums
+
+
+def _draw(generator: np.random.Generator, *, rows: int, sentences: int) -> Floats:
+    """How often each row drew each sentence, (rows, N); every row sums to N."""
+    drawn = generator.integers(0, sentences, size=(rows, sentences))  # (rows, N)
+    drawn += sentences * np.arange(rows)[:, None]
+    times = np.bincount(drawn.ravel(), minlength=rows * sentences)
+    return times.reshape(rows, sentences).astype(np.float64)
+
+
+def percentiles(scores: Floats, *, level: float = 0.95) -> Floats:
+    """The middle ``level`` of each column of scores (R, S) as (S, 2), low and high.
+
+    Resamples where a score is not defined (nan: none of that type was drawn) are left out; a column defined
+    nowhere gives (0, 0). Between two resamples the value is interpolated linearly, as numpy.percentile does.
+    """
+    ordered = np.sort(scores, axis=0)  # nan sorts last
+    last = np.count_nonzero(~np.isnan(scores), axis=0) - 1  # (S,)
+    ends = np.array([(1 - level) / 2, (1 + level) / 2])  # (2,)
+    place = np.maximum(last, 0)[:, None] * ends  # (S, 2)
+    below = np.floor(place).astype(np.int64)
+    above = np.minimum(below + 1, np.maximum(last, 0)[:, None])
+    column = np.arange(scores.shape[1])[:, None]  # (S, 1)
+    low, high = ordered[below, column], ordered[above, column]  # (S, 2)
+    return np.where(last[:, None] >= 0, low + (place - below) * (high - low), 0.0)
+
+
+def intervals(
+    counts: SentenceCounts,
+    score: Callable[[Floats], Floats],
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
+    level: float = 0.95,
+) -> Floats:
+    """Percentile intervals (S, 2) of ``score``, which maps summed counts (R, C) to scores (R, S)."""
+    return percentiles(score(resampled_sums(counts, resamples=resamples, seed=seed)), level=level)

@@ -1,0 +1,102 @@
+"""The counts that every score here is made of.
+
+A score is a function of three sums (gold, predicted, correct). Kept per sentence, the same sums can be drawn
+again for a bootstrap, so both live here: ``Counts`` is one triple, ``SentenceCounts`` a sparse table of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+
+def ratio(numerator: float, denominator: float) -> float:
+    """numerator / denominator, and 0 where there is nothing to divide by, as conlleval has it."""
+    return numerator / denominator if denominator else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many things are gold, how many were predicted, and how many of those are correct."""
+
+    gold: int = 0
+    predicted: int = 0
+    correct: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(self.gold + other.gold, self.predicted + other.predicted, self.correct + other.correct)
+
+    @property
+    def precision(self) -> float:
+        """correct / predicted; 0 when nothing was predicted."""
+        return ratio(self.correct, self.predicted)
+
+    @property
+    def recall(self) -> float:
+        """correct / gold; 0 when there is no gold."""
+        return ratio(self.correct, self.gold)
+
+    @property
+    def f1(self) -> float:
+        """2PR / (P + R) = 2 correct / (gold + predicted)."""
+        return ratio(2 * self.correct, self.gold + self.predicted)
+
+    def to_json(self) -> dict[str, float | int]:
+        """Fractions and counts by name."""
+        return {
+            "f1": self.f1,
+            "precision": self.precision,
+            "recall": self.recall,
+            "gold": self.gold,
+            "predicted": self.predicted,
+            "correct": self.correct,
+        }
+
+
+@dataclass(frozen=True)
+class SentenceCounts:
+    """A table (sentences, columns) of counts, kept sparse: 50,000 sentences may meet 1,000 labels.
+
+    Entry e says that ``values[e]`` things of column ``columns[e]`` lie in sentence ``sentences[e]``;
+    entries of the same cell add up.
+    """
+
+    sentences: npt.NDArray[np.int64]  # (E,)
+    columns: npt.NDArray[np.int64]  # (E,)
+    values: npt.NDArray[np.int64]  # (E,)
+    shape: tuple[int, int]  # (N, C)
+
+    @classmethod
+    def from_events(
+        cls, events: Iterable[tuple[int, int, int]], *, sentences: int, columns: int
+    ) -> SentenceCounts:
+        """From (sentence, column, value) triples."""
+        table = np.array(list(events), dtype=np.int64).reshape(-1, 3)  # (E, 3)
+        return cls(table[:, 0], table[:, 1], table[:, 2], (sentences, columns))
+
+    @classmethod
+    def beside(cls, parts: Sequence[SentenceCounts]) -> SentenceCounts:
+        """Tables over the same sentences put side by side, columns in the order of ``parts``."""
+        starts = np.cumsum([0, *(part.shape[1] for part in parts)])
+        return cls(
+            np.concatenate([part.sentences for part in parts]),
+            np.concatenate([part.columns + start for part, start in zip(parts, starts[:-1], strict=True)]),
+            np.concatenate([part.values for part in parts]),
+            (parts[0].shape[0], int(starts[-1])),
+        )
+
+    def total(self) -> npt.NDArray[np.int64]:
+        """The sum over sentences, (C,)."""
+        sums = np.bincount(self.columns, weights=self.values, minlength=self.shape[1])
+        return sums.astype(np.int64)
+
+    def dense(self, first: int, last: int) -> npt.NDArray[np.float64]:
+        """Columns first..last-1 as an ordinary table, (N, last - first)."""
+        width = last - first
+        chosen = (self.columns >= first) & (self.columns < last)
+        cells = self.sentences[chosen] * width + self.columns[chosen] - first
+        flat = np.bincount(cells, weights=self.values[chosen], minlength=self.shape[0] * width)
+        return flat.astype(np.float64).reshape(self.shape[0], width)

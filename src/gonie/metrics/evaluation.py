@@ -1,0 +1,274 @@
+"""One call that measures a tagging from every side, and the value it returns.
+
+``evaluate`` takes gold sentences and predicted tags; ``Evaluation`` is what ``gonie evaluate`` prints, what
+its JSON holds and what the HTML report shows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from gonie.data.schemes import Checker, Mode, Scheme, TokenSpan, from_spans
+from gonie.data.schemes import repair as repair_tags
+from gonie.data.types import Sentence
+from gonie.errors import InputError
+from gonie.metrics.counts import Counts
+from gonie.metrics.intervals import Interval, Intervals, bootstrap_intervals
+from gonie.metrics.labels import Boundaries, Confusion, LabelScores, token_counts
+from gonie.metrics.mistakes import Mistake, find_mistake, worst
+from gonie.metrics.novelty import Novelty, Recall, SeenMentions, novelty_counts, novelty_recall
+from gonie.metrics.spans import SpanScores, read_spans, span_counts
+
+Tags = Sequence[str]
+Spans = list[TokenSpan]
+
+RepairPolicy = Literal["none", "error", "begin", "outside"]
+"""The policies of ``gonie.data.schemes.repair``, and none: predictions stay as they are, read by the mode."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What was done to predicted sequences that break their scheme.
+
+    ``invalid`` sentences broke it, ``changed`` tags were rewritten by the policy; ``invalid_gold``
+    sentences of the gold file break theirs (they are read by the mode, never changed).
+    """
+
+    policy: str
+    invalid: int
+    changed: int
+    invalid_gold: int
+
+    def to_json(self) -> dict[str, str | int]:
+        """The policy by name and the counts."""
+        return {
+            "policy": self.policy,
+            "invalid": self.invalid,
+            "count": self.changed,
+            "invalid_gold": self.invalid_gold,
+        }
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Everything measured on one file.
+
+    For a span scheme the score is micro F1 over spans. For a plain scheme (part of speech) every token is a
+    span of length one: the score is accuracy, micro precision, recall and F1 all equal it, and ``types``
+    are the labels. ``unknown_labels`` are gold labels that the model cannot predict, with how often they
+    occur; they count as missed, and stand in the macro average with 0.
+    """
+
+    scheme: Scheme
+    mode: str
+    repair: Repair
+    spans: SpanScores
+    tokens: LabelScores
+    confusion: Confusion
+    boundaries: Boundaries | None
+    intervals: Intervals | None
+    novelty: Mapping[Novelty, Recall] | None
+    unknown_labels: Mapping[str, int]
+    sentences: int
+    mistakes: tuple[Mistake, ...]
+
+    @property
+    def plain(self) -> bool:
+        """Whether tags stand for themselves and not for spans."""
+        return not self.scheme.has_spans
+
+    @property
+    def headline(self) -> tuple[str, float]:
+        """The one score: ("accuracy", …) for a plain scheme, ("f1", …) for spans."""
+        return ("accuracy", self.tokens.accuracy) if self.plain else ("f1", self.spans.micro.f1)
+
+    def interval(self, score: str) -> Interval | None:
+        """The 95% interval of an overall score (``f1``, ``accuracy``, ``macro_f1``), where asked for."""
+        return None if self.intervals is None else self.intervals.overall[score]
+
+    def type_interval(self, label: str) -> Interval | None:
+        """The same for the F1 of one type."""
+        return None if self.intervals is None else self.intervals.types[label]["f1"]
+
+    def novelty_interval(self, kind: Novelty) -> Interval | None:
+        """The same for the recall of one class of novelty."""
+        return None if self.intervals is None else self.intervals.novelty[kind.value]
+
+    @property
+    def by_frequency(self) -> list[tuple[str, Counts]]:
+        """Types and their counts, the most frequent in gold first."""
+        return sorted(self.spans.types.items(), key=lambda item: (-item[1].gold, item[0]))
+
+    def worst_errors(self, count: int = 20) -> list[Mistake]:
+        """The sentences with the most errors (where confidences were given, the surest) first."""
+        return worst(self.mistakes, count)
+
+    def to_json(self) -> dict[str, object]:
+        """All of it but the sentences, as fractions (not percentages) and counts."""
+        micro, macro = self.spans.micro, self.spans.macro
+        return {
+            "headline": self.headline[0],
+            "f1": micro.f1,
+            "precision": micro.precision,
+            "recall": micro.recall,
+            "accuracy": self.tokens.accuracy,
+            "types": {label: counts.to_json() for label, counts in self.spans.types.items()},
+            "macro": {"f1": macro.f1, "precision": macro.precision, "recall": macro.recall},
+            "intervals": None if self.intervals is None else self.intervals.to_json(),
+            "mode": self.mode,
+            "scheme": self.scheme.kind,
+            "repair": self.repair.to_json(),
+            "novelty": _novelty_json(self.novelty),
+            "confusion": self.confusion.to_json(),
+            "boundaries": None if self.boundaries is None else self.boundaries.to_json(),
+            "unknown_labels": dict(self.unknown_labels),
+            "sentences": self.sentences,
+            "sentences_with_errors": len(self.mistakes),
+            "tokens": self.tokens.tokens,
+        }
+
+
+def evaluate(
+    gold: Sequence[Sentence],
+    predicted_tags: Sequence[Tags],
+    *,
+    scheme: Scheme,
+    predicted_scheme: Scheme | None = None,
+    mode: Mode = "conlleval",
+    seen: SeenMentions | None = None,
+    repair: RepairPolicy = "none",
+    known_tags: Collection[str] | None = None,
+    confidences: Sequence[Sequence[float]] | None = None,
+    bootstrap: int = 1000,
+    seed: int = 0,
+) -> Evaluation:
+    """Score predicted tags against the gold tags of the same sentences.
+
+    ``scheme`` is that of the gold tags, ``predicted_scheme`` that of the predictions (the same if None; if
+    they differ, predicted spans are written in the gold scheme before tags are compared for accuracy).
+    ``repair`` names a policy of ``gonie.data.schemes.repair`` for predictions that break their scheme.
+    ``known_tags`` are the tags the model can give; without them the types in ``seen`` stand for what it can
+    know. ``confidences`` are the tagger's, one a token. ``bootstrap`` is the number of resamples, 0 for no
+    intervals.
+    """
+    predicted_scheme = predicted_scheme or scheme
+    gold_tags = _check(gold, predicted_tags)
+    predicted_tags, repaired = _repair(gold_tags, predicted_tags, scheme, predicted_scheme, repair)
+    truth = [read_spans(tags, scheme, mode) for tags in gold_tags]
+    guess = [read_spans(tags, predicted_scheme, mode) for tags in predicted_tags]
+    if predicted_scheme != scheme:
+        predicted_tags = _rewrite(guess, gold_tags, scheme)
+    words = [sentence.words for sentence in gold]
+    spans, tokens = SpanScores.from_spans(truth, guess), token_counts(gold_tags, predicted_tags)
+    novelty = None if seen is None else novelty_counts(words, truth, guess, seen)
+    labels = list(spans.types)
+    return Evaluation(
+        scheme=scheme,
+        mode=mode if scheme.has_spans else "token",
+        repair=repaired,
+        spans=spans,
+        tokens=LabelScores.from_tags(gold_tags, predicted_tags),
+        confusion=Confusion.from_spans(truth, guess),
+        boundaries=Boundaries.from_spans(truth, guess) if scheme.has_spans else None,
+        intervals=None
+        if not bootstrap
+        else bootstrap_intervals(
+            spans=span_counts(truth, guess, labels),
+            tokens=tokens,
+            novelty=novelty,
+            labels=labels,
+            resamples=bootstrap,
+            seed=seed,
+        ),
+        novelty=None if novelty is None else novelty_recall(novelty),
+        unknown_labels=_unknown(truth, _known(known_tags, predicted_scheme, seen)),
+        sentences=len(gold),
+        mistakes=_mistakes(gold, truth, guess, confidences),
+    )
+
+
+def _check(gold: Sequence[Sentence], predicted: Sequence[Tags]) -> list[tuple[str, ...]]:
+    """The gold tags, once it is sure that both sides have the same shape."""
+    if not gold:
+        raise InputError(expected="at least one sentence to score", got="none", fix="Check the file")
+    if len(gold) != len(predicted):
+        raise InputError(expected=f"tags for {len(gold)} sentences", got=f"tags for {len(predicted)}")
+    tags: list[tuple[str, ...]] = []
+    for sentence, guess in zip(gold, predicted, strict=True):
+        path, line = sentence.path or None, sentence.line or None
+        if sentence.tags is None:
+            raise InputError(expected="a gold tag for every word", got="none", path=path, line=line)
+        if not len(sentence.words) == len(sentence.tags) == len(guess):
+            got = (
+                f"{len(sentence.words)} words, {len(sentence.tags)} gold tags and {len(guess)} predicted tags"
+            )
+            raise InputError(expected="one gold and one predicted tag a word", got=got, path=path, line=line)
+        tags.append(sentence.tags)
+    return tags
+
+
+def _repair(
+    gold: Sequence[Tags],
+    predicted: Sequence[Tags],
+    scheme: Scheme,
+    predicted_scheme: Scheme,
+    policy: RepairPolicy,
+) -> tuple[Sequence[Tags], Repair]:
+    """The predictions under the policy, and what there was to repair."""
+    if policy not in get_args(RepairPolicy):
+        raise InputError(
+            expected=f"a repair policy among {', '.join(get_args(RepairPolicy))}", got=repr(policy)
+        )
+    checker, gold_checker = Checker(scheme=predicted_scheme), Checker(scheme=scheme)
+    invalid = [bool(checker.problems(tags)) for tags in predicted]
+    invalid_gold = sum(bool(gold_checker.problems(tags)) for tags in gold)
+    changed = 0
+    if policy != "none":
+        mended = list(predicted)
+        for at in (at for at, broken in enumerate(invalid) if broken):
+            mended[at], count = repair_tags(predicted[at], predicted_scheme, policy)
+            changed += count
+        predicted = mended
+    return predicted, Repair(policy=policy, invalid=sum(invalid), changed=changed, invalid_gold=invalid_gold)
+
+
+def _rewrite(spans: Sequence[Spans], like: Sequence[Tags], scheme: Scheme) -> list[list[str]]:
+    """Predicted spans as tags of the gold scheme, so that tags can be compared one by one."""
+    return [from_spans(found, len(tags), scheme) for found, tags in zip(spans, like, strict=True)]
+
+
+def _known(
+    known_tags: Collection[str] | None, scheme: Scheme, seen: SeenMentions | None
+) -> Collection[str] | None:
+    """The labels that the model can give, where that is known."""
+    if known_tags is None:
+        return None if seen is None else seen.labels
+    if not scheme.has_spans:
+        return known_tags
+    parts = (scheme.split(tag) for tag in known_tags)
+    return {part[1] for part in parts if part is not None and part[1] is not None}
+
+
+def _unknown(gold: Sequence[Spans], known: Collection[str] | None) -> dict[str, int]:
+    if known is None:
+        return {}
+    counts = Counter(label for spans in gold for _, _, label in spans if label not in known)
+    return dict(counts.most_common())
+
+
+def _mistakes(
+    gold: Sequence[Sentence],
+    truth: Sequence[Spans],
+    guess: Sequence[Spans],
+    confidences: Sequence[Sequence[float]] | None,
+) -> tuple[Mistake, ...]:
+    sure: Sequence[Sequence[float] | None] = confidences if confidences is not None else [None] * len(gold)
+    found = map(find_mistake, gold, truth, guess, sure)
+    return tuple(mistake for mistake in found if mistake is not None)
+
+
+def _novelty_json(novelty: Mapping[Novelty, Recall] | None) -> dict[str, object] | None:
+    return None if novelty is None else {kind.value: recall.to_json() for kind, recall in novelty.items()}

@@ -1,0 +1,109 @@
+"""The bootstrap intervals of one evaluation, all from the same resamples.
+
+Every score of the evaluation is written here a second time as a function of summed counts over many resamples
+at once; drawing the sentences once for all of them keeps the intervals consistent with each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gonie.metrics.bootstrap import Floats, intervals
+from gonie.metrics.counts import SentenceCounts
+from gonie.metrics.novelty import Novelty
+
+Interval = tuple[float, float]
+
+SCORES = ("precision", "recall", "f1")
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Percentile intervals by score: ``overall`` (f1, accuracy, macro_f1 …), per type, and per novelty."""
+
+    resamples: int
+    seed: int
+    level: float
+    overall: Mapping[str, Interval]
+    types: Mapping[str, Mapping[str, Interval]]
+    novelty: Mapping[str, Interval]
+
+    def to_json(self) -> dict[str, object]:
+        """Intervals as [low, high], fractions."""
+        return {
+            "level": self.level,
+            "resamples": self.resamples,
+            "seed": self.seed,
+            **{name: list(pair) for name, pair in self.overall.items()},
+            "types": {
+                label: {name: list(pair) for name, pair in scores.items()}
+                for label, scores in self.types.items()
+            },
+            "novelty": {name: list(pair) for name, pair in self.novelty.items()},
+        }
+
+
+def bootstrap_intervals(
+    *,
+    spans: SentenceCounts,
+    tokens: SentenceCounts,
+    novelty: SentenceCounts | None,
+    labels: Sequence[str],
+    resamples: int,
+    seed: int,
+    level: float = 0.95,
+) -> Intervals:
+    """Intervals from the tables of ``span_counts`` (N, 3L), ``token_counts`` (N, 2), ``novelty_counts``."""
+    parts = [spans, tokens] if novelty is None else [spans, tokens, novelty]
+    counts = SentenceCounts.beside(parts)
+    pairs = intervals(
+        counts, lambda sums: _scores(sums, len(labels)), resamples=resamples, seed=seed, level=level
+    )
+    found = iter([(float(low), float(high)) for low, high in pairs])
+    overall = {name: next(found) for name in (*SCORES, *(f"macro_{name}" for name in SCORES), "accuracy")}
+    types = {label: {name: next(found) for name in SCORES} for label in labels}
+    return Intervals(
+        resamples=resamples,
+        seed=seed,
+        level=level,
+        overall=overall,
+        types=types,
+        novelty={} if novelty is None else {kind.value: next(found) for kind in Novelty},
+    )
+
+
+def _scores(sums: Floats, labels: int) -> Floats:
+    """Summed counts (R, 3L + 2 [+ 8]) to scores (R, S): micro, macro, accuracy, types, novelty."""
+    resamples = len(sums)
+    by_type = sums[:, : 3 * labels].reshape(resamples, labels, 3)  # (R, L, 3)
+    types = _precision_recall_f1(by_type)  # (R, L, 3)
+    present = (by_type[:, :, :2].sum(axis=2) > 0).sum(axis=1, keepdims=True)  # (R, 1)
+    macro = _divide(np.nan_to_num(types).sum(axis=1), present)  # (R, 3)
+    rest = sums[:, 3 * labels :]  # (R, 2 [+ 8])
+    pieces = [
+        _precision_recall_f1(by_type.sum(axis=1)),
+        macro,
+        _divide(rest[:, 0], rest[:, 1])[:, None],
+        types.reshape(resamples, -1),
+        _divide(
+            rest[:, 3::2], rest[:, 2::2]
+        ),  # correct / gold of each novelty; no columns where there is none
+    ]
+    return np.concatenate(pieces, axis=1)
+
+
+def _precision_recall_f1(counts: Floats) -> Floats:
+    """(…, 3) gold, predicted, correct to (…, 3) precision, recall, F1; nan where it is not defined."""
+    gold, predicted, correct = np.moveaxis(counts, -1, 0)
+    return np.stack(
+        [_divide(correct, predicted), _divide(correct, gold), _divide(2 * correct, gold + predicted)], axis=-1
+    )
+
+
+def _divide(numerator: Floats, denominator: Floats) -> Floats:
+    quotient = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
+    np.divide(numerator, denominator, out=quotient, where=denominator > 0)
+    return quotient

@@ -1,0 +1,86 @@
+"""HTML that cannot be forgotten to be escaped.
+
+``element`` escapes every child and attribute that is not ``Markup`` already, so text of a corpus is inert
+wherever it ends up: a string becomes markup only by passing through here.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+
+Child = object
+"""Markup is put in as it is, None is left out, anything else is escaped as text."""
+
+
+class Markup(str):
+    """A string that is HTML already."""
+
+    __slots__ = ()
+
+
+def escape(value: object) -> Markup:
+    """Text as inert HTML.
+
+    Control characters become their visible pictures and lone surrogates the replacement character, because
+    neither can stand in a file. "://" is written with entities: the page shows the same, and a search of the
+    file for an address finds none.
+    """
+    shown = "".join(map(_visible, str(value)))
+    return Markup(html.escape(shown).replace("://", ":&#47;&#47;"))
+
+
+def _visible(character: str) -> str:
+    code = ord(character)
+    if code < 0x20 and character not in "\t\n":
+        return chr(0x2400 + code)
+    return "\N{REPLACEMENT CHARACTER}" if code == 0x7F or 0xD800 <= code <= 0xDFFF else character
+
+
+def fragment(*children: Child) -> Markup:
+    """Children one after another."""
+    shown = (child for child in children if child is not None)
+    return Markup("".join(child if isinstance(child, Markup) else escape(child) for child in shown))
+
+
+def join(children: Iterable[Child], between: str = "") -> Markup:
+    """Children with ``between`` between them."""
+    return Markup(escape(between).join(fragment(child) for child in children))
+
+
+def element(tag: str, /, *children: Child, **attributes: object) -> Markup:
+    """``<tag name="value">children</tag>``; ``class_`` is class, ``a_b`` is a-b, None is left out."""
+    shown = "".join(
+        f' {name.rstrip("_").replace("_", "-")}="{escape(value)}"'
+        for name, value in attributes.items()
+        if value is not None
+    )
+    return Markup(f"<{tag}{shown}>{fragment(*children)}</{tag}>")
+
+
+def row(*cells: Child, head: int = 1, **attributes: object) -> Markup:
+    """A table row whose first ``head`` cells are its headers."""
+    shown = (
+        cell
+        if isinstance(cell, Markup) and cell.startswith(("<td", "<th"))
+        else element("th", cell, scope="row")
+        if at < head
+        else element("td", cell)
+        for at, cell in enumerate(cells)
+    )
+    return element("tr", *shown, **attributes)
+
+
+def table(
+    *, caption: str, header: Iterable[Child], rows: Iterable[Markup], class_: str = "figures"
+) -> Markup:
+    """A captioned table with column headers, in a box that scrolls by itself on a narrow screen."""
+    columns = element("tr", *(element("th", name, scope="col") for name in header))
+    inner = element(
+        "table",
+        element("caption", caption),
+        element("thead", columns),
+        element("tbody", *rows),
+        class_=class_,
+    )
+    return element("div", inner, class_="scroll", tabindex="0", role="region", aria_label=caption)

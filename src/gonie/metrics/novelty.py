@@ -1,0 +1,159 @@
+"""Recall by whether the model could have learnt the mention by heart.
+
+A tagger that scores well on names it was trained on may still not find new ones; Taillé, Guigue & Gallinari
+2020 ("Contextualized Embeddings in Named-Entity Recognition: An Empirical Study on Generalization") split
+recall by lexical overlap with the training set. The classes here, for a gold mention of the scored file:
+
+- ``seen``: its surface form, letter for letter, is a training mention with the same type (Taillé's exact
+match);
+- ``seen_other_type``: it is a training mention, but only with other types;
+- ``partly_seen``: not so, but one of its content tokens, case folded, is in some training mention of any type
+  (Taillé asks for the same type);
+- ``unseen``: none of these.
+
+A *content token* has at least two letters or digits and is no function word ("the", "of", "에서"). So in text
+cut by the syllable a mention is seen or unseen, never partly. Of plain (part-of-speech) tags each token is a
+mention: ``partly_seen`` is then a word known in another casing only, ``unseen`` an out-of-vocabulary word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gonie.data.schemes import Scheme, TokenSpan
+from gonie.data.types import Sentence
+from gonie.errors import InputError
+from gonie.metrics.counts import SentenceCounts, ratio
+from gonie.metrics.spans import read_spans
+
+_ENGLISH = "a an the of and or in on at to for from by with as is it its be this that no not"
+_NAMES = "de la le el du van von der"
+_KOREAN = "에서 으로 에게 까지 부터 에는 에도 이다 그리고"
+FUNCTION_WORDS = frozenset(" ".join((_ENGLISH, _NAMES, _KOREAN)).split())
+
+
+class Novelty(StrEnum):
+    """How a mention relates to the training mentions."""
+
+    SEEN = "seen"
+    SEEN_OTHER_TYPE = "seen_other_type"
+    PARTLY_SEEN = "partly_seen"
+    UNSEEN = "unseen"
+
+
+def is_content(token: str) -> bool:
+    """Whether sharing this token tells something: two letters or digits, and no function word."""
+    return sum(map(str.isalnum, token)) >= 2 and token.casefold() not in FUNCTION_WORDS
+
+
+def surface(words: Sequence[str], span: TokenSpan) -> str:
+    """The words of a span joined by blanks: the form that mentions are compared by."""
+    return " ".join(words[span[0] : span[1]])
+
+
+@dataclass(frozen=True)
+class SeenMentions:
+    """The mentions of a training set: surface form to the types it had there."""
+
+    types: Mapping[str, frozenset[str]]
+    tokens: frozenset[str]
+
+    @classmethod
+    def from_types(cls, types: Mapping[str, Iterable[str]]) -> SeenMentions:
+        """From a mapping of surface form to types; the content tokens follow from it."""
+        tokens = {token.casefold() for form in types for token in form.split() if is_content(token)}
+        return cls({form: frozenset(known) for form, known in types.items()}, frozenset(tokens))
+
+    @classmethod
+    def from_spans(cls, sentences: Iterable[tuple[Sequence[str], Iterable[TokenSpan]]]) -> SeenMentions:
+        """From pairs (words, spans) of the training sentences."""
+        types: dict[str, set[str]] = {}
+        for words, spans in sentences:
+            for span in spans:
+                types.setdefault(surface(words, span), set()).add(span[2])
+        return cls.from_types(types)
+
+    @classmethod
+    def from_sentences(cls, sentences: Iterable[Sentence], scheme: Scheme) -> SeenMentions:
+        """From training sentences with gold tags; those without are passed over, as they teach no mention."""
+        return cls.from_spans((s.words, read_spans(s.tags, scheme)) for s in sentences if s.tags is not None)
+
+    def novelty(self, words: Sequence[str], span: TokenSpan) -> Novelty:
+        """The class of one mention (see the top of this file)."""
+        known = self.types.get(surface(words, span))
+        if known is not None:
+            return Novelty.SEEN if span[2] in known else Novelty.SEEN_OTHER_TYPE
+        shared = any(word.casefold() in self.tokens for word in words[span[0] : span[1]])
+        return Novelty.PARTLY_SEEN if shared else Novelty.UNSEEN
+
+    @property
+    def labels(self) -> frozenset[str]:
+        """Every type of the training set."""
+        return frozenset().union(*self.types.values())
+
+    def to_json(self) -> dict[str, object]:
+        """``{"mentions": {surface: [types]}}``, sorted, fit to travel in a run folder."""
+        return {"mentions": {form: sorted(types) for form, types in sorted(self.types.items())}}
+
+    @classmethod
+    def from_json(cls, data: object) -> SeenMentions:
+        """The inverse of ``to_json``; anything else is refused."""
+        mentions = data.get("mentions") if isinstance(data, Mapping) else None
+        if not isinstance(mentions, Mapping) or not all(map(_is_types, mentions.values())):
+            raise InputError(
+                expected='seen mentions as {"mentions": {surface: [types]}}',
+                got=f"{type(data).__name__} of another form",
+                fix="Train again to write it anew",
+            )
+        return cls.from_types(mentions)
+
+
+def _is_types(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """How many gold mentions of a class there are, and how many were found."""
+
+    gold: int
+    correct: int
+
+    @property
+    def recall(self) -> float:
+        """correct / gold; 0 when there are none."""
+        return ratio(self.correct, self.gold)
+
+    def to_json(self) -> dict[str, float | int]:
+        """The fraction and its counts."""
+        return {"recall": self.recall, "gold": self.gold, "correct": self.correct}
+
+
+def novelty_counts(
+    words: Sequence[Sequence[str]],
+    gold: Sequence[Iterable[TokenSpan]],
+    predicted: Sequence[Iterable[TokenSpan]],
+    seen: SeenMentions,
+) -> SentenceCounts:
+    """Per sentence two columns a class of ``Novelty``, in its order: gold, correct. (N, 8)."""
+    column = {kind: 2 * at for at, kind in enumerate(Novelty)}
+
+    def events() -> Iterator[tuple[int, int, int]]:
+        for sentence, (tokens, truth, guess) in enumerate(zip(words, gold, predicted, strict=True)):
+            given = set(guess)
+            for span in truth:
+                at = column[seen.novelty(tokens, span)]
+                yield sentence, at, 1
+                yield sentence, at + 1, int(span in given)
+
+    return SentenceCounts.from_events(events(), sentences=len(gold), columns=2 * len(Novelty))
+
+
+def novelty_recall(counts: SentenceCounts) -> dict[Novelty, Recall]:
+    """Recall per class from the table of ``novelty_counts``."""
+    total = counts.total().reshape(len(Novelty), 2)
+    return {
+        kind: Recall(int(gold), int(correct)) for kind, (gold, correct) in zip(Novelty, total, strict=True)
+    }

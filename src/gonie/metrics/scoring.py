@@ -1,0 +1,89 @@
+"""Scoring a whole file: read it as it is, have it tagged, compare."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from gonie.data.formats import Source, survey
+from gonie.data.schemes import Mode, Scheme
+from gonie.data.types import Sentence
+from gonie.errors import GonieError, InputError
+from gonie.metrics.evaluation import Evaluation, RepairPolicy, evaluate
+from gonie.metrics.novelty import SeenMentions
+
+
+class Tagged(Protocol):
+    """What a tagger says of one sentence: a tag for every word, and how sure it is of each."""
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Tags, in the model's scheme."""
+
+    @property
+    def scores(self) -> tuple[float, ...]:
+        """Their probabilities."""
+
+
+Tag = Callable[[Sequence[Sentence]], Sequence[Tagged]]
+
+
+def score_source(
+    source: Source,
+    tag: Tag,
+    *,
+    model_scheme: Scheme,
+    known_tags: Collection[str],
+    mode: Mode,
+    repair: RepairPolicy,
+    seen: Path,
+) -> Evaluation:
+    """Score what ``tag`` gives for the sentences of ``source`` (in ``model_scheme``).
+
+    Gold tags are taken as they stand: an invalid sequence is read as ``mode`` reads it, and counted. ``seen``
+    is the file of training mentions that a run folder has; without one there is no split by novelty.
+    """
+    found = survey(source)
+    sentences = list(source)
+    untagged = next((sentence for sentence in sentences if sentence.tags is None), None)
+    if untagged is not None:
+        raise InputError(
+            expected="a gold tag for every word",
+            got="a sentence without tags",
+            path=untagged.path,
+            line=untagged.line,
+            fix="Name the tag's column: --tag-column N",
+        )
+    if found.scheme.has_spans != model_scheme.has_spans:
+        raise InputError(
+            expected=f"tags of the kind the model gives ({model_scheme})",
+            got=f"{found.scheme} tags such as {', '.join(list(found.labels)[:5])}",
+            path=source.report.path,
+            fix="Name the tag's column: --tag-column N",
+        )
+    taggings = tag(sentences)
+    return evaluate(
+        sentences,
+        [tagging.tags for tagging in taggings],
+        scheme=found.scheme,
+        predicted_scheme=model_scheme,
+        mode=mode,
+        repair=repair,
+        seen=_read_seen(seen) if seen.is_file() else None,
+        known_tags=known_tags,
+        confidences=[tagging.scores for tagging in taggings],
+    )
+
+
+def _read_seen(path: Path) -> SeenMentions:
+    try:
+        return SeenMentions.from_json(json.loads(path.read_bytes()))
+    except (ValueError, TypeError, AttributeError, GonieError) as error:
+        raise InputError(
+            path=path,
+            expected="the mentions met in training",
+            got=f"a damaged file ({error})",
+            fix="Resume the run, which writes it again",
+        ) from error

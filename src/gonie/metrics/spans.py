@@ -1,0 +1,92 @@
+"""Exact-match span scores, the measure of CoNLL-2000 and CoNLL-2003 (Tjong Kim Sang & Buchholz 2000).
+
+A predicted span is correct when a gold span of the same sentence has its start, its end and its label. What
+counts as a span is settled when tags are read: ``to_spans(mode="conlleval")`` makes these scores equal to the
+``conlleval`` script, ``mode="strict"`` to strict IOB2 or BIOES. Scores are fractions; conlleval prints the
+same times 100. As there, a score whose denominator is 0 is 0.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from gonie.data.schemes import Mode, Scheme, TokenSpan, to_spans
+from gonie.metrics.counts import Counts, SentenceCounts
+
+
+@dataclass(frozen=True, slots=True)
+class Average:
+    """The plain mean of each score over types."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+@dataclass(frozen=True)
+class SpanScores:
+    """Counts per type, in the order of the label, with their micro and macro averages."""
+
+    types: Mapping[str, Counts]
+
+    @classmethod
+    def from_spans(
+        cls, gold: Iterable[Iterable[TokenSpan]], predicted: Iterable[Iterable[TokenSpan]]
+    ) -> SpanScores:
+        """Score sentence by sentence; both sides hold as many sentences, spans in any order."""
+        wanted: Counter[str] = Counter()
+        given: Counter[str] = Counter()
+        right: Counter[str] = Counter()
+        for truth, guess in zip(map(set, gold), map(set, predicted), strict=True):
+            wanted.update(label for _, _, label in truth)
+            given.update(label for _, _, label in guess)
+            right.update(label for _, _, label in truth & guess)
+        labels = sorted(wanted.keys() | given.keys())
+        return cls({label: Counts(wanted[label], given[label], right[label]) for label in labels})
+
+    @property
+    def micro(self) -> Counts:
+        """All types counted together: conlleval's overall line."""
+        return sum(self.types.values(), Counts())
+
+    @property
+    def macro(self) -> Average:
+        """The mean over every type that is in gold or was predicted (seqeval's and scikit-learn's macro)."""
+        size = max(1, len(self.types))
+        return Average(
+            precision=sum(counts.precision for counts in self.types.values()) / size,
+            recall=sum(counts.recall for counts in self.types.values()) / size,
+            f1=sum(counts.f1 for counts in self.types.values()) / size,
+        )
+
+
+def unit_spans(tags: Sequence[str]) -> list[TokenSpan]:
+    """One span a token: how a plain (part-of-speech) tagging becomes spans."""
+    return [(at, at + 1, tag) for at, tag in enumerate(tags)]
+
+
+def read_spans(tags: Sequence[str], scheme: Scheme, mode: Mode = "conlleval") -> list[TokenSpan]:
+    """The spans that tags stand for; under a plain scheme every token is one."""
+    return to_spans(tags, scheme, mode) if scheme.has_spans else unit_spans(tags)
+
+
+def overlap(one: TokenSpan, other: TokenSpan) -> bool:
+    """Whether two spans share a token."""
+    return one[0] < other[1] and other[0] < one[1]
+
+
+def span_counts(
+    gold: Sequence[Iterable[TokenSpan]], predicted: Sequence[Iterable[TokenSpan]], labels: Sequence[str]
+) -> SentenceCounts:
+    """Per sentence, three columns a label: gold, predicted, correct. (N, 3 · labels)."""
+    column = {label: 3 * at for at, label in enumerate(labels)}
+
+    def events() -> Iterator[tuple[int, int, int]]:
+        for sentence, (truth, guess) in enumerate(zip(map(set, gold), map(set, predicted), strict=True)):
+            for kind, spans in enumerate((truth, guess, truth & guess)):
+                for _, _, label in spans:
+                    yield sentence, column[label] + kind, 1
+
+    return SentenceCounts.from_events(events(), sentences=len(gold), columns=3 * len(labels))

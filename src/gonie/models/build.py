@@ -1,0 +1,145 @@
+"""From a recipe's words to parts: the one place where a name becomes a class, one table per role."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import torch
+from torch import nn
+
+from gonie.data.encoding import Encoding
+from gonie.data.vectors import Pretrained
+from gonie.models.config import (
+    CharsConfig,
+    DropoutConfig,
+    EncoderConfig,
+    HeadConfig,
+    ModelConfig,
+    WordsConfig,
+)
+from gonie.models.tagger import TAGS, Tagger
+from gonie.nn.crf.layer import CRF
+from gonie.nn.dropout import VariationalDropout, WordDropout
+from gonie.nn.embeddings.char_cnn import CharCNN
+from gonie.nn.embeddings.char_lstm import CharLSTM
+from gonie.nn.embeddings.features import FeatureEmbedding
+from gonie.nn.embeddings.none import NoEmbedding
+from gonie.nn.embeddings.stack import Stack
+from gonie.nn.embeddings.words import WordEmbedding
+from gonie.nn.encoders.bidirectional import Bidirectional
+from gonie.nn.encoders.deep import Deep
+from gonie.nn.encoders.elman import Elman
+from gonie.nn.encoders.lstm import LSTM
+from gonie.nn.encoders.none import NoEncoder
+from gonie.nn.encoders.peephole import PeepholeLSTM
+from gonie.nn.heads.crf import CRFHead
+from gonie.nn.heads.scores import Scores
+from gonie.nn.heads.softmax import SoftmaxHead
+from gonie.nn.protocols import Embedding, Encoder, Head
+
+CHARS: Mapping[str, Callable[[int, CharsConfig], Embedding]] = {
+    "cnn": lambda size, c: CharCNN(
+        size=size, width=c.width, filters=c.hidden, kernel=c.kernel, dropout=c.dropout
+    ),
+    "lstm": lambda size, c: CharLSTM(size=size, width=c.width, hidden=c.hidden, dropout=c.dropout),
+}
+
+LAYERS: Mapping[str, Callable[[int, EncoderConfig], Encoder]] = {
+    "rnn": lambda width, c: Elman(width=width, hidden=c.hidden, activation=c.activation),
+    "lstm": lambda width, c: LSTM(width=width, hidden=c.hidden),
+    "peephole": lambda width, c: PeepholeLSTM(width=width, hidden=c.hidden),
+}
+
+HEADS: Mapping[str, Callable[[Scores, int], Head]] = {
+    "softmax": lambda scores, num_tags: SoftmaxHead(scores=scores),
+    "crf": lambda scores, num_tags: CRFHead(scores=scores, crf=CRF(num_tags)),
+}
+
+DROPOUTS: Mapping[str, Callable[[float], nn.Module]] = {
+    "plain": nn.Dropout,
+    "variational": VariationalDropout,
+}
+
+
+def build(config: ModelConfig, encoding: Encoding, pretrained: Pretrained | None = None) -> Tagger:
+    """A fresh tagger for ``encoding``; ``pretrained`` are vectors for its words."""
+    embedding = build_embedding(config, encoding, pretrained)
+    encoder = build_encoder(config.encoder, embedding.width, config.dropout)
+    drop = DROPOUTS[config.dropout.kind]
+    return Tagger(
+        embedding=embedding,
+        encoder=encoder,
+        heads={TAGS: build_head(config.head, encoder.width, encoding)},
+        word_dropout=WordDropout(config.dropout.word),
+        input_dropout=drop(config.dropout.input),
+        output_dropout=drop(config.dropout.output),
+    )
+
+
+def build_embedding(config: ModelConfig, encoding: Encoding, pretrained: Pretrained | None) -> Embedding:
+    """Words, characters and features side by side, those that the recipe names."""
+    parts: list[Embedding] = []
+    if config.words:
+        parts.append(build_words(config.words, encoding, pretrained))
+    if config.chars:
+        parts.append(CHARS[config.chars.kind](len(encoding.chars), config.chars))
+    if config.features:
+        parts += [
+            FeatureEmbedding(group=group, size=len(encoding.features[group]), width=config.features.width)
+            for group in config.features.groups
+        ]
+    if not parts:
+        return NoEmbedding()
+    return parts[0] if len(parts) == 1 else Stack(parts)
+
+
+def build_words(config: WordsConfig, encoding: Encoding, pretrained: Pretrained | None) -> WordEmbedding:
+    """Word vectors, learned ones and fixed ones as the recipe says."""
+    vocabulary = encoding.words
+    singletons = torch.from_numpy(vocabulary.singletons())
+    if pretrained is None:
+        return WordEmbedding(
+            size=len(vocabulary),
+            width=config.width,
+            singletons=singletons,
+            singleton_rate=config.singleton_rate,
+        )
+    learned = (
+        ~pretrained.found if config.tuned == "missing" else np.arange(len(vocabulary)) < vocabulary.trained
+    )
+    rows = np.empty(len(vocabulary), dtype=np.int64)  # learned words first, padding and unknown at their head
+    rows[np.concatenate([np.flatnonzero(learned), np.flatnonzero(~learned)])] = np.arange(len(vocabulary))
+    words = WordEmbedding(
+        size=int(learned.sum()),
+        width=pretrained.matrix.shape[1],
+        fixed=int((~learned).sum()),
+        rows=torch.from_numpy(rows),
+        tuned=config.tuned != "none",
+        singletons=singletons,
+        singleton_rate=config.singleton_rate,
+    )
+    words.assign(torch.from_numpy(pretrained.matrix))
+    return words
+
+
+def build_encoder(config: EncoderConfig, width: int, dropout: DropoutConfig) -> Encoder:
+    """The recurrent layers, one or both ways, one on top of the other; or none at all."""
+    if config.kind == "none":
+        return NoEncoder(width=width)
+    layers: list[Encoder] = []
+    for _ in range(config.layers):
+        ahead = LAYERS[config.kind](width, config)
+        both = config.bidirectional
+        layers.append(Bidirectional(ahead=ahead, back=LAYERS[config.kind](width, config)) if both else ahead)
+        width = layers[-1].width
+    if len(layers) == 1:
+        return layers[0]
+    return Deep(layers=layers, dropout=DROPOUTS[dropout.kind](dropout.between))
+
+
+def build_head(config: HeadConfig, width: int, encoding: Encoding) -> Head:
+    """Scores with their direct features, under the head the recipe names."""
+    direct: dict[str, int] = {group: len(encoding.features[group]) for group in config.direct}
+    num_tags = len(encoding.labels)
+    return HEADS[config.kind](Scores(width=width, num_tags=num_tags, direct=direct), num_tags)

@@ -1,0 +1,214 @@
+"""Recipes as TOML: found by path or by name, changed by ``--set``, checked whole, written back resolved."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from gonie.data.files import is_utf8
+from gonie.errors import MissingExtraError, RecipeError
+from gonie.models.config import Recipe
+
+BUNDLED = "bundled:"
+
+
+def recipe_names() -> list[str]:
+    """Names of the recipes that ship with gonie."""
+    return sorted(
+        file.name.removesuffix(".toml") for file in _shipped().iterdir() if file.name.endswith(".toml")
+    )
+
+
+def load_recipe(name: str | Path, changes: Iterable[str] = ()) -> Recipe:
+    """Read the recipe ``name`` (a file, or a shipped recipe's name) and apply ``key=value`` changes to it.
+
+    A change of ``data.train`` to another file also forgets the dev and test files and the columns that belong
+    to the recipe's own, unless they are changed too.
+    """
+    changes = list(changes)
+    values = _read(str(name))
+    before = _train_file(values)
+    problems: list[str] = []
+    for change in changes:
+        _apply(values, change, problems)
+    if before is not None and _train_file(values) != before:
+        _forget_companions(values, {change.partition("=")[0].strip() for change in changes})
+    return check_recipe(values, source=str(name), problems=problems)
+
+
+def check_recipe(values: Mapping[str, Any], *, source: str, problems: Iterable[str] = ()) -> Recipe:
+    """The typed recipe, or one ``RecipeError`` with everything that is wrong with it."""
+    found = list(problems)
+    try:
+        recipe = Recipe.model_validate(values)
+    except ValidationError as error:
+        raise RecipeError(found + _explain(error), source=source) from None
+    if found:
+        raise RecipeError(found, source=source)
+    return recipe
+
+
+def write_recipe(recipe: Recipe) -> str:
+    """The resolved recipe as TOML: every key, defaults included."""
+    try:
+        import tomli_w
+    except ImportError as error:
+        raise MissingExtraError("tomli-w", extra="train", purpose="writing a recipe") from error
+    text = tomli_w.dumps(recipe.model_dump(mode="json", exclude_none=True))
+    if not is_utf8(text):
+        raise RecipeError(
+            ["a file's name is not UTF-8, which a recipe cannot hold; rename it, or link to it"]
+        )
+    return text
+
+
+def locate(path: str) -> Path:
+    """The file a recipe means: ``bundled:NAME/FILE`` lies in the package, anything else is as written."""
+    if not path.startswith(BUNDLED):
+        return Path(path).expanduser()
+    return Path(str(resources.files("gonie") / "corpora")) / path.removeprefix(BUNDLED)
+
+
+def _shipped() -> Path:
+    return Path(str(resources.files("gonie") / "recipes"))
+
+
+def _read(name: str) -> dict[str, Any]:
+    path = Path(name)
+    if not path.is_file():
+        path = _shipped() / f"{name}.toml"
+    if not path.is_file():
+        near = difflib.get_close_matches(name, recipe_names(), n=1)
+        advice = f"did you mean {near[0]!r}?" if near else f"shipped recipes are {', '.join(recipe_names())}"
+        raise RecipeError(
+            [f"expected a recipe file or the name of a shipped one, got {name!r}; {advice}"], source=name
+        )
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise RecipeError([f"expected TOML, got {error}"], source=str(path)) from error
+    except OSError as error:
+        raise RecipeError([f"cannot be read: {error.strerror}"], source=str(path)) from error
+
+
+def _apply(values: dict[str, Any], change: str, problems: list[str]) -> None:
+    key, equals, text = change.partition("=")
+    if not equals or not key.strip():
+        problems.append(f"--set {change}: expected key=value, such as train.epochs=10")
+        return
+    *parents, last = key.strip().split(".")
+    place: Any = values
+    for parent in parents:
+        place = place.setdefault(parent, {})
+        if not isinstance(place, dict):
+            problems.append(f"--set {change}: {parent} is a value, not a section")
+            return
+    value = _parse(text.strip(), [*parents, last])
+    if value is None:
+        place.pop(last, None)
+    else:
+        place[last] = value
+
+
+def _parse(text: str, place: list[str]) -> Any:
+    """A TOML value if it reads as one, else the text itself; ``none`` takes a key away if it is no value."""
+    if text.lower() == "none":
+        return text.lower() if _has_choice(place, text.lower()) else None
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _train_file(values: dict[str, Any]) -> Path | None:
+    """The training file that the recipe names, if it names one."""
+    data = values.get("data")
+    path = data.get("train") if isinstance(data, dict) else None
+    return locate(path).absolute() if isinstance(path, str) else None
+
+
+def _forget_companions(values: dict[str, Any], keys: set[str]) -> None:
+    """With a training file of the user's own, the recipe's own dev, test and columns are not meant."""
+    data = values.get("data", {})
+    for key in ("dev", "test", "format", "word_column", "tag_column", "columns"):
+        if not any(k == f"data.{key}" or k.startswith(f"data.{key}.") for k in keys):
+            data.pop(key, None)
+
+
+def _explain(error: ValidationError) -> list[str]:
+    """A sentence for every key that is wrong; what each choice of a union refuses is said in one."""
+    details: dict[str, list[ErrorDetails]] = {}
+    for detail in error.errors(include_url=False):
+        details.setdefault(".".join(_key(detail["loc"])) or "recipe", []).append(detail)
+    return [f"{key}: {_reason(key, found)}" for key, found in details.items()]
+
+
+def _reason(key: str, details: list[ErrorDetails]) -> str:
+    first, *_ = details
+    place = [str(part) for part in first["loc"]]
+    if first["type"] == "extra_forbidden":
+        known = _known_keys(place[:-1])
+        near = difflib.get_close_matches(place[-1], known, n=1)
+        return "unknown key; " + (f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}")
+    if first["type"] == "missing":
+        field = _fields(place[:-1])[place[-1]]
+        what = "a section" if _section(field.annotation) else f"a value ({field.description})"
+        return f"expected {what}, got none; give it with --set {key}=…"
+    if first["type"] == "value_error":
+        return first["msg"].removeprefix("Value error, ")
+    return " or ".join(_uncapitalised(detail["msg"]) for detail in details) + f", got {first['input']!r}"
+
+
+def _uncapitalised(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def _key(place: tuple[int | str, ...]) -> list[str]:
+    """The recipe's own key for a place in it, without the names of a union's choices that pydantic adds."""
+    parts = [str(part) for part in place]
+    fields = _fields([])
+    for depth, part in enumerate(parts):
+        if part not in fields:
+            return parts[: depth + 1]
+        annotation = fields[part].annotation
+        if _section(annotation) is None:
+            many = get_origin(annotation) in (dict, list)
+            return parts[: depth + 2 if many else depth + 1]
+        fields = _fields(parts[: depth + 1])
+    return parts
+
+
+def _known_keys(place: list[str]) -> list[str]:
+    return list(_fields(place))
+
+
+def _fields(place: list[str]) -> dict[str, FieldInfo]:
+    """The fields of the section at ``place``."""
+    section: type[BaseModel] = Recipe
+    for name in place:
+        section = _section(section.model_fields[name].annotation) or section
+    return section.model_fields
+
+
+def _has_choice(place: list[str], text: str) -> bool:
+    """Is ``text`` one of the values that the key at ``place`` may have?"""
+    section: type[BaseModel] | None = Recipe
+    field: FieldInfo | None = None
+    for name in place:
+        field = section.model_fields.get(name) if section else None
+        section = _section(field.annotation) if field else None
+    return field is not None and text in get_args(field.annotation)
+
+
+def _section(annotation: Any) -> type[BaseModel] | None:
+    """The section that a key holds, if it holds one."""
+    options = (annotation, *get_args(annotation))
+    return next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), None)

@@ -1,0 +1,181 @@
+"""The forward-backward recursion of a linear chain over a batch, with its own gradient.
+
+For emissions e, transitions A, start s and end z, a path y scores
+
+    s[y0] + Σt e[t, yt] + Σt A[yt-1, yt] + z[ylast].
+
+With the messages
+
+    ahead[0, j] = s[j]        ahead[t, j] = log Σi exp(ahead[t-1, i] + e[t-1, i] + A[i, j])
+    back[last, i] = z[i]      back[t, i]  = log Σj exp(A[i, j] + e[t+1, j] + back[t+1, j])
+
+log Z = log Σj exp(ahead[t, j] + e[t, j] + back[t, j]) at any t; the gradient of log Z by e[t, j] is the
+marginal p(yt = j), and by A[i, j] the expected number of moves from i to j (Lafferty et al. 2001).
+
+How it is made fast without a kernel of its own: ``back`` is ``ahead`` on the sentence reversed within its
+length with A transposed, so both run as one scan, three operations a step; rows that have ended run on into
+their padding, whose results nobody reads, so no step looks at the mask; and the reduction is over the
+leading dimension with the batch innermost, the layout the CPU reduces fastest. All in log space: no score
+difference, however large, underflows into a wrong answer.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from gonie.nn.crf.chain import Chain
+from gonie.nn.precision import full_precision
+from gonie.nn.reverse import reversal
+
+PAIRS_AT_ONCE = 1 << 22
+"""How many pair marginals are held in memory at a time."""
+
+
+class Messages(NamedTuple):
+    """Both messages with their emissions, time and tags first. Shape: (T, K, B), the last two (T, B).
+
+    Each step's messages are shifted to a largest value of 0, so that a long sentence loses no digits; what
+    the shifts take away cancels out of every marginal.
+    """
+
+    emissions: Tensor
+    """0 past a row's end, whatever stood there."""
+    ahead: Tensor
+    back: Tensor
+    """-inf past a row's end, so that whatever is computed from it there is 0."""
+    shift: Tensor
+    """What was taken from ``ahead`` at each step."""
+    total: Tensor
+    """log Σj exp(ahead[t, j] + e[t, j] + back[t, j]): log Z but for the shifts, different at each t."""
+
+
+def log_partition(emissions: Tensor, mask: Tensor, chain: Chain) -> Tensor:
+    """log Z of each row, differentiable once. Shape: (B, T, K), (B, T) -> (B,). The mask is not checked."""
+    emissions = emissions.to(chain.transitions.dtype)
+    if torch.is_grad_enabled() and any(x.requires_grad for x in (emissions, *chain)):
+        return _LogPartition.apply(emissions, mask, *chain)  # type: ignore[no-any-return, no-untyped-call]
+    return _forward(emissions, mask, chain)
+
+
+@torch.no_grad()
+def marginals(emissions: Tensor, mask: Tensor, chain: Chain) -> Tensor:
+    """p(yt = j), 0 past a row's end; carries no gradient. Shape: (B, T, K), (B, T) -> (B, T, K)."""
+    messages = forward_backward(emissions.to(chain.transitions.dtype), mask, chain)
+    return unary_marginals(messages).permute(2, 0, 1)
+
+
+@full_precision
+def forward_backward(emissions: Tensor, mask: Tensor, chain: Chain) -> Messages:
+    """Runs both directions as one scan. Shape: ``emissions`` (B, T, K), ``mask`` (B, T)."""
+    scores, padding = _time_first(emissions, mask), ~mask.t()  # (T, K, B), (T, B)
+    order = reversal(mask).t().unsqueeze(1).expand_as(scores)  # (T, K, B)
+    both_ways = torch.stack([scores, scores.gather(0, order)], dim=2)  # (T, K, 2, B)
+    transitions = torch.stack([chain.transitions, chain.transitions.t()], dim=2)  # (K, K, 2)
+    messages, shifts = _scan(both_ways, transitions, torch.stack([chain.start, chain.end], dim=1))
+    ahead, behind = messages.unbind(2)  # (T, K, B) each
+    back = behind.gather(0, order).masked_fill_(padding.unsqueeze(1), -torch.inf)
+    total = torch.logsumexp(ahead + scores + back, dim=1).masked_fill_(padding, 0.0)  # (T, B)
+    return Messages(scores, ahead, back, shifts[:, 0], total)
+
+
+def unary_marginals(messages: Messages) -> Tensor:
+    """p(yt = j) = exp(ahead + e + back - total), 0 past a row's end. Shape: (T, K, B)."""
+    scores, ahead, back, _, total = messages
+    return (ahead + scores).add_(back).sub_(total.unsqueeze(1)).exp_()
+
+
+def pair_counts(messages: Messages, transitions: Tensor, weights: Tensor) -> Tensor:
+    """Expected number of moves i -> j, each row times its weight.
+
+    Σb weights[b] Σt exp(ahead[t-1, i] + e[t-1, i] + A[i, j] + e[t, j] + back[t, j] - shift[t] - total[t]).
+    Shape: ``transitions`` (K, K), ``weights`` (B,) -> (K, K). The (T, K, K, B) in between is never held whole
+    where it is large.
+    """
+    scores, ahead, back, shift, total = messages
+    K, B = scores.shape[1:]
+    left = (ahead + scores).unsqueeze(2)[:-1]  # (T-1, K, 1, B)
+    right = (scores + back).sub_((shift + total).unsqueeze(1)).unsqueeze(1)[1:]  # (T-1, 1, K, B)
+    counts = torch.zeros_like(transitions)
+    steps = max(1, PAIRS_AT_ONCE // (K * K * B))
+    for before, after in zip(torch.split(left, steps), torch.split(right, steps), strict=True):
+        moves = (before + after).add_(transitions.unsqueeze(2)).exp_()  # (steps, K, K, B)
+        counts += (moves.view(-1, B) @ weights).view(-1, K, K).sum(0)
+    return counts
+
+
+@full_precision
+def _forward(emissions: Tensor, mask: Tensor, chain: Chain) -> Tensor:
+    """log Z by the forward direction alone, for when no gradient is asked for. Shape: (B,)."""
+    scores = _time_first(emissions, mask).unsqueeze(2)  # (T, K, 1, B)
+    ahead, shifts = _scan(scores, chain.transitions.unsqueeze(2), chain.start.unsqueeze(1))
+    last = _at_last((ahead + scores).squeeze(2), mask)  # (K, B)
+    return torch.logsumexp(last + chain.end.unsqueeze(1), dim=0) + _sum(shifts[:, 0], mask)
+
+
+def _log_z(messages: Messages, mask: Tensor) -> Tensor:
+    """log Z, with the shifts given back. Shape: (B,)."""
+    return _at_last(messages.total, mask) + _sum(messages.shift, mask)
+
+
+def _time_first(emissions: Tensor, mask: Tensor) -> Tensor:
+    """Emissions with 0 for whatever stood at padding. Shape: (B, T, K), (B, T) -> (T, K, B)."""
+    return emissions.where(mask.unsqueeze(2), 0.0).permute(1, 2, 0).contiguous()
+
+
+def _scan(scores: Tensor, transitions: Tensor, first: Tensor) -> tuple[Tensor, Tensor]:
+    """Messages along time, in G directions at once, and what was taken from each to keep them near 0.
+
+    m[0] = first;  m[t, j] = log Σi exp(m[t-1, i] + scores[t-1, i] + A[i, j]) - shift[t].
+    Shape: ``scores`` (T, K, G, B), ``transitions`` (K, K, G), ``first`` (K, G) -> (T, K, G, B), (T, G, B).
+    """
+    messages, shifts = torch.empty_like(scores), torch.zeros_like(scores[:, 0])
+    steps, moves = messages.unbind(0), transitions.unsqueeze(3)  # (K, K, G, 1)
+    steps[0].copy_(first.unsqueeze(2))
+    lowest = torch.finfo(scores.dtype).min  # where nothing is possible, so that -inf stays and is not nan
+    for before, here, shift, score in zip(
+        steps, steps[1:], shifts.unbind(0)[1:], scores.unbind(0), strict=False
+    ):
+        torch.logsumexp((before + score).unsqueeze(1) + moves, dim=0, out=here)
+        here.sub_(torch.amax(here, dim=0, out=shift).clamp_(min=lowest))
+    return messages, shifts
+
+
+def _at_last(values: Tensor, mask: Tensor) -> Tensor:
+    """Values at each row's last token. Shape: (T, ..., B), (B, T) -> (..., B)."""
+    last = (mask.sum(1) - 1).expand(1, *values.shape[1:])  # (1, ..., B)
+    return values.gather(0, last).squeeze(0)
+
+
+def _sum(values: Tensor, mask: Tensor) -> Tensor:
+    """Sum over each row's tokens. Shape: (T, B), (B, T) -> (B,)."""
+    return values.where(mask.t(), 0.0).sum(0)
+
+
+class _LogPartition(torch.autograd.Function):
+    """log Z with marginals for its gradient: nothing is recorded step by step, nothing replayed."""
+
+    @staticmethod
+    def forward(ctx: Any, emissions: Tensor, mask: Tensor, *chain: Tensor) -> Tensor:
+        messages = forward_backward(emissions, mask, Chain(*chain))
+        ctx.save_for_backward(mask, chain[0], *messages)
+        return _log_z(messages, mask)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, Tensor, Tensor, Tensor]:
+        mask, transitions, *messages = ctx.saved_tensors
+        return _gradients(grads[0], mask, transitions, Messages(*messages))
+
+
+@full_precision
+def _gradients(
+    grad: Tensor, mask: Tensor, transitions: Tensor, messages: Messages
+) -> tuple[Tensor, None, Tensor, Tensor, Tensor]:
+    """Gradients of emissions, mask (none), transitions, start and end from that of log Z (B,)."""
+    unary = unary_marginals(messages).mul_(grad)  # (T, K, B)
+    pairs = pair_counts(messages, transitions, grad)  # (K, K)
+    return unary.permute(2, 0, 1), None, pairs, unary[0].sum(1), _at_last(unary, mask).sum(1)

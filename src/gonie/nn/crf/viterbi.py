@@ -1,0 +1,54 @@
+"""The best path of each row: the scan with max for log-sum-exp, then a walk back along the choices."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from gonie.nn.crf.chain import Chain
+from gonie.nn.precision import full_precision
+
+
+@torch.no_grad()
+@full_precision
+def viterbi(emissions: Tensor, mask: Tensor, chain: Chain) -> tuple[Tensor, Tensor]:
+    """argmax and max over paths of the path score (Viterbi 1967).
+
+    best[t, j] = e[t, j] + maxi (best[t-1, i] + A[i, j]). Rows that have ended run on into their padding, and
+    there the walk back is told to stay where it is. Among equally good paths any may be given.
+
+    Shape: ``emissions`` (B, T, K), ``mask`` (B, T), unchecked -> tags (B, T), -1 past a row's end, scores
+    (B,). Padding may hold anything but counts for nothing.
+    """
+    scores = emissions.to(chain.transitions.dtype).permute(1, 2, 0).contiguous()  # (T, K, B)
+    best, choices = _scan(scores, chain)  # (T, K, B), (T-1, K, B)
+    ends = (mask.sum(1) - 1).expand(1, *best.shape[1:])  # (1, K, B)
+    score, last = (best.gather(0, ends).squeeze(0) + chain.end.unsqueeze(1)).max(0)  # (B,) each
+    stay = torch.arange(best.shape[1], device=best.device).view(1, -1, 1)  # (1, K, 1)
+    choices = choices.where(mask.t()[1:].unsqueeze(1), stay)
+    return _walk_back(choices, last).t().masked_fill(~mask, -1), score
+
+
+def _scan(scores: Tensor, chain: Chain) -> tuple[Tensor, Tensor]:
+    """Best score of a path to each tag (T, K, B), and the tag before it on that path (T-1, K, B)."""
+    T, K, B = scores.shape
+    best = scores.clone()
+    best[0].add_(chain.start.unsqueeze(1))
+    choices = torch.empty(T - 1, K, B, dtype=torch.int64, device=scores.device)
+    moves = chain.transitions.unsqueeze(2)  # (K, K, 1)
+    steps = best.unbind(0)
+    for before, here, choice in zip(steps, steps[1:], choices.unbind(0), strict=False):
+        value, tag = (before.unsqueeze(1) + moves).max(0)  # (K, B) each
+        here.add_(value)
+        choice.copy_(tag)
+    return best, choices
+
+
+def _walk_back(choices: Tensor, last: Tensor) -> Tensor:
+    """Follows the choices from the last tags. Shape: (T-1, K, B), (B,) -> (T, B)."""
+    path = last.new_empty(choices.shape[0] + 1, last.shape[0])
+    path[-1] = last
+    steps = path.unsqueeze(1).unbind(0)  # (1, B) each
+    for t in range(len(steps) - 2, -1, -1):
+        torch.gather(choices[t], 0, steps[t + 1], out=steps[t])
+    return path

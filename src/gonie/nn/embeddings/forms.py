@@ -1,0 +1,49 @@
+"""Distinct word forms as padded rows of characters: which places are real, and forms of like length together.
+
+One web address in a batch makes every row as long as it: on UD English EWT, 32 sentences a batch, rows are on
+average 3.7 times as long as their forms, in groups of like length 1.5 times, and the run takes half the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+STARTING_COST = 600
+"""What another run costs, in characters; on a CPU the LSTM takes 1.2 ms to start and 2 µs a character."""
+
+
+def real_characters(chars: Tensor, lengths: Tensor) -> Tensor:
+    """True where a row holds a character of its form. Shape: (U, C), (U,) -> (U, C) bool."""
+    return torch.arange(chars.shape[1], device=chars.device) < lengths.unsqueeze(1)
+
+
+def spell_by_length(spell: Callable[[Tensor, Tensor], Tensor], chars: Tensor, lengths: Tensor) -> Tensor:
+    """The same as ``spell(chars, lengths)``, on a CPU group by group.
+
+    On a GPU one padded run is faster than asking the device for the lengths.
+    Shape: ``chars`` (U, C), ``lengths`` (U,) -> (U, D).
+    """
+    if not lengths.is_cpu:
+        return spell(chars, lengths)
+    ordered, order = lengths.sort(stable=True)  # (U,) each
+    parts, start = [], 0
+    for end in _group_ends(ordered):
+        rows = order[start:end]
+        parts.append(spell(chars[rows, : int(ordered[end - 1])], ordered[start:end]))
+        start = end
+    return F.embedding(order.argsort(), torch.cat(parts))  # back in the order given
+
+
+def _group_ends(ordered: Tensor) -> list[int]:
+    """Where each group ends in ascending lengths (U,): cut where it saves most padding, while that pays."""
+    places = torch.arange(1, len(ordered) + 1)
+    saved = places * (ordered[-1] - ordered)  # (U,) padding that a cut after each form would save
+    best = int(saved.argmax())
+    if int(saved[best]) <= STARTING_COST:
+        return [len(ordered)]
+    below, above = _group_ends(ordered[: best + 1]), _group_ends(ordered[best + 1 :])
+    return [*below, *(best + 1 + end for end in above)]

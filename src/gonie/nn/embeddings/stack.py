@@ -1,0 +1,26 @@
+"""Several embeddings side by side: a word's own vector, its spelling's, its features'."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from gonie.errors import InputError
+from gonie.nn.protocols import Batch, Embedding, as_modules
+
+
+class Stack(nn.Module):
+    """x = [part1; part2; …], the parts in the order given. Shape: (B, T, sum of the parts' widths)."""
+
+    def __init__(self, parts: Sequence[Embedding]) -> None:
+        super().__init__()
+        if not parts:
+            raise InputError(expected="at least one part", got="none", fix="Use NoEmbedding for none at all")
+        self.width = sum(part.width for part in parts)
+        self.parts = nn.ModuleList(as_modules(parts))
+
+    def forward(self, batch: Batch) -> Tensor:
+        """The parts' vectors, concatenated."""
+        return torch.cat([part(batch) for part in self.parts], dim=2)

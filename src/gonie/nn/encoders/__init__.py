@@ -1,0 +1,10 @@
+"""Encoders: vectors (B, T, D) and a mask (B, T) to states (B, T, H). A layer a file, and two combinators."""
+
+from gonie.nn.encoders.bidirectional import Bidirectional
+from gonie.nn.encoders.deep import Deep
+from gonie.nn.encoders.elman import Elman
+from gonie.nn.encoders.lstm import LSTM
+from gonie.nn.encoders.none import NoEncoder
+from gonie.nn.encoders.peephole import PeepholeLSTM
+
+__all__ = ["LSTM", "Bidirectional", "Deep", "Elman", "NoEncoder", "PeepholeLSTM"]

@@ -1,0 +1,42 @@
+"""Layers on top of one another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from torch import Tensor, nn
+
+from gonie.errors import InputError
+from gonie.nn.protocols import Encoder, as_modules
+
+
+class Deep(nn.Module):
+    """h = layerN(… drop(layer2(drop(layer1(x)))) …): each layer reads the states of the one below.
+
+    ``dropout`` stands between layers only; what comes before the first and after the last is the model's.
+    Shape: (B, T, D) -> (B, T, H of the last layer).
+    """
+
+    def __init__(self, *, layers: Sequence[Encoder], dropout: nn.Module | None = None) -> None:
+        super().__init__()
+        if not layers:
+            raise InputError(expected="at least one layer", got="none", fix="Use NoEncoder for none at all")
+        for number, (below, above) in enumerate(pairwise(layers), start=2):
+            if below.width != above.input_width:
+                raise InputError(
+                    expected=f"layer {number} to take width {below.width}, which the layer below it gives",
+                    got=f"{above.input_width}",
+                )
+        self.input_width = layers[0].input_width
+        self.width = layers[-1].width
+        self.layers = nn.ModuleList(as_modules(layers))
+        self.dropout = dropout
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """States of the last layer."""
+        for depth, layer in enumerate(self.layers):
+            if depth > 0 and self.dropout is not None:
+                x = self.dropout(x)
+            x = layer(x, mask)
+        return x

@@ -1,0 +1,7 @@
+"""Heads: states (B, T, H) to scores (B, T, K), and scores to a loss."""
+
+from gonie.nn.heads.crf import CRFHead
+from gonie.nn.heads.scores import Scores
+from gonie.nn.heads.softmax import SoftmaxHead
+
+__all__ = ["CRFHead", "Scores", "SoftmaxHead"]

@@ -1,0 +1,40 @@
+"""The tags of a sentence together, as a linear chain."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from gonie.errors import InputError
+from gonie.nn.crf.gold import log_likelihood
+from gonie.nn.crf.layer import CRF
+from gonie.nn.heads.scores import Scores
+from gonie.nn.protocols import Batch
+
+
+class CRFHead(nn.Module):
+    """p(y | x) by a CRF whose emissions are the scores: Huang et al. 2015 (arXiv:1508.01991) §2.5."""
+
+    def __init__(self, *, scores: Scores, crf: CRF) -> None:
+        super().__init__()
+        if scores.num_tags != crf.num_tags:
+            raise InputError(
+                expected=f"a CRF of {scores.num_tags} tags, as the scores have", got=f"{crf.num_tags} tags"
+            )
+        self.scores = scores
+        self.crf = crf
+
+    def score(self, states: Tensor, batch: Batch) -> Tensor:
+        """Emissions of the chain. Shape: (B, T, width) -> (B, T, K)."""
+        return self.scores(states, batch)  # type: ignore[no-any-return]
+
+    def loss(self, scores: Tensor, batch: Batch) -> Tensor:
+        """-log p(tags | scores), mean over sentences. Shape: ().
+
+        The batch is taken as collated: right-padded, no empty row, every token tagged. ``CRF`` itself checks
+        that; here the check would stop a GPU at each step.
+        """
+        return -log_likelihood(scores, batch["tags"], batch["mask"], self.crf.chain()).mean()
+
+    def chain(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Transitions (K, K) indexed [from, to], start (K,), end (K,)."""
+        return self.crf.chain()

@@ -1,0 +1,53 @@
+"""Scores of the tags at each token, what every head begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from gonie.nn.embeddings.features import FeatureEmbedding
+from gonie.nn.initial import glorot_
+from gonie.nn.protocols import Batch
+
+
+class Scores(nn.Module):
+    """scores[b, t] = W states[b, t] + b + Σ over features that fire at (b, t) of their weights for each tag.
+
+    The direct connections from sparse features, past every hidden layer, are those of Huang et al. 2015
+    (arXiv:1508.01991) §3.3, after Mikolov et al. 2011. ``direct`` names each group and how many features it
+    has. W (K, width) starts Glorot, the bias and the direct weights at 0. ``width`` 0 leaves W out: a model
+    of direct features alone.
+
+    Shape: states (B, T, width) -> (B, T, num_tags).
+    """
+
+    weight: Tensor | None
+
+    def __init__(self, *, width: int, num_tags: int, direct: Mapping[str, int]) -> None:
+        super().__init__()
+        self.width = width
+        self.num_tags = num_tags
+        weight = nn.Parameter(glorot_(torch.empty(num_tags, width))) if width else None
+        self.register_parameter("weight", weight)
+        self.bias = nn.Parameter(torch.zeros(num_tags))
+        self.direct = nn.ModuleDict({group: _direct(group, size, num_tags) for group, size in direct.items()})
+
+    def forward(self, states: Tensor, batch: Batch) -> Tensor:
+        """The scores."""
+        if self.weight is None:
+            scores = self.bias.expand(*states.shape[:2], -1)
+        else:
+            scores = F.linear(states, self.weight, self.bias)  # (B, T, K)
+        for part in self.direct.values():
+            scores = scores + part(batch)
+        return scores
+
+
+def _direct(group: str, size: int, num_tags: int) -> FeatureEmbedding:
+    """One weight for each feature and tag, starting at 0: a feature says nothing until it is learned."""
+    part = FeatureEmbedding(group=group, size=size, width=num_tags)
+    nn.init.zeros_(part.weight)
+    return part

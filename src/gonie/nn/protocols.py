@@ -1,0 +1,66 @@
+"""The roles of a network's parts, told apart by shape: embedding, encoder, head.
+
+Parts are ordinary modules that never inherit from one another; a part plays a role by having its shape.
+Letters: B sentences, T tokens, D width in, H width out, K tags. Padding is on the right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol, TypeAlias, cast
+
+from torch import Tensor, nn
+
+from gonie.errors import InputError
+
+Batch: TypeAlias = Mapping[str, Tensor]
+"""Named tensors of one batch: ``mask`` (B, T) bool, ``words`` (B, T), ``tags`` (B, T) and so on."""
+
+
+class Embedding(Protocol):
+    """Turns the tokens of a batch into vectors; what stands at padding is free and must not matter."""
+
+    width: int
+    """D, the length of a token's vector."""
+
+    def __call__(self, batch: Batch) -> Tensor:
+        """A batch to its vectors. Shape: (B, T, D)."""
+        ...
+
+
+class Encoder(Protocol):
+    """Puts each token's vector into the context of its sentence; its states are zero at padding."""
+
+    input_width: int
+    """D, the width of the vectors taken."""
+    width: int
+    """H, the width of the states given."""
+
+    def __call__(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Vectors (B, T, D) and mask (B, T) bool to states. Shape: (B, T, H)."""
+        ...
+
+
+class Head(Protocol):
+    """Turns states into scores, and scores into a loss; decoding is the runtime's, from scores and chain."""
+
+    def score(self, states: Tensor, batch: Batch) -> Tensor:
+        """States (B, T, H) and the batch's sparse features to scores. Shape: (B, T, K)."""
+        ...
+
+    def loss(self, scores: Tensor, batch: Batch) -> Tensor:
+        """Scores (B, T, K) against ``tags``: a sentence's -log-likelihood, mean over sentences. Shape: ()."""
+        ...
+
+    def chain(self) -> tuple[Tensor, Tensor, Tensor]:
+        """What decoding needs: transitions (K, K) indexed [from, to], start (K,), end (K,)."""
+        ...
+
+
+def as_modules(parts: Iterable[Embedding | Encoder | Head]) -> list[nn.Module]:
+    """The parts as modules, so that a container can own their weights; anything else is refused."""
+    found = list(parts)
+    for part in found:
+        if not isinstance(part, nn.Module):
+            raise InputError(expected="parts that are torch modules", got=f"{type(part).__name__}")
+    return cast("list[nn.Module]", found)

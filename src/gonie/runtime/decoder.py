@@ -1,0 +1,100 @@
+"""Scores in, tags out: the best tag sequence of every sentence, and how sure the model is of it.
+
+All sentences of a batch advance together, so the only Python loop is over time. Padding is never read, so
+company never changes a result. ``chain`` has the model, ``lattice`` the probabilities.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gonie.errors import GonieError
+from gonie.runtime.chain import Allowed, Chain, Floats, Ints
+from gonie.runtime.lattice import Lattice
+
+
+class Decoder:
+    """Viterbi and forward-backward over ``transitions`` (K, K) [from, to], ``start`` (K,) and ``end`` (K,).
+
+    ``allowed`` holds boolean masks of the same three shapes, as ``schemes.allowed`` gives them: what they
+    leave out is impossible, in decoding and in the probabilities alike.
+    """
+
+    def __init__(
+        self, *, transitions: ArrayLike, start: ArrayLike, end: ArrayLike, allowed: Allowed | None = None
+    ) -> None:
+        self.chain = Chain(transitions=transitions, start=start, end=end, allowed=allowed)
+        self.num_tags = self.chain.num_tags
+        self._transitions = self.chain.transitions.astype(np.float32)
+        self._start = self.chain.start.astype(np.float32)
+        self._end = self.chain.end.astype(np.float32)
+
+    def viterbi(self, emissions: ArrayLike, lengths: ArrayLike) -> tuple[Ints, Floats]:
+        """The best legal tag sequence of every sentence and its score.
+
+        Shape: emissions (B, T, K), lengths (B,) -> tags (B, T) with -1 past a sentence's end, scores (B,)
+        """
+        scores, sizes = self._checked(emissions, lengths)
+        best = self._best_prefixes(scores)  # (T, K, B)
+        final = best[sizes - 1, :, np.arange(len(sizes))] + self._end  # (B, K)
+        self.chain.need_a_path(final.max(axis=1), sizes)
+        last = final.argmax(axis=1)  # (B,)
+        tags = np.full(scores.shape[:2], -1, dtype=np.int64)  # (B, T)
+        after = last
+        for t in range(scores.shape[1] - 1, -1, -1):
+            # entry (i, b): the best prefix of b that ends in tag i at t, going on to the tag chosen at t + 1
+            before = (best[t] + self._transitions[:, after]).argmax(axis=0)  # (B,)
+            after = np.where(t == sizes - 1, last, before)
+            tags[:, t] = np.where(t < sizes, after, -1)
+        return tags, self.chain.path_scores(scores, sizes, tags)
+
+    def forward_backward(self, emissions: ArrayLike, lengths: ArrayLike) -> Lattice:
+        """Sum once over every legal sequence of every sentence; ask the ``Lattice`` for probabilities.
+
+        Shape: emissions (B, T, K), lengths (B,)
+        """
+        scores, sizes = self._checked(emissions, lengths)
+        return Lattice(chain=self.chain, emissions=scores, lengths=sizes)
+
+    def marginals(self, emissions: ArrayLike, lengths: ArrayLike) -> Floats:
+        """The probability of every tag at every token: (B, T, K), (B,) -> (B, T, K), 0 past the end."""
+        return self.forward_backward(emissions, lengths).marginals()
+
+    def _best_prefixes(self, emissions: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Entry (t, i, b): the best score of a prefix of b that ends in tag i at t, less the best of any tag.
+
+        Taking the best off keeps float32 exact enough however long the sentence. Only maxima are kept: the
+        way back asks for one argmax a sentence and step instead of K.
+        """
+        steps = np.ascontiguousarray(emissions.transpose(1, 2, 0), dtype=np.float32)  # (T, K, B)
+        best = np.empty_like(steps)
+        best[0] = self._start[:, None] + steps[0]
+        for t in range(1, len(steps)):
+            reached = best[t - 1][:, None, :] + self._transitions[:, :, None]  # (from, to, B)
+            best[t] = reached.max(axis=0) + steps[t]
+            top = best[t].max(axis=0)  # (B,)
+            best[t] -= np.where(np.isfinite(top), top, 0)
+        return best
+
+    def _checked(self, emissions: ArrayLike, lengths: ArrayLike) -> tuple[NDArray[np.floating], Ints]:
+        """Scores with zeros for padding, and lengths, of the shapes and ranges everything here counts on."""
+        scores: NDArray[np.floating] = np.asarray(emissions)
+        sizes: Ints = np.asarray(lengths, dtype=np.int64)
+        if scores.ndim != 3 or scores.shape[2] != self.num_tags or sizes.shape != scores.shape[:1]:
+            raise GonieError(
+                f"expected emissions (B, T, {self.num_tags}) and lengths (B,), "
+                f"got {scores.shape} and {sizes.shape}"
+            )
+        if sizes.min(initial=1) < 1 or sizes.max(initial=1) > scores.shape[1]:
+            raise GonieError(
+                f"expected lengths from 1 to {scores.shape[1]}, got {sizes.min()} to {sizes.max()}"
+            )
+        inside = np.arange(scores.shape[1]) < sizes[:, None]  # (B, T)
+        scores = np.where(inside[..., None], scores, 0)
+        if not np.isfinite(scores).all():
+            raise GonieError(
+                "expected finite scores for every token, got nan or infinity from the model. "
+                "Train again with a lower learning rate or clipped gradients."
+            )
+        return scores, sizes

@@ -1,0 +1,213 @@
+"""The one prediction path: tokenise, encode, score in batches, decode, and give spans with offsets.
+
+A bundle runs it with an ONNX scorer, training with a torch one; nothing is written twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gonie.data.batching import sorted_batches
+from gonie.data.corpus import collate
+from gonie.data.encoding import Encoding
+from gonie.data.tokenize import Tokenizer, parse_morphemes
+from gonie.data.types import Document, Sentence, Span, Token
+from gonie.errors import InputError
+from gonie.runtime.decoder import Decoder
+from gonie.runtime.scorer import Scorer
+from gonie.runtime.tagging import Labeller, Tagging
+from gonie.runtime.windows import cut_windows
+
+MAX_TOKENS = 1000  # a sentence longer than this is scored in windows
+WINDOW, OVERLAP = 512, 128
+BATCH_TOKENS, BATCH_SENTENCES = 4096, 128
+FIRST_GROUP, GROUP = 256, 32768  # tokens that ``pipe`` tags together: few at first, so that answers come soon
+MORPHEMES = "morphemes"  # the column in which a tokenizer leaves its analyses
+
+
+Cut = tuple[str, list[Sentence]]
+"""A text and its sentences."""
+
+
+class Scored(NamedTuple):
+    """One batch of scores: which sentences, (B,); their emissions, (B, T, K); their lengths, (B,)."""
+
+    rows: list[int]
+    emissions: NDArray[np.float32]
+    lengths: NDArray[np.int64]
+
+
+class Predictor:
+    """Tags text, words or sentences with a trained model.
+
+    Texts may hold any character but lone surrogates, which are not text and are refused. Of a very long word
+    the character network sees the first characters (``gonie.data.encoding.MAX_CHARS``). A sentence of more
+    than 1,000 tokens is scored in overlapping windows and decoded as one, which its document notes. A score
+    is a probability: of a token, that it has its tag; of a span, that all its tokens have theirs. Nothing is
+    kept between calls, so threads may share a predictor. ``recipe`` is the model's own, where known.
+    """
+
+    def __init__(
+        self,
+        *,
+        encoding: Encoding,
+        tokenizer: Tokenizer,
+        scorer: Scorer,
+        decoder: Decoder,
+        recipe: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.encoding = encoding
+        self.tokenizer = tokenizer
+        self.scorer = scorer
+        self.decoder = decoder
+        self.recipe = recipe or {}
+        self._label = Labeller(decoder=decoder, labels=encoding.labels, scheme=encoding.scheme)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The tags that the model gives, in the order of its scores."""
+        return self.encoding.labels
+
+    def __call__(self, text: str) -> Document:
+        """Tag one text."""
+        return next(self.pipe([text]))
+
+    def pipe(self, texts: Iterable[str]) -> Iterator[Document]:
+        """Tag a stream of texts, in order; some are read ahead to be tagged together, never all of them."""
+        return self._documents((text, self.tokenizer(_checked_text(text))) for text in texts)
+
+    def pipe_sentences(self, sentences: Iterable[Sentence]) -> Iterator[Document]:
+        """Tag a stream of sentences that are already cut into words, a document for each; as ``pipe``."""
+        return self._documents((s.surface, [s] if s.words else []) for s in sentences)
+
+    def tag_tokens(self, sentences: Iterable[Sequence[str]]) -> list[Document]:
+        """Tag sentences given as lists of words; the text of each document is its words joined by blanks."""
+        return list(self.pipe_sentences(Sentence(words=_checked_words(words)) for words in sentences))
+
+    def tag_sentences(self, sentences: Sequence[Sentence]) -> list[Tagging]:
+        """Tag sentences with their columns, as read from a file; tags are in the model's own scheme."""
+        taggings = [Tagging()] * len(sentences)
+        short = [i for i, sentence in enumerate(sentences) if 0 < len(sentence) <= MAX_TOKENS]
+        for rows, emissions, lengths in self._score([sentences[i] for i in short]):
+            for row, tagging in zip(rows, self._label(emissions, lengths), strict=True):
+                taggings[short[row]] = tagging
+        for i, sentence in enumerate(sentences):
+            if len(sentence) > MAX_TOKENS:
+                taggings[i] = self._tag_long(sentence)
+        return taggings
+
+    def _documents(self, texts: Iterable[Cut]) -> Iterator[Document]:
+        for group in _grouped(texts):
+            taggings = iter(self.tag_sentences([s for _, sentences in group for s in sentences]))
+            for text, sentences in group:
+                yield _document(text, [(sentence, next(taggings)) for sentence in sentences])
+
+    def _tag_long(self, sentence: Sentence) -> Tagging:
+        """Score in windows, join in the middle of each overlap, decode as one chain."""
+        windows = cut_windows(len(sentence), width=WINDOW, overlap=OVERLAP)
+        joined = np.empty((1, len(sentence), len(self.labels)), dtype=np.float32)  # (1, T, K)
+        for rows, emissions, _ in self._score([_slice(sentence, w.start, w.end) for w in windows]):
+            for row, scores in zip(rows, emissions, strict=True):
+                w = windows[row]
+                joined[0, w.first : w.last] = scores[w.first - w.start : w.last - w.start]
+        (tagging,) = self._label(joined, np.array([len(sentence)]))
+        return tagging._replace(windows=len(windows))
+
+    def _score(self, sentences: list[Sentence]) -> Iterator[Scored]:
+        """Scores of all sentences, batch by batch, like lengths together."""
+        corpus = self.encoding.encode(sentences)
+        for rows in sorted_batches(corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES):
+            batch = collate(corpus, rows)
+            yield Scored(rows.tolist(), self.scorer.scores(batch), batch["lengths"])
+
+
+def _grouped(texts: Iterable[Cut]) -> Iterator[list[Cut]]:
+    """Consecutive texts in groups that are tagged together, each twice the last until ``GROUP`` tokens."""
+    group: list[Cut] = []
+    size, limit = 0, FIRST_GROUP
+    for text, sentences in texts:
+        group.append((text, sentences))
+        size += sum(map(len, sentences)) + 1
+        if size >= limit:
+            yield group
+            group, size, limit = [], 0, min(2 * limit, GROUP)
+    if group:
+        yield group
+
+
+def _document(text: str, tagged: list[tuple[Sentence, Tagging]]) -> Document:
+    """Put the tags and spans of the sentences of ``text`` on its characters."""
+    tokens: list[Token] = []
+    spans: list[Span] = []
+    notes: list[str] = []
+    for number, (sentence, tagging) in enumerate(tagged, start=1):
+        places = sentence.offsets()
+        tokens += _tokens(sentence, places, tagging)
+        for first, last, label, score in tagging.spans:
+            start, end = places[first][0], places[last - 1][1]
+            spans.append(Span(start=start, end=end, label=label, text=text[start:end], score=score))
+        notes += _notes(number, tagging)
+    ends = accumulate((len(sentence) for sentence, _ in tagged), initial=0)
+    return Document(
+        text=text,
+        tokens=tuple(tokens),
+        sentences=tuple(pairwise(ends)),
+        spans=tuple(spans),
+        notes=tuple(notes),
+    )
+
+
+def _tokens(sentence: Sentence, places: list[tuple[int, int]], tagging: Tagging) -> Iterator[Token]:
+    analyses = map(parse_morphemes, sentence.columns.get(MORPHEMES, ("",) * len(sentence)))
+    for word, (start, end), tag, score, morphemes in zip(
+        sentence.words, places, tagging.tags, tagging.scores, analyses, strict=True
+    ):
+        yield Token(text=word, start=start, end=end, tag=tag, score=score, morphemes=morphemes)
+
+
+def _notes(number: int, tagging: Tagging) -> list[str]:
+    if tagging.windows == 1:
+        return []
+    return [
+        f"sentence {number} has {len(tagging.tags):,} tokens without a sentence end: "
+        f"scored in {tagging.windows} overlapping windows of {WINDOW}"
+    ]
+
+
+def _slice(sentence: Sentence, start: int, end: int) -> Sentence:
+    """Tokens [start, end) with their columns, without text or gold."""
+    columns = {name: column[start:end] for name, column in sentence.columns.items()}
+    return Sentence(words=sentence.words[start:end], columns=columns)
+
+
+def _checked_text(text: str) -> str:
+    """Refuse what is not text, with where it is."""
+    if not isinstance(text, str):
+        raise InputError(expected="a text (str)", got=f"{type(text).__name__}", fix="Decode bytes first.")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            expected="text that can be written as UTF-8",
+            got=f"a lone surrogate U+{ord(text[error.start]):04X} at character {error.start}",
+            fix="Decode the bytes it came from with errors='replace'.",
+        ) from error
+    return text
+
+
+def _checked_words(words: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(words, str):
+        raise InputError(
+            expected="a sentence as a list of words",
+            got=f"the text {words[:40]!r}",
+            fix="Call the tagger on it.",
+        )
+    checked = tuple(map(_checked_text, words))
+    if not all(checked):
+        raise InputError(expected="words of at least one character", got=f"an empty word in {checked[:10]}")
+    return checked

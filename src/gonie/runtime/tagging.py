@@ -1,0 +1,66 @@
+"""What the model says of one sentence, by token, before it becomes part of a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gonie.data.schemes import Scheme, to_spans
+from gonie.runtime.decoder import Decoder
+
+
+class TokenSpan(NamedTuple):
+    """Tokens [start, end) form an entity; ``score`` is the probability that they carry just these tags."""
+
+    start: int
+    end: int
+    label: str
+    score: float
+
+
+class Tagging(NamedTuple):
+    """Tags of a sentence in the model's own scheme, the marginal of each, and the spans they form.
+
+    ``windows`` is how many overlapping windows a very long sentence was scored in; 1 for any other.
+    """
+
+    tags: tuple[str, ...] = ()
+    scores: tuple[float, ...] = ()
+    spans: tuple[TokenSpan, ...] = ()
+    windows: int = 1
+
+
+class Labeller:
+    """Emissions in, taggings out: decoding, probabilities and spans for a whole batch at once."""
+
+    def __init__(self, *, decoder: Decoder, labels: Sequence[str], scheme: Scheme) -> None:
+        self._decoder = decoder
+        self._labels = tuple(labels)
+        self._scheme = scheme
+
+    def __call__(self, emissions: NDArray[np.float32], lengths: NDArray[np.int64]) -> list[Tagging]:
+        """Shape: emissions (B, T, K), lengths (B,) -> B taggings."""
+        tags, _ = self._decoder.viterbi(emissions, lengths)  # (B, T)
+        lattice = self._decoder.forward_backward(emissions, lengths)
+        path = np.maximum(tags, 0)[..., None]
+        chances = np.take_along_axis(lattice.marginals(), path, axis=2)[..., 0]  # (B, T)
+        names = [[self._labels[k] for k in row[:n]] for row, n in zip(tags.tolist(), lengths, strict=True)]
+        found = [to_spans(row, self._scheme) for row in names]
+        places = [(row, start, end) for row, spans in enumerate(found) for start, end, _ in spans]
+        rows, starts, ends = np.array(places, dtype=np.int64).reshape(-1, 3).T  # (S,) each
+        scores = lattice.path_probabilities(rows, starts, ends, tags).tolist()
+        seams = np.cumsum([0, *map(len, found)]).tolist()
+        return [
+            Tagging(tuple(row), tuple(chance[: len(row)]), tuple(_scored(spans, scores[a:b])))
+            for row, chance, spans, (a, b) in zip(
+                names, chances.tolist(), found, pairwise(seams), strict=True
+            )
+        ]
+
+
+def _scored(spans: list[tuple[int, int, str]], scores: list[float]) -> Iterator[TokenSpan]:
+    return (TokenSpan(*span, score) for span, score in zip(spans, scores, strict=True))

@@ -1,0 +1,138 @@
+"""The run folder: what `train` leaves, enough to resume it, to use it and to make it again.
+
+    recipe.toml         as resolved, every key
+    encoding.json       vocabularies, labels, features
+    seen.json           the mentions met in training, by which recall is split
+    metrics.jsonl       a line for every epoch
+    last.safetensors    where training stands (see state.py)
+    best.safetensors    weights of the best epoch on dev
+    bundle/             the exported model; all that `gonie tag` needs
+    evaluation.json     scores of the best epoch
+    report.html         the same, to read
+
+Each file is written whole or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from gonie.data.files import atomic_write, is_utf8, remove_leftovers
+from gonie.errors import OutputError, ResumeError
+
+
+class RunFolder:
+    """Paths of a run, and the few rules about making and reopening it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.recipe = root / "recipe.toml"
+        self.encoding = root / "encoding.json"
+        self.seen = root / "seen.json"
+        self.metrics = root / "metrics.jsonl"
+        self.last = root / "last.safetensors"
+        self.best = root / "best.safetensors"
+        self.bundle = root / "bundle"
+        self.evaluation = root / "evaluation.json"
+        self.report = root / "report.html"
+
+    def create(self) -> bool:
+        """Make the folder for a new run; true if it was not there before.
+
+        One that holds a run, or a file that the run would write over, is refused, so nothing is lost.
+        """
+        if self.recipe.exists():
+            raise OutputError(
+                f"{self.root}: expected a new folder, got one that holds a run already. "
+                "Go on with it (--resume), or write elsewhere (--out DIR)."
+            )
+        if not is_utf8(str(self.root.absolute())):  # safetensors opens no other
+            raise OutputError(f"{self.root}: expected a folder's name in UTF-8. Write elsewhere (--out DIR).")
+        if self.root.exists() and not self.root.is_dir():
+            raise OutputError(f"{self.root}: expected a folder, got a file. Write elsewhere (--out DIR).")
+        if taken := [path.name for path in self._outputs() if path.exists()]:
+            raise OutputError(
+                f"{self.root}: expected a new folder, got one with {', '.join(taken)}, which the run would "
+                "write over. Write elsewhere (--out DIR)."
+            )
+        made = not self.root.exists()
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(
+                f"cannot make the folder {self.root}: {error.strerror}. Write elsewhere (--out DIR)."
+            ) from error
+        return made
+
+    def reopen(self) -> None:
+        """Check that there is a run to go on with."""
+        if not self.recipe.is_file():
+            raise ResumeError(
+                f"{self.root}: expected a run folder with recipe.toml, found none. Start it without --resume."
+            )
+
+    def clear_leftovers(self) -> None:
+        """Delete what a kill in the middle of a write left; only while the folder is ``held``."""
+        remove_leftovers(self.root)
+
+    def remove(self) -> None:
+        """Delete the run, and nothing else that lies in its folder."""
+        for path in (self.recipe, *self._outputs()):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Within the block no other process trains in this folder; the hold ends with the process."""
+        descriptor = os.open(self.root, os.O_RDONLY)
+        try:
+            _lock(descriptor, self.root)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def _outputs(self) -> tuple[Path, ...]:
+        weights = (self.last, self.best)
+        return (self.encoding, self.seen, self.metrics, *weights, self.bundle, self.evaluation, self.report)
+
+    def history(self, before_epoch: int | None = None) -> list[dict[str, Any]]:
+        """Records of the epochs so far, up to ``before_epoch`` if given; a torn last line is left out."""
+        records = []
+        text = self.metrics.read_text("utf-8") if self.metrics.exists() else ""
+        for line in text.splitlines():
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue
+            if before_epoch is None or record["epoch"] <= before_epoch:
+                records.append(record)
+        return records
+
+    def write_history(self, records: list[dict[str, Any]]) -> None:
+        """Write the records of all epochs so far, whole or not at all."""
+        atomic_write(self.metrics, "".join(json.dumps(record) + "\n" for record in records))
+
+
+def _lock(descriptor: int, folder: Path) -> None:
+    """Hold an open folder for this process alone, where the system can."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise ResumeError(
+            f"{folder}: expected a run at rest, got one that another process is training. "
+            "Wait for it, or stop it first."
+        ) from error
+    except OSError:  # a file system without locks
+        return

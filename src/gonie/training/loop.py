@@ -1,0 +1,138 @@
+"""The training loop: a generator that yields after every step and every epoch.
+
+Showing, logging, checkpointing and stopping are the caller's: it reads what is yielded, saves ``state`` when
+it likes, and stops by not asking for more. Between two yields the state is consistent, and going on from a
+saved one gives bit for bit what never stopping would have given.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from gonie.data.batching import shuffled_batches
+from gonie.data.corpus import Corpus, collate
+from gonie.errors import GonieError
+from gonie.models.config import TrainConfig
+from gonie.models.scorer import to_tensors
+from gonie.models.tagger import Tagger
+from gonie.training.optim import bound_gradients, learning_rate, set_learning_rate
+from gonie.training.state import State
+
+
+@dataclass(frozen=True)
+class Step:
+    """One update: ``batch`` of ``batches`` in ``epoch`` (from 1) is done."""
+
+    epoch: int
+    batch: int
+    batches: int
+    tokens: int
+    rate: float
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """One pass over the data: mean loss a sentence, the dev score, and whether it is the best so far."""
+
+    epoch: int
+    loss: float
+    score: float
+    improved: bool
+    rate: float
+    tokens: int
+    seconds: float
+    dev_seconds: float
+
+
+def train(
+    state: State, model: Tagger, corpus: Corpus, config: TrainConfig, evaluate: Callable[[], float]
+) -> Iterator[Step | Epoch]:
+    """Train ``model`` from where ``state`` stands until the epochs or the patience are used up.
+
+    ``evaluate`` gives the dev score of the model as it is then (with its averaged weights in place).
+    """
+    progress = state.progress
+    while not progress.finished:
+        yield from _run_epoch(state, model, corpus, config)
+        started = time.monotonic()
+        with state.average.applied():
+            score = evaluate()
+        improved = score > progress.best
+        done = Epoch(
+            epoch=progress.epoch + 1,
+            loss=float(state.loss) / len(corpus),
+            score=score,
+            improved=improved,
+            rate=learning_rate(config, step=progress.step, epochs_done=progress.epoch + 1),
+            tokens=progress.tokens,
+            seconds=progress.seconds,
+            dev_seconds=time.monotonic() - started,
+        )
+        if improved:
+            progress.best, progress.best_epoch = score, progress.epoch
+        progress.epoch += 1
+        progress.batch = progress.tokens = 0
+        progress.seconds = 0.0
+        state.loss.zero_()
+        stale = progress.epoch - 1 - progress.best_epoch
+        progress.finished = progress.epoch >= config.epochs or stale >= config.patience
+        yield done
+
+
+def batch_size(config: TrainConfig, sentences: int) -> int:
+    """How many sentences a batch holds at most: of few in all, few, so that there are steps enough."""
+    if config.batch_sentences == "auto":
+        return min(max(sentences // 100, 4), 32)
+    return config.batch_sentences
+
+
+def _run_epoch(state: State, model: Tagger, corpus: Corpus, config: TrainConfig) -> Iterator[Step]:
+    progress = state.progress
+    device = next(model.parameters()).device
+    batches = shuffled_batches(
+        corpus.lengths,
+        tokens=config.batch_tokens,
+        sentences=batch_size(config, len(corpus)),
+        generator=np.random.default_rng([config.seed, progress.epoch]),
+    )
+    model.train()
+    for rows in batches[progress.batch :]:
+        started = time.monotonic()
+        rate = learning_rate(
+            config, step=progress.step, epochs_done=progress.epoch + progress.batch / len(batches)
+        )
+        batch = to_tensors(collate(corpus, rows), device)
+        torch.manual_seed(config.seed * 2_000_003 + progress.step)
+        with _precision(config, device):
+            loss = model.loss(batch)
+        state.optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        bound_gradients(config, model.parameters())
+        set_learning_rate(state.optimizer, rate)
+        state.optimizer.step()
+        state.average.update(progress.step)
+        state.loss += loss.detach() * len(rows)  # read once an epoch: no wait inside a step
+        tokens = int(corpus.lengths[rows].sum())
+        progress.batch += 1
+        progress.step += 1
+        progress.tokens += tokens
+        progress.seconds += time.monotonic() - started
+        yield Step(progress.epoch + 1, progress.batch, len(batches), tokens, rate)
+    if not torch.isfinite(state.loss):
+        raise GonieError(
+            f"the loss became {float(state.loss)} in epoch {progress.epoch + 1}: expected a finite number. "
+            f"Start a new run with a lower learning rate (--set train.lr={config.lr / 4:g}) or with the "
+            "gradients held closer (--set train.clip=1)."
+        )
+
+
+def _precision(config: TrainConfig, device: torch.device) -> AbstractContextManager[object]:
+    if config.precision == "bf16" and device.type == "cuda":
+        return torch.autocast("cuda", dtype=torch.bfloat16)
+    return nullcontext()

@@ -1,0 +1,88 @@
+"""Update rules, how the learning rate moves, and how gradients are kept in bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import Parameter
+from torch.optim import SGD, Adam, AdamW, NAdam, Optimizer
+
+from gonie.models.config import TrainConfig
+
+FUSED = ("sgd", "adam", "adamw")  # one pass over memory for all parameters; NAdam has no such kernel
+
+
+def build_optimizer(config: TrainConfig, parameters: Iterable[Parameter]) -> Optimizer:
+    """The optimiser that the recipe names over the parameters that are trained."""
+    trained = [parameter for parameter in parameters if parameter.requires_grad]
+    shared: dict[str, Any] = {"lr": config.lr, "weight_decay": config.weight_decay}
+    if config.optimizer in FUSED:
+        shared["fused"] = True
+    match config.optimizer:
+        case "sgd":
+            return SGD(trained, momentum=config.momentum, **shared)
+        case "adam":
+            return Adam(trained, **shared)
+        case "adamw":
+            return AdamW(trained, **shared)
+        case "nadam":
+            return NAdam(trained, **shared)
+
+
+def learning_rate(config: TrainConfig, *, step: int, epochs_done: float) -> float:
+    """The rate for a step, as a function of the step and of how far training is, in epochs.
+
+    ``inverse`` is lr / (1 + decay * epoch), as in Ma & Hovy 2016; the others end at zero after ``epochs``.
+    """
+    progress = min(epochs_done / config.epochs, 1.0)
+    falling = {
+        "constant": 1.0,
+        "linear": 1.0 - progress,
+        "cosine": 0.5 * (1.0 + math.cos(math.pi * progress)),
+        "inverse": 1.0 / (1.0 + config.decay * math.floor(epochs_done)),
+    }[config.schedule]
+    rising = min(1.0, (step + 1) / config.warmup) if config.warmup else 1.0
+    return config.lr * falling * rising
+
+
+def set_learning_rate(optimizer: Optimizer, rate: float) -> None:
+    """Give every parameter group this rate."""
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+
+
+def bound_gradients(config: TrainConfig, parameters: Iterable[Parameter]) -> None:
+    """Clip the global gradient norm, or scale it to one, in place and without waiting for a GPU."""
+    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+    if config.normalize:
+        norm = torch.nn.utils.get_total_norm(gradients)
+        torch._foreach_mul_(gradients, 1.0 / (norm + 1e-6))
+    elif config.clip:
+        norm = torch.nn.utils.get_total_norm(gradients)
+        torch._foreach_mul_(gradients, torch.clamp(config.clip / (norm + 1e-6), max=1.0))
+
+
+def optimizer_tensors(optimizer: Optimizer) -> dict[str, Tensor]:
+    """The optimiser's state as named tensors: ``INDEX.NAME``, for a checkpoint."""
+    state: Mapping[int, Mapping[str, Any]] = optimizer.state_dict()["state"]
+    return {
+        f"{index}.{name}": value
+        if isinstance(value, Tensor)
+        else torch.tensor(float(value), dtype=torch.float64)
+        for index, values in state.items()
+        for name, value in values.items()
+        if value is not None
+    }
+
+
+def restore_optimizer(optimizer: Optimizer, tensors: Mapping[str, Tensor]) -> None:
+    """Put back what ``optimizer_tensors`` took."""
+    state: dict[int, dict[str, Tensor]] = {}
+    for key, tensor in tensors.items():
+        index, _, name = key.partition(".")
+        state.setdefault(int(index), {})[name] = tensor
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})

@@ -1,0 +1,257 @@
+"""From a recipe's files to what training needs: encoded corpora, word vectors, and an account of it all."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gonie.data import schemes
+from gonie.data.context import Context
+from gonie.data.corpus import Corpus, FolderSink, MemorySink
+from gonie.data.encoding import Encoding, Extractor, count
+from gonie.data.formats import ReadOptions, Source, survey
+from gonie.data.gazetteer import Gazetteers, read_entries
+from gonie.data.normalize import Normalization
+from gonie.data.report import Report
+from gonie.data.schemes import Scheme
+from gonie.data.spelling import Spelling
+from gonie.data.tokenize import Tokenizer, tokenizer
+from gonie.data.types import Sentence
+from gonie.data.vectors import Pretrained, Vectors, read_vectors
+from gonie.errors import InputError, RecipeError
+from gonie.metrics.novelty import SeenMentions
+from gonie.models.config import DataConfig, Recipe
+from gonie.models.recipe import locate
+
+Note = Callable[[str], None]
+
+SHOWN_SPANS = 5  # gold spans without tokens of their own that are named before training
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Everything training reads, none of which it changes."""
+
+    encoding: Encoding
+    tokenizer: Tokenizer
+    train: Corpus
+    dev: list[Sentence]
+    test: list[Sentence] | None
+    pretrained: Pretrained | None
+    seen: SeenMentions
+    labels: Counter[str]
+
+    def fingerprint(self, recipe: Recipe) -> str:
+        """A digest of the recipe and of what its files held, so that a run is resumed over the same."""
+        digest = hashlib.sha256(recipe.model_dump_json().encode())
+        digest.update(json.dumps(self.encoding.to_json()).encode())
+        for sentence in self.dev:  # it decides which epoch is the best, and when to stop
+            digest.update(json.dumps([sentence.words, sentence.tags, dict(sentence.columns)]).encode())
+        arrays = [self.train.arrays[name] for name in sorted(self.train.arrays)]
+        for array in [*arrays, *([self.pretrained.matrix] if self.pretrained else [])]:
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
+
+
+class TagStream:
+    """Sentences of one file with their tags in the model's scheme; can be read again and again."""
+
+    def __init__(self, source: Source, *, scheme: Scheme, target: Scheme) -> None:
+        self.source = source
+        self._scheme = scheme
+        self._target = target
+
+    def __iter__(self) -> Iterator[Sentence]:
+        for sentence in self.source:
+            if sentence.tags is None:
+                raise InputError(
+                    expected="a tag for every word",
+                    got="a sentence without tags",
+                    path=sentence.path,
+                    line=sentence.line,
+                    fix="Name the tag's column: --set data.tag_column=N",
+                )
+            if self._scheme == self._target:
+                yield sentence
+            else:
+                tags = schemes.convert(sentence.tags, self._scheme, self._target)
+                yield dataclasses.replace(sentence, tags=tuple(tags))
+
+
+class Split:
+    """One side of a repeatable random split of a stream: held-out sentences, or all the others."""
+
+    def __init__(self, stream: Iterable[Sentence], *, share: float, seed: int, held_out: bool) -> None:
+        self._stream = stream
+        self._share = share
+        self._seed = seed
+        self._held_out = held_out
+
+    def __iter__(self) -> Iterator[Sentence]:
+        generator = np.random.default_rng([self._seed, 1])
+        return (s for s in self._stream if (generator.random() < self._share) == self._held_out)
+
+
+def prepare(recipe: Recipe, note: Note) -> Prepared:
+    """Read, count and encode everything the recipe names; ``note`` is told what was found on the way."""
+    data = recipe.data
+    splitter = tokenizer(language=data.language, unit=data.token_unit)
+    options = read_options(data, splitter)
+    source = Source(locate(data.train), options)
+    found = survey(source)
+    target = Scheme(kind=data.model_scheme) if found.scheme.has_spans else found.scheme
+
+    def stream(source: Source) -> TagStream:
+        return TagStream(source.using(found.scheme, data.repair), scheme=found.scheme, target=target)
+
+    everything = stream(source)
+    train: Iterable[Sentence] = everything
+    if data.dev is None:
+        train, dev = _hold_out(everything, recipe, note)
+    else:
+        dev = _read(data.dev, stream(Source(locate(data.dev), options)), note)
+    test = None if data.test is None else _read(data.test, stream(Source(locate(data.test), options)), note)
+
+    normalization = Normalization(lowercase=data.lowercase, digits=data.digits)
+    jamo = bool(recipe.model.chars and recipe.model.chars.jamo)
+    extractors = build_extractors(recipe)
+    counts = count(train, normalization=normalization, jamo=jamo, extractors=extractors)
+    found.report.repairs = everything.source.report.repairs
+    _tell(data.train, found.report, note)
+    vectors = read_vectors(locate(data.vectors), limit=data.vectors_limit) if data.vectors else None
+    encoding = Encoding.fit(
+        counts,
+        scheme=target,
+        normalization=normalization,
+        jamo=jamo,
+        extractors=extractors,
+        min_count=data.min_count,
+        min_feature_count=data.min_feature_count,
+        extra_words=vectors.words if vectors else (),
+    )
+    pieces = Pieces(train, data.max_tokens)
+    corpus = encoding.encode(pieces, FolderSink(Path(data.cache)) if data.cache else MemorySink())
+    if pieces.cut:
+        note(f"{data.train}: {pieces.cut} sentences longer than {data.max_tokens} tokens cut into pieces")
+    _tell_unknown_labels({"dev": dev, "test": test or []}, encoding, note)
+    return Prepared(
+        encoding=encoding,
+        tokenizer=splitter,
+        train=corpus,
+        dev=dev,
+        test=test,
+        pretrained=_pretrained(vectors, encoding, recipe.train.seed, note),
+        seen=SeenMentions.from_sentences(train, target),
+        labels=counts.labels,
+    )
+
+
+def _read(name: str, stream: TagStream, note: Note) -> list[Sentence]:
+    sentences = list(stream)
+    _tell(name, stream.source.report, note)
+    return sentences
+
+
+def _tell(name: str, report: Report, note: Note) -> None:
+    note("\n  ".join([name, *report.lines(shown=SHOWN_SPANS)]))
+
+
+def read_options(data: DataConfig, splitter: Tokenizer) -> ReadOptions:
+    """How the recipe says its files are to be read."""
+    return ReadOptions(
+        format=data.format,
+        separator=data.separator,
+        word_column=data.word_column,
+        tag_column=data.tag_column,
+        columns=data.columns,
+        tokenizer=splitter,
+        scheme=data.scheme,
+    )
+
+
+def build_extractors(recipe: Recipe) -> list[Extractor]:
+    """The feature extractors that the model's parts ask for."""
+    data = recipe.data
+    makers: dict[str, Callable[[], Extractor]] = {
+        "spelling": Spelling,
+        "context": lambda: Context(window=data.context_window, columns=tuple(data.columns)),
+        "gazetteer": lambda: _gazetteers(data),
+    }
+    return [makers[group]() for group in recipe.model.groups]
+
+
+def _gazetteers(data: DataConfig) -> Gazetteers:
+    if not data.gazetteers:
+        raise RecipeError(
+            [
+                "the model uses gazetteers but data.gazetteers names none; "
+                "give --set data.gazetteers.city=cities.txt"
+            ]
+        )
+    lists = {name: read_entries(locate(path)).entries for name, path in data.gazetteers.items()}
+    return Gazetteers(lists=lists)
+
+
+class Pieces:
+    """Sentences, the overlong ones cut; ``cut`` counts those of the last pass."""
+
+    def __init__(self, sentences: Iterable[Sentence], longest: int) -> None:
+        self._sentences = sentences
+        self._longest = longest
+        self.cut = 0
+
+    def __iter__(self) -> Iterator[Sentence]:
+        self.cut = 0
+        for sentence in self._sentences:
+            if len(sentence) <= self._longest:
+                yield sentence
+                continue
+            self.cut += 1
+            for first in range(0, len(sentence), self._longest):
+                yield _piece(sentence, slice(first, first + self._longest))
+
+
+def _piece(sentence: Sentence, part: slice) -> Sentence:
+    return Sentence(
+        words=sentence.words[part],
+        tags=None if sentence.tags is None else sentence.tags[part],
+        columns={name: column[part] for name, column in sentence.columns.items()},
+        path=sentence.path,
+        line=sentence.line,
+    )
+
+
+def _hold_out(stream: TagStream, recipe: Recipe, note: Note) -> tuple[Iterable[Sentence], list[Sentence]]:
+    share, seed = recipe.data.holdout, recipe.train.seed
+    dev = list(Split(stream, share=share, seed=seed, held_out=True))
+    train = Split(stream, share=share, seed=seed, held_out=False)
+    if not dev or next(iter(train), None) is None:
+        note(
+            "no dev file and too few sentences to hold some out: the training sentences themselves are scored"
+        )
+        return stream, list(stream)
+    note(f"no dev file: {len(dev)} sentences of {recipe.data.train} are held out (data.holdout = {share})")
+    return train, dev
+
+
+def _tell_unknown_labels(parts: dict[str, list[Sentence]], encoding: Encoding, note: Note) -> None:
+    for name, sentences in parts.items():
+        unknown = Counter(t for s in sentences for t in s.tags or () if t not in encoding.label_ids)
+        if unknown:
+            listed = ", ".join(f"{tag} ({times})" for tag, times in unknown.most_common(8))
+            note(f"{name}: {len(unknown)} labels never met in training, which cannot be predicted: {listed}")
+
+
+def _pretrained(vectors: Vectors | None, encoding: Encoding, seed: int, note: Note) -> Pretrained | None:
+    if vectors is None:
+        return None
+    pretrained = vectors.table_for(encoding.words, np.random.default_rng([seed, 2]))
+    note("\n  ".join([str(vectors.path), *vectors.notes, *str(pretrained.coverage).splitlines()]))
+    return pretrained

@@ -1,0 +1,60 @@
+"""The dev score of a model in training: encoded once, decoded as the runtime does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gonie.data import schemes
+from gonie.data.batching import sorted_batches
+from gonie.data.corpus import collate
+from gonie.data.encoding import Encoding
+from gonie.data.types import Sentence
+from gonie.metrics.evaluation import evaluate
+from gonie.models.config import ModelConfig
+from gonie.models.scorer import TorchScorer
+from gonie.models.tagger import Tagger
+from gonie.runtime.decoder import Decoder
+
+BATCH_TOKENS = 8000
+
+
+def build_decoder(model: Tagger, config: ModelConfig, encoding: Encoding) -> Decoder:
+    """The runtime's decoder over the model's transitions, held to the tag scheme if the recipe says so."""
+    transitions, start, end = (t.detach().cpu().numpy() for t in model.head().chain())
+    held = config.head.constrained and encoding.scheme.kind != "plain"
+    allowed = schemes.allowed(encoding.labels, encoding.scheme) if held else None
+    return Decoder(transitions=transitions, start=start, end=end, allowed=allowed)
+
+
+class DevScorer:
+    """F1 of spans, or accuracy of plain tags, on the dev sentences."""
+
+    def __init__(
+        self, model: Tagger, config: ModelConfig, encoding: Encoding, sentences: Sequence[Sentence]
+    ) -> None:
+        self._model = model
+        self._config = config
+        self._encoding = encoding
+        self._sentences = sentences
+        self._corpus = encoding.encode(sentences)
+        self.metric = "accuracy" if encoding.scheme.kind == "plain" else "F1"
+
+    def score(self) -> float:
+        """Score the model as it is now."""
+        labels = np.array(self._encoding.labels)
+        tags = [tuple(labels[row].tolist()) for row in self._decode()]
+        return evaluate(self._sentences, tags, scheme=self._encoding.scheme, bootstrap=0).headline[1]
+
+    def _decode(self) -> list[NDArray[np.int64]]:
+        scorer, decoder = TorchScorer(self._model), build_decoder(self._model, self._config, self._encoding)
+        lengths = self._corpus.lengths
+        rows: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * len(lengths)
+        for chosen in sorted_batches(lengths, tokens=BATCH_TOKENS, sentences=256):
+            batch = collate(self._corpus, chosen)
+            tags, _ = decoder.viterbi(scorer.scores(batch), batch["lengths"])
+            for row, best in zip(chosen, tags, strict=True):
+                rows[row] = best[: lengths[row]]
+        return rows

@@ -1,0 +1,86 @@
+"""Where a training run stands, as one file that is either whole or not there.
+
+``last.safetensors`` holds the trained weights (``model.NAME``), the optimiser's state
+(``optimizer.INDEX.NAME``), the averaged weights (``average.NAME``), the epoch's ``loss`` so far and, in its
+metadata under ``progress``, the rest as JSON. There is no random state in it: the random choices of a step
+are a function of the seed and the step's number.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from gonie.errors import BundleError, ResumeError
+from gonie.models.checkpoint import read_tensors, write_tensors
+from gonie.training.average import Average
+from gonie.training.optim import optimizer_tensors, restore_optimizer
+
+
+@dataclass
+class Progress:
+    """How far training is: ``batch`` batches into ``epoch``, ``step`` steps in all."""
+
+    epoch: int = 0
+    batch: int = 0
+    step: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+    best: float = -1.0
+    best_epoch: int = -1
+    finished: bool = False
+
+
+@dataclass
+class State:
+    """Everything that changes while training."""
+
+    model: nn.Module
+    optimizer: Optimizer
+    average: Average
+    progress: Progress
+    loss: Tensor  # () summed over the sentences of this epoch so far; stays on the device
+    fingerprint: str  # of what was trained on; a run is resumed only over the same
+
+    def save(self, path: Path) -> None:
+        """Write the state; whatever happens, ``path`` holds the old state or the new one."""
+        tensors = _prefixed("model", dict(self.model.named_parameters()))
+        tensors |= _prefixed("optimizer", optimizer_tensors(self.optimizer))
+        tensors |= _prefixed("average", self.average.weights) | {"loss": self.loss}
+        metadata = {"progress": json.dumps(asdict(self.progress)), "fingerprint": self.fingerprint}
+        write_tensors(path, tensors, metadata)
+
+    def restore(self, path: Path) -> None:
+        """Put back what ``save`` wrote."""
+        try:
+            tensors, metadata = read_tensors(path)
+        except BundleError as error:
+            raise ResumeError(f"{error}. {_ANEW.format(path)}") from error
+        if metadata.get("fingerprint") != self.fingerprint:
+            raise ResumeError(
+                f"{path}: the recipe or its data files changed since this run began. "
+                "Put them back, or start a new run with another --out."
+            )
+        parameters = dict(self.model.named_parameters())
+        for name, tensor in _under("model", tensors).items():
+            parameters[name].data.copy_(tensor)
+        restore_optimizer(self.optimizer, _under("optimizer", tensors))
+        self.average.restore(_under("average", tensors))
+        self.loss.copy_(tensors["loss"])
+        self.progress = Progress(**json.loads(metadata["progress"]))
+
+
+_ANEW = "Delete {} to train this run from its beginning, or start another with a new --out."
+
+
+def _prefixed(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {f"{prefix}.{name}": tensor for name, tensor in tensors.items()}
+
+
+def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {k.removeprefix(f"{prefix}."): t for k, t in tensors.items() if k.startswith(f"{prefix}.")}

@@ -1,0 +1,136 @@
+"""``gonie data`` as a user types it: what it says, and that it fails with a sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from gonie.cli.data import app
+from gonie.errors import GonieError, InputError
+
+TRAIN = "Ann\tB-PER\nLee\tI-PER\nran\tO\n\nBob\tB-PER\nran\tO\n"
+
+
+def run(*arguments: str | Path) -> str:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=True)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        result.exception.args = (*result.exception.args, result.output)
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def wrote(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_check_says_what_was_detected(tmp_path: Path) -> None:
+    output = run("check", wrote(tmp_path / "a.conll", TRAIN))
+    for words in (
+        "format: conll",
+        "separator: a tab",
+        "scheme: IOB2",
+        "2 sentences, 5 tokens",
+        "no invalid tags",
+    ):
+        assert words in output
+
+
+def test_check_lists_twenty_problems_and_fails(tmp_path: Path) -> None:
+    path = wrote(tmp_path / "a.conll", TRAIN * 20 + "\n[b]x[/b]\tI-PER\n\n" * 25)
+    with pytest.raises(GonieError, match="1 of 1 files") as caught:
+        run("check", path)
+    output = caught.value.args[-1]
+    assert "25 invalid tags, the first 20" in output
+    assert output.count("I-PER needs") == 20
+    assert f"{path}:122: I-PER" in output.replace("\n", "")
+
+
+def test_check_shows_each_file_and_fails_for_one(tmp_path: Path) -> None:
+    good = wrote(tmp_path / "a.conll", TRAIN)
+    with pytest.raises(GonieError, match="1 of 2 files") as caught:
+        run("check", tmp_path, good)
+    assert "got a folder" in caught.value.args[-1]
+    assert "no invalid tags" in caught.value.args[-1]
+
+
+def test_stats_count_and_compare(tmp_path: Path) -> None:
+    first = wrote(tmp_path / "a.conll", TRAIN)
+    second = wrote(tmp_path / "b.conll", "Ann\tB-PER\nsat\tO\n")
+    output = run("stats", first, second)
+    assert "4 distinct words" in output
+    assert "shortest 2" in output
+    assert (
+        "unseen in the first file: 50.0% of the tokens, 50.0% of the words, 100.0% of the entity mentions"
+        in output
+    )
+    assert "PER" in output
+
+
+def test_convert_writes_and_reports(tmp_path: Path) -> None:
+    path = wrote(tmp_path / "a.conll", TRAIN)
+    output = run("convert", path, "--to", "jsonl", "--out", tmp_path / "b.jsonl")
+    assert "wrote 2 sentences" in output.replace("\n", " ")
+    records = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text().splitlines()]
+    assert records[0] == {"text": "Ann Lee ran", "spans": [{"start": 0, "end": 7, "label": "PER"}]}
+    run(
+        "convert",
+        path,
+        "--to",
+        "conll",
+        "--out",
+        tmp_path / "c.conll",
+        "--scheme",
+        "BIOES",
+        "--tag-column",
+        "-1",
+    )
+    assert "Lee\tE-PER" in (tmp_path / "c.conll").read_text()
+
+
+def test_convert_refuses_unknown_names(tmp_path: Path) -> None:
+    path = wrote(tmp_path / "a.conll", TRAIN)
+    for option, value in (
+        ("--scheme", "XYZ"),
+        ("--repair", "fix"),
+        ("--format", "csv"),
+        ("--separator", ","),
+    ):
+        with pytest.raises(InputError, match="expected"):
+            run("convert", path, "--to", "conll", "--out", tmp_path / "b", option, value)
+    assert not (tmp_path / "b").exists()
+
+
+def test_raw_text_is_cut_by_the_named_tokenizer(tmp_path: Path) -> None:
+    record = {"text": "나는 서울에 간다", "spans": [{"start": 3, "end": 6, "label": "LC"}]}
+    path = wrote(tmp_path / "a.jsonl", json.dumps(record, ensure_ascii=False) + "\n")
+    run(
+        "convert",
+        path,
+        "--to",
+        "conll",
+        "--out",
+        tmp_path / "b.conll",
+        "--language",
+        "ko",
+        "--unit",
+        "eojeol",
+    )
+    assert "서울에\tB-LC" in (tmp_path / "b.conll").read_text(encoding="utf-8")
+
+
+def test_nothing_heavy_is_imported_for_help() -> None:
+    """Every command's help waits for what this module imports."""
+    heavy = "('torch', 'numpy', 'gonie.data.formats')"
+    code = f"import sys, gonie.cli.data; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=dict(os.environ)
+    )
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,99 @@
+"""`gonie evaluate`: the scores on the terminal, as JSON and as a page, and files it cannot score."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Gonie = Callable[..., Any]
+
+
+def test_scores_are_shown_by_type_and_by_novelty(gonie: Gonie, toy: Path, toy_run: Path) -> None:
+    outcome = gonie("evaluate", toy_run, toy / "test.conll")
+    assert outcome.code == 0, outcome.err
+    for words in ("F1 100.00", "PER", "LOC", "seen", "conlleval", "20 sentences"):
+        assert words in outcome.out, words
+
+
+def test_json_has_fractions_under_the_promised_names(
+    gonie: Gonie, toy: Path, toy_run: Path, tmp_path: Path
+) -> None:
+    gold = tmp_path / "gold.conll"
+    gold.write_text("Anna\tB-PER\nlives\tO\nin\tO\nSeoul\tB-PER\n.\tO\n", "utf-8")
+    outcome = gonie("evaluate", toy_run, gold, "--json", tmp_path / "s.json")
+    assert outcome.code == 0, outcome.err
+    scores = json.loads((tmp_path / "s.json").read_text("utf-8"))
+    assert (scores["precision"], scores["recall"], scores["f1"]) == (0.5, 0.5, 0.5)
+    assert scores["accuracy"] == pytest.approx(0.8)
+    assert scores["types"]["PER"]["recall"] == 0.5
+    assert scores["types"]["LOC"]["precision"] == 0.0
+    assert (scores["mode"], scores["repair"]["policy"]) == ("conlleval", "none")
+
+
+def test_the_page_fetches_nothing_and_has_the_curve(
+    gonie: Gonie, toy: Path, toy_run: Path, tmp_path: Path
+) -> None:
+    outcome = gonie("evaluate", toy_run, toy / "test.conll", "--html", tmp_path / "r.html")
+    assert outcome.code == 0, outcome.err
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert not re.findall(r"(?:src|href)\s*=\s*[\"'](?!#)|@import|url\(", page)
+    assert not re.search(r"https?://(?!www\.w3\.org/)", page)
+    assert "<svg" in page
+
+
+def test_a_bundle_alone_is_scored_without_novelty(
+    gonie: Gonie, toy: Path, toy_run: Path, tmp_path: Path
+) -> None:
+    """What ships is the bundle: it has no training mentions beside it, and no curve."""
+    shutil.copytree(toy_run / "bundle", tmp_path / "model")
+    page = tmp_path / "r.html"
+    outcome = gonie("evaluate", tmp_path / "model", toy / "test.conll", "--html", page)
+    assert outcome.code == 0, outcome.err
+    assert "F1 100.00" in outcome.out
+    assert page.is_file()
+
+
+def test_strict_mode_and_repair_are_printed(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+    gold = tmp_path / "gold.conll"
+    gold.write_text("Anna\tI-PER\nlives\tO\nin\tO\nSeoul\tB-LOC\n.\tO\n" * 1, "utf-8")
+    loose = gonie("evaluate", toy_run, gold, "--json", tmp_path / "a.json")
+    strict = gonie("evaluate", toy_run, gold, "--mode", "strict", "--json", tmp_path / "b.json")
+    assert "strict" in strict.out
+    assert "strict" not in loose.out
+    both = [json.loads((tmp_path / name).read_text("utf-8")) for name in ("a.json", "b.json")]
+    assert [scores["mode"] for scores in both] == ["conlleval", "strict"]
+
+
+def test_another_mode_is_refused(gonie: Gonie, toy: Path, toy_run: Path) -> None:
+    assert gonie("evaluate", toy_run, toy / "test.conll", "--mode", "loose").refused("conlleval", "strict")
+
+
+def test_tags_of_another_kind_are_refused(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+    """Scoring parts of speech as entities would give 0 and no reason."""
+    gold = tmp_path / "gold.conll"
+    gold.write_text("Anna\tNOUN\nlives\tVERB\n", "utf-8")
+    assert gonie("evaluate", toy_run, gold).refused("tags of the kind the model gives", "NOUN")
+
+
+def test_the_column_of_the_tags_can_be_named(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+    gold = tmp_path / "gold.conll"
+    gold.write_text("Anna B-PER B-LOC\nlives O O\nin O O\nSeoul B-LOC B-LOC\n. O O\n", "utf-8")
+    assert "F1 50.00" in gonie("evaluate", toy_run, gold).out
+    assert "F1 100.00" in gonie("evaluate", toy_run, gold, "--tag-column", "1").out
+    assert "F1 100.00" in gonie("evaluate", toy_run, gold, "--tag-column", "-2").out
+
+
+def test_a_file_without_gold_is_refused(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+    path = tmp_path / "raw.conll"
+    path.write_text("Anna\nlives\n", "utf-8")
+    assert gonie("evaluate", toy_run, path).refused("--tag-column")
+
+
+def test_a_model_that_is_not_there_is_refused(gonie: Gonie, toy: Path, tmp_path: Path) -> None:
+    assert gonie("evaluate", tmp_path / "none", toy / "test.conll").refused("none")

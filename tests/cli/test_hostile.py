@@ -1,0 +1,595 @@
+"""Hostile input and hostile places, through the command line: a clear sentence and exit 2, or correct work.
+
+Never a trace, and nothing that existed is lost. Each test names what a user did; ``refused`` takes words that
+the sentence must contain.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from gonie.data.formats import Source
+from gonie.training import prepare
+
+Command = Callable[..., Any]
+"""Calls the command line and gives the ``Outcome`` of conftest.py."""
+
+BAD: dict[str, tuple[bytes, str]] = {
+    "empty": (b"", "an empty file"),
+    "blank lines": (b"\n\n  \n\t\n", "at least one sentence"),
+    "comments": (b"# nothing\n# here\n\n", "at least one sentence"),
+    "NUL": (b"a\tO\nb\0\tO\n", ":2: expected text, got a NUL byte"),
+    "Latin-1": ("a\tO\ncafé\tO\n".encode("latin-1"), ":2: expected UTF-8, got the byte 0xe9"),
+    "UTF-16": ("a\tO\nb\tO\n".encode("utf-16"), "UTF-16"),
+    "noise": (bytes(range(128, 256)) * 9, ":1: expected UTF-8"),
+    "mixed tabs and blanks": (b"a\tO\nb O\nc\tO\nd\tO\n", ":2: expected 2 columns apart by a tab"),
+    "ragged": (b"a\tx\tO\nb\tO\nc\tx\tO\n", ":2: expected 3 columns"),
+}
+COMMANDS = ["train", "evaluate", "check", "stats", "convert"]
+
+
+@pytest.fixture
+def using(gonie: Command, toy: Path, toy_run: Path, tmp_path: Path) -> Command:
+    """Calls a command by its name on a file."""
+
+    def call(command: str, file: Path, *more: str) -> Any:
+        out = tmp_path / "out"
+        arguments: dict[str, list[str | Path]] = {
+            "train": ["train", toy / "toy.toml", "--set", f"data.train={file}", "--set", "train.epochs=1"],
+            "evaluate": ["evaluate", toy_run, file],
+            "check": ["data", "check", file],
+            "stats": ["data", "stats", file],
+            "convert": ["data", "convert", file, "--to", "jsonl"],
+        }
+        place = {"train": ["--out", out / "run"], "convert": ["--out", out / "converted.jsonl"]}
+        out.mkdir(exist_ok=True)
+        ended = gonie(*arguments[command], *place.get(command, []), *more)
+        if ended.code:
+            assert not list(out.iterdir()), "a refused command leaves nothing half-made"
+        return ended
+
+    return call
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("kind", BAD)
+def test_a_bad_file(using: Command, kind: str, command: str, tmp_path: Path) -> None:
+    content, told = BAD[kind]
+    file = tmp_path / "file.conll"
+    file.write_bytes(content)
+    ended = using(command, file)
+    assert ended.refused()
+    assert told in (ended.out if command == "check" else ended.err)
+    assert str(file) in ended.out + ended.err
+    assert file.read_bytes() == content
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_file_at_all(using: Command, command: str, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "broken.conll.gz").write_bytes(gzip.compress(b"a\tO\n" * 99)[:-20])
+    os.symlink(tmp_path / "loop", tmp_path / "loop")
+    for name, told in {
+        "folder": "got a folder",
+        "missing.conll": "none of that name",
+        "missing/file.conll": "does not exist either",
+        "folder/../broken.conll.gz": "a damaged one",
+        "loop": "symbolic links",
+        "x" * 300: "name too long",
+    }.items():
+        ended = using(command, tmp_path / name)
+        assert ended.refused()
+        assert told in ended.out + ended.err
+
+
+# --- columns and tags ------------------------------------------------------------------------------------
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, "utf-8")
+    return path
+
+
+@pytest.fixture
+def columns(tmp_path: Path) -> Path:
+    """Three columns: words, parts of speech, entities."""
+    rows = "Anna NNP B-PER\nlives VBZ O\nin IN O\nSeoul NNP B-LOC\n\n"
+    return write(tmp_path / "three.conll", rows * 12)
+
+
+def test_a_wrong_column(using: Command, columns: Path) -> None:
+    """The index is told with how many columns there are."""
+    for number in ("7", "-4"):
+        told = "expected a tag column from 0 to 2, or from -1 to -3"
+        assert using("train", columns, "--set", f"data.tag_column={number}").refused(told, str(columns))
+        assert using("evaluate", columns, "--tag-column", number).refused(told)
+        assert using("stats", columns, "--tag-column", number).refused(told)
+        assert using("convert", columns, "--tag-column", number).refused(told)
+        assert told in using("check", columns, "--tag-column", number).out
+
+
+def test_a_column_that_is_not_tags(using: Command, columns: Path) -> None:
+    """Words or parts of speech are plain labels: learned if asked for, never scored against entities."""
+    assert using("evaluate", columns, "--tag-column", "1").refused("tags of the kind the model gives", "NNP")
+    assert using("evaluate", columns, "--tag-column", "0").refused("tags of the kind the model gives")
+    assert using("evaluate", columns, "--tag-column", "upos").refused("the tag column as a number")
+    assert using("stats", columns, "--tag-column", "1").code == 0
+    assert using("train", columns, "--set", "data.tag_column=1").code == 0
+
+
+def test_a_file_of_words_alone(using: Command, tmp_path: Path) -> None:
+    file = write(tmp_path / "words.conll", "Anna\nlives\n\nhere\n")
+    assert using("train", file).refused(":1: expected a tag for every word")
+    assert using("evaluate", file).refused(":1: expected a gold tag for every word")
+    assert using("check", file).code == 0
+
+
+INVALID = "Anna\tI-PER\nsaw\tO\nSeoul\tB-LOC\nLima\tI-PER\n\nBert\tB-PER\nsaw\tO\nOslo\tB-LOC\n\n" * 5
+
+
+def test_invalid_tags_under_each_policy(using: Command, tmp_path: Path) -> None:
+    """Refused with the first place, or repaired by the policy that was named, with a count."""
+    file = write(tmp_path / "invalid.conll", INVALID)
+    scheme = ["--set", "data.scheme=IOB2"]
+    assert using("train", file, *scheme).refused(f"{file}:1: I-PER", "choose a repair policy")
+    assert using("convert", file).refused(
+        "invalid tags; the first", "Correct them, or choose a repair policy"
+    )
+    for policy in ("begin", "outside"):
+        trained = using("train", file, *scheme, "--set", f"data.repair={policy}")
+        assert trained.code == 0
+        assert "10" in trained.out
+        assert policy in trained.out
+        shutil.rmtree(tmp_path / "out")
+        assert using("convert", file, "--repair", policy).code == 0
+        shutil.rmtree(tmp_path / "out")
+    assert using("train", file, "--set", "data.repair=guess").refused(
+        "data.repair", "'error', 'begin' or 'outside'"
+    )
+    assert using("convert", file, "--repair", "guess").refused("guess")
+    assert using("evaluate", file).code == 0  # gold is taken as it stands, and counted
+    assert using("evaluate", file, "--mode", "strict").code == 0
+
+
+def test_labels_that_training_never_met(using: Command, toy: Path, tmp_path: Path) -> None:
+    """They cannot be predicted: named with their number, and counted as misses, in dev and in test alike."""
+    strange = write(tmp_path / "strange.conll", "Anna\tB-ANIMAL\nruns\tO\n\nSeoul\tB-LOC\nis\tO\n")
+    for split in ("dev", "test"):
+        trained = using("train", toy / "train.conll", "--set", f"data.{split}={strange}")
+        assert trained.code == 0
+        assert f"{split}: 1 labels never met in training" in trained.out
+        assert "S-ANIMAL (1)" in trained.out
+        shutil.rmtree(tmp_path / "out")
+    scored = using("evaluate", strange, "--json", str(tmp_path / "scores.json"))
+    assert scored.code == 0
+    assert json.loads((tmp_path / "scores.json").read_text())["types"]["ANIMAL"]["recall"] == 0.0
+
+
+def test_gold_without_an_entity(using: Command, tmp_path: Path) -> None:
+    """A file of O alone fits any entity model: there is nothing to find, which is no error."""
+    assert using("evaluate", write(tmp_path / "nothing.conll", "it\tO\nrains\tO\n\n")).code == 0
+
+
+# --- strange but right -----------------------------------------------------------------------------------
+
+STRANGE = {
+    "one token": "Anna\tB-PER\n",
+    "one token without an entity": "Anna\tO\n",
+    "one label": "a\tX\nb\tX\n\nc\tX\n" * 9,
+    "only O": "a\tO\nb\tO\n\nc\tO\n\n" * 9,
+    "a byte order mark and CRLF": "\ufeffAnna\tB-PER\r\nruns\tO\r\n\r\n" * 9,
+    "huge words": f"{'a' * 100_000}\tB-PER\n{'가' * 100_000}\tO\n\nb\tO\n\n" * 3,
+    "one character words": "".join(f"{chr(0x4E00 + i)}\tO\n\n" for i in range(300)),
+    "controls and marks": "\x1b[31m\tO\n\u202e\u200b\tB-PER\n[bold]\tO\n\n" * 9,
+}
+
+
+@pytest.mark.parametrize("kind", STRANGE)
+def test_strange_but_right(using: Command, gonie: Command, kind: str, tmp_path: Path) -> None:
+    """A model is trained, exported, scored and used, however little there was to learn."""
+    file = write(tmp_path / "file.conll", STRANGE[kind])
+    trained = using("train", file, "--set", "train.epochs=1")
+    assert trained.code == 0, trained.err
+    run = tmp_path / "out/run"
+    assert gonie("evaluate", run, file, "--html", tmp_path / "report.html").code == 0
+    assert gonie("tag", run, "Anna lives here.").code == 0
+    for command in ("check", "stats"):
+        assert using(command, file).code == 0
+    shutil.rmtree(tmp_path / "out")
+    assert using("convert", file).code == 0
+
+
+@pytest.mark.slow
+def test_a_sentence_of_100_000_tokens(using: Command, gonie: Command, toy: Path, tmp_path: Path) -> None:
+    """Cut for training, windows for tagging, both said and counted; every token gets its tag."""
+    rows = ["Anna\tB-PER\n", "saw\tO\n", "Seoul\tB-LOC\n", "and\tO\n"] * 25_000
+    file = write(tmp_path / "long.conll", "".join(rows))
+    dev = f"data.dev={toy / 'dev.conll'}"
+    trained = using("train", file, "--set", "train.batch_tokens=8000", "--set", dev)
+    assert trained.code == 0, trained.err
+    assert "1 sentences longer than 1000 tokens cut into pieces" in trained.out
+    words = ["--file", file, "--input", "conll", "--output", "conll"]
+    tagged = gonie("tag", tmp_path / "out/run", *words)
+    assert tagged.code == 0
+    assert tagged.out == "".join(rows) + "\n"
+    assert "100,000 tokens without a sentence end: scored in" in tagged.err
+    for command in ("check", "stats"):
+        assert using(command, file).code == 0
+
+
+# --- text to tag -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("output", ["pretty", "conll", "jsonl"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "\t \u3000",
+        "x",
+        ".",
+        "a" * 100_000,
+        "👩‍👩‍👧 \u0301 \u202e",
+        "[bold]red[/]",
+        "\x1b[2J",
+        "\x00",
+        "1e9 " * 3000,
+    ],
+    ids=["empty", "blank", "blanks", "x", "dot", "huge", "marks", "markup", "escape", "NUL", "many"],
+)
+def test_any_text_is_tagged(gonie: Command, toy_run: Path, text: str, output: str) -> None:
+    ended = gonie("tag", toy_run, text, "--output", output)
+    assert ended.code == 0
+    if output == "jsonl":
+        record = json.loads(ended.out)
+        assert all(text[t["start"] : t["end"]] == t["text"] for t in record["tokens"])
+    elif output == "pretty":
+        assert "\x1b[2J" not in ended.out
+
+
+JSONL = {
+    '{"text": "\\ud800 x"}': "surrogate",
+    "[1, 2]": 'expected a JSON object with "text"',
+    '{"txt": "x"}': 'expected a JSON object with "text"',
+    '{"text": 7}': 'expected a JSON object with "text"',
+    '{"text": "x"': "expected a JSON object",
+    "[" * 100_000: "expected a JSON object",
+    "1" * 10_000: "expected a JSON object",
+}
+
+
+@pytest.mark.parametrize("line", JSONL, ids=range(len(JSONL)))
+def test_bad_json(gonie: Command, toy_run: Path, tmp_path: Path, line: str) -> None:
+    file = write(tmp_path / "file.jsonl", f'{{"text": "Anna"}}\n{line}\n')
+    told = JSONL[line]
+    assert gonie("tag", toy_run, "--file", file, "--input", "jsonl").refused(told, "2")
+    assert gonie("evaluate", toy_run, file).refused()
+    assert gonie("data", "stats", file).refused(":2:")
+
+
+def test_tag_what_cannot_be_read(gonie: Command, toy_run: Path, tmp_path: Path) -> None:
+    (tmp_path / "latin").write_bytes("café\n".encode("latin-1"))
+    for kind in ("text", "tokens", "conll", "jsonl"):
+        assert gonie("tag", toy_run, "--file", tmp_path, "--input", kind).refused("got a folder")
+        assert gonie("tag", toy_run, "--file", tmp_path / "none", "--input", kind).refused(
+            "none of that name"
+        )
+        assert gonie("tag", toy_run, "--file", tmp_path / "latin", "--input", kind).refused(
+            ":1: expected UTF-8"
+        )
+        assert gonie("tag", toy_run, "--input", kind, stdin=b"a\0b\n").refused("standard input:1:", "NUL")
+    assert gonie("tag", toy_run, "x", "--input", "pdf").refused("--input", "'pdf'")
+    assert gonie("tag", toy_run, "x", "--output", "pdf").refused("--output", "'pdf'")
+    assert gonie("tag", toy_run, "x", "--file", tmp_path / "latin").refused("a TEXT or --file")
+    assert gonie("tag", toy_run, "x", "--input", "conll").refused("--input conll with --file")
+    assert gonie("tag", toy_run, stdin=b"").code == 0
+
+
+# --- models ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["tag", "evaluate"])
+def test_no_model(gonie: Command, toy: Path, tmp_path: Path, command: str) -> None:
+    begun = tmp_path / "begun"
+    begun.mkdir()
+    write(begun / "recipe.toml", "")
+    for model, told in {
+        tmp_path / "missing": "nothing there",
+        tmp_path: "neither bundle.json nor bundle/",
+        toy / "train.conll": "got a file",
+        begun: "--resume",
+    }.items():
+        assert gonie(command, model, toy / "test.conll").refused(str(model), told)
+
+
+@pytest.mark.parametrize("name", ["bundle.json", "model.onnx", "weights.safetensors"])
+def test_a_damaged_bundle(gonie: Command, toy: Path, toy_run: Path, tmp_path: Path, name: str) -> None:
+    """Whatever part of it is damaged, and whether it is used as a bundle or as a run folder."""
+    shutil.copytree(toy_run, tmp_path / "run")
+    file = tmp_path / "run/bundle" / name
+    whole = file.read_bytes()
+    for damaged in (b"", whole[:9], whole[: len(whole) // 2], whole[:-2], whole[::-1], b"{}", b"[]", b"null"):
+        file.write_bytes(damaged)
+        assert gonie("tag", tmp_path / "run", "Anna").refused(name)
+        assert gonie("evaluate", tmp_path / "run/bundle", toy / "test.conll").refused()
+    file.unlink()
+    assert gonie("tag", tmp_path / "run", "Anna").refused()
+    file.mkdir()
+    assert gonie("tag", tmp_path / "run", "Anna").refused(name)
+
+
+def test_a_bundle_with_other_values(gonie: Command, toy_run: Path, tmp_path: Path) -> None:
+    """Each key of the description, replaced by values of every other kind."""
+    shutil.copytree(toy_run, tmp_path / "run")
+    file = tmp_path / "run/bundle/bundle.json"
+    index = json.loads(file.read_text("utf-8"))
+    for key in index:
+        for value in (None, 7, "x", [], {}, [[]], {"x": "y"}):
+            if type(value) is type(index[key]) and key in ("gonie", "model", "scores", "recipe"):
+                continue  # for people only: nothing depends on them
+            file.write_text(json.dumps({**index, key: value}), "utf-8")
+            assert gonie("tag", tmp_path / "run", "Anna").refused(), (key, value)
+
+
+def test_a_damaged_list_of_seen_mentions(gonie: Command, toy: Path, toy_run: Path, tmp_path: Path) -> None:
+    shutil.copytree(toy_run, tmp_path / "run")
+    for content in ("", "{", "[]", "null", '{"x": 1}'):
+        write(tmp_path / "run/seen.json", content)
+        assert gonie("evaluate", tmp_path / "run", toy / "test.conll").refused("seen.json")
+
+
+# --- recipes ---------------------------------------------------------------------------------------------
+
+
+def test_all_problems_of_a_recipe_at_once(gonie: Command, toy: Path, tmp_path: Path) -> None:
+    settings = [
+        "train.epoch=3",
+        "model.encoder.hidden=-1",
+        "train.lr=fast",
+        "data.train=none",
+        "train",
+        "=3",
+        "task.x=1",
+    ]
+    options = [part for setting in settings for part in ("--set", setting)]
+    refused = gonie("train", toy / "toy.toml", "--out", tmp_path / "run", *options)
+    assert refused.refused(
+        "did you mean 'epochs'", "model.encoder.hidden", "train.lr", "data.train", "key=value"
+    )
+    assert not (tmp_path / "run").exists()
+
+
+RECIPES = {
+    "not TOML": "task = ",
+    "empty": "",
+    "no model": '[data]\ntrain = "x"\n',
+    "a list": "[[data]]\ntrain = 1\n",
+    "numbers": "data = 1\nmodel = 2\ntrain = 3\n",
+    "nothing to read": '[data]\ntrain = "x"\n[model]\n',
+    "deep": "a." * 2000 + "b = 1",
+}
+
+
+@pytest.mark.parametrize("kind", RECIPES)
+def test_a_bad_recipe(gonie: Command, tmp_path: Path, kind: str) -> None:
+    recipe = write(tmp_path / "bad.toml", RECIPES[kind])
+    assert gonie("train", recipe, "--out", tmp_path / "run").refused("bad.toml")
+    assert gonie("train", recipe, "--out", tmp_path / "run", "--set", "model.words.width=3").refused()
+
+
+def test_a_recipe_that_is_none(gonie: Command, toy: Path, tmp_path: Path) -> None:
+    (tmp_path / "latin.toml").write_bytes('task = "é"'.encode("latin-1"))
+    for name, told in {
+        "nerr": "did you mean 'ner'",
+        "": "shipped recipes are",
+        "../x": "shipped",
+        str(tmp_path): "recipe",
+    }.items():
+        assert gonie("train", name, "--out", tmp_path / "run").refused(told)
+    assert gonie("train", tmp_path / "latin.toml", "--out", tmp_path / "run").refused("expected TOML")
+    assert gonie("train", toy / "train.conll", "--out", tmp_path / "run").refused("expected TOML")
+    assert not (tmp_path / "run").exists()
+
+
+SETTINGS = {
+    "model.encoder.hidden=1000000000": "memory",
+    "model.words.width=100000000000000": "memory",
+    "train.device=cuda": "expected a CUDA GPU, found none",
+    "train.device=tpu": "train.device",
+    "train.lr=1e9": "the loss became",
+    "train.lr=nan": "train.lr",
+    "train.seed=-1": "train.seed",
+    "train.epochs=0": "train.epochs",
+    "data.holdout=1.5": "data.holdout",
+    "data.train=a\\u0000b": "a",
+    "data.vectors=none/such": "expected a file of word vectors",
+    "data.format=pdf": "a format among",
+    "data.separator=|": "columns apart by",
+    "data.scheme=XYZ": "XYZ",
+    "data.word_column=9": "a word column from 0 to 1",
+    "data.columns.pos=9": "pos",
+    "data.unit=syllable": "unit",
+    "model.encoder.kind=gru": "model.encoder.kind",
+    'model.head.direct=["gazetteer"]': "gazetteers",
+    "model.words=none": "",
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_setting_that_cannot_work(gonie: Command, toy: Path, tmp_path: Path, setting: str) -> None:
+    """Said before anything is written, so that --out can be tried again; only the loss shows later."""
+    if setting == "train.device=cuda" and torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    out = tmp_path / "run"
+    assert gonie("train", toy / "toy.toml", "--out", out, "--set", setting).refused(SETTINGS[setting])
+    assert out.exists() == (setting == "train.lr=1e9")
+
+
+def test_a_loss_that_explodes_cannot_be_resumed(gonie: Command, toy: Path, tmp_path: Path) -> None:
+    """Going on gives the same end and the same advice, never a model made of nan."""
+    train = ["train", toy / "toy.toml", "--out", tmp_path / "run", "--set", "train.lr=1e9"]
+    assert gonie(*train).refused("the loss became", "--set train.lr=")
+    assert gonie(*train, "--resume").refused("the loss became")
+    assert gonie("tag", tmp_path / "run", "Anna").refused("training has not finished")
+
+
+# --- vectors and lists -----------------------------------------------------------------------------------
+
+VECTORS = {
+    "a broken line": ("Anna 1 2 3\nSeoul 1 2\nLima 1 2 3\n", ":2: expected"),
+    "a word for a number": ("Anna 1 2 3\nSeoul 1 x 3\n", ":2: expected"),
+    "nan": ("Anna 1 2 3\nSeoul 1 nan 3\n", ":2: expected"),
+    "words alone": ("Anna\nSeoul\n", ":1: expected"),
+    "empty": ("", "an empty file"),
+    "binary": ("\x00\x01\x02" * 50, "expected"),
+}
+
+
+def test_broken_vectors(using: Command, toy: Path, tmp_path: Path) -> None:
+    for kind, (text, told) in VECTORS.items():
+        file = write(tmp_path / "vectors.txt", text)
+        ended = using("train", toy / "train.conll", "--set", f"data.vectors={file}")
+        assert ended.refused(str(file), told), kind
+    for place in (tmp_path, tmp_path / "none"):
+        assert using("train", toy / "train.conll", "--set", f"data.vectors={place}").refused(str(place))
+
+
+def test_vectors_of_width_one(using: Command, toy: Path, tmp_path: Path) -> None:
+    file = write(tmp_path / "vectors.txt", "Anna 1\nSeoul -1\nlives 0.5\n")
+    assert using("train", toy / "train.conll", "--set", f"data.vectors={file}").code == 0
+
+
+def test_broken_lists_of_names(using: Command, toy: Path, tmp_path: Path) -> None:
+    direct = ["--set", 'model.head.direct=["gazetteer"]']
+    (tmp_path / "latin").write_bytes("Köln\n".encode("latin-1"))
+    write(tmp_path / "empty", "\n\n")
+    for name, told in {
+        "none": "No such file",
+        ".": "directory",
+        "latin": ":1: expected UTF-8",
+        "empty": "entry",
+    }.items():
+        place = tmp_path / name
+        assert using("train", toy / "train.conll", "--set", f"data.gazetteers.city={place}", *direct).refused(
+            told
+        )
+
+
+# --- files that come and go ------------------------------------------------------------------------------
+
+
+def test_a_file_that_vanishes(
+    using: Command, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Training reads its file more than once; between two passes somebody may delete it."""
+    file = Path(shutil.copy(toy / "train.conll", tmp_path / "mine.conll"))
+
+    def survey_and_lose(source: Source) -> Any:
+        found = survey(source)
+        file.unlink()
+        return found
+
+    survey = prepare.survey
+    monkeypatch.setattr(prepare, "survey", survey_and_lose)
+    assert using("train", file).refused(str(file), "none of that name")
+
+
+def test_a_stream_for_a_file(using: Command, toy: Path, toy_run: Path, tmp_path: Path) -> None:
+    """``<(zcat train.conll.gz)`` can be read once only, which is not enough."""
+    for command in ("train", "evaluate", "stats", "convert"):
+        reading, writing = os.pipe()
+        with os.fdopen(writing, "wb") as pipe:
+            pipe.write((toy / "test.conll").read_bytes())
+        assert using(command, Path(f"/dev/fd/{reading}")).refused("read more than once, got a stream")
+        os.close(reading)
+
+
+# --- places that cannot be written -----------------------------------------------------------------------
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def test_an_output_folder_that_is_taken(gonie: Command, toy: Path, toy_run: Path, tmp_path: Path) -> None:
+    """A run is never trained over, nor any file that a run would write, nor a file in place of the folder."""
+    train = ["train", toy / "toy.toml", "--set", "train.epochs=1", "--out"]
+    before = contents(toy_run)
+    assert gonie(*train, toy_run).refused("holds a run already", "--resume")
+    assert contents(toy_run) == before
+    for name in ("report.html", "metrics.jsonl", "encoding.json"):
+        mine = tmp_path / f"mine {name}"
+        mine.mkdir()
+        write(mine / name, "precious")
+        assert gonie(*train, mine).refused(f"got one with {name}")
+        assert contents(mine) == {name: b"precious"}
+    assert gonie(*train, toy / "train.conll").refused("got a file")
+
+
+def test_a_folder_of_other_things_is_left_alone(gonie: Command, toy: Path, tmp_path: Path) -> None:
+    write(tmp_path / "notes.txt", "precious")
+    assert gonie("train", toy / "toy.toml", "--set", "train.epochs=1", "--out", tmp_path).code == 0
+    assert (tmp_path / "notes.txt").read_text() == "precious"
+
+
+@pytest.mark.parametrize("place", ["{file}/run", "/proc/gonie/run", "/dev/null/run", "{folder}/" + "x" * 300])
+def test_a_place_for_no_folder(gonie: Command, toy: Path, toy_run: Path, tmp_path: Path, place: str) -> None:
+    file = write(tmp_path / "file", "precious")
+    out = place.format(file=file, folder=tmp_path)
+    assert gonie("train", toy / "toy.toml", "--out", out).refused(out)
+    assert gonie("evaluate", toy_run, toy / "test.conll", "--json", out).refused(out)
+    assert gonie("evaluate", toy_run, toy / "test.conll", "--html", out).refused(out)
+    assert gonie("data", "convert", toy / "test.conll", "--to", "jsonl", "--out", out).refused(out)
+    assert gonie("evaluate", toy_run, toy / "test.conll", "--json", tmp_path).refused("it is a folder")
+    assert contents(tmp_path) == {"file": b"precious"}
+
+
+# --- what only a process of its own can show -------------------------------------------------------------
+
+
+def in_a_process(*command: str | bytes | Path, code: str = "") -> subprocess.CompletedProcess[str]:
+    program = ["-c", f"{code}; from gonie.cli.main import main; main()"] if code else ["-m", "gonie"]
+    return subprocess.run(
+        [sys.executable, *program, *command], capture_output=True, text=True, check=False, errors="replace"
+    )
+
+
+def test_names_that_are_not_utf8(toy: Path, toy_run: Path, tmp_path: Path) -> None:
+    """Read and written as any other, where a format can hold them; else refused."""
+    name = os.fsencode(tmp_path) + b"/caf\xe9.conll"
+    shutil.copy(toy / "test.conll", name)
+    recipe = toy / "toy.toml"
+    assert in_a_process("data", "stats", name).returncode == 0
+    assert in_a_process("evaluate", toy_run, name).returncode == 0
+    for refused in (
+        in_a_process("train", recipe, "--set", b"data.train=" + name, "--out", tmp_path / "run"),
+        in_a_process("train", recipe, "--out", name + b".run"),
+        in_a_process("tag", toy_run, b"caf\xe9"),
+        in_a_process("tag", toy_run, b"caf\xe9", "--input", "tokens"),
+    ):
+        assert refused.returncode == 2
+        assert "UTF-8" in refused.stderr
+        assert "Traceback" not in refused.stderr
+    assert len(os.listdir(tmp_path)) == 1
+
+
+def test_training_without_its_extra(toy: Path, toy_run: Path, tmp_path: Path) -> None:
+    """The core install has no PyTorch: training says what to install, and tagging needs nothing more."""
+    hidden = "import sys; sys.modules.update(dict.fromkeys(['torch', 'onnx', 'psutil', 'tomli_w', 'numba']))"
+    refused = in_a_process("train", toy / "toy.toml", "--out", tmp_path / "run", code=hidden)
+    assert refused.returncode == 2
+    assert "pip install 'gonie[train]'" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert in_a_process("tag", toy_run, "Anna lives in Seoul .", code=hidden).returncode == 0

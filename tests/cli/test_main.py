@@ -1,0 +1,116 @@
+"""The command line as a whole: help that helps, and every failure a sentence with the right exit status."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gonie import __version__
+from gonie.cli import main as module
+from gonie.errors import InputError
+
+COMMANDS = ("demo", "train", "evaluate", "tag", "data")
+Gonie = Callable[..., Any]
+
+
+def text(shown: str) -> str:
+    """What help says, without the boxes around it."""
+    return re.sub(r"[│╭╰─╮╯\s]+", " ", shown)
+
+
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_help_names_every_command_with_what_it_does(gonie: Gonie, flag: str) -> None:
+    outcome = gonie(flag)
+    assert outcome.code == 0
+    for command in COMMANDS:
+        assert re.search(rf"\b{command}\b \w+", text(outcome.out)), command
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_has_help(gonie: Gonie, command: str) -> None:
+    outcome = gonie(command, "--help")
+    assert outcome.code == 0
+    assert f"gonie {command}" in outcome.out
+
+
+@pytest.mark.parametrize("command", ["train", "evaluate", "tag"])
+def test_help_shows_commands_to_copy(gonie: Gonie, command: str) -> None:
+    shown = text(gonie(command, "--help").out)
+    assert "Examples:" in shown
+    assert len(re.findall(rf"gonie {command} runs/ner|gonie {command} ner", shown)) >= 2
+
+
+def test_help_of_train_says_what_each_option_is_for(gonie: Gonie) -> None:
+    shown = text(gonie("train", "--help").out)
+    for words in ("--set KEY=VALUE", "--out", "--resume", "--seed", "--device", "data.train=mine.conll"):
+        assert words in shown
+
+
+def test_without_a_command_there_is_help(gonie: Gonie) -> None:
+    outcome = gonie()
+    assert outcome.code == 2
+    assert "Usage: gonie" in text(outcome.out + outcome.err)
+
+
+def test_the_version(gonie: Gonie) -> None:
+    outcome = gonie("--version")
+    assert (outcome.code, outcome.out) == (0, f"gonie {__version__}\n")
+
+
+def test_a_command_that_is_not_there_is_refused(gonie: Gonie) -> None:
+    assert gonie("trian").refused("trian")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (InputError(expected="a file", got="none", path="x.conll", line=3), 2, "x.conll:3: expected a file"),
+        (MemoryError(), 2, "out of memory"),
+        (OSError(28, "No space left on device", "out.json"), 2, "out.json: No space left on device"),
+        (OSError("odd"), 2, "odd"),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
+)
+def test_failures_become_sentences(
+    gonie: Gonie, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, words: str
+) -> None:
+    def fail(**settings: object) -> None:
+        raise error
+
+    monkeypatch.setattr(module, "app", fail)
+    outcome = gonie("tag")
+    assert outcome.code == code
+    assert outcome.err == (f"gonie: {words}{outcome.err.partition(words)[2]}" if words else "")
+    assert outcome.err.count("\n") <= 2
+
+
+def test_a_bug_is_not_hidden(gonie: Gonie, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only refusals are turned into sentences: a mistake of gonie's own must be seen and reported."""
+
+    def fail(**settings: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(module, "app", fail)
+    with pytest.raises(ZeroDivisionError):
+        gonie("tag")
+
+
+def test_a_reader_that_stops_early_is_no_error() -> None:
+    """`gonie data stats FILE | head -1` closes the pipe while gonie still writes."""
+    script = f"{sys.executable} -m gonie --help | true; echo ${{PIPESTATUS[0]}}"
+    ended = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert ended.stderr == ""
+    assert ended.stdout.strip() in ("0", "1", "141")
+
+
+def test_the_package_runs_as_a_module() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "gonie", "--version"], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert ended.stdout == f"gonie {__version__}\n"

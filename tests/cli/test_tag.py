@@ -1,0 +1,231 @@
+"""`gonie tag` as a user meets it: every input and output on a toy model whose answers are known."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+from onnx import TensorProto, helper, numpy_helper
+from typer.testing import CliRunner
+
+from gonie.cli.tag import tag
+from gonie.cli.tag_output import Colors, pretty
+from gonie.data.encoding import Encoding, count
+from gonie.data.normalize import Normalization
+from gonie.data.schemes import PLAIN, Scheme
+from gonie.data.tokenize import tokenizer
+from gonie.data.types import Document, Sentence, Span
+from gonie.errors import GonieError, InputError
+from gonie.runtime.bundle import Bundle, write_bundle
+
+ENTITIES = {"George": "S-PER", "New": "B-LOC", "York": "E-LOC", "sleeps": "O"}
+PARTS = {"George": "PROPN", "sleeps": "VERB", ".": "PUNCT"}
+
+
+def toy_bundle(wanted: dict[str, str], scheme: Scheme) -> Bundle:
+    """A model that knows the tag of each word, as one look-up."""
+    sentence = Sentence(words=tuple(wanted), tags=tuple(wanted.values()))
+    normalization = Normalization(lowercase=False, digits=False)
+    encoding = Encoding.fit(
+        count([sentence], normalization=normalization, jamo=False, extractors=[]),
+        scheme=scheme,
+        normalization=normalization,
+        jamo=False,
+        extractors=[],
+        min_count=1,
+        min_feature_count=1,
+    )
+    size = len(encoding.labels)
+    table = np.zeros((len(encoding.words), size), np.float32)
+    table[:, encoding.label_ids.get("O", 0)] = 4.0
+    for word, label in wanted.items():
+        table[encoding.word_id(word), encoding.label_ids[label]] = 8.0
+    graph = helper.make_graph(
+        [helper.make_node("Gather", ["table", "words"], ["scores"])],
+        "look-up",
+        [helper.make_tensor_value_info("words", TensorProto.INT64, ["B", "T"])],
+        [helper.make_tensor_value_info("scores", TensorProto.FLOAT, ["B", "T", size])],
+        [numpy_helper.from_array(table, "table")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    return Bundle(
+        encoding=encoding,
+        tokenizer=tokenizer(language="en", unit="word").to_json(),
+        graph=bytes(model.SerializeToString()),
+        transitions=np.zeros((size, size), np.float32),
+        start=np.zeros(size, np.float32),
+        end=np.zeros(size, np.float32),
+    )
+
+
+@pytest.fixture(scope="module")
+def ner(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("ner")
+    write_bundle(folder / "bundle", toy_bundle(ENTITIES, Scheme(kind="BIOES")))
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def pos(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("pos")
+    write_bundle(folder / "bundle", toy_bundle(PARTS, PLAIN))
+    return str(folder)
+
+
+def run(*arguments: str, stdin: str = "") -> str:
+    app = typer.Typer()
+    app.command()(tag)
+    result = CliRunner().invoke(app, list(arguments), input=stdin, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_a_text_is_shown_with_its_labels(ner: str) -> None:
+    shown = run(ner, "Hello George , see New York .")
+    assert shown == "Hello [George PER 0.98] , see [New York LOC 1.00] .\n"
+
+
+def test_plain_labels_are_shown_behind_each_token(pos: str) -> None:
+    assert run(pos, "George sleeps.") == "George/PROPN sleeps/VERB ./PUNCT\n"
+
+
+def test_standard_input_gives_a_line_for_a_line(ner: str) -> None:
+    lines = run(ner, stdin="nothing\n\nGeorge\n").splitlines()
+    assert lines[:2] == ["nothing", ""]
+    assert lines[2].startswith("[George PER")
+
+
+def test_files_come_in_the_order_given(ner: str, tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        (tmp_path / name).write_text(f"{name} George\n")
+    shown = run(ner, "--file", str(tmp_path / "b"), "--file", str(tmp_path / "a"), "--output", "jsonl")
+    assert [json.loads(line)["text"] for line in shown.splitlines()] == ["b George", "a George"]
+
+
+def test_jsonl_has_offsets_of_spans_and_tokens(ner: str) -> None:
+    record = json.loads(run(ner, "In New York.", "--output", "jsonl"))
+    (span,) = record["spans"]
+    score = span.pop("score")
+    assert span == {"start": 3, "end": 11, "label": "LOC", "text": "New York"}
+    assert 0.9 < score <= 1
+    assert [(t["text"], t["start"], t["end"], t["tag"]) for t in record["tokens"]] == [
+        ("In", 0, 2, "O"),
+        ("New", 3, 6, "B-LOC"),
+        ("York", 7, 11, "E-LOC"),
+        (".", 11, 12, "O"),
+    ]
+
+
+def test_conll_output_is_iob2_whatever_the_model_learned(ner: str) -> None:
+    assert run(ner, "New York. George", "--output", "conll") == (
+        "New\tB-LOC\nYork\tI-LOC\n.\tO\n\nGeorge\tB-PER\n\n"
+    )
+
+
+def test_tokens_are_kept_as_given(ner: str) -> None:
+    shown = run(ner, "--input", "tokens", "--output", "conll", stdin="New  York don't\n\nGeorge\n")
+    assert shown == "New\tB-LOC\nYork\tI-LOC\ndon't\tO\n\nGeorge\tB-PER\n\n"
+
+
+def test_columns_are_tagged_anew(ner: str, tmp_path: Path) -> None:
+    (tmp_path / "x.conll").write_text("New\tO\nYork\tO\n\nGeorge\tB-LOC\n")
+    shown = run(ner, "--input", "conll", "--output", "conll", "--file", str(tmp_path / "x.conll"))
+    assert shown == "New\tB-LOC\nYork\tI-LOC\n\nGeorge\tB-PER\n\n"
+
+
+def test_jsonl_input_gives_a_record_for_a_record(ner: str) -> None:
+    given = '{"text": "George"}\n\n{"text": "", "id": 3}\n'
+    records = [
+        json.loads(line)
+        for line in run(ner, "--input", "jsonl", "--output", "jsonl", stdin=given).splitlines()
+    ]
+    assert [record["text"] for record in records] == ["George", ""]
+    assert [len(record["spans"]) for record in records] == [1, 0]
+
+
+def test_long_sentences_are_noted_on_standard_error(ner: str) -> None:
+    app = typer.Typer()
+    app.command()(tag)
+    result = CliRunner().invoke(app, [ner, "--input", "tokens"], input="a " * 1500 + "\n" + "b " * 1200)
+    assert result.stderr.count("overlapping windows of 512") == 2
+    assert "2 sentences were scored in overlapping windows" in result.stderr
+    assert "windows" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--input", "xml"], "expected --input text, tokens, jsonl, conll, got 'xml'"),
+        (["--output", "xml"], "expected --output pretty, conll, jsonl, got 'xml'"),
+        (["George", "--file", "x"], "expected a TEXT or --file, got both"),
+        (["George", "--input", "conll"], "expected --input conll with --file or standard input"),
+        (["{", "--input", "jsonl"], "TEXT:1: expected a JSON object"),
+        (["[]", "--input", "jsonl"], 'TEXT:1: expected a JSON object with "text"'),
+        (["ab\udcff"], "lone surrogate"),
+        (["--file", "nothing.txt"], "nothing.txt: expected a file"),
+    ],
+)
+def test_what_cannot_work_is_said(ner: str, arguments: list[str], message: str) -> None:
+    with pytest.raises(InputError) as refused:
+        run(ner, *arguments)
+    assert message in str(refused.value)
+
+
+def test_a_model_that_is_none_is_said(tmp_path: Path) -> None:
+    with pytest.raises(GonieError, match="expected a bundle"):
+        run(str(tmp_path / "nowhere"), "George")
+
+
+def test_a_text_cannot_steer_the_terminal() -> None:
+    document = Document(
+        text="\x1b[2J Eve\x07", spans=(Span(start=5, end=9, label="PER", text="Eve\x07", score=0.5),)
+    )
+    assert pretty(document, Scheme(), Colors()).plain == "\ufffd[2J [Eve\ufffd PER 0.50]"
+
+
+def test_labels_keep_their_colours() -> None:
+    colors = Colors()
+    first = colors["PER"]
+    assert colors["LOC"] != first
+    assert colors["PER"] == first
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_progress_on_a_terminal_takes_nothing_from_the_results(ner: str, tmp_path: Path) -> None:
+    (tmp_path / "many.txt").write_text("George sleeps .\n" * 2_000)
+    program = "import gonie.cli.tag_progress as p; p.PATIENCE = 0.0; from gonie.cli.main import main; main()"
+    terminal, side = os.openpty()
+    with open(tmp_path / "out", "wb") as out:
+        done = subprocess.run(
+            [sys.executable, "-c", program, "tag", ner, "--file", str(tmp_path / "many.txt")],
+            stdout=out,
+            stderr=side,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TERM": "xterm"},
+            check=False,
+        )
+    os.close(side)
+    shown = os.read(terminal, 1 << 16)
+    os.close(terminal)
+    assert done.returncode == 0
+    assert (tmp_path / "out").read_text().count("[George PER 0.98] sleeps .\n") == 2_000
+    assert b"tokens" in shown
+
+
+def test_a_closed_pipe_ends_it_quietly(ner: str, tmp_path: Path) -> None:
+    """`gonie tag … | head -1` must neither trace nor hang."""
+    (tmp_path / "many.txt").write_text("George sleeps in New York .\n" * 20_000)
+    program = (
+        f"{sys.executable} -c 'from gonie.cli.main import main; main()' tag {ner} --file {tmp_path}/many.txt"
+    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        f"{program} | head -1", shell=True, capture_output=True, text=True, env=env, check=False
+    )
+    assert done.stdout.startswith("[George PER")
+    assert done.stderr == ""

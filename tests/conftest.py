@@ -1,0 +1,156 @@
+"""What tests of more than one folder share: corpora that are not in the repository, and the command line."""
+
+from __future__ import annotations
+
+import io
+import os
+import random
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from gonie.cli.main import main
+
+# Tests run side by side, one to a core: more threads would only wait for each other. Read when torch loads.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of open corpora: GONIE_DATA, else ../shared/data beside the repository; skips without it."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("GONIE_DATA") or beside)
+    if not folder.is_dir():
+        pytest.skip(f"no corpora at {folder}; set GONIE_DATA to the folder that holds ner/, pos/ …")
+    return folder
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended: its exit status and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+    def refused(self, *words: str) -> bool:
+        """Was it a clear refusal: exit 2 and a sentence with these words, never a trace?"""
+        assert self.code == 2, f"exit {self.code}\n{self.out}\n{self.err}"
+        assert "Traceback" not in self.err
+        for word in words:
+            assert word in self.err, f"{word!r} is not in: {self.err}"
+        return bool(self.err.strip())
+
+
+@pytest.fixture
+def gonie(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    """The command line, called within this process; an error that it does not turn into a sentence fails."""
+
+    def call(*arguments: str | Path, stdin: bytes = b"") -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["gonie", *map(str, arguments)])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        return Outcome(int(ended.value.code or 0), out, err)
+
+    return call
+
+
+# --- a language small enough to be learned whole in a second ---------------------------------------------
+
+PEOPLE, FAMILIES = ("Anna", "Bert", "Cleo", "Dora"), ("Kim", "Lee")
+PLACES = ("Seoul", "Paris", "Oslo", "Lima")
+FRAMES = ("{person} lives in {place} .", "{place} is far .", "we met {person} and {person} .", "it rains .")
+
+TOY_RECIPE = """
+[data]
+train = "{folder}/train.conll"
+dev = "{folder}/dev.conll"
+test = "{folder}/test.conll"
+[model.words]
+width = 12
+[model.encoder]
+hidden = 12
+[model.dropout]
+input = 0.1
+output = 0.1
+[train]
+epochs = 12
+lr = 0.02
+batch_sentences = 8
+device = "cpu"
+"""
+
+
+def toy_sentences(number: int, seed: int) -> str:
+    """Sentences whose names are people and places, one or two words long, as a column file."""
+    chance = random.Random(seed)
+    blocks = []
+    for _ in range(number):
+        rows: list[str] = []
+        for word in chance.choice(FRAMES).split():
+            if word == "{person}":
+                rows += [f"{chance.choice(PEOPLE)}\tB-PER"]
+                rows += [f"{chance.choice(FAMILIES)}\tI-PER"] * chance.randint(0, 1)
+            else:
+                rows.append(f"{chance.choice(PLACES)}\tB-LOC" if word == "{place}" else f"{word}\tO")
+        blocks.append("\n".join(rows))
+    return "\n\n".join(blocks) + "\n"
+
+
+@pytest.fixture(scope="session")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with train, dev and test files of the toy language, and toy.toml that learns it."""
+    folder = tmp_path_factory.mktemp("toy")
+    for seed, (split, number) in enumerate({"train": 80, "dev": 20, "test": 20}.items()):
+        (folder / f"{split}.conll").write_text(toy_sentences(number, seed), "utf-8")
+    (folder / "toy.toml").write_text(TOY_RECIPE.format(folder=folder), "utf-8")
+    return folder
+
+
+class Silence:
+    """A display that shows nothing and keeps everything it was told."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.events: list[object] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def begin(self, summary: object) -> None:
+        self.events.append(summary)
+
+    def step(self, step: object) -> None:
+        self.events.append(step)
+
+    def epoch(self, epoch: object) -> None:
+        self.events.append(epoch)
+
+    def interrupted(self, folder: Path) -> None:
+        self.events.append(folder)
+
+    def finished(self, result: object) -> None:
+        self.events.append(result)
+
+
+@pytest.fixture
+def silence() -> Silence:
+    """A display that keeps what it is told."""
+    return Silence()
+
+
+@pytest.fixture(scope="session")
+def toy_run(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run over the toy language."""
+    from gonie.models.recipe import load_recipe
+    from gonie.training.run import start_run
+
+    folder = tmp_path_factory.mktemp("runs") / "toy"
+    assert start_run(load_recipe(toy / "toy.toml"), folder, Silence()) is not None
+    return folder

@@ -1,0 +1,77 @@
+"""Random ragged batches for export tests, as numpy and as tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+Batch = dict[str, np.ndarray]
+
+WORDS, CHARS, FEATURES = 12, 9, 7
+
+
+def random_batch(lengths: Sequence[int], seed: int = 0, most: int = 3) -> Batch:
+    """A batch as ``gonie.data.corpus.collate`` makes it; ``most`` bounds the features of a position."""
+    random = np.random.default_rng(seed)
+    B, T = len(lengths), max(lengths)
+    sizes = np.array(lengths, dtype=np.int64)
+    mask = np.arange(T) < sizes[:, None]
+    U = int(random.integers(1, mask.sum() + 1))
+    char_lengths = random.integers(1, 7, U)
+    chars = random.integers(1, CHARS, (U, char_lengths.max()))
+    batch: Batch = {
+        "lengths": sizes,
+        "mask": mask,
+        "words": np.where(mask, random.integers(1, WORDS, (B, T)), 0),
+        "forms": np.where(mask, random.integers(0, U, (B, T)), 0),
+        "chars": np.where(np.arange(chars.shape[1]) < char_lengths[:, None], chars, 0),
+        "char_lengths": char_lengths,
+    }
+    for group in ("spelling", "context"):
+        counts = np.where(mask, random.integers(0, most + 1, (B, T)), 0).ravel()
+        batch[f"{group}.offsets"] = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        batch[f"{group}.ids"] = random.integers(0, FEATURES, counts.sum())
+    return batch
+
+
+def one_row(batch: Batch, row: int) -> Batch:
+    """The batch of one sentence alone, padding and forms of the others gone."""
+    n, T = int(batch["lengths"][row]), batch["mask"].shape[1]
+    forms, local = np.unique(batch["forms"][row, :n], return_inverse=True)
+    widest = batch["char_lengths"][forms].max()
+    alone: Batch = {
+        "lengths": batch["lengths"][row : row + 1],
+        "mask": np.ones((1, n), dtype=bool),
+        "words": batch["words"][row : row + 1, :n],
+        "forms": local[None].astype(np.int64),
+        "chars": batch["chars"][forms, :widest],
+        "char_lengths": batch["char_lengths"][forms],
+    }
+    for group in ("spelling", "context"):
+        offsets = batch[f"{group}.offsets"][row * T : row * T + n + 1]
+        alone[f"{group}.ids"] = batch[f"{group}.ids"][offsets[0] : offsets[-1]]
+        alone[f"{group}.offsets"] = offsets - offsets[0]
+    return alone
+
+
+def tensors(batch: Batch) -> dict[str, torch.Tensor]:
+    return {name: torch.from_numpy(array) for name, array in batch.items()}
+
+
+@pytest.fixture
+def batches() -> Callable[..., Any]:
+    return random_batch
+
+
+@pytest.fixture
+def alone() -> Callable[[Batch, int], Batch]:
+    return one_row
+
+
+@pytest.fixture
+def as_tensors() -> Callable[[Batch], dict[str, torch.Tensor]]:
+    return tensors

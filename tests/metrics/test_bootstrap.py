@@ -1,0 +1,66 @@
+"""If these break, the interval beside a score misleads about how sure it is."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gonie.metrics import bootstrap
+from gonie.metrics.bootstrap import intervals, percentiles, resampled_sums
+from gonie.metrics.counts import SentenceCounts
+
+
+def random_counts(sentences=40, columns=5, seed=3):
+    table = np.random.default_rng(seed).integers(0, 4, size=(sentences, columns))
+    events = [(n, c, int(table[n, c])) for n in range(sentences) for c in range(columns)]
+    return SentenceCounts.from_events(events, sentences=sentences, columns=columns), table
+
+
+def accuracy(sums):
+    return sums[:, :1] / sums[:, 1:]
+
+
+def coins(heads, sentences):
+    events = [(n, 0, int(n < heads)) for n in range(sentences)] + [(n, 1, 1) for n in range(sentences)]
+    return SentenceCounts.from_events(events, sentences=sentences, columns=2)
+
+
+def test_sums_equal_adding_up_the_drawn_sentences_one_by_one():
+    counts, table = random_counts()
+    drawn = np.random.default_rng(7).integers(0, 40, size=(20, 40))
+    expected = [sum(table[n] for n in row) for row in drawn]
+    assert np.array_equal(resampled_sums(counts, resamples=20, seed=7), expected)
+
+
+def test_small_blocks_give_the_same_sums(monkeypatch):
+    counts, _ = random_counts()
+    whole = resampled_sums(counts, resamples=30, seed=1)
+    monkeypatch.setattr(bootstrap, "CELLS", 80)  # two sentences' rows and two columns at a time
+    assert np.array_equal(resampled_sums(counts, resamples=30, seed=1), whole)
+
+
+def test_same_seed_same_interval_and_other_seed_another():
+    counts = coins(heads=60, sentences=100)
+    one = intervals(counts, accuracy, resamples=200, seed=5)
+    assert np.array_equal(one, intervals(counts, accuracy, resamples=200, seed=5))
+    assert not np.array_equal(one, intervals(counts, accuracy, resamples=200, seed=6))
+
+
+def test_interval_of_a_coin_is_that_of_the_binomial():
+    low, high = intervals(coins(heads=300, sentences=1000), accuracy, resamples=4000)[0]
+    half = 1.96 * np.sqrt(0.3 * 0.7 / 1000)
+    assert low == pytest.approx(0.3 - half, abs=0.003)
+    assert high == pytest.approx(0.3 + half, abs=0.003)
+
+
+def test_one_sentence_has_no_width():
+    assert intervals(coins(heads=1, sentences=1), accuracy, resamples=10).tolist() == [[1.0, 1.0]]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.one_of(st.floats(0, 1), st.just(float("nan"))), min_size=1, max_size=30))
+def test_percentiles_equal_numpy_where_defined(values):
+    scores = np.array(values)[:, None]
+    defined = scores[~np.isnan(scores)]
+    expected = np.percentile(defined, [2.5, 97.5]) if len(defined) else [0.0, 0.0]
+    assert percentiles(scores)[0] == pytest.approx(expected, abs=1e-12)

@@ -1,0 +1,147 @@
+"""If these break, `gonie evaluate` prints or writes a wrong score, or a trace instead of a sentence."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gonie.data.schemes import Scheme, convert
+from gonie.data.types import Sentence
+from gonie.errors import InputError
+from gonie.metrics.evaluation import evaluate
+from gonie.metrics.novelty import SeenMentions
+
+IOB2, BIOES, PLAIN = Scheme(kind="IOB2"), Scheme(kind="BIOES"), Scheme(kind="plain")
+
+
+def sentence(tags, words=None):
+    tags = tuple(tags.split())
+    return Sentence(
+        words=tuple(words.split()) if words else tuple(f"w{i}" for i in range(len(tags))), tags=tags
+    )
+
+
+GOLD = [sentence("B-PER I-PER O B-LOC", "George Bush visits Paris"), sentence("O B-ORG", "the UN")]
+PREDICTED = [["B-PER", "I-PER", "O", "B-ORG"], ["O", "O"]]
+
+
+def test_hand_counted_file():
+    result = evaluate(GOLD, PREDICTED, scheme=IOB2, bootstrap=0).to_json()
+    assert (result["precision"], result["recall"]) == (1 / 2, 1 / 3)
+    assert result["f1"] == pytest.approx(0.4)
+    assert result["accuracy"] == pytest.approx(4 / 6)
+    assert result["types"]["PER"] == {
+        "f1": 1.0, "precision": 1.0, "recall": 1.0, "gold": 1, "predicted": 1, "correct": 1,
+    }  # fmt: skip
+    assert result["macro"]["f1"] == pytest.approx(1 / 3)
+    assert (result["sentences"], result["tokens"], result["intervals"]) == (2, 6, None)
+
+
+def test_json_is_json_and_in_fractions():
+    result = evaluate(
+        GOLD, PREDICTED, scheme=IOB2, seen=SeenMentions.from_types({"Paris": ["PER"]}), bootstrap=50
+    )
+    data = json.loads(json.dumps(result.to_json(), allow_nan=False))
+    low, high = data["intervals"]["f1"]
+    assert 0 <= low <= data["f1"] <= high <= 1
+    assert data["novelty"]["seen_other_type"] == {"recall": 0.0, "gold": 1, "correct": 0}
+    assert set(data["intervals"]["types"]) == set(data["types"]) == {"LOC", "ORG", "PER"}
+    assert data["mode"] == "conlleval"
+    assert data["repair"] == {"policy": "none", "invalid": 0, "count": 0, "invalid_gold": 0}
+
+
+def test_headline_is_f1_for_spans_and_accuracy_for_plain_labels():
+    spans = evaluate(GOLD, PREDICTED, scheme=IOB2, bootstrap=0)
+    assert spans.headline == ("f1", pytest.approx(0.4))
+    plain = evaluate([sentence("DET NOUN VERB")], [["DET", "NOUN", "NOUN"]], scheme=PLAIN, bootstrap=20)
+    assert plain.headline == ("accuracy", pytest.approx(2 / 3))
+    data = plain.to_json()
+    assert data["f1"] == data["precision"] == data["recall"] == data["accuracy"]
+    assert data["types"]["NOUN"]["precision"] == 0.5
+    assert (data["mode"], data["boundaries"]) == ("token", None)
+
+
+def test_mode_decides_what_an_orphan_inside_tag_is():
+    gold, predicted = [sentence("B-X O")], [["I-X", "O"]]
+    assert evaluate(gold, predicted, scheme=IOB2, bootstrap=0).headline[1] == 1.0
+    assert evaluate(gold, predicted, scheme=IOB2, mode="strict", bootstrap=0).headline[1] == 0.0
+
+
+def test_repair_policy_changes_the_score_and_is_counted():
+    gold, predicted = [sentence("B-X O"), sentence("B-X")], [["I-X", "O"], ["B-X"]]
+    begin = evaluate(gold, predicted, scheme=IOB2, mode="strict", repair="begin", bootstrap=0)
+    assert begin.headline[1] == 1.0
+    assert begin.to_json()["repair"] == {"policy": "begin", "invalid": 1, "count": 1, "invalid_gold": 0}
+    outside = evaluate(gold, predicted, scheme=IOB2, repair="outside", bootstrap=0)
+    assert outside.spans.micro.correct == 1
+    with pytest.raises(InputError, match="invalid"):
+        evaluate(gold, predicted, scheme=IOB2, repair="error", bootstrap=0)
+    with pytest.raises(InputError, match="repair policy"):
+        evaluate(gold, predicted, scheme=IOB2, repair="guess", bootstrap=0)
+
+
+def test_invalid_gold_is_counted_and_not_changed():
+    result = evaluate([sentence("O I-X")], [["O", "B-X"]], scheme=IOB2, repair="outside", bootstrap=0)
+    assert result.repair.invalid_gold == 1
+    assert result.headline[1] == 1.0
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.lists(st.sampled_from(["O", "B-X", "B-Y", "B-X I-X", "B-Y I-Y I-Y"]), min_size=1), min_size=1)
+)
+def test_the_scheme_of_the_predictions_does_not_matter(pieces):
+    gold = [sentence(" ".join(piece)) for piece in pieces]
+    shifted = [["B-X", *item.tags[1:]] if item.tags[0] == "O" else list(item.tags) for item in gold]
+    plainly = evaluate(gold, shifted, scheme=IOB2, bootstrap=0).to_json()
+    wide = [convert(tags, IOB2, BIOES) for tags in shifted]
+    assert evaluate(gold, wide, scheme=IOB2, predicted_scheme=BIOES, bootstrap=0).to_json() == plainly
+
+
+def test_labels_that_the_model_cannot_know_are_named_and_count_as_missed():
+    result = evaluate(GOLD, PREDICTED, scheme=IOB2, known_tags=["O", "B-PER", "I-PER", "B-ORG"], bootstrap=0)
+    assert result.unknown_labels == {"LOC": 1}
+    assert result.spans.types["LOC"].recall == 0
+    from_training = evaluate(
+        GOLD, PREDICTED, scheme=IOB2, seen=SeenMentions.from_types({"A": ["PER"]}), bootstrap=0
+    )
+    assert from_training.unknown_labels == {"LOC": 1, "ORG": 1}
+    plain = evaluate([sentence("DET FOO")], [["DET", "DET"]], scheme=PLAIN, known_tags=["DET"], bootstrap=0)
+    assert plain.unknown_labels == {"FOO": 1}
+    assert evaluate(GOLD, PREDICTED, scheme=IOB2, bootstrap=0).unknown_labels == {}
+
+
+def test_worst_errors_in_order_and_surest_first_when_confidence_is_known():
+    gold = [sentence("B-X O"), sentence("B-X O B-X"), sentence("B-X")]
+    predicted = [["O", "O"], ["O", "O", "O"], ["B-X"]]
+    result = evaluate(gold, predicted, scheme=IOB2, bootstrap=0)
+    assert [len(mistake.words) for mistake in result.worst_errors()] == [3, 2]
+    sure = [[0.99, 0.5], [0.1, 0.5, 0.2], [1.0]]
+    result = evaluate(gold, predicted, scheme=IOB2, confidences=sure, bootstrap=0)
+    assert [len(mistake.words) for mistake in result.worst_errors(1)] == [2]
+
+
+def test_nothing_predicted_and_nothing_gold():
+    nothing = evaluate([sentence("O O")], [["O", "O"]], scheme=IOB2, bootstrap=10)
+    assert nothing.headline == ("f1", 0.0)
+    assert nothing.to_json()["accuracy"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "said"),
+    [
+        ([], [], "at least one sentence"),
+        (GOLD, PREDICTED[:1], "tags for 2 sentences, got tags for 1"),
+        ([Sentence(words=("a",), path="t.conll", line=3)], [["O"]], "t.conll:3: expected a gold tag"),
+        ([sentence("O O")], [["O"]], "2 words, 2 gold tags and 1 predicted"),
+    ],
+)
+def test_what_cannot_be_scored_is_refused_in_words(gold, predicted, said):
+    with pytest.raises(InputError, match=said):
+        evaluate(gold, predicted, scheme=IOB2)
+
+
+def test_same_seed_same_intervals():
+    one, two = (evaluate(GOLD, PREDICTED, scheme=IOB2, bootstrap=30, seed=4).to_json() for _ in range(2))
+    assert one == two

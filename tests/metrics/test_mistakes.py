@@ -1,0 +1,37 @@
+"""If these break, the report shows harmless sentences and hides the bad ones."""
+
+import pytest
+
+from gonie.data.types import Sentence
+from gonie.metrics.mistakes import find_mistake, worst
+
+SENTENCE = Sentence(words=("a", "b", "c", "d"), path="dev.conll", line=7)
+
+
+def test_a_correct_sentence_is_no_mistake():
+    assert find_mistake(SENTENCE, [(0, 1, "X")], [(0, 1, "X")]) is None
+
+
+def test_errors_are_token_ranges_so_a_wrong_type_is_one_and_a_wrong_boundary_two():
+    assert find_mistake(SENTENCE, [(0, 1, "X")], [(0, 1, "Y")]).errors == 1
+    assert find_mistake(SENTENCE, [(0, 1, "X")], [(0, 2, "X")]).errors == 2
+    assert find_mistake(SENTENCE, [(0, 1, "X")], []).errors == 1
+
+
+def test_confident_errors_weigh_more():
+    mistake = find_mistake(SENTENCE, [(0, 2, "X")], [(3, 4, "X")], [0.5, 0.7, 0.1, 0.9])
+    assert mistake.weight == pytest.approx(0.6 + 0.9)
+    assert (mistake.path, mistake.line) == ("dev.conll", 7)
+
+
+def test_worst_first_and_the_earlier_among_equals():
+    light = find_mistake(SENTENCE, [(0, 1, "X")], [])
+    heavy = find_mistake(SENTENCE, [(0, 1, "X"), (2, 3, "X")], [])
+    later = find_mistake(SENTENCE, [(3, 4, "X"), (2, 3, "Y")], [])
+    assert worst([light, heavy, later], 2) == [heavy, later]
+
+
+def test_blanks_follow_the_running_text():
+    text = Sentence(words=("삼성", "은", "크다"), text="삼성은 크다", starts=(0, 2, 4), ends=(2, 3, 6))
+    assert find_mistake(text, [(0, 1, "X")], []).spaces == (False, True, False)
+    assert find_mistake(SENTENCE, [(0, 1, "X")], []).spaces == (True, True, True, False)

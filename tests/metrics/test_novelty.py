@@ -1,0 +1,89 @@
+"""If these break, a user believes that a model finds new names when it only remembers old ones."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gonie.data.schemes import Scheme
+from gonie.data.types import Sentence
+from gonie.errors import InputError
+from gonie.metrics.novelty import Novelty, SeenMentions, is_content, novelty_counts, novelty_recall
+
+SEEN = SeenMentions.from_spans(
+    [
+        (["George", "Bush", "visited", "the", "Bank", "of", "England"], [(0, 2, "PER"), (3, 7, "ORG")]),
+        (["Washington", "spoke"], [(0, 1, "PER")]),
+        (["in", "Washington"], [(1, 2, "LOC")]),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("mention", "label", "expected"),
+    [
+        (["George", "Bush"], "PER", Novelty.SEEN),
+        (["Washington"], "LOC", Novelty.SEEN),
+        (["Washington"], "PER", Novelty.SEEN),
+        (["Washington"], "ORG", Novelty.SEEN_OTHER_TYPE),
+        (["George", "Clooney"], "PER", Novelty.PARTLY_SEEN),
+        (["BANK", "of", "Korea"], "ORG", Novelty.PARTLY_SEEN),
+        (["george", "bush"], "PER", Novelty.PARTLY_SEEN),
+        (["The", "Duke", "of", "York"], "PER", Novelty.UNSEEN),
+        (["서울"], "LOC", Novelty.UNSEEN),
+    ],
+)
+def test_each_class_by_example(mention, label, expected):
+    words = ["x", *mention, "y"]
+    assert SEEN.novelty(words, (1, 1 + len(mention), label)) is expected
+
+
+@pytest.mark.parametrize("token", ["of", "The", "J.", "--", "김", "에서", "'"])
+def test_tokens_that_say_nothing_are_no_content(token):
+    assert not is_content(token)
+
+
+def test_syllables_are_never_partly_seen():
+    seen = SeenMentions.from_spans([(list("서울시"), [(0, 3, "LOC")])])
+    assert seen.novelty(list("서울시"), (0, 3, "LOC")) is Novelty.SEEN
+    assert seen.novelty(list("서울역"), (0, 3, "LOC")) is Novelty.UNSEEN
+
+
+def test_recall_by_class_by_hand():
+    words = [["Washington", "met", "Zidane"], ["George", "Bush"]]
+    gold = [[(0, 1, "PER"), (2, 3, "PER")], [(0, 2, "PER")]]
+    predicted = [[(0, 1, "LOC"), (2, 3, "PER")], [(0, 2, "PER")]]
+    recall = novelty_recall(novelty_counts(words, gold, predicted, SEEN))
+    assert (recall[Novelty.SEEN].gold, recall[Novelty.SEEN].correct) == (2, 1)
+    assert (recall[Novelty.UNSEEN].gold, recall[Novelty.UNSEEN].recall) == (1, 1.0)
+    assert recall[Novelty.PARTLY_SEEN].recall == 0.0
+
+
+def test_training_sentences_of_either_kind_are_read():
+    tagged = Sentence(words=("Kim", "ran"), tags=("S-PER", "O"))
+    untagged = Sentence(words=("Lee",))
+    assert SeenMentions.from_sentences([tagged, untagged], Scheme(kind="BIOES")).types == {"Kim": {"PER"}}
+    plain = SeenMentions.from_sentences([Sentence(words=("run",), tags=("VERB",))], Scheme(kind="plain"))
+    assert plain.novelty(["run"], (0, 1, "NOUN")) is Novelty.SEEN_OTHER_TYPE
+    assert plain.novelty(["Run"], (0, 1, "VERB")) is Novelty.PARTLY_SEEN
+    assert plain.labels == {"VERB"}
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.dictionaries(st.text(min_size=1), st.sets(st.sampled_from("XYZ"), min_size=1), max_size=6))
+def test_survives_a_run_folder(types):
+    seen = SeenMentions.from_types(types)
+    assert SeenMentions.from_json(json.loads(json.dumps(seen.to_json()))) == seen
+
+
+@pytest.mark.parametrize(
+    "data", [None, [], {}, {"mentions": []}, {"mentions": {"a": "PER"}}, {"mentions": {"a": [1]}}]
+)
+def test_a_spoilt_file_is_refused_in_words(data):
+    with pytest.raises(InputError, match="seen mentions"):
+        SeenMentions.from_json(data)
+
+
+def test_no_training_mentions_at_all():
+    assert SeenMentions.from_spans([]).labels == frozenset()

@@ -1,0 +1,58 @@
+"""The torch scorer behind the runtime's door: plain numbers out, and the model left as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+
+from gonie.data.encoding import Encoding
+from gonie.models.build import build
+from gonie.models.config import ModelConfig
+from gonie.models.scorer import TorchScorer, to_tensors
+from gonie.models.tagger import Tagger
+
+Batches = Callable[..., dict[str, np.ndarray]]
+
+
+@pytest.fixture
+def model(encoding: Encoding) -> Tagger:
+    values = {"words": {"width": 4}, "encoder": {"hidden": 3}, "dropout": {"input": 0.5, "output": 0.5}}
+    return build(ModelConfig.model_validate(values), encoding)
+
+
+def test_scores_are_the_models_own_without_dropout(
+    model: Tagger, encoding: Encoding, batch_of: Batches
+) -> None:
+    model.train()
+    batch = batch_of(encoding)
+    scores = TorchScorer(model).scores(batch)
+    assert scores.dtype == np.float32
+    assert scores.shape == (*batch["mask"].shape, len(encoding.labels))
+    with torch.no_grad():
+        expected = model.eval()(to_tensors(batch, torch.device("cpu")))
+    np.testing.assert_array_equal(scores, expected.numpy())
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_the_model_stays_in_its_mode(
+    model: Tagger, encoding: Encoding, batch_of: Batches, training: bool
+) -> None:
+    """Scoring dev in the middle of training must not switch dropout off for what follows."""
+    model.train(training)
+    TorchScorer(model).scores(batch_of(encoding))
+    assert model.training is training
+    with pytest.raises(KeyError):
+        TorchScorer(model).scores({})
+    assert model.training is training
+
+
+def test_a_batch_becomes_tensors_of_the_same_values(encoding: Encoding, batch_of: Batches) -> None:
+    batch = batch_of(encoding)
+    batch["words"] = np.asfortranarray(batch["words"])
+    tensors = to_tensors(batch, torch.device("cpu"))
+    assert tensors.keys() == batch.keys()
+    for name, array in batch.items():
+        np.testing.assert_array_equal(tensors[name].numpy(), array)

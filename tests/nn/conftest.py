@@ -1,0 +1,102 @@
+"""What the tests of parts share: batches with their padding, and the questions every part is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+Batch = dict[str, Tensor]
+DEVICES = [
+    "cpu",
+    pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")),
+]
+
+
+@pytest.fixture(autouse=True)
+def seeded() -> Iterator[None]:
+    """Each test draws the same numbers whatever ran before it, and leaves the defaults as they were."""
+    torch.manual_seed(20260)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+@pytest.fixture(params=DEVICES)
+def device(request: pytest.FixtureRequest) -> str:
+    """The CPU, and the GPU where there is one."""
+    return str(request.param)
+
+
+@pytest.fixture(autouse=torch.cuda.is_available())
+def full_float32() -> Iterator[None]:
+    """cuDNN rounds float32 to TF32 unless told not to; comparisons need all its digits."""
+    parts = (torch.backends.cudnn.rnn, torch.backends.cudnn.conv)
+    before = [part.fp32_precision for part in parts]
+    for part in parts:
+        part.fp32_precision = "ieee"
+    yield
+    for part, precision in zip(parts, before, strict=True):
+        part.fp32_precision = precision
+
+
+@pytest.fixture
+def make_batch() -> Callable[..., Batch]:
+    """A batch of random sentences as collated: every name a part may read, padding as promised."""
+    return batch_of
+
+
+@pytest.fixture
+def scramble() -> Callable[[nn.Module], nn.Module]:
+    """Random weights everywhere, also where a part starts at zero; padding rows stay zero."""
+    return scrambled
+
+
+@pytest.fixture
+def through_a_file(tmp_path: Path) -> Callable[[nn.Module, nn.Module], nn.Module]:
+    """Moves weights from one part into another through a safetensors file."""
+
+    def move(source: nn.Module, target: nn.Module) -> nn.Module:
+        path = tmp_path / "weights.safetensors"
+        save_file({name: value.contiguous() for name, value in source.state_dict().items()}, path)
+        target.load_state_dict(load_file(path))
+        return target
+
+    return move
+
+
+def mask_of(lengths: list[int]) -> Tensor:
+    return torch.arange(max(lengths)) < torch.tensor(lengths).unsqueeze(1)
+
+
+def batch_of(
+    lengths: list[int], *, words: int = 12, forms: int = 40, features: int = 9, tags: int = 5
+) -> Batch:
+    mask = mask_of(lengths)
+    char_lengths = torch.randint(1, 15, (forms,))
+    real = torch.arange(int(char_lengths.max())) < char_lengths.unsqueeze(1)
+    counts = torch.randint(0, 4, mask.shape) * mask  # features a position; padding has none
+    total = int(counts.sum())
+    return {
+        "mask": mask,
+        "lengths": torch.tensor(lengths),
+        "words": torch.randint(1, words, mask.shape) * mask,
+        "forms": torch.randint(0, forms, mask.shape) * mask,
+        "chars": torch.randint(1, 20, real.shape) * real,
+        "char_lengths": char_lengths,
+        "spelling.ids": torch.randint(0, features, (total,)),
+        "spelling.offsets": torch.cat([torch.zeros(1, dtype=torch.long), counts.flatten().cumsum(0)]),
+        "tags": torch.randint(0, tags, mask.shape).where(mask, -1),
+    }
+
+
+def scrambled(part: nn.Module) -> nn.Module:
+    with torch.no_grad():
+        for name, weight in part.named_parameters():
+            weight.normal_(std=0.5)
+            if name.endswith("characters.weight"):
+                weight[0] = 0.0
+    return part

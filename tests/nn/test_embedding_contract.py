@@ -1,0 +1,145 @@
+"""What any embedding promises; a new one is added to EMBEDDINGS and judged here.
+
+If one of these fails, a word's vector depends on its company in the batch, or a saved model is not the one
+that was trained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from gonie.nn import CharCNN, CharLSTM, FeatureEmbedding, NoEmbedding, Stack, WordEmbedding
+
+Batch = dict[str, Tensor]
+LENGTHS = [6, 1, 4, 6, 3]
+
+
+def stacked() -> nn.Module:
+    return Stack([words(), EMBEDDINGS["char_lstm"](), EMBEDDINGS["features"](), NoEmbedding()])
+
+
+def words() -> nn.Module:
+    seen_once = torch.arange(12) % 2 == 1
+    return WordEmbedding(size=12, width=6, singletons=seen_once, singleton_rate=0.5)
+
+
+EMBEDDINGS: dict[str, Callable[[], nn.Module]] = {
+    "words": words,
+    "words_with_fixed": lambda: WordEmbedding(size=8, width=6, fixed=4),
+    "words_frozen": lambda: WordEmbedding(size=12, width=6, tuned=False),
+    "char_cnn": lambda: CharCNN(size=20, width=5, filters=7, kernel=3, dropout=0.5),
+    "char_cnn_even": lambda: CharCNN(size=20, width=5, filters=7, kernel=4, dropout=0.0),
+    "char_lstm": lambda: CharLSTM(size=20, width=5, hidden=4, dropout=0.5),
+    "features": lambda: FeatureEmbedding(group="spelling", size=9, width=6),
+    "none": NoEmbedding,
+    "stack": stacked,
+}
+
+
+@pytest.fixture(params=EMBEDDINGS)
+def build(request: pytest.FixtureRequest) -> Callable[[], nn.Module]:
+    return EMBEDDINGS[request.param]
+
+
+@pytest.fixture
+def batch(make_batch: Callable[..., Batch]) -> Batch:
+    return make_batch(LENGTHS)
+
+
+def sentence(batch: Batch, row: int) -> Batch:
+    """One row of a batch as it would come alone: only its own tokens, forms and features."""
+    length, width = int(batch["lengths"][row]), batch["mask"].shape[1]
+    forms, places = batch["forms"][row, :length].unique(return_inverse=True)
+    char_lengths = batch["char_lengths"][forms]
+    offsets = batch["spelling.offsets"][row * width : row * width + length + 1]
+    return {
+        "mask": batch["mask"][row : row + 1, :length],
+        "words": batch["words"][row : row + 1, :length],
+        "forms": places.unsqueeze(0),
+        "chars": batch["chars"][forms, : int(char_lengths.max())],
+        "char_lengths": char_lengths,
+        "spelling.ids": batch["spelling.ids"][offsets[0] : offsets[-1]],
+        "spelling.offsets": offsets - offsets[0],
+    }
+
+
+def on(device: str, batch: Batch) -> Batch:
+    return {name: value.to(device) for name, value in batch.items()}
+
+
+def test_shape_and_width(build: Callable[[], nn.Module], batch: Batch, device: str) -> None:
+    part = build().to(device).eval()
+    vectors = part(on(device, batch))
+    assert vectors.shape == (len(LENGTHS), max(LENGTHS), part.width)
+    assert vectors.dtype == torch.float32
+
+
+def test_double_precision(build: Callable[[], nn.Module], batch: Batch) -> None:
+    part = build().eval()
+    single = part(batch)
+    double = part.double()(batch)
+    assert double.dtype == (torch.float64 if part.width else torch.float32)
+    torch.testing.assert_close(double.float(), single, atol=1e-5, rtol=1e-5)
+
+
+def test_padding_contents_do_not_matter(build: Callable[[], nn.Module], batch: Batch) -> None:
+    part, mask = build().eval(), batch["mask"]
+    real = torch.arange(batch["chars"].shape[1]) < batch["char_lengths"].unsqueeze(1)
+    junk = dict(batch)
+    junk["words"] = batch["words"].where(mask, torch.randint(0, 12, mask.shape))
+    junk["forms"] = batch["forms"].where(mask, torch.randint(0, 40, mask.shape))
+    junk["chars"] = batch["chars"].where(real, torch.randint(0, 20, real.shape))
+    torch.testing.assert_close(part(junk)[mask], part(batch)[mask], rtol=0, atol=0)
+
+
+def test_a_batch_is_its_sentences_one_by_one(
+    build: Callable[[], nn.Module], batch: Batch, device: str
+) -> None:
+    part = build().to(device).eval()
+    together = part(on(device, batch))
+    for row, length in enumerate(LENGTHS):
+        alone = part(on(device, sentence(batch, row)))
+        torch.testing.assert_close(together[row : row + 1, :length], alone, atol=1e-6, rtol=1e-5)
+
+
+def test_saved_and_loaded_gives_the_same_vectors(
+    build: Callable[[], nn.Module],
+    batch: Batch,
+    scramble: Callable[[nn.Module], nn.Module],
+    through_a_file: Callable[[nn.Module, nn.Module], nn.Module],
+) -> None:
+    part = scramble(build()).eval()
+    copy = through_a_file(part, build().eval())
+    assert torch.equal(copy(batch), part(batch))
+
+
+def test_gradients_reach_every_weight(build: Callable[[], nn.Module], batch: Batch) -> None:
+    part = build().eval()
+    learned = {name: weight for name, weight in part.named_parameters() if weight.requires_grad}
+    if not learned:
+        pytest.skip("nothing to learn in this part")
+    vectors = part(batch)
+    (vectors * torch.randn_like(vectors))[batch["mask"]].sum().backward()
+    for name, weight in learned.items():
+        assert weight.grad is not None, name
+        assert weight.grad.abs().sum() > 0, name
+
+
+def test_the_same_seed_gives_the_same_part_and_the_same_vectors(
+    build: Callable[[], nn.Module], batch: Batch
+) -> None:
+    batch["words"].clamp_(max=7)  # training meets words of the training set only
+    runs = []
+    for _ in range(2):
+        torch.manual_seed(7)
+        runs.append(build().train()(batch))
+    assert torch.equal(*runs)
+
+
+def test_evaluation_has_no_randomness(build: Callable[[], nn.Module], batch: Batch) -> None:
+    part = build().eval()
+    assert torch.equal(part(batch), part(batch))

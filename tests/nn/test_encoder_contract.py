@@ -1,0 +1,143 @@
+"""What any encoder promises; a new one is added to ENCODERS and judged here.
+
+If one of these fails, a sentence's tags depend on its company in the batch, or a saved model is not the one
+that was trained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from gonie.nn import LSTM, Bidirectional, Deep, Elman, NoEncoder, PeepholeLSTM, VariationalDropout
+
+WIDTH = 5
+LENGTHS = [6, 1, 4, 6, 3]
+
+
+def both_ways(layer: Callable[..., nn.Module], width: int = WIDTH) -> nn.Module:
+    return Bidirectional(ahead=layer(width=width, hidden=4), back=layer(width=width, hidden=4))
+
+
+def two_layers(layer: Callable[..., nn.Module]) -> nn.Module:
+    return Deep(layers=[both_ways(layer), both_ways(layer, 8)], dropout=VariationalDropout(0.5))
+
+
+def sigmoid(*, width: int, hidden: int) -> Elman:
+    return Elman(width=width, hidden=hidden, activation="sigmoid")
+
+
+LAYERS = {"elman": Elman, "elman_sigmoid": sigmoid, "lstm": LSTM, "peephole": PeepholeLSTM}
+ENCODERS: dict[str, Callable[[], nn.Module]] = {
+    "none": lambda: NoEncoder(width=WIDTH),
+    **{name: lambda layer=layer: layer(width=WIDTH, hidden=4) for name, layer in LAYERS.items()},
+    **{f"{name}_both_ways": lambda layer=layer: both_ways(layer) for name, layer in LAYERS.items()},
+    **{f"{name}_deep": lambda layer=layer: two_layers(layer) for name, layer in LAYERS.items()},
+    "mixed": lambda: Bidirectional(ahead=LSTM(width=WIDTH, hidden=3), back=Elman(width=WIDTH, hidden=2)),
+}
+
+
+@pytest.fixture(params=ENCODERS)
+def build(request: pytest.FixtureRequest) -> Callable[[], nn.Module]:
+    return ENCODERS[request.param]
+
+
+@pytest.fixture
+def x() -> Tensor:
+    return torch.randn(len(LENGTHS), max(LENGTHS), WIDTH)
+
+
+@pytest.fixture
+def mask() -> Tensor:
+    return torch.arange(max(LENGTHS)) < torch.tensor(LENGTHS).unsqueeze(1)
+
+
+def test_shape_and_widths(build: Callable[[], nn.Module], x: Tensor, mask: Tensor, device: str) -> None:
+    part = build().to(device)
+    assert part.input_width == WIDTH
+    assert part(x.to(device), mask.to(device)).shape == (*mask.shape, part.width)
+
+
+def test_double_precision(build: Callable[[], nn.Module], x: Tensor, mask: Tensor, device: str) -> None:
+    part = build().to(device).eval()
+    single = part(x.to(device), mask.to(device))
+    double = part.double()(x.double().to(device), mask.to(device))
+    assert double.dtype == torch.float64
+    torch.testing.assert_close(double.float(), single, atol=1e-4, rtol=1e-4)
+
+
+def test_states_are_zero_at_padding(build: Callable[[], nn.Module], x: Tensor, mask: Tensor) -> None:
+    assert not build()(x, mask)[~mask].any()
+
+
+def test_padding_contents_do_not_matter(
+    build: Callable[[], nn.Module], x: Tensor, mask: Tensor, device: str
+) -> None:
+    """Not to the states, and not to any gradient (which cuDNN has in training mode only)."""
+    part, mask = build().to(device), mask.to(device)
+    for module in part.modules():
+        module.train(not isinstance(module, VariationalDropout))
+    results = []
+    for junk in (0.0, 1e3):
+        part.zero_grad()
+        filled = x.to(device).where(mask.unsqueeze(2), junk).requires_grad_()
+        states = part(filled, mask)
+        states.square().sum().backward()
+        assert filled.grad is not None
+        results.append([states, filled.grad, *(weight.grad for weight in part.parameters())])
+    for clean, dirty in zip(*results, strict=True):
+        torch.testing.assert_close(clean, dirty, atol=1e-6, rtol=1e-5)
+
+
+def test_a_batch_is_its_sentences_one_by_one(
+    build: Callable[[], nn.Module], x: Tensor, mask: Tensor, device: str
+) -> None:
+    part, x, mask = build().to(device).eval(), x.to(device), mask.to(device)
+    together = part(x, mask)
+    for row, length in enumerate(LENGTHS):
+        alone = part(x[row : row + 1, :length], mask[row : row + 1, :length])
+        torch.testing.assert_close(together[row : row + 1, :length], alone, atol=1e-5, rtol=1e-4)
+
+
+def test_saved_and_loaded_gives_the_same_states(
+    build: Callable[[], nn.Module],
+    x: Tensor,
+    mask: Tensor,
+    scramble: Callable[[nn.Module], nn.Module],
+    through_a_file: Callable[[nn.Module, nn.Module], nn.Module],
+) -> None:
+    part = scramble(build()).eval()
+    copy = through_a_file(part, build().eval())
+    assert torch.equal(copy(x, mask), part(x, mask))
+
+
+def test_gradients_reach_every_weight_and_every_token(
+    build: Callable[[], nn.Module], x: Tensor, mask: Tensor
+) -> None:
+    part = build().eval()
+    x.requires_grad_()
+    states = part(x, mask)
+    (states * torch.randn_like(states)).sum().backward()
+    assert x.grad is not None
+    assert (x.grad.abs().sum(2) > 0).equal(mask)
+    for name, weight in part.named_parameters():
+        assert weight.grad is not None, name
+        assert weight.grad.abs().sum() > 0, name
+
+
+def test_the_same_seed_gives_the_same_part_and_the_same_states(
+    build: Callable[[], nn.Module], x: Tensor, mask: Tensor
+) -> None:
+    runs = []
+    for _ in range(2):
+        torch.manual_seed(7)
+        runs.append(build().train()(x, mask))
+    assert torch.equal(*runs)
+
+
+def test_evaluation_has_no_randomness(build: Callable[[], nn.Module], x: Tensor, mask: Tensor) -> None:
+    part = build().eval()
+    assert torch.equal(part(x, mask), part(x, mask))

@@ -1,0 +1,113 @@
+"""What only a GPU can show: a step never waits for it, and deterministic mode repeats itself exactly."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from gonie.nn import (
+    CRF,
+    LSTM,
+    Bidirectional,
+    CharCNN,
+    CharLSTM,
+    CRFHead,
+    Elman,
+    FeatureEmbedding,
+    PeepholeLSTM,
+    Scores,
+    SoftmaxHead,
+    Stack,
+    VariationalDropout,
+    WordDropout,
+    WordEmbedding,
+)
+
+Batch = dict[str, Tensor]
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+
+
+class Model(nn.Module):
+    """Every part there is, in one step."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        parts = [
+            WordEmbedding(size=12, width=6, singletons=torch.arange(12) > 5, singleton_rate=0.5),
+            CharCNN(size=20, width=5, filters=7, kernel=3, dropout=0.5),
+            CharLSTM(size=20, width=5, hidden=4, dropout=0.5),
+            FeatureEmbedding(group="spelling", size=9, width=6),
+        ]
+        self.embedding = Stack(parts)
+        self.dropout = nn.Sequential(WordDropout(0.1), VariationalDropout(0.3))
+        layers = [LSTM, PeepholeLSTM, Elman]
+        self.encoders = nn.ModuleList(
+            Bidirectional(ahead=layer(width=27, hidden=5), back=layer(width=27, hidden=5)) for layer in layers
+        )
+        crf = CRFHead(scores=Scores(width=10, num_tags=5, direct={"spelling": 9}), crf=CRF(5))
+        self.heads = nn.ModuleList([crf, SoftmaxHead(scores=Scores(width=10, num_tags=5, direct={}))])
+
+    def loss(self, batch: Batch) -> Tensor:
+        vectors = self.dropout(self.embedding(batch))
+        states = torch.stack([encoder(vectors, batch["mask"]) for encoder in self.encoders]).sum(0)
+        return torch.stack([head.loss(head.score(states, batch), batch) for head in self.heads]).sum()
+
+
+@pytest.fixture
+def batch(make_batch: Callable[..., Batch]) -> Batch:
+    return {name: value.cuda() for name, value in make_batch([9, 3, 7, 1]).items()}
+
+
+@pytest.fixture
+def deterministic() -> Iterator[None]:
+    os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
+    torch.use_deterministic_algorithms(True)
+    yield
+    torch.use_deterministic_algorithms(False)
+
+
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode")
+@pytest.mark.parametrize("low", [False, True], ids=["float32", "bf16"])
+def test_a_training_step_never_waits_for_the_device(batch: Batch, low: bool) -> None:
+    model = Model().cuda()
+    for waiting in ("default", "error"):  # the first step may set libraries up
+        torch.cuda.set_sync_debug_mode(waiting)
+        try:
+            with torch.autocast("cuda", dtype=torch.bfloat16, enabled=low):
+                loss = model.loss(batch)
+            loss.backward()
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
+    assert loss.isfinite()
+    assert all(weight.grad is not None and weight.grad.isfinite().all() for weight in model.parameters())
+
+
+@pytest.mark.usefixtures("deterministic")
+def test_deterministic_mode_repeats_every_gradient_exactly(batch: Batch) -> None:
+    runs = []
+    for _ in range(2):
+        torch.manual_seed(5)
+        model = Model().cuda()
+        model.loss(batch).backward()
+        runs.append([weight.grad for weight in model.parameters()])
+    assert all(torch.equal(a, b) for a, b in zip(*runs, strict=True))
+
+
+def test_cpu_and_gpu_give_the_same_loss_and_gradients(batch: Batch) -> None:
+    """With dropout off, but in training mode: cuDNN has no gradient in evaluation mode."""
+    model = Model().double()
+    for part in model.modules():
+        if isinstance(part, (nn.Dropout, VariationalDropout, WordDropout, WordEmbedding)):
+            part.eval()
+    results = []
+    for device in ("cpu", "cuda"):
+        model.to(device).zero_grad()
+        loss = model.loss({name: value.to(device) for name, value in batch.items()})
+        loss.backward()
+        results.append([loss.detach().cpu(), *(weight.grad.cpu().clone() for weight in model.parameters())])
+    for cpu, gpu in zip(*results, strict=True):
+        torch.testing.assert_close(gpu, cpu)

@@ -1,0 +1,41 @@
+"""The names other packages build on, and the manners of a library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+import gonie.nn
+from gonie.nn import CRF, LSTM, CRFHead, Scores, WordEmbedding
+from gonie.nn.protocols import Embedding, Encoder, Head
+
+SOURCE = Path(gonie.nn.__file__).parent
+
+
+def test_every_exported_name_is_there_once() -> None:
+    assert len(set(gonie.nn.__all__)) == len(gonie.nn.__all__)
+    assert all(hasattr(gonie.nn, name) for name in gonie.nn.__all__)
+
+
+def test_parts_play_their_roles() -> None:
+    """Checked by mypy in full; here that the protocols name what parts have."""
+    embedding: Embedding = WordEmbedding(size=3, width=2)
+    encoder: Encoder = LSTM(width=2, hidden=2)
+    head: Head = CRFHead(scores=Scores(width=2, num_tags=2, direct={}), crf=CRF(2))
+    batch = {
+        "words": torch.tensor([[2, 1]]),
+        "mask": torch.ones(1, 2, dtype=torch.bool),
+        "tags": torch.tensor([[0, 1]]),
+    }
+    scores = head.score(encoder(embedding(batch), batch["mask"]), batch)
+    assert head.loss(scores, batch).item() > 0
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: path.name)
+def test_the_library_leaves_threads_and_packing_alone(path: Path) -> None:
+    """Threads are the caller's to set; packed sequences are 2-3 times slower on a CPU."""
+    text = path.read_text("utf-8")
+    assert "set_num_threads" not in text
+    assert "pack_padded_sequence" not in text

@@ -1,0 +1,246 @@
+"""The decoder against plain enumeration of every tag sequence."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from gonie.errors import GonieError
+from gonie.runtime.decoder import Decoder
+
+SETTINGS = settings(deadline=None, max_examples=60)
+
+
+def floats(shape: tuple[int, ...], size: float) -> st.SearchStrategy[np.ndarray]:
+    return hnp.arrays(np.float64, shape, elements=st.floats(-size, size, width=32))
+
+
+@st.composite
+def chains(draw: st.DrawFn) -> dict[str, Any]:
+    """A chain, masks that always leave a path (tag 0 may follow anything), and a ragged batch for it."""
+    K, B, T = draw(st.integers(1, 4)), draw(st.integers(1, 3)), draw(st.integers(1, 4))
+    size = draw(st.sampled_from([1.0, 20.0, 3000.0]))
+    allowed = None
+    if draw(st.booleans()):
+        allowed = tuple(draw(hnp.arrays(bool, shape)) for shape in [(K, K), (K,), (K,)])
+        allowed[0][:, 0], allowed[0][0, :], allowed[1][0], allowed[2][0] = True, True, True, True
+    return {
+        "transitions": draw(floats((K, K), size)),
+        "start": draw(floats((K,), size)),
+        "end": draw(floats((K,), size)),
+        "allowed": allowed,
+        "emissions": draw(floats((B, T, K), size)),
+        "lengths": np.array(draw(st.lists(st.integers(1, T), min_size=B, max_size=B))),
+    }
+
+
+def decoder_of(case: dict[str, Any]) -> Decoder:
+    return Decoder(**{name: case[name] for name in ("transitions", "start", "end", "allowed")})
+
+
+def enumerate_paths(case: dict[str, Any], row: int) -> dict[tuple[int, ...], float]:
+    """Every legal path of one sentence with its score, by the formula, nothing clever."""
+    transitions, start, end = case["transitions"], case["start"], case["end"]
+    may = case["allowed"] or (
+        np.ones_like(transitions, bool),
+        np.ones_like(start, bool),
+        np.ones_like(end, bool),
+    )
+    n, emissions = int(case["lengths"][row]), case["emissions"][row]
+    paths = {}
+    for path in itertools.product(range(len(start)), repeat=n):
+        pairs = list(itertools.pairwise(path))
+        if may[1][path[0]] and may[2][path[-1]] and all(may[0][i, j] for i, j in pairs):
+            paths[path] = (
+                start[path[0]]
+                + end[path[-1]]
+                + sum(emissions[t, k] for t, k in enumerate(path))
+                + sum(transitions[i, j] for i, j in pairs)
+            )
+    return paths
+
+
+def probabilities(paths: dict[tuple[int, ...], float]) -> dict[tuple[int, ...], float]:
+    top = max(paths.values())
+    weights = {path: np.exp(score - top) for path, score in paths.items()}
+    total = sum(weights.values())
+    return {path: weight / total for path, weight in weights.items()}
+
+
+@SETTINGS
+@given(chains())
+def test_viterbi_is_the_best_of_all_paths(case: dict[str, Any]) -> None:
+    tags, scores = decoder_of(case).viterbi(case["emissions"], case["lengths"])
+    for row, n in enumerate(case["lengths"]):
+        paths = enumerate_paths(case, row)
+        found = tuple(tags[row, :n].tolist())
+        assert found in paths
+        best = max(paths.values())
+        assert scores[row] == pytest.approx(paths[found])
+        # the search is in float32: a path that ties to its last bits may win
+        assert paths[found] == pytest.approx(
+            best, abs=1e-5 * max(1.0, abs(best), np.abs(case["emissions"]).max())
+        )
+        assert (tags[row, n:] == -1).all()
+
+
+@SETTINGS
+@given(chains())
+def test_marginals_sum_over_all_paths(case: dict[str, Any]) -> None:
+    lattice = decoder_of(case).forward_backward(case["emissions"], case["lengths"])
+    marginals = lattice.marginals()
+    for row, n in enumerate(case["lengths"]):
+        scores = np.array(list(enumerate_paths(case, row).values()))
+        partition = np.log(np.exp(scores - scores.max()).sum()) + scores.max()
+        assert lattice.log_partition()[row] == pytest.approx(partition, abs=1e-9)
+        wanted = np.zeros_like(marginals[row])
+        for path, chance in probabilities(enumerate_paths(case, row)).items():
+            for t, k in enumerate(path):
+                wanted[t, k] += chance
+        np.testing.assert_allclose(marginals[row], wanted, atol=1e-9)
+        assert (marginals[row, n:] == 0).all()
+
+
+@SETTINGS
+@given(chains(), st.data())
+def test_a_stretch_of_tags_has_the_probability_of_all_paths_through_it(
+    case: dict[str, Any], data: st.DataObject
+) -> None:
+    lattice = decoder_of(case).forward_backward(case["emissions"], case["lengths"])
+    row = data.draw(st.integers(0, len(case["lengths"]) - 1))
+    n, K = int(case["lengths"][row]), len(case["start"])
+    start = data.draw(st.integers(0, n - 1))
+    end = data.draw(st.integers(start + 1, n))
+    tags = data.draw(st.lists(st.integers(0, K - 1), min_size=end - start, max_size=end - start))
+    through = [
+        chance
+        for path, chance in probabilities(enumerate_paths(case, row)).items()
+        if list(path[start:end]) == tags
+    ]
+    assert lattice.path_probability(row, start, end, tags) == pytest.approx(sum(through), abs=1e-9)
+
+
+@SETTINGS
+@given(chains(), st.floats(-1e30, 1e30))
+def test_company_and_padding_never_change_a_sentence(case: dict[str, Any], junk: float) -> None:
+    decoder, lengths = decoder_of(case), case["lengths"]
+    padded = np.pad(case["emissions"], ((0, 0), (0, 2), (0, 0)), constant_values=np.nan)
+    padded[np.arange(padded.shape[1]) >= lengths[:, None]] = junk
+    tags, scores = decoder.viterbi(padded, lengths)
+    marginals = decoder.marginals(padded, lengths)
+    for row, n in enumerate(lengths):
+        alone = case["emissions"][row : row + 1, :n]
+        own_tags, own_scores = decoder.viterbi(alone, [n])
+        assert tags[row, :n].tolist() == own_tags[0].tolist()
+        assert scores[row] == own_scores[0]
+        np.testing.assert_allclose(marginals[row, :n], decoder.marginals(alone, [n])[0], atol=1e-9)
+
+
+def naive_float64_viterbi(case: dict[str, Any]) -> list[int]:
+    emissions = case["emissions"][0]
+    score, back = case["start"] + emissions[0], []
+    for t in range(1, len(emissions)):
+        reached = score[:, None] + case["transitions"]
+        back.append(reached.argmax(axis=0))
+        score = reached.max(axis=0) + emissions[t]
+    path = [int((score + case["end"]).argmax())]
+    for pointers in reversed(back):
+        path.append(int(pointers[path[-1]]))
+    return path[::-1]
+
+
+@pytest.mark.parametrize("size", [1.0, 100.0])
+def test_thousands_of_tokens_lose_no_precision(size: float) -> None:
+    """A long document must not decode differently because float32 ran out of digits."""
+    random = np.random.default_rng(0)
+    case = {
+        "transitions": random.normal(size=(5, 5)) * size,
+        "start": random.normal(size=5),
+        "end": random.normal(size=5),
+        "allowed": None,
+        "emissions": random.normal(size=(1, 5000, 5)) * size + 40 * size,
+        "lengths": np.array([5000]),
+    }
+    decoder = decoder_of(case)
+    assert decoder.viterbi(case["emissions"], [5000])[0][0].tolist() == naive_float64_viterbi(case)
+    marginals = decoder.marginals(case["emissions"], [5000])
+    np.testing.assert_allclose(marginals.sum(axis=2), 1.0, atol=1e-9)
+
+
+def test_what_the_scheme_forbids_survives_any_score() -> None:
+    """A model wildly sure of an illegal tag must still give legal tags and sane probabilities."""
+    allowed = np.array([[True, False], [True, True]])  # tag 1 may not follow tag 0
+    decoder = Decoder(
+        transitions=np.zeros((2, 2)),
+        start=np.zeros(2),
+        end=np.zeros(2),
+        allowed=(allowed, np.array([True, False]), np.ones(2, bool)),
+    )
+    emissions = np.array([[[-1e4, 1e4]] * 3], dtype=np.float32)
+    tags, _ = decoder.viterbi(emissions, [3])
+    assert tags.tolist() == [[0, 0, 0]]
+    np.testing.assert_allclose(decoder.marginals(emissions, [3])[0], [[1, 0]] * 3)
+
+
+def test_softmax_is_the_chain_without_transitions() -> None:
+    random = np.random.default_rng(1)
+    emissions = random.normal(size=(4, 6, 3)).astype(np.float32)
+    decoder = Decoder(transitions=np.zeros((3, 3)), start=np.zeros(3), end=np.zeros(3))
+    tags, _ = decoder.viterbi(emissions, [6] * 4)
+    chances = np.exp(emissions.astype(np.float64))
+    np.testing.assert_array_equal(tags, emissions.argmax(axis=2))
+    np.testing.assert_allclose(
+        decoder.marginals(emissions, [6] * 4), chances / chances.sum(axis=2, keepdims=True), atol=1e-12
+    )
+
+
+def test_no_legal_path_is_said_clearly() -> None:
+    decoder = Decoder(
+        transitions=np.zeros((1, 1)),
+        start=np.zeros(1),
+        end=np.zeros(1),
+        allowed=(np.zeros((1, 1), bool), np.ones(1, bool), np.ones(1, bool)),
+    )
+    assert decoder.viterbi(np.zeros((1, 1, 1)), [1])[0].tolist() == [[0]]
+    for method in (decoder.viterbi, decoder.marginals):
+        with pytest.raises(
+            GonieError, match="legal tag sequence for every sentence, got none for one of 2 tokens"
+        ):
+            method(np.zeros((2, 2, 1)), [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("emissions", "lengths", "message"),
+    [
+        (np.zeros((1, 2, 3)), [2], r"expected emissions \(B, T, 2\)"),
+        (np.zeros((1, 2, 2)), [2, 1], "and lengths"),
+        (np.zeros((2, 2, 2)), [2, 0], "expected lengths from 1 to 2, got 0 to 2"),
+        (np.zeros((2, 2, 2)), [2, 3], "got 2 to 3"),
+        (np.full((1, 2, 2), np.nan), [2], "finite scores"),
+    ],
+)
+def test_what_cannot_be_decoded_is_refused(emissions: np.ndarray, lengths: list[int], message: str) -> None:
+    decoder = Decoder(transitions=np.zeros((2, 2)), start=np.zeros(2), end=np.zeros(2))
+    with pytest.raises(GonieError, match=message):
+        decoder.viterbi(emissions, lengths)
+
+
+def test_weights_that_are_no_chain_are_refused() -> None:
+    with pytest.raises(GonieError, match=r"expected transitions \(K, K\)"):
+        Decoder(transitions=np.zeros((2, 3)), start=np.zeros(2), end=np.zeros(2))
+    with pytest.raises(GonieError, match="finite transition scores"):
+        Decoder(transitions=np.full((2, 2), np.nan), start=np.zeros(2), end=np.zeros(2))
+
+
+def test_a_range_outside_the_sentence_has_no_probability() -> None:
+    lattice = Decoder(transitions=np.zeros((2, 2)), start=np.zeros(2), end=np.zeros(2)).forward_backward(
+        np.zeros((1, 3, 2)), [2]
+    )
+    with pytest.raises(GonieError, match="in a sentence of 2 tokens"):
+        lattice.path_probability(0, 1, 3, [0, 0])

@@ -1,0 +1,110 @@
+"""Loading what training left, without torch; and what is said when there is nothing to load."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import gonie
+from gonie.data.encoding import Encoding
+from gonie.data.tokenize import tokenizer
+from gonie.errors import BundleError
+from gonie.runtime.bundle import Bundle, write_bundle
+from gonie.runtime.load import load
+
+
+@pytest.fixture
+def bundle(encoding: Encoding, word_scorer: Any) -> Bundle:
+    """The toy tagger as a real bundle: its graph is one look-up."""
+    table = word_scorer(encoding, {"George": "S-PER", "New": "B-LOC", "York": "E-LOC"}).table
+    size = len(encoding.labels)
+    graph = helper.make_graph(
+        [helper.make_node("Gather", ["table", "words"], ["scores"])],
+        "look-up",
+        [helper.make_tensor_value_info("words", TensorProto.INT64, ["B", "T"])],
+        [helper.make_tensor_value_info("scores", TensorProto.FLOAT, ["B", "T", size])],
+        [numpy_helper.from_array(table, "table")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    return Bundle(
+        encoding=encoding,
+        tokenizer=tokenizer(language="en", unit="word").to_json(),
+        graph=bytes(model.SerializeToString()),
+        transitions=np.zeros((size, size), np.float32),
+        start=np.zeros(size, np.float32),
+        end=np.zeros(size, np.float32),
+    )
+
+
+@pytest.fixture
+def run(tmp_path: Path, bundle: Bundle) -> Path:
+    write_bundle(tmp_path / "run" / "bundle", bundle)
+    return tmp_path / "run"
+
+
+def test_a_run_folder_and_its_bundle_load_alike(run: Path) -> None:
+    for path in (run, run / "bundle", str(run)):
+        document = gonie.load(path)("George is in New York.")
+        assert [(span.text, span.label) for span in document.spans] == [
+            ("George", "PER"),
+            ("New York", "LOC"),
+        ]
+
+
+def test_tagging_never_imports_torch(run: Path) -> None:
+    """The core install has no torch: `gonie.load` and `gonie tag` must work without it."""
+    program = (
+        "import sys, gonie\n"
+        "assert 'onnxruntime' not in sys.modules, 'importing gonie should be cheap'\n"
+        f"tagger = gonie.load({str(run)!r})\n"
+        "assert tagger('George sleeps.').spans[0].text == 'George'\n"
+        "assert len(list(tagger.pipe(['a', 'b']))) == 2\n"
+        "from gonie.cli.tag import tag\n"
+        f"tag({str(run)!r}, text='George sleeps.', output='jsonl')\n"
+        "print([name for name in sys.modules if name.split('.')[0] in ('torch', 'onnx', 'pydantic')])\n"
+    )
+    # the tests' own path, in case the package is not installed
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=env, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_unconstrained_bundles_decode_without_the_scheme(tmp_path: Path, bundle: Bundle) -> None:
+    write_bundle(tmp_path / "free", replace(bundle, constrained=False))
+    write_bundle(tmp_path / "held", bundle)
+    words = [["New", "sleeps"]]
+    assert load(tmp_path / "free").tag_tokens(words)[0].tags == ("B-LOC", "O")
+    assert load(tmp_path / "held").tag_tokens(words)[0].tags != ("B-LOC", "O")
+
+
+def test_a_corrupt_graph_is_refused(tmp_path: Path, bundle: Bundle) -> None:
+    write_bundle(tmp_path / "b", replace(bundle, graph=b"garbage"))
+    with pytest.raises(BundleError, match="expected an ONNX graph"):
+        load(tmp_path / "b")
+
+
+def test_another_task_is_refused(tmp_path: Path, bundle: Bundle) -> None:
+    write_bundle(tmp_path / "b", replace(bundle, task="classify"))
+    with pytest.raises(BundleError, match="expected a bundle that can tag, got one for the task 'classify'"):
+        load(tmp_path / "b")
+
+
+def test_what_is_no_model_is_explained(tmp_path: Path) -> None:
+    with pytest.raises(BundleError, match="expected a bundle's folder, got nothing there"):
+        load(tmp_path / "nowhere")
+    with pytest.raises(BundleError, match=r"neither bundle\.json nor bundle/"):
+        load(tmp_path)
+    (tmp_path / "recipe.toml").write_text("")
+    with pytest.raises(BundleError, match=r"training has not finished\. Do: gonie train .* --resume"):
+        load(tmp_path)

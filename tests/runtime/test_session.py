@@ -1,0 +1,66 @@
+"""The ONNX scorer: what it hands to the graph, and what it says of a file that is no graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+from gonie.errors import BundleError
+from gonie.runtime.session import OnnxScorer, feed
+
+
+def tiny_graph() -> bytes:
+    """words (B, T) -> float (B, T, 1), the ids themselves."""
+    nodes = [
+        helper.make_node("Cast", ["words"], ["floats"], to=TensorProto.FLOAT),
+        helper.make_node("Unsqueeze", ["floats", "axis"], ["scores"]),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "tiny",
+        [helper.make_tensor_value_info("words", TensorProto.INT64, ["B", "T"])],
+        [helper.make_tensor_value_info("scores", TensorProto.FLOAT, ["B", "T", 1])],
+        [helper.make_tensor("axis", TensorProto.INT64, [1], [2])],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    return bytes(model.SerializeToString())
+
+
+def test_a_file_and_its_bytes_score_alike(tmp_path: Path) -> None:
+    (tmp_path / "model.onnx").write_bytes(tiny_graph())
+    batch = {"words": np.array([[3, 4]]), "never asked for": np.zeros(1)}
+    for model in (tmp_path / "model.onnx", tiny_graph()):
+        scorer = OnnxScorer(model, threads=1)
+        assert scorer.inputs == ("words",)
+        assert scorer.scores(batch).tolist() == [[[3.0], [4.0]]]
+
+
+def test_a_graph_that_does_not_fit_is_refused() -> None:
+    """A bundle put together from two models must end in a sentence, not in a trace."""
+    with pytest.raises(BundleError, match="fits its bundle's encoding, got KeyError: 'words'"):
+        OnnxScorer(tiny_graph()).scores({"lengths": np.array([1])})
+    with pytest.raises(BundleError, match="fits its bundle's encoding"):
+        OnnxScorer(tiny_graph()).scores({"words": np.zeros((1, 1), np.float32)})
+
+
+def test_rows_say_where_each_feature_is() -> None:
+    batch = {"context.ids": np.arange(4), "context.offsets": np.array([0, 2, 2, 3, 4])}
+    assert feed(batch, "context.rows").tolist() == [0, 0, 2, 3]
+    assert feed({"context.offsets": np.zeros(5, np.int64)}, "context.rows").tolist() == []
+
+
+@pytest.mark.parametrize("content", [b"", b"not a graph", tiny_graph()[:-20]])
+def test_what_is_no_graph_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "model.onnx").write_bytes(content)
+    with pytest.raises(BundleError, match="expected an ONNX graph that onnxruntime"):
+        OnnxScorer(tmp_path / "model.onnx")
+    with pytest.raises(BundleError, match="Export the model again"):
+        OnnxScorer(content)
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BundleError, match=r"nothing\.onnx"):
+        OnnxScorer(tmp_path / "nothing.onnx")

@@ -1,0 +1,31 @@
+"""Windows over long sentences: every token once, with context on both sides."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gonie.runtime.windows import cut_windows
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.integers(1, 3000), st.integers(2, 600), st.data())
+def test_each_token_is_kept_once_from_within_a_window(length: int, width: int, data: st.DataObject) -> None:
+    """A token kept twice or never would shift every tag after it."""
+    overlap = data.draw(st.integers(0, width - 1))
+    windows = cut_windows(length, width=width, overlap=overlap)
+    kept = [token for w in windows for token in range(w.first, w.last)]
+    assert kept == list(range(length))
+    assert all(w.start <= w.first < w.last <= w.end <= w.start + width for w in windows)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.integers(1001, 5000))
+def test_a_kept_token_has_half_an_overlap_of_context(length: int) -> None:
+    """At a seam both sides must have been read, or entities there would be guessed."""
+    windows = cut_windows(length, width=512, overlap=128)
+    for before, after in pairwise(windows):
+        assert before.end - before.last >= 63
+        assert after.first - after.start >= 64

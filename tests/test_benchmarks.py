@@ -1,0 +1,31 @@
+"""The benchmarks run: a script that nobody runs between releases is broken when its figure is asked for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+
+
+def run(script: str, *arguments: object) -> str:
+    command = [sys.executable, str(BENCHMARKS / script), *map(str, arguments)]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=300).stdout
+
+
+@pytest.mark.slow
+def test_training_speed_is_measured_without_peers(toy: Path) -> None:
+    out = run(
+        "train_tagger.py", "--data", toy / "train.conll", "--sentences", 75, "--rounds", 1, "--threads", 1
+    )
+    assert "75 sentences" in out
+    assert "tokens/s" in out
+    assert "no Flair" in out
+
+
+@pytest.mark.parametrize("script", ["tokenising.py", "train_tagger.py"])
+def test_every_script_explains_itself(script: str) -> None:
+    assert "--peers" in run(script, "--help")

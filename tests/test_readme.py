@@ -1,0 +1,176 @@
+"""What the README and the docs tell a newcomer to type works, and what they link to is there.
+
+A comment before a code block says what is done with it: ``<!-- run -->`` runs its commands or its Python,
+with small settings where it trains; ``<!-- run: exact -->`` also compares what it prints with the block after
+it; ``<!-- read: FORMAT SCHEME -->`` reads it as a data file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from gonie.data.formats import Source, survey
+
+ROOT = Path(__file__).resolve().parents[1]
+README, KOREAN, FORMATS = ROOT / "README.md", ROOT / "README.ko.md", ROOT / "docs" / "formats.md"
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/*.md")])
+
+BLOCK = re.compile(
+    r"^(?:<!-- (?P<mark>[^>]+) -->\n)?```(?P<kind>\w*)\n(?P<body>.*?)^```$", re.DOTALL | re.MULTILINE
+)
+LINK = re.compile(r"\]\((?P<path>[^)#\s]*)(?:#(?P<anchor>[^)\s]*))?\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+
+SMALL = ("train.epochs=1", "model.encoder.hidden=4", "train.device=cpu")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: what is to be done with it, its language, its lines, and the block right after it."""
+
+    mark: str
+    kind: str
+    body: str
+    after: str
+
+    def commands(self) -> list[str]:
+        """The commands of a shell block, or those behind ``$`` where it shows output too."""
+        lines = self.body.replace("\\\n", " ").splitlines()
+        if self.kind == "console":
+            lines = [line[2:] for line in lines if line.startswith("$ ")]
+        return [line for line in lines if line.strip()]
+
+
+def blocks(path: Path) -> Iterator[Block]:
+    found = list(BLOCK.finditer(path.read_text("utf-8")))
+    for match, following in zip(found, [*found[1:], None][: len(found)], strict=True):
+        after = following["body"] if following else ""
+        yield Block(match["mark"] or "", match["kind"], match["body"], after)
+
+
+def marked(path: Path, mark: str) -> list[Block]:
+    return [block for block in blocks(path) if block.mark.split(":")[0] == mark]
+
+
+@pytest.fixture
+def place(tmp_path: Path, toy: Path, monkeypatch: pytest.MonkeyPatch, gonie: Callable) -> Path:
+    """A folder with every file that the README speaks of, and the model that `make run` leaves."""
+    for split in ("train", "dev", "test"):
+        (tmp_path / f"{split}.conll").write_bytes((toy / f"{split}.conll").read_bytes())
+    (tmp_path / "mine.conll").write_bytes((toy / "train.conll").read_bytes())
+    bundled = tmp_path / "src" / "gonie" / "corpora" / "english"
+    bundled.mkdir(parents=True)
+    (bundled / "test.conll").write_bytes((toy / "test.conll").read_bytes())
+    (tmp_path / "mine.klue").write_text("서\tB-LC\n울\tI-LC\n은\tO\n \tO\n커\tO\n" * 2 + "\n", "utf-8")
+    (tmp_path / "mine.jsonl").write_text('{"text": "서울은 커.", "spans": [[0, 2, "LC"]]}\n' * 9, "utf-8")
+    (tmp_path / "cities.txt").write_text("Seoul\nMount Vernon\n", "utf-8")
+    (tmp_path / "letters.txt").write_text("Anna Kim lives in Seoul.\nIt rains.\n", "utf-8")
+    vectors = "".join(f"{word} 0.1 0.2 0.3\n" for word in ("anna", "seoul", "lives"))
+    (tmp_path / "glove.6B.100d.txt.gz").write_bytes(gzip.compress(vectors.encode()))
+    monkeypatch.chdir(tmp_path)
+    assert gonie(*small(["train", "demo", "--out", "runs/demo"])).code == 0
+    return tmp_path
+
+
+def small(arguments: list[str]) -> list[str]:
+    """The same command with settings for a model of seconds: of a new run, one epoch over a few sentences."""
+    if arguments[0] != "train" or "--resume" in arguments:
+        return arguments
+    settings = list(SMALL)
+    if not any(argument.startswith("data.train=") for argument in arguments):
+        settings.append("data.train=mine.klue" if arguments[1].endswith("-ko") else "data.train=mine.conll")
+    return [*arguments, *(part for setting in settings for part in ("--set", setting))]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("place")
+def test_the_readme_can_be_followed_from_top_to_bottom(gonie: Callable) -> None:
+    ran = 0
+    for block in marked(README, "run"):
+        if block.kind == "python":
+            run_python(block.body)
+            continue
+        for command in block.commands():
+            program, *arguments = shlex.split(command, comments=True)
+            assert program == "gonie", command
+            outcome = gonie(*small(arguments))
+            assert outcome.code == 0, f"{command}\n{outcome.out}\n{outcome.err}"
+            ran += 1
+    assert ran > 10
+    assert all(Path(name).is_file() for name in ("scores.json", "report.html"))
+
+
+def run_python(code: str) -> str:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "block", "exec"), {})
+    return printed.getvalue()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_the_docs_print_is_what_comes_out(page: Path) -> None:
+    for block in marked(page, "run"):
+        if block.mark == "run: exact":
+            assert run_python(block.body) == block.after
+
+
+@pytest.mark.parametrize("block", marked(FORMATS, "read"), ids=lambda block: block.mark)
+def test_the_examples_of_formats_are_read_as_the_page_says(block: Block, tmp_path: Path) -> None:
+    from gonie.data.formats import ReadOptions
+    from gonie.data.tokenize import tokenizer
+
+    _, name, kind = block.mark.split()
+    (tmp_path / "example").write_text(block.body, "utf-8")
+    options = ReadOptions(tokenizer=tokenizer(language="en", unit="word"))
+    found = survey(Source(tmp_path / "example", options))
+    assert found.report.choices["format"][0] == name
+    assert found.scheme.kind == kind
+    assert found.sentences
+    assert not found.problems
+    assert not found.report.misaligned
+
+
+def test_every_format_has_its_example() -> None:
+    from gonie.data.formats import FORMATS as KNOWN
+
+    assert [block.mark.split()[1] for block in marked(FORMATS, "read")] == list(KNOWN)
+
+
+def test_the_korean_readme_has_the_same_commands() -> None:
+    assert [commands_of(block) for block in blocks(KOREAN)] == [
+        commands_of(block) for block in blocks(README)
+    ]
+
+
+def commands_of(block: Block) -> str:
+    """A block without its comments, which are in the page's own language."""
+    return "\n".join(re.sub(r"\s+# .*", "", line) for line in block.body.splitlines())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    text = BLOCK.sub("", page.read_text("utf-8"))
+    for match in LINK.finditer(text):
+        path, anchor = match["path"], match["anchor"]
+        if path.startswith(("http://", "https://")):
+            continue
+        target = (page.parent / path).resolve() if path else page
+        assert target.is_relative_to(ROOT), f"{page.name}: {path} leads out of the repository"
+        assert target.exists(), f"{page.name}: {path} is not there"
+        if anchor and target.suffix == ".md":
+            assert anchor in anchors(target), f"{page.name}: {path}#{anchor} has no such heading"
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub gives to a page's headings."""
+    titles = HEADING.findall(BLOCK.sub("", page.read_text("utf-8")))
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}

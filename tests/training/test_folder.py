@@ -1,0 +1,72 @@
+"""The run folder: made once, never over something else, and read back with what was torn left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gonie.errors import OutputError, ResumeError
+from gonie.training.folder import RunFolder
+
+
+def test_a_folder_is_made_with_its_parents_and_says_so(tmp_path: Path) -> None:
+    root = tmp_path / "a" / "b"
+    assert RunFolder(root).create()
+    assert root.is_dir()
+    assert not RunFolder(root).create(), "an empty folder that was there before is used as it is"
+
+
+@pytest.mark.parametrize("name", ["recipe.toml", "best.safetensors", "bundle", "report.html"])
+def test_a_folder_with_something_to_lose_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(OutputError, match="expected a new folder"):
+        RunFolder(tmp_path).create()
+    assert (tmp_path / name).read_text() == "mine"
+
+
+def test_other_files_in_the_folder_do_not_matter(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    RunFolder(tmp_path).create()
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("mine")
+    with pytest.raises(OutputError, match="expected a folder, got a file"):
+        RunFolder(tmp_path / "x").create()
+    with pytest.raises(OutputError, match="cannot make the folder"):
+        RunFolder(tmp_path / "x" / "y").create()
+
+
+def test_without_a_run_there_is_nothing_to_resume(tmp_path: Path) -> None:
+    with pytest.raises(ResumeError, match="Start it without --resume"):
+        RunFolder(tmp_path).reopen()
+    (tmp_path / "recipe.toml").write_text("")
+    RunFolder(tmp_path).reopen()
+
+
+def test_the_history_comes_back_up_to_an_epoch(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path)
+    assert run.history() == []
+    records = [{"epoch": epoch, "loss": 1 / epoch} for epoch in (1, 2, 3)]
+    run.write_history(records)
+    assert run.history() == records
+    assert run.history(before_epoch=2) == records[:2]
+    assert run.history(before_epoch=0) == []
+
+
+def test_a_torn_last_line_is_left_out(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path)
+    run.write_history([{"epoch": 1}, {"epoch": 2}])
+    run.metrics.write_text(run.metrics.read_text("utf-8")[:-4], "utf-8")
+    assert run.history() == [{"epoch": 1}]
+
+
+def test_two_processes_do_not_train_in_one_folder(tmp_path: Path) -> None:
+    pytest.importorskip("fcntl")
+    run = RunFolder(tmp_path)
+    with run.held(), pytest.raises(ResumeError, match="another process"), RunFolder(tmp_path).held():
+        pass
+    with run.held():
+        pass

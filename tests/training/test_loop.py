@@ -1,0 +1,183 @@
+"""The training loop: it learns, counts what it did, stops when it should and says when it cannot go on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import torch
+
+from gonie.errors import GonieError
+from gonie.models.build import build
+from gonie.models.config import Recipe
+from gonie.models.recipe import load_recipe
+from gonie.models.tagger import Tagger
+from gonie.training.average import Average
+from gonie.training.loop import Epoch, Step, batch_size, train
+from gonie.training.optim import build_optimizer
+from gonie.training.prepare import Prepared, prepare
+from gonie.training.scoring import DevScorer
+from gonie.training.state import Progress, State
+
+
+class Setting(NamedTuple):
+    """All that the loop needs, over the toy language."""
+
+    recipe: Recipe
+    prepared: Prepared
+    model: Tagger
+    state: State
+    scorer: DevScorer
+
+    def events(self, evaluate: Any = None) -> list[Step | Epoch]:
+        evaluate = evaluate or self.scorer.score
+        return list(train(self.state, self.model, self.prepared.train, self.recipe.train, evaluate))
+
+    def epochs(self, evaluate: Any = None) -> list[Epoch]:
+        return [event for event in self.events(evaluate) if isinstance(event, Epoch)]
+
+
+def setting(toy: Path, *changes: str) -> Setting:
+    recipe = load_recipe(toy / "toy.toml", changes)
+    prepared = prepare(recipe, lambda text: None)
+    torch.manual_seed(recipe.train.seed)
+    model = build(recipe.model, prepared.encoding)
+    state = State(
+        model=model,
+        optimizer=build_optimizer(recipe.train, model.parameters()),
+        average=Average(model, recipe.train.average),
+        progress=Progress(),
+        loss=torch.zeros((), dtype=torch.float64),
+        fingerprint="",
+    )
+    return Setting(
+        recipe, prepared, model, state, DevScorer(model, recipe.model, prepared.encoding, prepared.dev)
+    )
+
+
+@pytest.mark.parametrize("head", ["crf", "softmax"])
+def test_a_toy_language_is_learned_whole(toy: Path, head: str) -> None:
+    """If it is not, nothing else that a user trains can be."""
+    epochs = setting(toy, f"model.head.kind={head}").epochs()
+    assert epochs[-1].loss < 0.1 * epochs[0].loss
+    assert max(epoch.score for epoch in epochs) == 1.0
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        ("train.optimizer=sgd", "train.lr=0.1"),
+        ("train.optimizer=adamw", "train.weight_decay=0.01"),
+        ("train.optimizer=nadam", "train.normalize=true"),
+        ("train.schedule=cosine", "train.warmup=5", "train.average=0.9"),
+    ],
+    ids=lambda changes: changes[0],
+)
+def test_every_way_to_train_lowers_the_loss(toy: Path, changes: tuple[str, ...]) -> None:
+    epochs = setting(toy, *changes, "train.epochs=4").epochs()
+    assert epochs[-1].loss < 0.7 * epochs[0].loss
+
+
+def test_an_epoch_sees_every_token_once(toy: Path) -> None:
+    made = setting(toy, "train.epochs=2")
+    events = made.events()
+    steps = [event for event in events if isinstance(event, Step)]
+    for number in (1, 2):
+        own = [step for step in steps if step.epoch == number]
+        assert [step.batch for step in own] == list(range(1, own[0].batches + 1))
+        assert sum(step.tokens for step in own) == made.prepared.train.tokens
+    epochs = [event for event in events if isinstance(event, Epoch)]
+    assert [epoch.tokens for epoch in epochs] == [made.prepared.train.tokens] * 2
+    assert made.state.progress.step == len(steps)
+    assert made.state.progress.finished
+
+
+def test_the_loss_shown_is_the_mean_over_sentences(toy: Path) -> None:
+    """With a rate of nearly nothing the model stays, so its loss can be computed beside."""
+    made = setting(toy, "train.epochs=1", "train.lr=1e-12", "model.dropout.input=0", "model.dropout.output=0")
+    made.model.embedding.singleton_rate = 0.0  # type: ignore[union-attr]
+    (epoch,) = made.epochs()
+    from gonie.data.corpus import collate
+    from gonie.models.scorer import to_tensors
+
+    corpus = made.prepared.train
+    batch = to_tensors(collate(corpus, np.arange(len(corpus))), torch.device("cpu"))
+    with torch.no_grad():
+        assert epoch.loss == pytest.approx(float(made.model.loss(batch)), rel=1e-4)
+
+
+def test_steps_carry_the_rate_of_the_schedule(toy: Path) -> None:
+    made = setting(toy, "train.epochs=2", "train.lr=0.5", "train.schedule=linear")
+    rates = [event.rate for event in made.events() if isinstance(event, Step)]
+    assert rates == pytest.approx(np.linspace(0.5, 0, len(rates), endpoint=False).tolist())
+
+
+def test_patience_ends_what_no_longer_improves(toy: Path) -> None:
+    scores = iter([0.5, 0.7, 0.6, 0.7, 0.1, 0.9])
+    made = setting(toy, "train.epochs=6", "train.patience=3")
+    epochs = made.epochs(lambda: next(scores))
+    assert [epoch.score for epoch in epochs] == [0.5, 0.7, 0.6, 0.7, 0.1]
+    assert [epoch.improved for epoch in epochs] == [True, True, False, False, False]
+    assert (made.state.progress.best, made.state.progress.best_epoch) == (0.7, 1)
+
+
+def test_a_first_epoch_is_kept_even_if_it_scores_nothing(toy: Path) -> None:
+    """There must be a best model to export, however bad."""
+    (epoch,) = setting(toy, "train.epochs=1").epochs(lambda: 0.0)
+    assert epoch.improved
+
+
+def test_dev_is_scored_with_the_average_and_training_goes_on_without(toy: Path) -> None:
+    made = setting(toy, "train.epochs=2", "train.average=0.9")
+    seen = []
+
+    def evaluate() -> float:
+        name, weights = next(iter(made.state.average.weights.items()))
+        seen.append(torch.equal(dict(made.model.named_parameters())[name], weights))
+        return 0.5
+
+    for event in train(made.state, made.model, made.prepared.train, made.recipe.train, evaluate):
+        if isinstance(event, Epoch):
+            name, weights = next(iter(made.state.average.weights.items()))
+            assert not torch.equal(dict(made.model.named_parameters())[name], weights)
+    assert seen == [True, True]
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_does_not(toy: Path) -> None:
+    def weights(*changes: str) -> list[torch.Tensor]:
+        made = setting(toy, "train.epochs=2", *changes)
+        made.events()
+        return [p.detach() for p in made.model.parameters()]
+
+    one, same, other = weights(), weights(), weights("train.seed=2")
+    assert all(torch.equal(a, b) for a, b in zip(one, same, strict=True))
+    assert not all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def test_what_else_draws_random_numbers_does_not_matter(toy: Path) -> None:
+    """A display or a plug-in that uses the global generator must not change the model."""
+    made, disturbed = setting(toy, "train.epochs=1"), setting(toy, "train.epochs=1")
+    made.events()
+    for _ in train(
+        disturbed.state, disturbed.model, disturbed.prepared.train, disturbed.recipe.train, lambda: 0.0
+    ):
+        torch.rand(7)
+    for one, other in zip(made.model.parameters(), disturbed.model.parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_a_loss_that_is_no_number_says_what_to_change(toy: Path) -> None:
+    made = setting(toy)
+    with torch.no_grad():
+        next(made.model.parameters()).fill_(float("nan"))
+    with pytest.raises(GonieError, match=r"(?s)the loss became nan in epoch 1.*train\.lr=0\.005"):
+        made.events()
+
+
+@pytest.mark.parametrize(("sentences", "size"), [(10, 4), (400, 4), (1000, 10), (3200, 32), (10**6, 32)])
+def test_few_sentences_make_small_batches(toy: Path, sentences: int, size: int) -> None:
+    config = load_recipe(toy / "toy.toml", ["train.batch_sentences=auto"]).train
+    assert batch_size(config, sentences) == size
+    assert batch_size(load_recipe(toy / "toy.toml").train, sentences) == 8

@@ -1,0 +1,169 @@
+"""Update rules and learning rates, by their formulas, and gradients kept in bounds."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from gonie.models.config import TrainConfig
+from gonie.training.optim import (
+    bound_gradients,
+    build_optimizer,
+    learning_rate,
+    optimizer_tensors,
+    restore_optimizer,
+    set_learning_rate,
+)
+
+RULES = ("sgd", "adam", "adamw", "nadam")
+
+
+def config(**values: Any) -> TrainConfig:
+    return TrainConfig.model_validate(values)
+
+
+# --- the rate --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("done", [0.0, 0.25, 3.0, 9.99, 10.0])
+@pytest.mark.parametrize(
+    ("schedule", "formula"),
+    [
+        ("constant", lambda done: 1.0),
+        ("linear", lambda done: 1 - done / 10),
+        ("cosine", lambda done: (1 + math.cos(math.pi * done / 10)) / 2),
+        ("inverse", lambda done: 1 / (1 + 0.05 * int(done))),
+    ],
+)
+def test_the_rate_follows_its_formula(schedule: str, formula: Any, done: float) -> None:
+    setting = config(lr=0.4, schedule=schedule, epochs=10, decay=0.05)
+    assert learning_rate(setting, step=999, epochs_done=done) == pytest.approx(0.4 * formula(done), abs=1e-12)
+
+
+def test_the_rate_never_turns_negative() -> None:
+    """A run that is resumed with its last epoch done must not climb uphill."""
+    for schedule in ("linear", "cosine"):
+        assert learning_rate(config(schedule=schedule, epochs=3), step=9, epochs_done=3.5) == pytest.approx(0)
+
+
+def test_warming_up_rises_in_a_line_and_then_leaves_the_schedule_alone() -> None:
+    setting = config(lr=1.0, warmup=4)
+    rates = [learning_rate(setting, step=step, epochs_done=0) for step in range(6)]
+    assert rates == [0.25, 0.5, 0.75, 1.0, 1.0, 1.0]
+    both = config(lr=1.0, warmup=4, schedule="linear", epochs=2)
+    assert learning_rate(both, step=1, epochs_done=0.5) == pytest.approx(0.5 * 0.75)
+
+
+def test_the_rate_reaches_every_group() -> None:
+    optimizer = torch.optim.SGD([{"params": [nn.Parameter(torch.zeros(1))]} for _ in range(2)], lr=1.0)
+    set_learning_rate(optimizer, 0.125)
+    assert [group["lr"] for group in optimizer.param_groups] == [0.125, 0.125]
+
+
+# --- gradients -------------------------------------------------------------------------------------------
+
+
+def gradients(*values: list[float]) -> list[nn.Parameter]:
+    parameters = [nn.Parameter(torch.zeros(len(value))) for value in values]
+    for parameter, value in zip(parameters, values, strict=True):
+        parameter.grad = torch.tensor(value)
+    return [*parameters, nn.Parameter(torch.zeros(2))]  # the last one has no gradient
+
+
+def norm(parameters: list[nn.Parameter]) -> float:
+    return math.sqrt(sum(float((p.grad**2).sum()) for p in parameters if p.grad is not None))
+
+
+@pytest.mark.parametrize(
+    ("values", "before", "after"),
+    [
+        ({"clip": 5.0}, ([30.0], [40.0]), 5.0),
+        ({"clip": 5.0}, ([0.3], [0.4]), 0.5),
+        ({"clip": 0}, ([30.0], [40.0]), 50.0),
+        ({"normalize": True}, ([30.0], [40.0]), 1.0),
+        ({"normalize": True, "clip": 5.0}, ([0.3], [0.4]), 1.0),
+    ],
+)
+def test_gradients_are_bound_together(
+    values: dict[str, Any], before: tuple[list[float], ...], after: float
+) -> None:
+    """The norm is that of all of them: their direction stays."""
+    parameters = gradients(*before)
+    bound_gradients(config(**values), parameters)
+    assert norm(parameters) == pytest.approx(after, rel=1e-4)
+    assert float(parameters[0].grad / parameters[1].grad) == pytest.approx(0.75)  # type: ignore[operator,arg-type]
+
+
+def test_a_gradient_of_nothing_stays_nothing() -> None:
+    parameters = gradients([0.0, 0.0])
+    bound_gradients(config(normalize=True), parameters)
+    assert not parameters[0].grad.any()  # type: ignore[union-attr]
+
+
+def test_clipping_equals_torchs_own() -> None:
+    torch.manual_seed(1)
+    values = [torch.randn(5).mul(9).tolist() for _ in range(3)]
+    mine, theirs = gradients(*values), gradients(*values)
+    bound_gradients(config(clip=2.5), mine)
+    nn.utils.clip_grad_norm_(theirs, 2.5)
+    for one, other in zip(mine[:-1], theirs[:-1], strict=True):
+        torch.testing.assert_close(one.grad, other.grad)
+
+
+# --- optimisers ------------------------------------------------------------------------------------------
+
+
+def test_the_rule_is_the_one_named_with_its_settings() -> None:
+    parameter = nn.Parameter(torch.zeros(3))
+    kinds = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
+    for name, kind in {**kinds, "nadam": torch.optim.NAdam}.items():
+        optimizer = build_optimizer(config(optimizer=name, lr=0.3, weight_decay=0.01), [parameter])
+        assert type(optimizer) is kind
+        assert optimizer.param_groups[0]["lr"] == 0.3
+        assert optimizer.param_groups[0]["weight_decay"] == 0.01
+    sgd = build_optimizer(config(optimizer="sgd", momentum=0.75), [parameter])
+    assert sgd.param_groups[0]["momentum"] == 0.75
+
+
+def test_what_is_frozen_is_left_out() -> None:
+    frozen, free = nn.Parameter(torch.zeros(3), requires_grad=False), nn.Parameter(torch.zeros(2))
+    optimizer = build_optimizer(config(), [frozen, free])
+    assert [p.shape for p in optimizer.param_groups[0]["params"]] == [free.shape]
+
+
+def steps(optimizer: torch.optim.Optimizer, parameters: list[nn.Parameter], first: int, last: int) -> None:
+    for number in range(first, last):
+        for parameter in parameters:
+            parameter.grad = torch.sin(parameter.detach() + number)
+        optimizer.step()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_an_optimiser_put_back_goes_on_as_if_never_stopped(rule: str) -> None:
+    """Lost momentum would make a resumed run another run."""
+    setting = config(optimizer=rule, lr=0.1, weight_decay=0.01)
+
+    def begin(values: list[Tensor]) -> tuple[torch.optim.Optimizer, list[nn.Parameter]]:
+        parameters = [nn.Parameter(value.clone()) for value in values]
+        return build_optimizer(setting, parameters), parameters
+
+    start = [torch.linspace(-1, 1, 6).reshape(2, 3), torch.ones(4)]
+    whole, unbroken = begin(start)
+    steps(whole, unbroken, 0, 7)
+    first, half = begin(start)
+    steps(first, half, 0, 3)
+    second, resumed = begin([p.detach() for p in half])
+    restore_optimizer(second, {name: t.clone() for name, t in optimizer_tensors(first).items()})
+    steps(second, resumed, 3, 7)
+    for one, other in zip(unbroken, resumed, strict=True):
+        assert torch.equal(one, other)
+
+
+def test_before_the_first_step_there_is_nothing_to_put_back() -> None:
+    optimizer = build_optimizer(config(), [nn.Parameter(torch.zeros(3))])
+    assert optimizer_tensors(optimizer) == {}
+    restore_optimizer(optimizer, {})

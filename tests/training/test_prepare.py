@@ -1,0 +1,197 @@
+"""From files to arrays: what is held out, cut, unknown or fixed, and that a user is told of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gonie.data.types import Sentence
+from gonie.errors import InputError, RecipeError
+from gonie.models.config import Recipe
+from gonie.models.recipe import load_recipe
+from gonie.training.prepare import Pieces, Prepared, Split, prepare
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, "utf-8")
+    return path
+
+
+def numbered(count: int) -> list[Sentence]:
+    return [Sentence(words=(f"w{i}",), tags=("O",)) for i in range(count)]
+
+
+def prepared(toy: Path, *changes: str) -> tuple[Prepared, list[str]]:
+    notes: list[str] = []
+    return prepare(load_recipe(toy / "toy.toml", changes), notes.append), notes
+
+
+# --- holding out -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5])
+def test_a_split_is_disjoint_complete_and_repeatable(share: float) -> None:
+    """A sentence in both parts would flatter the score; one in neither would be lost."""
+    sentences = numbered(500)
+    held = Split(sentences, share=share, seed=3, held_out=True)
+    rest = Split(sentences, share=share, seed=3, held_out=False)
+    one, other = [s.words for s in held], [s.words for s in rest]
+    assert not set(one) & set(other)
+    assert Counter(one) + Counter(other) == Counter(s.words for s in sentences)
+    assert one == [s.words for s in held], "the same at every pass"
+    assert abs(len(one) - 500 * share) < 50
+    assert share == 0 or one != [s.words for s in Split(sentences, share=share, seed=4, held_out=True)]
+
+
+def test_without_a_dev_file_some_sentences_are_held_out(toy: Path) -> None:
+    made, notes = prepared(toy, "data.dev=none", "data.holdout=0.25")
+    whole, _ = prepared(toy)
+    assert len(made.dev) + len(made.train) == len(whole.train)
+    assert any(f"{len(made.dev)} sentences of" in note and "held out" in note for note in notes)
+
+
+def test_too_few_to_hold_out_is_said(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.conll", "Anna\tB-PER\n")
+    recipe = write(tmp_path / "r.toml", f'[data]\ntrain = "{path}"\n[model.words]\n')
+    notes: list[str] = []
+    made = prepare(load_recipe(recipe), notes.append)
+    assert len(made.dev) == len(made.train) == 1
+    assert any("too few sentences" in note for note in notes)
+
+
+# --- what was found --------------------------------------------------------------------------------------
+
+
+def test_each_file_is_described_once(toy: Path) -> None:
+    _, notes = prepared(toy)
+    for split in ("train", "dev", "test"):
+        (found,) = [note for note in notes if note.startswith(f"{toy}/{split}.conll")]
+        assert "sentences" in found
+
+
+def test_labels_that_cannot_be_predicted_are_named(toy: Path, tmp_path: Path) -> None:
+    """They count as missed: a user must know that no training will ever find them."""
+    dev = write(tmp_path / "dev.conll", "Anna\tB-PER\n\nAcme\tB-ORG\nInc\tI-ORG\n")
+    test = write(tmp_path / "test.conll", "Acme\tB-GPE\n")
+    made, notes = prepared(toy, f"data.dev={dev}", f"data.test={test}")
+    (about_dev,) = [note for note in notes if note.startswith("dev: ")]
+    (about_test,) = [note for note in notes if note.startswith("test: ")]
+    assert "2 labels never met in training" in about_dev
+    assert "ORG" in about_dev
+    assert "S-GPE (1)" in about_test
+    assert not any("ORG" in label for label in made.encoding.labels)
+
+
+def test_tags_are_learned_in_the_models_scheme(toy: Path) -> None:
+    made, _ = prepared(toy)
+    assert set(made.encoding.labels) == {"O"} | {f"{p}-{t}" for p in "BIES" for t in ("PER", "LOC")}
+    assert {tag for sentence in made.dev for tag in sentence.tags or ()} <= set(made.encoding.labels)
+    other, _ = prepared(toy, "data.model_scheme=IOB2")
+    assert set(other.encoding.labels) == {"O", "B-PER", "I-PER", "B-LOC", "I-LOC"}
+
+
+def test_a_file_without_tags_is_refused_with_its_line(toy: Path, tmp_path: Path) -> None:
+    dev = write(tmp_path / "dev.conll", "Anna\nlives\n")
+    with pytest.raises(InputError, match=r"dev\.conll:1: expected a tag for every word.*data\.tag_column"):
+        prepared(toy, f"data.dev={dev}")
+
+
+def test_broken_tags_are_refused_or_repaired_by_name(toy: Path, tmp_path: Path) -> None:
+    train = write(tmp_path / "t.conll", "Anna\tB-PER\nis\tO\nKim\tI-PER\n\nBert\tB-PER\nLee\tI-PER\n" * 20)
+    changes = [f"data.train={train}", "data.scheme=IOB2"]
+    with pytest.raises(InputError, match=r"t\.conll:3"):
+        prepared(toy, *changes)
+    made, notes = prepared(toy, *changes, "data.repair=outside")
+    assert any("repaired 20 tags by the policy 'outside'" in note for note in notes)
+    assert made.labels["O"] == 2 * made.labels["S-PER"]
+
+
+# --- long sentences --------------------------------------------------------------------------------------
+
+
+def test_pieces_put_together_are_the_sentence() -> None:
+    words = tuple(f"w{i}" for i in range(10))
+    long = Sentence(words=words, tags=("O",) * 10, columns={"pos": words}, path="f", line=3)
+    pieces = Pieces([*numbered(2), long], 4)
+    for _ in range(2):
+        cut = list(pieces)
+        assert [len(piece) for piece in cut] == [1, 1, 4, 4, 2]
+        assert pieces.cut == 1
+    assert tuple(word for piece in cut[2:] for word in piece.words) == words
+    assert tuple(value for piece in cut[2:] for value in piece.columns["pos"]) == words
+    assert cut[3].path == "f"
+
+
+def test_overlong_sentences_are_cut_and_counted(toy: Path) -> None:
+    whole, _ = prepared(toy)
+    made, notes = prepared(toy, "data.max_tokens=4")
+    assert made.train.lengths.max() == 4
+    assert made.train.tokens == whole.train.tokens
+    cut = int((whole.train.lengths > 4).sum())
+    assert any(f"{cut} sentences longer than 4 tokens" in note for note in notes)
+
+
+# --- features, vectors, the cache ------------------------------------------------------------------------
+
+
+def test_only_what_the_model_uses_is_extracted(toy: Path, tmp_path: Path) -> None:
+    assert prepared(toy)[0].encoding.groups == ()
+    cities = write(tmp_path / "cities.txt", "Seoul\nOslo\n")
+    changes = ['model.head.direct=["spelling", "gazetteer"]', f"data.gazetteers.city={cities}"]
+    encoding = prepared(toy, *changes)[0].encoding
+    assert encoding.groups == ("spelling", "gazetteer")
+    assert len(encoding.features["gazetteer"]) > 2
+
+
+def test_gazetteers_without_a_list_are_refused(toy: Path) -> None:
+    with pytest.raises(RecipeError, match=r"data\.gazetteers"):
+        prepared(toy, 'model.head.direct=["gazetteer"]')
+
+
+def test_vectors_bring_their_words_and_their_coverage(toy: Path, tmp_path: Path) -> None:
+    vectors = write(tmp_path / "v.txt", "anna 1 2\nseoul 3 4\nzebra 5 6\n")
+    made, notes = prepared(toy, f"data.vectors={vectors}")
+    assert made.pretrained is not None
+    row = made.encoding.words.id("zebra")
+    assert made.pretrained.matrix[row].tolist() == [5.0, 6.0]
+    assert any(str(vectors) in note and "vectors cover" in note for note in notes)
+    assert made.encoding.word_id("Zebra") == row
+
+
+def test_a_mapped_corpus_equals_one_in_memory(toy: Path, tmp_path: Path) -> None:
+    """`data.cache` is for corpora larger than memory; the model must not depend on it."""
+    held, _ = prepared(toy)
+    mapped, _ = prepared(toy, f"data.cache={tmp_path / 'cache'}")
+    assert isinstance(mapped.train.arrays["forms"], np.memmap)
+    assert held.train.arrays.keys() == mapped.train.arrays.keys()
+    for name, array in held.train.arrays.items():
+        np.testing.assert_array_equal(array, mapped.train.arrays[name])
+
+
+def test_mentions_seen_in_training_are_kept(toy: Path) -> None:
+    seen = prepared(toy)[0].seen.to_json()
+    assert "Seoul" in str(seen)
+
+
+# --- the fingerprint -------------------------------------------------------------------------------------
+
+
+def test_the_fingerprint_changes_with_the_recipe_and_with_the_data(toy: Path, tmp_path: Path) -> None:
+    """A run goes on only over what it began with."""
+
+    def fingerprint(*changes: str) -> str:
+        recipe: Recipe = load_recipe(toy / "toy.toml", changes)
+        return prepare(recipe, lambda text: None).fingerprint(recipe)
+
+    train = tmp_path / "train.conll"
+    text = (toy / "train.conll").read_text("utf-8")
+    same = (f"data.train={train}", f"data.dev={toy}/dev.conll")
+    write(train, text)
+    first = fingerprint(*same)
+    assert fingerprint(*same) == first
+    assert fingerprint(*same, "train.seed=9") != first
+    write(train, text.replace("Seoul\tB-LOC", "Seoul\tO", 1))
+    assert fingerprint(*same) != first

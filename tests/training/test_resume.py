@@ -1,0 +1,584 @@
+"""A run that dies at any moment and is resumed ends as the run that never died: the same bytes, each time.
+
+Most of this is done with real processes and real signals, on a corpus small enough to train in a second.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gonie import load
+from gonie.errors import BundleError
+from gonie.models.checkpoint import read_tensors, write_tensors
+from gonie.models.recipe import load_recipe
+from gonie.training.loop import Step
+from gonie.training.run import Display, Summary, resume_run, start_run
+
+PEOPLE = ("Anna", "Bert", "Cleo", "Dora", "Emil", "Frida")
+PLACES = ("Seoul", "Busan", "Paris", "Oslo", "Lima", "Quito")
+FRAMES = (
+    "{0} lives in {1} .",
+    "We saw {0} {2} near {1} and {3} yesterday .",
+    "{3} is far .",
+    "Nobody knows {word} .",
+    "{0} and {2} met {word} at noon",
+)
+RECIPE = """
+[data]
+train = "train.conll"
+dev = "dev.conll"
+test = "dev.conll"
+[model.words]
+width = 8
+[model.chars]
+width = 4
+hidden = 4
+dropout = 0.1
+[model.encoder]
+hidden = 8
+[model.dropout]
+input = 0.2
+output = 0.2
+word = 0.05
+[train]
+epochs = 6
+lr = 0.05
+average = 0.9
+batch_sentences = 4
+schedule = "cosine"
+warmup = 3
+device = "cpu"
+checkpoint_seconds = 1e-9  # after every step, so that moments can be counted
+"""
+Command = Callable[..., Any]
+"""Calls the command line within this process and gives the ``Outcome`` of conftest.py."""
+
+PATIENCE = 300
+"""Seconds before a child is taken to hang: a busy machine needs some."""
+
+UNTIMED = {"seconds", "dev_seconds"}
+
+# Dies at its Nth operation on a file whose path matches, before that operation is done.
+DYING = """
+import os, re, signal, sys
+pattern, left = re.compile(sys.argv.pop(1)), int(sys.argv.pop(1))
+def watch(event, arguments):
+    global left
+    if event in ("open", "os.rename", "os.mkdir", "shutil.rmtree"):
+        if pattern.search(f"{event} {arguments[0]} {arguments[1] if event == 'os.rename' else ''}"):
+            left -= 1
+            if not left:
+                os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(watch)
+from gonie.cli.main import main
+main()
+"""
+
+
+# --- a small corpus and its run --------------------------------------------------------------------------
+
+
+def sentences(number: int, seed: int) -> str:
+    """Sentences with names to learn and words met only once, as a column file."""
+    chance = random.Random(seed)
+    blocks = []
+    for _ in range(number):
+        names = (chance.choice(PEOPLE), chance.choice(PLACES), chance.choice(PEOPLE), chance.choice(PLACES))
+        word = "".join(chance.choices("abcdefgh", k=6))
+        words = chance.choice(FRAMES).format(*names, word=word).split()
+        tags = ["B-PER" if w in PEOPLE else "B-LOC" if w in PLACES else "O" for w in words]
+        # two people in a row are one name, so that the chain has something to learn
+        tags = ["I-PER" if t == p == "B-PER" else t for p, t in zip(["O", *tags], tags, strict=False)]
+        blocks.append("\n".join(f"{w}\t{t}" for w, t in zip(words, tags, strict=True)))
+    return "\n\n".join(blocks) + "\n"
+
+
+def write_corpus(folder: Path) -> Path:
+    (folder / "train.conll").write_text(sentences(60, seed=1), "utf-8")
+    (folder / "dev.conll").write_text(sentences(30, seed=2), "utf-8")
+    recipe = folder / "small.toml"
+    text = RECIPE.replace('= "train', f'= "{folder}/train').replace('= "dev', f'= "{folder}/dev')
+    recipe.write_text(text, "utf-8")
+    return recipe
+
+
+@pytest.fixture(scope="module")
+def recipe(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_corpus(tmp_path_factory.mktemp("corpus"))
+
+
+def train(recipe: Path, out: Path, *, resume: bool = False, changes: tuple[str, ...] = ()) -> list[str]:
+    options = [part for change in changes for part in ("--set", change)]
+    return ["train", str(recipe), "--out", str(out), *options, *(["--resume"] if resume else [])]
+
+
+def launch(
+    arguments: list[str], *, code: tuple[str, ...] = ("-m", "gonie"), threads: int = 1
+) -> subprocess.Popen[str]:
+    environment = os.environ | {"OMP_NUM_THREADS": str(threads)}
+    environment.pop("PYTHONHASHSEED", None)  # each process orders its sets in its own way
+    return subprocess.Popen(
+        [sys.executable, *code, *arguments],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    )
+
+
+def dying(operation: str, number: int) -> tuple[str, ...]:
+    """The code of a process that dies at the given operation."""
+    return ("-c", DYING, operation, str(number))
+
+
+def complete(arguments: list[str], *, threads: int = 1) -> str:
+    """Run to the end, which must be a good one; what was printed."""
+    process = launch(arguments, threads=threads)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, err
+    assert not err
+    return out
+
+
+def go_on(recipe: Path, out: Path, *, changes: tuple[str, ...] = (), threads: int = 1) -> None:
+    """What a user does after a crash: resume, or start again where nothing had been begun."""
+    begun = (out / "recipe.toml").exists()
+    complete(train(recipe, out, resume=begun, changes=changes), threads=threads)
+
+
+def outcome(folder: Path) -> dict[str, object]:
+    """Everything a run leaves that must not depend on how often it was stopped."""
+    files = {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name not in ("metrics.jsonl", "report.html")
+    }
+    lines = (folder / "metrics.jsonl").read_text("utf-8").splitlines()
+    metrics = [{k: v for k, v in json.loads(line).items() if k not in UNTIMED} for line in lines]
+    document = load(folder)("Anna Bert lives in Seoul . Nobody knows abcabc .")
+    tags = [(token.text, token.tag, token.score) for token in document.tokens]
+    return {**files, "metrics": metrics, "tags": tags, "report": (folder / "report.html").exists()}
+
+
+def differences(one: dict[str, object], other: dict[str, object]) -> list[str]:
+    """Names of what differs: bytes themselves would say nothing to a reader."""
+    return sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
+
+
+@pytest.fixture(scope="module")
+def unbroken_run(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run never killed."""
+    folder = tmp_path_factory.mktemp("unbroken") / "run"
+    complete(train(recipe, folder))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def unbroken(unbroken_run: Path) -> dict[str, object]:
+    """What the run never killed left."""
+    return outcome(unbroken_run)
+
+
+def test_the_run_is_worth_comparing(unbroken: dict[str, object]) -> None:
+    """It learns, and its best epoch is neither the only one nor fixed: else sameness would prove little."""
+    metrics = unbroken["metrics"]
+    assert isinstance(metrics, list)
+    assert sum(epoch["improved"] for epoch in metrics) > 1
+    assert max(epoch["score"] for epoch in metrics) > 0.5
+    assert len({epoch["loss"] for epoch in metrics}) == len(metrics) == 6
+
+
+# --- killed ----------------------------------------------------------------------------------------------
+
+Kill = Callable[[Path, Path], int]
+"""Trains a recipe into a folder and kills it on the way; gives the exit status."""
+
+
+def after(first: float, last: float) -> Kill:
+    """By the clock: so many seconds from the first sign of the run."""
+
+    def kill(recipe: Path, out: Path) -> int:
+        process = launch(train(recipe, out))
+        _wait(process, (out / "encoding.json").exists)
+        return _killed(process, random.uniform(first, last))
+
+    return kill
+
+
+def at_start(first: float, last: float) -> Kill:
+    """By the clock, while Python still loads or the files are read."""
+    return lambda recipe, out: _killed(launch(train(recipe, out)), random.uniform(first, last))
+
+
+def at(operation: str, first: int, last: int) -> Kill:
+    """At a file operation, counted among those that match, just before it happens."""
+
+    def kill(recipe: Path, out: Path) -> int:
+        number = random.randint(first, last)
+        print(f"dies at number {number} of {operation}")
+        process = launch(train(recipe, out), code=dying(operation, number))
+        process.communicate(timeout=PATIENCE)
+        assert process.returncode == -signal.SIGKILL, "it went past that operation"
+        return process.returncode
+
+    return kill
+
+
+def _wait(process: subprocess.Popen[str], happened: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not happened():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+
+
+def _killed(process: subprocess.Popen[str], seconds: float = 0.0) -> int:
+    print(f"dies after {seconds} s")
+    time.sleep(seconds)
+    process.kill()
+    process.communicate(timeout=PATIENCE)
+    return process.returncode
+
+
+MOMENTS: dict[str, Kill] = {
+    "start-up": at_start(0.1, 2.5),
+    "soon": after(0.0, 0.7),
+    "late": after(0.7, 2.0),
+    "the recipe is named": at(r"os.rename .* .*recipe.toml", 1, 1),
+    "a checkpoint is opened": at(r"open .*\.gonie-.*\.tmp", 4, 90),
+    "a checkpoint is named": at(r"os.rename .* .*last\.safetensors", 1, 90),
+    "the best weights are named": at(r"os.rename .* .*best\.safetensors", 1, 2),
+    "an epoch is noted": at(r"os.rename .* .*metrics\.jsonl", 1, 6),
+    "the bundle is written": at(r"(open|os.rename) .*\.bundle\.new", 1, 4),
+    "the scores are written": at(r"os.rename .* .*(evaluation\.json|report\.html)", 1, 2),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_killed_and_resumed_is_the_run_never_killed(
+    moment: str, recipe: Path, tmp_path: Path, unbroken: dict[str, object]
+) -> None:
+    """The same weights, scores, bundle and files, whatever the moment; nothing half-written is left."""
+    out = tmp_path / "run"
+    assert MOMENTS[moment](recipe, out) in (-signal.SIGKILL, 0)  # by the clock it may have been done
+    go_on(recipe, out)
+    assert not differences(outcome(out), unbroken)
+
+
+def test_there_are_ten_moments() -> None:
+    assert len(MOMENTS) == 10
+
+
+@pytest.mark.slow
+def test_killed_again_and_again(recipe: Path, tmp_path: Path, unbroken: dict[str, object]) -> None:
+    """A machine that fails every few seconds only delays the run: each life goes on from the last."""
+    out = tmp_path / "run"
+    steps = []
+    for life in range(10):
+        process = launch(train(recipe, out, resume=life > 0), code=dying(r"os.rename .*last\.", 30))
+        process.communicate(timeout=PATIENCE)
+        assert process.returncode in (-signal.SIGKILL, 0)
+        steps.append(json.loads(read_tensors(out / "last.safetensors")[1]["progress"])["step"])
+        if process.returncode == 0:
+            break
+    assert process.returncode == 0
+    assert steps == sorted(steps)
+    assert len(steps) > 2
+    assert not differences(outcome(out), unbroken)
+
+
+@pytest.mark.slow
+def test_killed_while_a_bundle_takes_the_place_of_another(
+    recipe: Path, tmp_path: Path, unbroken_run: Path, unbroken: dict[str, object]
+) -> None:
+    """Between two renames there is no bundle under its name: what to do is said, and doing it helps."""
+    out = tmp_path / "run"
+    shutil.copytree(unbroken_run, out)
+    process = launch(train(recipe, out, resume=True), code=dying(r"os.rename .*\.bundle\.new", 1))
+    process.communicate(timeout=PATIENCE)
+    assert process.returncode == -signal.SIGKILL
+    assert not (out / "bundle").exists()
+    with pytest.raises(BundleError, match="--resume"):
+        load(out)
+    go_on(recipe, out)
+    assert not differences(outcome(out), unbroken)
+
+
+# --- asked to stop ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_wish_to_stop_saves_and_resumes(
+    number: signal.Signals, recipe: Path, tmp_path: Path, unbroken: dict[str, object]
+) -> None:
+    """Ctrl-C loses nothing, exits 130, and prints a command that goes on when pasted."""
+    out = tmp_path / "a run"
+    process = launch(train(recipe, out))
+    _wait(process, (out / "last.safetensors").exists)
+    process.send_signal(number)
+    printed, complaints = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert not complaints
+    (command,) = re.findall(r"^ +gonie (train .* --resume)$", printed, re.MULTILINE)
+    complete(shlex.split(command))
+    assert not differences(outcome(out), unbroken)
+
+
+@pytest.mark.slow
+def test_a_run_is_trained_by_one_process_at_a_time(recipe: Path, tmp_path: Path) -> None:
+    """Resuming what is still running would have two writers over one folder."""
+    out = tmp_path / "run"
+    first = launch(train(recipe, out, changes=("train.epochs=500", "train.patience=500")))
+    try:
+        _wait(first, (out / "last.safetensors").exists)
+        second = launch(train(recipe, out, resume=True))
+        _, complaint = second.communicate(timeout=PATIENCE)
+    finally:
+        _killed(first)
+    assert second.returncode == 2
+    assert "another process" in complaint
+    assert "Traceback" not in complaint
+
+
+# --- the same seed ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_model(
+    recipe: Path, tmp_path: Path, unbroken: dict[str, object]
+) -> None:
+    complete(train(recipe, tmp_path / "again"))
+    assert not differences(outcome(tmp_path / "again"), unbroken)
+    complete(train(recipe, tmp_path / "other", changes=("train.seed=2",)))
+    assert "best.safetensors" in differences(outcome(tmp_path / "other"), unbroken)
+
+
+@pytest.mark.slow
+def test_two_threads_resume_alike(recipe: Path, tmp_path: Path) -> None:
+    """Sums split over threads must be split the same way each time, in a model wide enough to be split."""
+    changes = (
+        "model.words.width=100",
+        "model.encoder.hidden=150",
+        "train.epochs=2",
+        "train.batch_sentences=32",
+    )
+    complete(train(recipe, tmp_path / "whole", changes=changes), threads=2)
+    process = launch(
+        train(recipe, tmp_path / "broken", changes=changes),
+        code=dying(r"os.rename .*last\.", 3),
+        threads=2,
+    )
+    process.communicate(timeout=PATIENCE)
+    assert process.returncode == -signal.SIGKILL
+    go_on(recipe, tmp_path / "broken", changes=changes, threads=2)
+    assert not differences(outcome(tmp_path / "broken"), outcome(tmp_path / "whole"))
+
+
+# --- every optimiser and part, stopped within this process -----------------------------------------------
+
+
+class CrashError(Exception):
+    """Stands for the end of the process."""
+
+
+class Silent(Display):
+    """Shows nothing; dies at a step if told to."""
+
+    def __init__(self, dies_at: int | None = None) -> None:
+        self.dies_at = dies_at
+        self.summary: Summary | None = None
+        self.steps = 0
+
+    def begin(self, summary: Summary) -> None:
+        self.summary = summary
+
+    def step(self, step: Step) -> None:
+        self.steps += 1
+        if self.steps == self.dies_at:
+            raise CrashError
+
+
+KINDS: dict[str, tuple[str, ...]] = {
+    "sgd": ("train.optimizer=sgd", "train.lr=0.1", "train.schedule=inverse", "model.encoder.kind=rnn"),
+    "sgd without momentum": ("train.optimizer=sgd", "train.momentum=0", "train.normalize=true"),
+    "adam, plain dropout": ("train.optimizer=adam", "model.dropout.kind=plain", "train.average=0"),
+    "adamw": ("train.optimizer=adamw", "train.weight_decay=0.01", "train.schedule=linear"),
+    "nadam, two peephole layers": (
+        "train.optimizer=nadam",
+        "model.encoder.kind=peephole",
+        "model.encoder.layers=2",
+        "model.dropout.between=0.3",
+    ),
+    "features, softmax, one way": (
+        'model.features.groups=["spelling"]',
+        'model.head.direct=["spelling", "context"]',
+        "model.head.kind=softmax",
+        "model.encoder.bidirectional=false",
+    ),
+    "crf alone": (
+        "model.words=none",
+        "model.chars=none",
+        'model.encoder.kind="none"',
+        'model.head.direct=["spelling", "context"]',
+    ),
+    "characters by lstm, unknown singletons": ("model.chars.kind=lstm", "model.words.singleton_rate=0.9"),
+    "no dev file": ("data.dev=none", "data.holdout=0.2"),
+    "mapped corpus": ("data.cache=CACHE",),
+    "pretrained": ("data.vectors=VECTORS", "model.words.tuned=all"),
+    "pretrained, frozen": ("data.vectors=VECTORS", 'model.words.tuned="none"'),
+}
+
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    chance = random.Random(3)
+    words = [*PEOPLE, *PLACES, "lives", "in", "somewhere", "else"]
+    lines = [" ".join([word, *(f"{chance.gauss(0, 1):.4f}" for _ in range(5))]) for word in words]
+    path = tmp_path_factory.mktemp("vectors") / "vectors.txt"
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("changes", list(KINDS.values()), ids=list(KINDS))
+def test_every_kind_of_run_resumes(
+    changes: tuple[str, ...], recipe: Path, vectors: Path, tmp_path: Path
+) -> None:
+    """What the optimiser keeps is in the checkpoint; what the parts draw at random follows from the seed."""
+    places = {"CACHE": str(tmp_path / "cache"), "VECTORS": str(vectors)}
+    filled = [re.sub("CACHE|VECTORS", lambda found: places[found[0]], change) for change in changes]
+    settings = load_recipe(recipe, ["train.epochs=3", *filled])
+    assert start_run(settings, tmp_path / "whole", Silent())
+    for step in (2, 30):  # in the first epoch, and in a later one
+        broken = tmp_path / f"broken at {step}"
+        with pytest.raises(CrashError):
+            start_run(settings, broken, Silent(dies_at=step))
+        assert resume_run(broken, Silent())
+        assert not differences(outcome(broken), outcome(tmp_path / "whole"))
+
+
+# --- what cannot be resumed ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def stopped(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run stopped in its second epoch, with a corpus of its own that a test may change."""
+    folder = tmp_path_factory.mktemp("stopped")
+    own = write_corpus(folder)
+    settings = load_recipe(own, ["train.epochs=3"])
+    with pytest.raises(CrashError):
+        start_run(settings, folder / "run", Silent(dies_at=20))
+    return folder
+
+
+@pytest.fixture
+def fresh(stopped: Path) -> Iterator[Path]:
+    """The stopped run, put back afterwards."""
+    kept = stopped.with_name("kept")
+    shutil.copytree(stopped, kept)
+    yield stopped
+    shutil.rmtree(stopped)
+    kept.rename(stopped)
+
+
+def test_a_complete_run_stays_as_it_is(gonie: Command, recipe: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    assert gonie(*train(recipe, out, changes=("train.epochs=2",))).code == 0
+    before = outcome(out)
+    again = gonie(*train(recipe, out, resume=True))
+    assert again.code == 0
+    assert "training is complete" in again.out
+    assert not differences(outcome(out), before)
+
+
+def test_there_must_be_a_run(gonie: Command, recipe: Path, tmp_path: Path) -> None:
+    refused = gonie(*train(recipe, tmp_path / "none", resume=True))
+    assert refused.refused("expected a run folder", "without --resume")
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("name", ["train.conll", "dev.conll"])
+def test_the_data_must_be_the_same(gonie: Command, name: str, fresh: Path) -> None:
+    """Going on with other sentences would give the model of neither run."""
+    text = (fresh / name).read_text("utf-8")
+    (fresh / name).write_text(text.replace("Seoul", "Lima", 1), "utf-8")
+    before = (fresh / "run/last.safetensors").read_bytes()
+    assert gonie(*train(fresh / "small.toml", fresh / "run", resume=True)).refused(
+        "changed since this run began"
+    )
+    assert (fresh / "run/last.safetensors").read_bytes() == before
+    (fresh / name).write_text(text, "utf-8")  # put back, as the message says, it goes on
+    assert gonie(*train(fresh / "small.toml", fresh / "run", resume=True)).code == 0
+
+
+def test_the_vectors_must_be_the_same(recipe: Path, vectors: Path, tmp_path: Path, gonie: Command) -> None:
+    own = shutil.copy(vectors, tmp_path / "vectors.txt")
+    settings = load_recipe(recipe, [f"data.vectors={own}"])
+    with pytest.raises(CrashError):
+        start_run(settings, tmp_path / "run", Silent(dies_at=3))
+    Path(own).write_text(vectors.read_text("utf-8").replace("1", "2", 1), "utf-8")
+    assert gonie(*train(recipe, tmp_path / "run", resume=True)).refused("changed since this run began")
+
+
+def test_settings_cannot_change_on_the_way(gonie: Command, fresh: Path) -> None:
+    other = train(fresh / "small.toml", fresh / "run", resume=True, changes=("train.lr=0.5",))
+    assert gonie(*other).refused("something else than the run began with")
+    same = train(fresh / "small.toml", fresh / "run", resume=True, changes=("train.epochs=3",))
+    assert gonie(*same).code == 0
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda data: b"",
+    "a few bytes": lambda data: data[:20],
+    "cut in half": lambda data: data[: len(data) // 2],
+    "short of one byte": lambda data: data[:-1],
+    "noise": lambda data: bytes(reversed(data)),
+    "one weight changed": lambda data: data[:-3] + bytes([data[-3] ^ 1]) + data[-2:],
+}
+
+
+@pytest.mark.parametrize("damage", list(DAMAGES.values()), ids=list(DAMAGES))
+def test_a_damaged_checkpoint_is_refused(
+    gonie: Command, damage: Callable[[bytes], bytes], fresh: Path
+) -> None:
+    """In a sentence that helps: with the damaged file gone, the run starts from its beginning."""
+    last = fresh / "run/last.safetensors"
+    damaged = damage(last.read_bytes())
+    last.write_bytes(damaged)
+    resume = train(fresh / "small.toml", fresh / "run", resume=True)
+    assert gonie(*resume).refused("last.safetensors", "Delete")
+    assert last.read_bytes() == damaged
+    last.unlink()
+    assert gonie(*resume).code == 0
+
+
+def test_somebody_elses_file_is_no_checkpoint(gonie: Command, fresh: Path) -> None:
+    tensors, _ = read_tensors(fresh / "run/last.safetensors")
+    write_tensors(fresh / "run/last.safetensors", tensors)
+    resume = train(fresh / "small.toml", fresh / "run", resume=True)
+    assert gonie(*resume).refused("last.safetensors")
+
+
+def test_damaged_best_weights_are_refused(gonie: Command, fresh: Path) -> None:
+    """They are the result: exporting damaged ones would ship a model that nobody trained."""
+    resume = train(fresh / "small.toml", fresh / "run", resume=True)
+    assert gonie(*resume).code == 0
+    best = fresh / "run/best.safetensors"
+    best.write_bytes(DAMAGES["one weight changed"](best.read_bytes()))
+    assert gonie(*resume).refused("best.safetensors", "damaged")

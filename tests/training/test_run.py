@@ -1,0 +1,130 @@
+"""A whole run: what it leaves, what it calls itself, and what a failed start leaves behind (nothing)."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from gonie import load
+from gonie.errors import GonieError, InputError
+from gonie.models.checkpoint import read_tensors
+from gonie.models.config import TrainConfig
+from gonie.models.recipe import load_recipe
+from gonie.training.loop import Epoch, Step
+from gonie.training.run import Result, Summary, choose_device, default_folder, start_run
+
+
+def test_a_run_leaves_what_the_design_promises(toy_run: Path) -> None:
+    names = {path.name for path in toy_run.iterdir()}
+    assert names == {
+        "recipe.toml",
+        "encoding.json",
+        "seen.json",
+        "metrics.jsonl",
+        "last.safetensors",
+        "best.safetensors",
+        "bundle",
+        "evaluation.json",
+        "report.html",
+    }
+
+
+def test_the_scores_are_those_of_the_exported_model(toy_run: Path) -> None:
+    scores = json.loads((toy_run / "evaluation.json").read_text("utf-8"))
+    assert set(scores) == {"dev", "test"}
+    assert scores["test"]["f1"] == 1.0
+    assert scores["test"]["novelty"] is not None, "recall is split by what training had seen"
+    metrics = [json.loads(line) for line in (toy_run / "metrics.jsonl").read_text("utf-8").splitlines()]
+    assert [record["epoch"] for record in metrics] == list(range(1, 13))
+    assert max(record["score"] for record in metrics) == scores["dev"]["f1"]
+    assert {record["metric"] for record in metrics} == {"F1"}
+
+
+def test_the_report_is_one_file_that_fetches_nothing(toy_run: Path) -> None:
+    page = (toy_run / "report.html").read_text("utf-8")
+    assert not re.findall(r"(?:src|href)\s*=\s*[\"'](?!#)", page)
+    assert not re.search(r"https?://(?!www\.w3\.org/)", page)
+    assert "<svg" in page, "the training curve"
+
+
+def test_the_folder_tags(toy_run: Path) -> None:
+    document = load(toy_run)("we met Cleo Lee and Anna .")
+    assert [(span.text, span.label) for span in document.spans] == [("Cleo Lee", "PER"), ("Anna", "PER")]
+
+
+def test_the_recipe_in_the_folder_makes_the_same_model_again(
+    toy_run: Path, tmp_path: Path, silence: Any
+) -> None:
+    result = start_run(load_recipe(toy_run / "recipe.toml"), tmp_path / "again", silence)
+    assert result is not None
+    first, _ = read_tensors(toy_run / "best.safetensors")
+    second, _ = read_tensors(tmp_path / "again/best.safetensors")
+    assert all(torch.equal(first[name], second[name]) for name in first)
+    assert result.best_epoch == 1 + [e.score for e in silence.events if isinstance(e, Epoch)].index(1.0)
+
+
+def test_a_run_tells_its_display_everything(toy: Path, tmp_path: Path, silence: Any) -> None:
+    result = start_run(load_recipe(toy / "toy.toml", ["train.epochs=2"]), tmp_path / "run", silence)
+    kinds = [type(event) for event in silence.events]
+    assert kinds[0] is Summary
+    assert kinds[-1] is Result
+    assert kinds.count(Epoch) == 2
+    assert kinds.count(Step) >= 20
+    summary = silence.events[0]
+    assert (summary.sentences, summary.dev_sentences, summary.epochs) == (80, 20, 2)
+    assert summary.labels["O"] > summary.labels["S-LOC"]
+    assert summary.parameters > 1000
+    assert (summary.first_epoch, summary.metric, summary.complete) == (1, "F1", False)
+    assert result is silence.events[-1]
+    assert any("exported the best model" in note for note in silence.notes)
+
+
+def test_without_a_test_file_the_report_is_about_dev(toy: Path, tmp_path: Path, silence: Any) -> None:
+    recipe = load_recipe(toy / "toy.toml", ["train.epochs=1", "data.test=none"])
+    result = start_run(recipe, tmp_path / "run", silence)
+    assert result is not None
+    assert set(result.evaluations) == {"dev"}
+    assert "run: dev" in (tmp_path / "run/report.html").read_text("utf-8")
+
+
+def test_paths_are_kept_in_full(toy: Path, tmp_path: Path, monkeypatch: Any, silence: Any) -> None:
+    """A run begun in one folder is resumed from another."""
+    monkeypatch.chdir(toy)
+    start_run(
+        load_recipe("toy.toml", ["data.train=train.conll", "train.epochs=1"]), tmp_path / "run", silence
+    )
+    assert load_recipe(tmp_path / "run/recipe.toml").data.train == str(toy / "train.conll")
+
+
+def test_a_start_that_fails_leaves_no_folder(toy: Path, tmp_path: Path, silence: Any) -> None:
+    recipe = load_recipe(toy / "toy.toml", ["data.train=nowhere.conll"])
+    with pytest.raises(InputError, match=r"nowhere\.conll"):
+        start_run(recipe, tmp_path / "run", silence)
+    assert not (tmp_path / "run").exists()
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(InputError):
+        start_run(recipe, tmp_path / "mine", silence)
+    assert (tmp_path / "mine").is_dir(), "a folder that was there before stays"
+
+
+def test_runs_find_the_next_free_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert default_folder("ner") == default_folder("somewhere/ner.toml") == Path("runs/ner")
+    assert default_folder("ner", resume=True) == Path("runs/ner")
+    for name in ("ner", "ner-2"):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        (tmp_path / "runs" / name / "recipe.toml").touch()
+    assert default_folder("ner") == Path("runs/ner-3")
+    assert default_folder("ner", resume=True) == Path("runs/ner-2")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there_is_refused_with_what_to_do() -> None:
+    assert choose_device(TrainConfig(device="auto")) == torch.device("cpu")
+    with pytest.raises(GonieError, match="--device cpu"):
+        choose_device(TrainConfig(device="cuda"))

@@ -1,0 +1,84 @@
+"""Where a run stands, on disk and back: training goes on from it bit for bit, or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from gonie.errors import ResumeError
+from gonie.models.config import TrainConfig
+from gonie.training.average import Average
+from gonie.training.optim import build_optimizer
+from gonie.training.state import Progress, State
+
+
+def fresh(seed: int, *, decay: float = 0.9, fingerprint: str = "f") -> State:
+    torch.manual_seed(seed)
+    model = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2))
+    model[0].bias.requires_grad_(False)
+    return State(
+        model=model,
+        optimizer=build_optimizer(TrainConfig(optimizer="nadam"), model.parameters()),
+        average=Average(model, decay),
+        progress=Progress(),
+        loss=torch.zeros((), dtype=torch.float64),
+        fingerprint=fingerprint,
+    )
+
+
+def go_on(state: State, first: int, last: int) -> None:
+    for step in range(first, last):
+        state.optimizer.zero_grad()
+        value = state.model(torch.full((2, 3), float(step))).pow(2).sum()
+        value.backward()
+        state.optimizer.step()
+        state.average.update(step)
+        state.loss += value.detach()
+        state.progress.step = step + 1
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.9])
+def test_a_state_put_back_goes_on_as_if_never_stopped(tmp_path: Path, decay: float) -> None:
+    unbroken = fresh(1, decay=decay)
+    go_on(unbroken, 0, 6)
+    first = fresh(1, decay=decay)
+    go_on(first, 0, 3)
+    first.progress.best, first.progress.best_epoch, first.progress.seconds = 0.75, 2, 1.5
+    first.save(tmp_path / "last")
+    second = fresh(2, decay=decay)  # other random weights, all to be replaced
+    second.restore(tmp_path / "last")
+    assert second.progress == first.progress
+    go_on(second, 3, 6)
+    for one, other in zip(unbroken.model.parameters(), second.model.parameters(), strict=True):
+        assert torch.equal(one, other)
+    for name, tensor in unbroken.average.weights.items():
+        assert torch.equal(second.average.weights[name], tensor)
+    assert torch.equal(unbroken.loss, second.loss)
+
+
+def test_saving_leaves_the_state_as_it_is(tmp_path: Path) -> None:
+    """What is saved in the middle of an epoch goes on being trained."""
+    state = fresh(1)
+    go_on(state, 0, 2)
+    before = [p.detach().clone() for p in state.model.parameters()]
+    state.save(tmp_path / "last")
+    assert all(torch.equal(a, b) for a, b in zip(before, state.model.parameters(), strict=True))
+    go_on(state, 2, 3)
+
+
+def test_a_state_of_something_else_is_refused(tmp_path: Path) -> None:
+    """Going on over other data would give a model that nobody could make again."""
+    fresh(1, fingerprint="one").save(tmp_path / "last")
+    with pytest.raises(ResumeError, match="changed since this run began"):
+        fresh(1, fingerprint="other").restore(tmp_path / "last")
+
+
+def test_a_damaged_state_says_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "last"
+    fresh(1).save(path)
+    path.write_bytes(path.read_bytes()[:-5])
+    with pytest.raises(ResumeError, match=f"Delete {path}"):
+        fresh(1).restore(path)
