@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from gonie.nn.dropout import plain
-from gonie.nn.embeddings.forms import real_characters, spell_by_length
+from gonie.nn.embeddings.forms import real_characters
 from gonie.nn.encoders.bidirectional import Bidirectional
 from gonie.nn.encoders.lstm import LSTM
 from gonie.nn.initial import embedding_
@@ -35,7 +35,7 @@ class CharLSTM(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """The vectors of the tokens' forms."""
-        spelled = spell_by_length(self.spell, batch["chars"], batch["char_lengths"])  # (U, width)
+        spelled = self.spell(batch["chars"], batch["char_lengths"])  # (U, width)
         return F.embedding(batch["forms"], spelled)
 
     def spell(self, chars: Tensor, lengths: Tensor) -> Tensor:

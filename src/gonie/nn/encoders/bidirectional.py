@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from gonie.errors import InputError
+from gonie.nn.encoders.lstm import LSTM, run_packed, runs_packed
 from gonie.nn.protocols import Encoder
 from gonie.nn.reverse import reversal, reverse
 
@@ -13,7 +14,8 @@ from gonie.nn.reverse import reversal, reverse
 class Bidirectional(nn.Module):
     """h[t] = [ahead(x)[t]; back(reversed x)[t, reversed back]]: Schuster & Paliwal 1997.
 
-    ``back`` runs on each sentence reversed within its length, so it starts at the true last token.
+    ``back`` runs on each sentence reversed within its length, so it starts at the true last token. Two LSTM
+    layers of one size run at the same time where the compiled loops take them.
     Shape: (B, T, D) -> (B, T, ahead.width + back.width).
     """
 
@@ -31,6 +33,14 @@ class Bidirectional(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """States of both directions side by side, zero at padding."""
+        ahead, back = self.ahead, self.back
+        if (
+            isinstance(ahead, LSTM)
+            and isinstance(back, LSTM)
+            and ahead.width == back.width
+            and runs_packed(x)
+        ):
+            return run_packed(x, mask, ahead, back)
         order = reversal(mask)  # (B, T)
-        behind = reverse(self.back(reverse(x, order), mask), order)
-        return torch.cat([self.ahead(x, mask), behind], dim=2)
+        behind = reverse(back(reverse(x, order), mask), order)
+        return torch.cat([ahead(x, mask), behind], dim=2)

@@ -1,7 +1,8 @@
-"""The LSTM layer of today's libraries (no peepholes), one-way: cuDNN on a GPU, oneDNN on a CPU."""
+"""The LSTM layer of today's libraries (no peepholes), one-way: cuDNN on a GPU, compiled loops on a CPU."""
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 
 from gonie.nn.initial import glorot_, orthogonal_, remember_
@@ -13,9 +14,9 @@ class LSTM(nn.Module):
     i, f, o = σ(W x[t] + U h[t-1] + b);  c[t] = f ∘ c[t-1] + i ∘ tanh(W x[t] + U h[t-1] + b);
     h[t] = o ∘ tanh(c[t]);  each of the four with its own W, U, b. States start at 0 in each sentence.
 
-    It runs on padded tensors: right padding cannot reach back in time, and the padded call is what oneDNN
-    speeds up (packed sequences measured 2-3 times slower on a CPU). Weights are those of ``torch.nn.LSTM``,
-    gates in the order i, f, cell, o. W starts Glorot, U orthogonal, b 1 for f and else 0 (see ``initial``).
+    Weights are those of ``torch.nn.LSTM``, gates in the order i, f, cell, o. W starts Glorot, U orthogonal, b
+    1 for f and else 0 (see ``initial``). In float32 on a CPU it runs in ``packed``; elsewhere torch's own
+    runs on the padded tensors, whose padding on the right cannot reach back in time.
 
     Shape: (B, T, width) -> (B, T, hidden).
     """
@@ -37,5 +38,22 @@ class LSTM(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """Hidden states, zero at padding."""
+        if runs_packed(x):
+            return run_packed(x, mask, self)
         states: Tensor = self.lstm(x)[0]  # (B, T, H)
         return states.masked_fill(~mask.unsqueeze(-1), 0.0)
+
+
+def runs_packed(x: Tensor) -> bool:
+    """Whether the compiled loops take these vectors: float32 on a CPU."""
+    return x.is_cpu and x.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
+
+
+def run_packed(x: Tensor, mask: Tensor, *layers: LSTM) -> Tensor:
+    """States of one layer, or of two at once of which the second reads backwards, side by side.
+
+    Shape: (B, T, width), (B, T) -> (B, T, len(layers) * hidden), zero at padding.
+    """
+    from gonie.nn.encoders.packed import lstm  # here, so that a GPU machine needs no Numba
+
+    return lstm(x, mask, [layer.lstm for layer in layers])

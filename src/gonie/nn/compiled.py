@@ -1,0 +1,122 @@
+"""Loops compiled for the CPU by Numba: how they are compiled, their exponentials, and how they share cores.
+
+A compiled function works on numpy arrays, never on Python objects, and lets go of the interpreter's lock, so
+that plain threads run several at once. It is compiled when first called, which takes seconds, and kept on
+disk beside the source (or in the user's cache folder) for every later process. Functions of this file are
+built into those that call them: whoever changes one must touch the files that use it too, since Numba looks
+only at the date of the calling file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.extending import intrinsic
+from threadpoolctl import ThreadpoolController
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Result = TypeVar("Result")
+
+REORDER = {"contract", "reassoc", "arcp", "nsz"}
+"""What the compiler may do to sums and products. NaN and infinity stay: training that diverges must show."""
+
+ZERO, ONE, TWO = np.float32(0.0), np.float32(1.0), np.float32(2.0)
+LOWEST, HIGHEST = np.float32(-87.0), np.float32(88.0)  # between which float32 holds e^x in full
+
+
+def compiled(function: Function) -> Function:
+    """Decorator: a loop over numpy arrays at the machine's speed."""
+    made = numba.njit(nogil=True, cache=True, fastmath=REORDER, error_model="numpy")(function)
+    return cast("Function", made)
+
+
+def inlined(function: Function) -> Function:
+    """Decorator: arithmetic on single numbers, built into the loops that call it."""
+    made = numba.njit(inline="always", fastmath=REORDER, error_model="numpy")(function)
+    return cast("Function", made)
+
+
+@intrinsic
+def _as_float(_: Any, bits: Any) -> Any:
+    """The float32 that 32 bits stand for."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], ir.FloatType())
+
+    return numba.types.float32(numba.types.int32), generate
+
+
+@inlined
+def _power(n: np.int32) -> np.float32:
+    """2^n, written straight into the bits of the exponent."""
+    return _as_float((n + np.int32(127)) << np.int32(23))  # type: ignore[call-arg]
+
+
+@inlined
+def exp(x: np.float32) -> np.float32:
+    """e^x in float32, to 2 units in the last place; a loop over it runs on all lanes of the processor.
+
+    2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2, e^r by the polynomial of Cephes' expf. Below -87 it
+    is 0, above 88 it stays at e^88, and NaN is NaN.
+    """
+    vanishes = x < LOWEST
+    x = LOWEST if vanishes else x
+    x = HIGHEST if x > HIGHEST else x
+    n = np.rint(x * np.float32(1.4426950408889634))
+    r = x - n * np.float32(0.693359375)  # ln 2 in two parts, the first exact in few bits
+    r = r + n * np.float32(2.12194440e-4)
+    p = np.float32(1.9875691500e-4)
+    p = p * r + np.float32(1.3981999507e-3)
+    p = p * r + np.float32(8.3334519073e-3)
+    p = p * r + np.float32(4.1665795894e-2)
+    p = p * r + np.float32(1.6666665459e-1)
+    p = p * r + np.float32(5.0000001201e-1)
+    p = p * r * r + r + ONE
+    return ZERO if vanishes else p * _power(np.int32(n))
+
+
+@inlined
+def sigmoid(x: np.float32) -> np.float32:
+    """1 / (1 + e^-x)."""
+    return ONE / (ONE + exp(-x))
+
+
+@inlined
+def tanh(x: np.float32) -> np.float32:
+    """2 / (1 + e^-2x) - 1."""
+    return TWO / (ONE + exp(-TWO * x)) - ONE
+
+
+def side_by_side(tasks: Iterable[Callable[[], Result]]) -> list[Result]:
+    """Runs compiled loops at once, a thread each, this one among them; what they return, in order.
+
+    The matrix products of BLAS stay in the thread that asks for them.
+    """
+    first, *rest = tasks
+    with _blas().limit(limits=1, user_api="blas"):
+        if not rest:
+            return [first()]
+        pool = _threads(os.getpid(), len(rest))
+        others = [pool.submit(task) for task in rest]
+        return [first(), *(other.result() for other in others)]
+
+
+@cache
+def _threads(process: int, number: int) -> ThreadPoolExecutor:
+    """Threads that wait for work. A forked process has lost its parent's, and so makes its own."""
+    return ThreadPoolExecutor(number, thread_name_prefix=f"gonie-{process}")
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """The BLAS libraries that are loaded, looked up once."""
+    import scipy.linalg.blas  # noqa: F401  what Numba's matrix products call
+
+    return ThreadpoolController()
