@@ -9,6 +9,7 @@ only at the date of the calling file.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,8 +19,12 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 from llvmlite import ir
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload
+from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
+
+LANES = 16
+"""Numbers that a processor works on at once, at most; rows of a multiple of it leave no rest."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result")
@@ -92,6 +97,24 @@ def sigmoid(x: np.float32) -> np.float32:
 def tanh(x: np.float32) -> np.float32:
     """2 / (1 + e^-2x) - 1."""
     return TWO / (ONE + exp(-TWO * x)) - ONE
+
+
+def exp_in_place(values: NDArray[Any]) -> None:
+    """e^x for each value of a row of float32, or of float64. Only compiled loops can call it."""
+    raise NotImplementedError
+
+
+@overload(exp_in_place, jit_options={"fastmath": REORDER, "error_model": "numpy"})
+def _exp_in_place(values: Any) -> Callable[[Any], None]:
+    def single(values: Any) -> None:
+        for i in range(len(values)):
+            values[i] = exp(values[i])
+
+    def double(values: Any) -> None:
+        for i in range(len(values)):
+            values[i] = math.exp(values[i])
+
+    return single if values.dtype == numba.float32 else double
 
 
 def side_by_side(tasks: Iterable[Callable[[], Result]]) -> list[Result]:

@@ -94,7 +94,8 @@ def batch_size(config: TrainConfig, sentences: int) -> int:
 
 def _run_epoch(state: State, model: Tagger, corpus: Corpus, config: TrainConfig) -> Iterator[Step]:
     progress = state.progress
-    device = next(model.parameters()).device
+    parameters = list(model.parameters())
+    device = parameters[0].device
     batches = shuffled_batches(
         corpus.lengths,
         tokens=config.batch_tokens,
@@ -108,12 +109,12 @@ def _run_epoch(state: State, model: Tagger, corpus: Corpus, config: TrainConfig)
             config, step=progress.step, epochs_done=progress.epoch + progress.batch / len(batches)
         )
         batch = to_tensors(collate(corpus, rows), device)
-        torch.manual_seed(config.seed * 2_000_003 + progress.step)
+        _seed(config.seed * 2_000_003 + progress.step, device)
         with _precision(config, device):
             loss = model.loss(batch)
         state.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
-        bound_gradients(config, model.parameters())
+        bound_gradients(config, parameters)
         set_learning_rate(state.optimizer, rate)
         state.optimizer.step()
         state.average.update(progress.step)
@@ -130,6 +131,13 @@ def _run_epoch(state: State, model: Tagger, corpus: Corpus, config: TrainConfig)
             f"Start a new run with a lower learning rate (--set train.lr={config.lr / 4:g}) or with the "
             "gradients held closer (--set train.clip=1)."
         )
+
+
+def _seed(seed: int, device: torch.device) -> None:
+    """Random numbers from here on, without the tour of all backends that ``torch.manual_seed`` makes."""
+    torch.default_generator.manual_seed(seed)
+    if device.type == "cuda":
+        torch.cuda.manual_seed(seed)
 
 
 def _precision(config: TrainConfig, device: torch.device) -> AbstractContextManager[object]:

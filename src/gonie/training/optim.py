@@ -57,12 +57,13 @@ def set_learning_rate(optimizer: Optimizer, rate: float) -> None:
 
 def bound_gradients(config: TrainConfig, parameters: Iterable[Parameter]) -> None:
     """Clip the global gradient norm, or scale it to one, in place and without waiting for a GPU."""
+    if not (config.normalize or config.clip):
+        return
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+    norm = torch.nn.utils.get_total_norm(gradients)
     if config.normalize:
-        norm = torch.nn.utils.get_total_norm(gradients)
         torch._foreach_mul_(gradients, 1.0 / (norm + 1e-6))
-    elif config.clip:
-        norm = torch.nn.utils.get_total_norm(gradients)
+    elif not norm.is_cpu or norm > config.clip:  # on a CPU looking is free, and most steps need no scaling
         torch._foreach_mul_(gradients, torch.clamp(config.clip / (norm + 1e-6), max=1.0))
 
 

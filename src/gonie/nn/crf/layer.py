@@ -1,7 +1,6 @@
 """The CRF as a layer: its parameters, its checks, and one method for each question asked of a chain.
 
-How the questions are answered is in ``scan``, ``gold`` and ``viterbi``, each a function of plain tensors; a
-faster way replaces a function there and nothing here.
+How the questions are answered is for the implementations that ``engine`` chooses from.
 """
 
 from __future__ import annotations
@@ -11,9 +10,7 @@ from torch import Tensor, nn
 
 from gonie.errors import InputError
 from gonie.nn.crf.chain import Chain
-from gonie.nn.crf.gold import log_likelihood
-from gonie.nn.crf.scan import log_partition, marginals
-from gonie.nn.crf.viterbi import viterbi
+from gonie.nn.crf.engine import choose, engine
 
 
 class CRF(nn.Module):
@@ -44,22 +41,27 @@ class CRF(nn.Module):
         """log p(tags | emissions) of each row. Shape: (B,)."""
         self._check(emissions, mask)
         self._check_tags(tags, mask)
-        return log_likelihood(emissions, tags, mask, self.chain())
+        return engine(emissions, self.chain()).log_likelihood(emissions, tags, mask, self.chain())
 
     def log_partition(self, emissions: Tensor, mask: Tensor) -> Tensor:
         """log Σy exp(score(y)) of each row; its gradient is the marginals. Shape: (B,)."""
         self._check(emissions, mask)
-        return log_partition(emissions, mask, self.chain())
+        return engine(emissions, self.chain()).log_partition(emissions, mask, self.chain())
 
     def viterbi(self, emissions: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """The best tags (B, T), -1 past a row's end, and their scores (B,)."""
         self._check(emissions, mask)
-        return viterbi(emissions, mask, self.chain())
+        return engine(emissions, self.chain()).viterbi(emissions, mask, self.chain())
 
     def marginals(self, emissions: Tensor, mask: Tensor) -> Tensor:
         """p(yt = j), 0 past a row's end; carries no gradient. Shape: (B, T, K)."""
         self._check(emissions, mask)
-        return marginals(emissions, mask, self.chain())
+        return engine(emissions, self.chain()).marginals(emissions, mask, self.chain())
+
+    def why(self, emissions: Tensor) -> str:
+        """Which implementation these emissions get, and the reason, in words."""
+        chosen, reason = choose(emissions, self.chain())
+        return f"{chosen.name}: {reason}"
 
     def extra_repr(self) -> str:
         """The number of tags."""

@@ -21,27 +21,34 @@ def viterbi(emissions: Tensor, mask: Tensor, chain: Chain) -> tuple[Tensor, Tens
     (B,). Padding may hold anything but counts for nothing.
     """
     scores = emissions.to(chain.transitions.dtype).permute(1, 2, 0).contiguous()  # (T, K, B)
-    best, choices = _scan(scores, chain)  # (T, K, B), (T-1, K, B)
+    best, choices, shifts = _scan(scores, chain)  # (T, K, B), (T-1, K, B), (T, B)
     ends = (mask.sum(1) - 1).expand(1, *best.shape[1:])  # (1, K, B)
     score, last = (best.gather(0, ends).squeeze(0) + chain.end.unsqueeze(1)).max(0)  # (B,) each
     stay = torch.arange(best.shape[1], device=best.device).view(1, -1, 1)  # (1, K, 1)
     choices = choices.where(mask.t()[1:].unsqueeze(1), stay)
-    return _walk_back(choices, last).t().masked_fill(~mask, -1), score
+    tags = _walk_back(choices, last).t().masked_fill(~mask, -1)
+    return tags, score + shifts.where(mask.t(), 0.0).sum(0)
 
 
-def _scan(scores: Tensor, chain: Chain) -> tuple[Tensor, Tensor]:
-    """Best score of a path to each tag (T, K, B), and the tag before it on that path (T-1, K, B)."""
+def _scan(scores: Tensor, chain: Chain) -> tuple[Tensor, Tensor, Tensor]:
+    """Best score of a path to each tag (T, K, B), the tag before it on that path (T-1, K, B), and what was
+    taken from each step (T, B) so that its largest is 0 and a long sentence loses no digits."""
     T, K, B = scores.shape
     best = scores.clone()
     best[0].add_(chain.start.unsqueeze(1))
     choices = torch.empty(T - 1, K, B, dtype=torch.int64, device=scores.device)
+    shifts = torch.zeros_like(scores[:, 0])
     moves = chain.transitions.unsqueeze(2)  # (K, K, 1)
+    lowest = torch.finfo(scores.dtype).min
     steps = best.unbind(0)
-    for before, here, choice in zip(steps, steps[1:], choices.unbind(0), strict=False):
+    for before, here, choice, shift in zip(
+        steps, steps[1:], choices.unbind(0), shifts.unbind(0)[1:], strict=False
+    ):
         value, tag = (before.unsqueeze(1) + moves).max(0)  # (K, B) each
         here.add_(value)
+        here.sub_(torch.amax(here, dim=0, out=shift).clamp_(min=lowest))
         choice.copy_(tag)
-    return best, choices
+    return best, choices, shifts
 
 
 def _walk_back(choices: Tensor, last: Tensor) -> Tensor:

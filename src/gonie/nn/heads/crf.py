@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from gonie.errors import InputError
-from gonie.nn.crf.gold import log_likelihood
+from gonie.nn.crf.engine import engine
 from gonie.nn.crf.layer import CRF
 from gonie.nn.heads.scores import Scores
 from gonie.nn.protocols import Batch
@@ -33,7 +33,8 @@ class CRFHead(nn.Module):
         The batch is taken as collated: right-padded, no empty row, every token tagged. ``CRF`` itself checks
         that; here the check would stop a GPU at each step.
         """
-        return -log_likelihood(scores, batch["tags"], batch["mask"], self.crf.chain()).mean()
+        chain = self.crf.chain()
+        return -engine(scores, chain).log_likelihood(scores, batch["tags"], batch["mask"], chain).mean()
 
     def chain(self) -> tuple[Tensor, Tensor, Tensor]:
         """Transitions (K, K) indexed [from, to], start (K,), end (K,)."""

@@ -1,0 +1,243 @@
+"""Each implementation where it is hardest: long sentences, forbidden moves, far scores, low precision."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from gonie.nn import CRF
+from gonie.nn.crf import brute, compiled, scan
+from gonie.nn.crf.chain import Chain
+from gonie.nn.crf.engine import SCAN, Engine, choose
+from gonie.nn.crf.gold import path_score
+
+COMPILED = Engine(
+    "compiled", compiled.log_likelihood, compiled.log_partition, compiled.marginals, compiled.viterbi
+)
+EVERYWHERE = [
+    pytest.param(SCAN, "cpu", id="scan"),
+    pytest.param(
+        SCAN, "cuda", id="scan-cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+    ),
+    pytest.param(COMPILED, "cpu", id="compiled"),
+]
+
+
+@pytest.fixture(params=[SCAN, COMPILED], ids=lambda engine: engine.name)
+def engine(request: pytest.FixtureRequest) -> Engine:
+    found: Engine = request.param
+    return found
+
+
+def chain_of(num_tags: int, *, dtype: torch.dtype = torch.float64, scale: float = 1.0) -> Chain:
+    return Chain(
+        *(scale * torch.randn(*shape, dtype=dtype) for shape in ((num_tags,) * 2, (num_tags,), (num_tags,)))
+    )
+
+
+def learned(chain: Chain) -> Chain:
+    return Chain(*(part.clone().requires_grad_() for part in chain))
+
+
+def full(*shape: int) -> Tensor:
+    return torch.ones(*shape, dtype=torch.bool)
+
+
+def test_with_and_without_gradient_it_is_the_same_number(engine: Engine) -> None:
+    """Training runs both directions at once, evaluation only one."""
+    chain, emissions = chain_of(5), torch.randn(3, 7, 5, dtype=torch.float64)
+    mask = torch.arange(7) < torch.tensor([[7], [2], [5]])
+    with_gradient = engine.log_partition(emissions, mask, learned(chain))
+    assert with_gradient.requires_grad
+    torch.testing.assert_close(engine.log_partition(emissions, mask, chain), with_gradient.detach())
+
+
+@pytest.mark.parametrize(("engine", "device"), EVERYWHERE)
+def test_a_long_sentence_keeps_its_digits(engine: Engine, device: str) -> None:
+    """In float32 a naive sum of 3,000 steps would leave marginals right to two digits."""
+    chain, emissions, mask = chain_of(6), 5 + torch.randn(2, 3000, 6, dtype=torch.float64), full(2, 3000)
+    exact = engine.marginals(emissions, mask, chain)
+    short = Chain(*(part.float().to(device) for part in chain))
+    got = engine.marginals(emissions.float().to(device), mask.to(device), short).cpu()
+    torch.testing.assert_close(got.sum(2), torch.ones(2, 3000), atol=1e-5, rtol=0)
+    torch.testing.assert_close(got.double(), exact, atol=1e-5, rtol=0)
+    log_z = engine.log_partition(emissions.float().to(device), mask.to(device), short).cpu()
+    torch.testing.assert_close(
+        log_z.double(), engine.log_partition(emissions, mask, chain), rtol=1e-6, atol=0
+    )
+
+
+def test_scores_far_apart_do_not_underflow(engine: Engine) -> None:
+    """A path forced through a move worse than exp can hold in float32 still counts."""
+    chain = Chain(
+        torch.tensor([[0.0, -1000.0], [-1000.0, 0.0]]),
+        torch.tensor([0.0, -500.0]),
+        torch.tensor([-5000.0, 0.0]),
+    )
+    emissions = torch.zeros(1, 3, 2)
+    expected = brute.log_partition(emissions[0].double(), Chain(*(part.double() for part in chain)))
+    got = engine.log_partition(emissions, full(1, 3), chain)
+    torch.testing.assert_close(got[0].double(), expected)
+    assert not engine.marginals(emissions, full(1, 3), chain).isnan().any()
+
+
+def test_forbidden_moves_get_no_probability_and_no_gradient(engine: Engine) -> None:
+    chain = chain_of(3)
+    chain.transitions[0, 1] = -torch.inf
+    chain.start[2] = -torch.inf
+    emissions = torch.randn(2, 4, 3, dtype=torch.float64)
+    emissions[0, 2, 0] = -torch.inf
+    mask = torch.arange(4) < torch.tensor([[4], [3]])
+    marginals = engine.marginals(emissions, mask, chain)
+    for row, length in enumerate((4, 3)):
+        torch.testing.assert_close(marginals[row, :length], brute.marginals(emissions[row, :length], chain))
+    parameters = learned(chain)
+    engine.log_partition(emissions, mask, parameters).sum().backward()
+    assert parameters.transitions.grad is not None
+    assert parameters.transitions.grad[0, 1] == 0
+    assert all(part.grad is not None and part.grad.isfinite().all() for part in parameters)
+
+
+def test_where_no_path_is_possible_the_partition_is_empty(engine: Engine) -> None:
+    emissions = torch.zeros(2, 3, 2)
+    emissions[1, 1] = -torch.inf
+    log_z = engine.log_partition(emissions, full(2, 3), chain_of(2, dtype=torch.float32))
+    assert log_z[0].isfinite()
+    assert log_z[1] < -1e38
+
+
+def test_pairs_in_pieces_are_the_pairs_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long batches are counted a few steps at a time; no step may be lost between."""
+    emissions, mask = (
+        torch.randn(3, 8, 4, dtype=torch.float64),
+        torch.arange(8) < torch.tensor([[8], [3], [6]]),
+    )
+    counts = []
+    for at_once in (1 << 22, 1, 100):
+        monkeypatch.setattr(scan, "PAIRS_AT_ONCE", at_once)
+        torch.manual_seed(0)
+        chain = learned(chain_of(4))
+        scan.log_partition(emissions, mask, chain).sum().backward()
+        counts.append(chain.transitions.grad)
+    for other in counts[1:]:
+        torch.testing.assert_close(other, counts[0])
+    assert counts[0] is not None
+    torch.testing.assert_close(
+        counts[0].sum(), torch.tensor(7.0 + 2.0 + 5.0, dtype=torch.float64)
+    )  # moves made
+
+
+def test_marginals_are_the_gradient(engine: Engine) -> None:
+    chain, emissions = chain_of(4), torch.randn(2, 5, 4, dtype=torch.float64, requires_grad=True)
+    mask = torch.arange(5) < torch.tensor([[5], [2]])
+    (gradient,) = torch.autograd.grad(engine.log_partition(emissions, mask, chain).sum(), emissions)
+    torch.testing.assert_close(gradient, engine.marginals(emissions, mask, chain))
+
+
+@pytest.mark.parametrize(("engine", "device"), EVERYWHERE)
+def test_low_precision_scores_are_summed_in_the_parameters_precision(engine: Engine, device: str) -> None:
+    """bf16 training hands the CRF bf16 scores, inside autocast or not."""
+    chain = Chain(*(part.float().to(device) for part in chain_of(4)))
+    emissions, mask = torch.randn(2, 6, 4, device=device).bfloat16(), full(2, 6).to(device)
+    expected = engine.log_partition(emissions.float(), mask, chain)
+    with torch.autocast(device, dtype=torch.bfloat16):
+        parameters = learned(chain)
+        got = engine.log_partition(emissions.requires_grad_(), mask, parameters)
+        got.sum().backward()
+    assert got.dtype == torch.float32
+    torch.testing.assert_close(got, expected)
+    assert emissions.grad is not None
+    assert emissions.grad.dtype == torch.bfloat16
+    exact = learned(chain)
+    engine.log_partition(emissions.detach().float(), mask, exact).sum().backward()
+    torch.testing.assert_close(parameters.transitions.grad, exact.transitions.grad)
+
+
+@pytest.mark.parametrize("length", [50, 10_000])
+@pytest.mark.parametrize("scale", [1.0, 100.0, 1e4])
+def test_float32_marginals_are_float64_s(engine: Engine, length: int, scale: float) -> None:
+    chain = Chain(*(part.float().double() for part in chain_of(5, scale=scale)))
+    emissions, mask = (scale * torch.randn(2, length, 5)).double(), full(2, length)
+    exact = SCAN.marginals(emissions, mask, chain)
+    got = engine.marginals(emissions.float(), mask, Chain(*(part.float() for part in chain)))
+    torch.testing.assert_close(got.double(), exact, atol=1e-3, rtol=0)
+
+
+def test_easy_and_hard_rows_share_a_batch() -> None:
+    """Rows that the compiled loops hand on to log space keep their place, value and gradient."""
+    torch.manual_seed(1)
+    chain = chain_of(4, dtype=torch.float32)
+    chain.transitions[2] = -torch.inf  # tag 2 is a dead end
+    chain.transitions[:, 2] = 0.0
+    emissions, tags = torch.randn(6, 9, 4), torch.randint(0, 2, (6, 9))
+    emissions[1, 3, 2] = 80.0  # all the probability runs into it
+    emissions[4] *= 200.0
+    mask = torch.arange(9) < torch.tensor([[9], [7], [1], [9], [8], [4]])
+    weights = torch.randn(6)
+    found = []
+    for run, kind in ((COMPILED, torch.float32), (SCAN, torch.float64)):
+        e, parameters = (
+            emissions.clone().to(kind).requires_grad_(),
+            learned(Chain(*(p.to(kind) for p in chain))),
+        )
+        value = run.log_likelihood(e, tags, mask, parameters)
+        (value @ weights.to(kind)).backward()
+        found.append([value, e.grad, *(p.grad for p in parameters), run.marginals(e, mask, parameters)])
+    for ours, exact in zip(*found, strict=True):
+        assert ours is not None
+        assert exact is not None
+        torch.testing.assert_close(ours.double(), exact, atol=1e-4, rtol=1e-5)
+
+
+def test_many_tags_and_rows_are_dealt_out_to_threads() -> None:
+    chain, emissions = chain_of(37, dtype=torch.float32), torch.randn(70, 31, 37)
+    tags, mask = torch.randint(0, 37, (70, 31)), torch.arange(31) < torch.randint(1, 32, (70, 1))
+    before = torch.get_num_threads()
+    found = []
+    try:
+        for threads in (1, 5):
+            torch.set_num_threads(threads)
+            e, parameters = emissions.clone().requires_grad_(), learned(chain)
+            value = COMPILED.log_likelihood(e, tags, mask, parameters)
+            value.sum().backward()
+            found.append([value, e.grad, parameters.transitions.grad, *COMPILED.viterbi(e, mask, chain)])
+    finally:
+        torch.set_num_threads(before)
+    for one, many in zip(*found, strict=True):
+        assert one is not None
+        assert many is not None
+        assert torch.equal(one, many)
+    best, scores = SCAN.viterbi(emissions, mask, chain)
+    assert torch.equal(found[0][3], best)
+    torch.testing.assert_close(found[0][4], scores)
+    torch.testing.assert_close(
+        found[0][0], SCAN.log_likelihood(emissions, tags, mask, chain), rtol=1e-5, atol=1e-4
+    )
+
+
+def test_the_best_path_of_a_long_sentence_is_exact(engine: Engine) -> None:
+    """Sums of 10,000 scores in float32 must not round away which path is better."""
+    chain, emissions, mask = chain_of(5), 20 + torch.randn(1, 10_000, 5, dtype=torch.float64), full(1, 10_000)
+    exact, _ = SCAN.viterbi(emissions, mask, chain)
+    short = Chain(*(part.float() for part in chain))
+    tags, _ = engine.viterbi(emissions.float(), mask, short)
+    score = [path_score(emissions, path, mask, chain).item() for path in (tags, exact)]
+    assert score[0] >= score[1] - 1e-3
+
+
+def test_not_a_number_shows(engine: Engine) -> None:
+    emissions = torch.randn(3, 4, 5)
+    emissions[1, 2, 3] = torch.nan
+    value = engine.log_partition(emissions, full(3, 4), chain_of(5, dtype=torch.float32))
+    assert value.isnan().tolist() == [False, True, False]
+
+
+def test_the_choice_gives_its_reason() -> None:
+    chosen, reason = choose(torch.zeros(1, 1, 2), chain_of(2, dtype=torch.float32))
+    assert (chosen.name, reason) == ("compiled", "torch.float32 on a CPU")
+    chosen, reason = choose(torch.zeros(1, 1, 2, device="meta"), chain_of(2, dtype=torch.float32))
+    assert chosen.name == "scan"
+    assert "on meta" in reason
+    assert choose(torch.zeros(1, 1, 2), chain_of(2, dtype=torch.bfloat16))[0].name == "scan"
+    assert CRF(2).why(torch.zeros(1, 1, 2)) == "compiled: torch.float32 on a CPU"
