@@ -7,24 +7,24 @@ import torch
 from torch import Tensor
 
 from gonie.nn import CRF
-from gonie.nn.crf import brute, compiled, scan
+from gonie.nn.available import has_numba
+from gonie.nn.crf import brute, scan
 from gonie.nn.crf.chain import Chain
 from gonie.nn.crf.engine import SCAN, Engine, choose
 from gonie.nn.crf.gold import path_score
 
-COMPILED = Engine(
-    "compiled", compiled.log_likelihood, compiled.log_partition, compiled.marginals, compiled.viterbi
-)
+COMPILED, _ = choose(torch.zeros(1, 1, 1), Chain(torch.zeros(1, 1), torch.zeros(1), torch.zeros(1)))
+needs_numba = pytest.mark.skipif(not has_numba(), reason="Numba is not installed")
 EVERYWHERE = [
     pytest.param(SCAN, "cpu", id="scan"),
     pytest.param(
         SCAN, "cuda", id="scan-cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
     ),
-    pytest.param(COMPILED, "cpu", id="compiled"),
+    pytest.param(COMPILED, "cpu", id="compiled", marks=needs_numba),
 ]
 
 
-@pytest.fixture(params=[SCAN, COMPILED], ids=lambda engine: engine.name)
+@pytest.fixture(params=[SCAN, pytest.param(COMPILED, marks=needs_numba)], ids=["scan", "compiled"])
 def engine(request: pytest.FixtureRequest) -> Engine:
     found: Engine = request.param
     return found
@@ -164,6 +164,7 @@ def test_float32_marginals_are_float64_s(engine: Engine, length: int, scale: flo
     torch.testing.assert_close(got.double(), exact, atol=1e-3, rtol=0)
 
 
+@needs_numba
 def test_easy_and_hard_rows_share_a_batch() -> None:
     """Rows that the compiled loops hand on to log space keep their place, value and gradient."""
     torch.manual_seed(1)
@@ -190,6 +191,7 @@ def test_easy_and_hard_rows_share_a_batch() -> None:
         torch.testing.assert_close(ours.double(), exact, atol=1e-4, rtol=1e-5)
 
 
+@needs_numba
 def test_many_tags_and_rows_are_dealt_out_to_threads() -> None:
     chain, emissions = chain_of(37, dtype=torch.float32), torch.randn(70, 31, 37)
     tags, mask = torch.randint(0, 37, (70, 31)), torch.arange(31) < torch.randint(1, 32, (70, 1))
@@ -233,6 +235,7 @@ def test_not_a_number_shows(engine: Engine) -> None:
     assert value.isnan().tolist() == [False, True, False]
 
 
+@needs_numba
 def test_the_choice_gives_its_reason() -> None:
     chosen, reason = choose(torch.zeros(1, 1, 2), chain_of(2, dtype=torch.float32))
     assert (chosen.name, reason) == ("compiled", "torch.float32 on a CPU")

@@ -13,6 +13,8 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from gonie.nn import LSTM, Bidirectional
+
+pytest.importorskip("numba")
 from gonie.nn.compiled import side_by_side
 from gonie.nn.encoders import packed
 

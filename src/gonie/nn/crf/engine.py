@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from importlib.util import find_spec
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from gonie.nn.available import has_numba
 from gonie.nn.crf.chain import Chain
 from gonie.nn.crf.gold import log_likelihood
 from gonie.nn.crf.scan import log_partition, marginals
@@ -43,7 +43,7 @@ def choose(emissions: Tensor, chain: Chain) -> tuple[Engine, str]:
         return SCAN, f"the scores are on {emissions.device.type}, and the compiled loops run on a CPU"
     if chain.transitions.dtype not in (torch.float32, torch.float64):
         return SCAN, f"the compiled loops take float32 and float64, not {chain.transitions.dtype}"
-    if not _has_numba():
+    if not has_numba():
         return SCAN, "the compiled loops need Numba: pip install 'gonie[train]'"
     return _compiled(), f"{chain.transitions.dtype} on a CPU"
 
@@ -51,11 +51,6 @@ def choose(emissions: Tensor, chain: Chain) -> tuple[Engine, str]:
 def engine(emissions: Tensor, chain: Chain) -> Engine:
     """The fastest implementation for these tensors."""
     return choose(emissions, chain)[0]
-
-
-@cache
-def _has_numba() -> bool:
-    return find_spec("numba") is not None
 
 
 @cache

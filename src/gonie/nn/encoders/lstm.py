@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from gonie.nn.available import has_numba
 from gonie.nn.initial import glorot_, orthogonal_, remember_
 
 
@@ -15,8 +16,8 @@ class LSTM(nn.Module):
     h[t] = o ∘ tanh(c[t]);  each of the four with its own W, U, b. States start at 0 in each sentence.
 
     Weights are those of ``torch.nn.LSTM``, gates in the order i, f, cell, o. W starts Glorot, U orthogonal, b
-    1 for f and else 0 (see ``initial``). In float32 on a CPU it runs in ``packed``; elsewhere torch's own
-    runs on the padded tensors, whose padding on the right cannot reach back in time.
+    1 for f and else 0 (see ``initial``). In float32 on a CPU it runs in ``packed`` (which needs Numba);
+    elsewhere torch's own runs on the padded tensors, whose padding on the right cannot reach back in time.
 
     Shape: (B, T, width) -> (B, T, hidden).
     """
@@ -45,8 +46,8 @@ class LSTM(nn.Module):
 
 
 def runs_packed(x: Tensor) -> bool:
-    """Whether the compiled loops take these vectors: float32 on a CPU."""
-    return x.is_cpu and x.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
+    """Whether the compiled loops take these vectors: float32 on a CPU that has Numba."""
+    return x.is_cpu and x.dtype == torch.float32 and not torch.is_autocast_enabled("cpu") and has_numba()
 
 
 def run_packed(x: Tensor, mask: Tensor, *layers: LSTM) -> Tensor:
