@@ -45,10 +45,12 @@ CHARS: Mapping[str, Callable[[int, CharsConfig], Embedding]] = {
     "lstm": lambda size, c: CharLSTM(size=size, width=c.width, hidden=c.hidden, dropout=c.dropout),
 }
 
-LAYERS: Mapping[str, Callable[[int, EncoderConfig], Encoder]] = {
-    "rnn": lambda width, c: Elman(width=width, hidden=c.hidden, activation=c.activation),
-    "lstm": lambda width, c: LSTM(width=width, hidden=c.hidden),
-    "peephole": lambda width, c: PeepholeLSTM(width=width, hidden=c.hidden),
+LAYERS: Mapping[str, Callable[[int, EncoderConfig, float], Encoder]] = {
+    "rnn": lambda width, c, dropout: Elman(
+        width=width, hidden=c.hidden, activation=c.activation, dropout=dropout
+    ),
+    "lstm": lambda width, c, dropout: LSTM(width=width, hidden=c.hidden, dropout=dropout),
+    "peephole": lambda width, c, dropout: PeepholeLSTM(width=width, hidden=c.hidden, dropout=dropout),
 }
 
 HEADS: Mapping[str, Callable[[Scores, int], Head]] = {
@@ -129,9 +131,10 @@ def build_encoder(config: EncoderConfig, width: int, dropout: DropoutConfig) -> 
         return NoEncoder(width=width)
     layers: list[Encoder] = []
     for _ in range(config.layers):
-        ahead = LAYERS[config.kind](width, config)
-        both = config.bidirectional
-        layers.append(Bidirectional(ahead=ahead, back=LAYERS[config.kind](width, config)) if both else ahead)
+        ways = [
+            LAYERS[config.kind](width, config, dropout.recurrent) for _ in range(1 + config.bidirectional)
+        ]
+        layers.append(Bidirectional(ahead=ways[0], back=ways[1]) if config.bidirectional else ways[0])
         width = layers[-1].width
     if len(layers) == 1:
         return layers[0]

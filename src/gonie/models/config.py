@@ -156,6 +156,9 @@ class DropoutConfig(Section):
     input: Rate = Field(default=0.5, description="on the encoder's input")
     output: Rate = Field(default=0.5, description="on the encoder's output")
     between: Rate = Field(default=0.5, description="between encoder layers")
+    recurrent: Rate = Field(
+        default=0.0, description="on the encoder's recurrent weights, one mask a batch (Merity et al. 2018)"
+    )
     word: Rate = Field(default=0.0, description="how often a whole token's input vector is dropped")
 
 

@@ -63,7 +63,7 @@ def test_states_and_gradients_are_torch_s(
         mask = torch.arange(T) < torch.tensor(lengths).unsqueeze(1)
         x = torch.randn(len(lengths), T, width)
         x = x.masked_fill(~mask.unsqueeze(2), torch.nan).requires_grad_()  # padding is never looked at
-        states = packed.lstm(x, mask, layers)
+        states = packed.lstm(x, mask, *(layer.parameters() for layer in layers))
         given_gradient = torch.randn_like(states)
         states.backward(given_gradient)
     finally:

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from gonie.errors import InputError
+from gonie.nn.dropout import checked_rate
 from gonie.nn.initial import glorot_, orthogonal_
 from gonie.nn.precision import full_precision
 
@@ -41,17 +42,21 @@ class Elman(nn.Module):
     """One forward layer of h[t] = a(W x[t] + U h[t-1] + b), a = tanh or sigmoid, h[-1] = 0: Elman 1990.
 
     Huang et al. 2015 (arXiv:1508.01991), eq. 1, use the sigmoid. W starts Glorot, U orthogonal, b 0.
+    ``dropout`` is on U, one mask for all sentences and steps of a batch.
 
     Shape: (B, T, width) -> (B, T, hidden).
     """
 
-    def __init__(self, *, width: int, hidden: int, activation: Activation = "tanh") -> None:
+    def __init__(
+        self, *, width: int, hidden: int, activation: Activation = "tanh", dropout: float = 0.0
+    ) -> None:
         super().__init__()
         if activation not in _NONLINEARITIES:
             raise InputError(expected=f"activation {' or '.join(_NONLINEARITIES)}", got=repr(activation))
         self.input_width = width
         self.width = hidden
         self.activation = activation
+        self.dropout = checked_rate(dropout)
         self.weight_ih = nn.Parameter(torch.empty(hidden, width))
         self.weight_hh = nn.Parameter(torch.empty(hidden, hidden))
         self.bias = nn.Parameter(torch.empty(hidden))
@@ -66,7 +71,8 @@ class Elman(nn.Module):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """Hidden states, zero at padding."""
         inputs = F.linear(x.transpose(0, 1), self.weight_ih, self.bias)  # (T, B, H), all steps at once
-        states = _recur(inputs, self.weight_hh, self.activation)  # (T, B, H)
+        weight = F.dropout(self.weight_hh, self.dropout, self.training)
+        states = _recur(inputs, weight, self.activation)  # (T, B, H)
         return states.transpose(0, 1).masked_fill(~mask.unsqueeze(-1), 0.0)
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from gonie.nn.available import has_numba
+from gonie.nn.dropout import checked_rate
 from gonie.nn.initial import glorot_, orthogonal_, remember_
 
 
@@ -18,14 +22,17 @@ class LSTM(nn.Module):
     Weights are those of ``torch.nn.LSTM``, gates in the order i, f, cell, o. W starts Glorot, U orthogonal, b
     1 for f and else 0 (see ``initial``). In float32 on a CPU it runs in ``packed`` (which needs Numba);
     elsewhere torch's own runs on the padded tensors, whose padding on the right cannot reach back in time.
+    ``dropout`` is on U, one mask for all sentences and steps of a batch (Merity et al. 2018,
+    arXiv:1708.02182, §3).
 
     Shape: (B, T, width) -> (B, T, hidden).
     """
 
-    def __init__(self, *, width: int, hidden: int) -> None:
+    def __init__(self, *, width: int, hidden: int, dropout: float = 0.0) -> None:
         super().__init__()
         self.input_width = width
         self.width = hidden
+        self.dropout = checked_rate(dropout)
         self.lstm = nn.LSTM(width, hidden, batch_first=True)
         self.reset_parameters()
 
@@ -41,8 +48,18 @@ class LSTM(nn.Module):
         """Hidden states, zero at padding."""
         if runs_packed(x):
             return run_packed(x, mask, self)
-        states: Tensor = self.lstm(x)[0]  # (B, T, H)
+        nothing = x.new_zeros(1, x.shape[0], self.width)
+        with warnings.catch_warnings():  # cuDNN copies weights that lie apart, as dropped ones do
+            warnings.filterwarnings("ignore", message=".*single contiguous chunk")
+            states, _, _ = torch.lstm(
+                x, (nothing, nothing), self.weights(), True, 1, 0.0, self.training, False, True
+            )  # has_biases, num_layers, dropout, train, bidirectional, batch_first; (B, T, H)
         return states.masked_fill(~mask.unsqueeze(-1), 0.0)
+
+    def weights(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """W (4H, D), U (4H, H) with some of it dropped in training, and b (4H,) in two parts."""
+        W, U, b, c = self.lstm.parameters()
+        return W, F.dropout(U, self.dropout) if self.training and self.dropout else U, b, c
 
 
 def runs_packed(x: Tensor) -> bool:
@@ -57,4 +74,4 @@ def run_packed(x: Tensor, mask: Tensor, *layers: LSTM) -> Tensor:
     """
     from gonie.nn.encoders.packed import lstm  # here, so that a GPU machine needs no Numba
 
-    return lstm(x, mask, [layer.lstm for layer in layers])
+    return lstm(x, mask, *(layer.weights() for layer in layers))

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from gonie.nn.compiled import ONE, compiled, side_by_side, sigmoid, tanh
@@ -59,16 +59,13 @@ class Trace(NamedTuple):
     states: Floats
 
 
-def lstm(x: Tensor, mask: Tensor, layers: Sequence[nn.LSTM]) -> Tensor:
+def lstm(x: Tensor, mask: Tensor, *directions: Sequence[Tensor]) -> Tensor:
     """States of one layer, or of two of which the second reads backwards, side by side; 0 at padding.
 
-    Shape: ``x`` (B, T, D) float32 on the CPU, ``mask`` (B, T) -> (B, T, len(layers) * H).
+    Each direction's weights are those of ``torch.nn.LSTM``: (4H, D), (4H, H), (4H,), (4H,).
+    Shape: ``x`` (B, T, D) float32 on the CPU, ``mask`` (B, T) -> (B, T, len(directions) * H).
     """
-    weights = [
-        weight
-        for layer in layers
-        for weight in (layer.weight_ih_l0, layer.weight_hh_l0, layer.bias_ih_l0, layer.bias_hh_l0)
-    ]
+    weights = [weight for direction in directions for weight in direction]
     return _Packed.apply(x, mask, *weights)  # type: ignore[no-any-return, no-untyped-call]
 
 

@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from gonie.nn.dropout import checked_rate
 from gonie.nn.initial import glorot_, orthogonal_, remember_
 from gonie.nn.precision import full_precision
 
@@ -27,14 +28,16 @@ class PeepholeLSTM(nn.Module):
     Gers & Schmidhuber 2000; Huang et al. 2015 (arXiv:1508.01991), eq. 2. ``weight_ih`` (4H, D), ``weight_hh``
     (4H, H) and ``bias`` (4H,) hold the gates in the order i, f, cell, o; ``peepholes`` (3, H) Wci, Wcf, Wco.
     W starts Glorot, U orthogonal, b 1 for f and else 0, peepholes 0: the cell starts as a plain LSTM.
+    ``dropout`` is on U, one mask for all sentences and steps of a batch.
 
     Shape: (B, T, width) -> (B, T, hidden).
     """
 
-    def __init__(self, *, width: int, hidden: int) -> None:
+    def __init__(self, *, width: int, hidden: int, dropout: float = 0.0) -> None:
         super().__init__()
         self.input_width = width
         self.width = hidden
+        self.dropout = checked_rate(dropout)
         self.weight_ih = nn.Parameter(torch.empty(4 * hidden, width))
         self.weight_hh = nn.Parameter(torch.empty(4 * hidden, hidden))
         self.bias = nn.Parameter(torch.empty(4 * hidden))
@@ -51,7 +54,8 @@ class PeepholeLSTM(nn.Module):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """Hidden states, zero at padding."""
         inputs = F.linear(x.transpose(0, 1), self.weight_ih, self.bias)  # (T, B, 4H), all steps at once
-        states = _recur(inputs, self.weight_hh, self.peepholes)  # (T, B, H)
+        weight = F.dropout(self.weight_hh, self.dropout, self.training)
+        states = _recur(inputs, weight, self.peepholes)  # (T, B, H)
         return states.transpose(0, 1).masked_fill(~mask.unsqueeze(-1), 0.0)
 
 
