@@ -12,6 +12,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from gonie.errors import InputError
 from gonie.nn import LSTM, Bidirectional, Deep, Elman, NoEncoder, PeepholeLSTM, VariationalDropout
 
 WIDTH = 5
@@ -141,3 +142,29 @@ def test_the_same_seed_gives_the_same_part_and_the_same_states(
 def test_evaluation_has_no_randomness(build: Callable[[], nn.Module], x: Tensor, mask: Tensor) -> None:
     part = build().eval()
     assert torch.equal(part(x, mask), part(x, mask))
+
+
+@pytest.mark.parametrize("layer", [Elman, LSTM, PeepholeLSTM])
+def test_recurrent_dropout_is_for_training_and_for_the_recurrent_weights(
+    layer: Callable[..., nn.Module], x: Tensor, mask: Tensor, device: str
+) -> None:
+    part = layer(width=WIDTH, hidden=4, dropout=0.5).to(device)
+    x, mask = x.to(device), mask.to(device)
+    plain = part.eval()(x, mask)
+    assert torch.equal(part(x, mask), plain)
+    part.train()
+    dropped = [part(x, mask) for _ in range(6)]
+    assert all(torch.allclose(states[:, 0], plain[:, 0], atol=1e-5) for states in dropped)  # no past yet
+    assert len({round(states[0, -1].sum().item(), 5) for states in dropped}) > 1
+    recurrent = next(weight for name, weight in part.named_parameters() if "weight_hh" in name)
+    (gradient,) = torch.autograd.grad(part(x, mask).sum(), recurrent)
+    assert 0 < gradient.eq(0).sum() < gradient.numel()  # dropped weights learn nothing from this batch
+    with torch.no_grad():
+        recurrent.zero_()
+    assert torch.equal(part(x, mask), part.eval()(x, mask))  # nothing else is dropped
+
+
+@pytest.mark.parametrize("layer", [Elman, LSTM, PeepholeLSTM])
+def test_a_rate_that_drops_everything_is_refused(layer: Callable[..., nn.Module]) -> None:
+    with pytest.raises(InputError, match="below 1"):
+        layer(width=2, hidden=2, dropout=1.0)
