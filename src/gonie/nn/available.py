@@ -10,3 +10,9 @@ from importlib.util import find_spec
 def has_numba() -> bool:
     """Whether loops can be compiled for the CPU; where not, plain torch operations do the same."""
     return all(find_spec(name) is not None for name in ("numba", "scipy", "threadpoolctl"))
+
+
+@cache
+def has_triton() -> bool:
+    """Whether kernels can be compiled for a GPU."""
+    return find_spec("triton") is not None

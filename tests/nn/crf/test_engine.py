@@ -1,6 +1,12 @@
-"""Each implementation where it is hardest: long sentences, forbidden moves, far scores, low precision."""
+"""Each implementation where it is hardest: long sentences, forbidden moves, far scores, low precision.
+
+Without a GPU the fused kernels run in Triton's interpreter, number by number, on small cases only.
+"""
 
 from __future__ import annotations
+
+import os
+from importlib.util import find_spec
 
 import pytest
 import torch
@@ -10,11 +16,16 @@ from gonie.nn import CRF
 from gonie.nn.available import has_numba
 from gonie.nn.crf import brute, scan
 from gonie.nn.crf.chain import Chain
-from gonie.nn.crf.engine import SCAN, Engine, choose
+from gonie.nn.crf.engine import SCAN, Engine, choose, fused
 from gonie.nn.crf.gold import path_score
 
+HAS_GPU = torch.cuda.is_available()
+if not HAS_GPU:
+    os.environ["TRITON_INTERPRET"] = "1"  # read when the kernels are first imported, below
 COMPILED, _ = choose(torch.zeros(1, 1, 1), Chain(torch.zeros(1, 1), torch.zeros(1), torch.zeros(1)))
+FUSED = fused() if find_spec("triton") else SCAN
 needs_numba = pytest.mark.skipif(not has_numba(), reason="Numba is not installed")
+needs_triton = pytest.mark.skipif(not find_spec("triton"), reason="Triton is not installed")
 EVERYWHERE = [
     pytest.param(SCAN, "cpu", id="scan"),
     pytest.param(
@@ -244,3 +255,50 @@ def test_the_choice_gives_its_reason() -> None:
     assert "on meta" in reason
     assert choose(torch.zeros(1, 1, 2), chain_of(2, dtype=torch.bfloat16))[0].name == "scan"
     assert CRF(2).why(torch.zeros(1, 1, 2)) == "compiled: torch.float32 on a CPU"
+
+
+@needs_triton
+@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")  # the interpreter's log of 0
+@pytest.mark.parametrize("kind", [torch.float32, torch.float64])
+@pytest.mark.parametrize("num_tags", [1, 5, 17])
+def test_the_fused_kernels_equal_the_scan(num_tags: int, kind: torch.dtype) -> None:
+    device = "cuda" if HAS_GPU else "cpu"
+    chain = Chain(*(part.to(device) for part in chain_of(num_tags, dtype=kind)))
+    if num_tags > 1:
+        chain.transitions[0, 1] = -torch.inf
+        chain.start[1] = -torch.inf
+    emissions = torch.randn(3, 6, num_tags, dtype=kind, device=device)
+    emissions[0, 2, 0] = 300.0
+    mask = torch.arange(6, device=device) < torch.tensor([[6], [1], [4]], device=device)
+    emissions = emissions.masked_fill(~mask.unsqueeze(2), torch.nan)
+    tags, weights = torch.zeros(3, 6, dtype=torch.int64, device=device), torch.tensor([1.0, -2.0, 0.5])
+    tags = tags.masked_fill(~mask, 999)
+    found = []
+    for run in (FUSED, SCAN):
+        results: list[Tensor] = []
+        for value_of in (
+            lambda e, c, run=run: run.log_likelihood(e, tags, mask, c),
+            lambda e, c, run=run: run.log_partition(e, mask, c),
+        ):
+            e, parameters = emissions.clone().requires_grad_(), learned(chain)
+            value = value_of(e, parameters)
+            gradients = torch.autograd.grad(value @ weights.to(value), [e, *parameters])
+            results += [value.detach(), *gradients]
+        best, scores = run.viterbi(emissions, mask, chain)
+        found.append([*results, run.marginals(emissions, mask, chain), best, scores])
+    exact = {"rtol": 1e-9, "atol": 1e-10} if kind == torch.float64 else {"rtol": 1e-4, "atol": 1e-4}
+    for ours, theirs in zip(*found, strict=True):
+        torch.testing.assert_close(ours, theirs, **exact)
+
+
+@needs_triton
+@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
+def test_the_fused_kernels_take_low_precision_scores() -> None:
+    device = "cuda" if HAS_GPU else "cpu"
+    chain = Chain(*(part.float().to(device) for part in chain_of(4)))
+    emissions, mask = torch.randn(2, 5, 4, device=device).bfloat16().requires_grad_(), full(2, 5).to(device)
+    value = FUSED.log_partition(emissions, mask, chain)
+    torch.testing.assert_close(value, SCAN.log_partition(emissions.detach().float(), mask, chain))
+    value.sum().backward()
+    assert emissions.grad is not None
+    assert emissions.grad.dtype == torch.bfloat16

@@ -1,7 +1,7 @@
 """Which implementation of the chain runs where, and why.
 
-``scan`` runs anywhere: plain torch operations, in log space. ``compiled`` runs on a CPU, ten times faster.
-All answer the same questions, and none checks what it is given.
+``scan`` runs anywhere: plain torch operations, in log space. ``compiled`` runs on a CPU, ``fused`` on a GPU,
+both many times faster. All answer the same questions, and none checks what it is given.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from gonie.nn.available import has_numba
+from gonie.nn.available import has_numba, has_triton
 from gonie.nn.crf.chain import Chain
 from gonie.nn.crf.gold import log_likelihood
 from gonie.nn.crf.scan import log_partition, marginals
@@ -34,18 +34,32 @@ class Engine(NamedTuple):
     """emissions, mask, chain -> the best tags (B, T) and their scores (B,)."""
 
 
+MOST_TAGS = 128
+"""The largest K whose transitions fit the registers of one program of the fused kernels."""
+
 SCAN = Engine("scan", log_likelihood, log_partition, marginals, viterbi)
 
 
 def choose(emissions: Tensor, chain: Chain) -> tuple[Engine, str]:
     """The fastest implementation for these tensors, and the reason."""
-    if not emissions.is_cpu:
-        return SCAN, f"the scores are on {emissions.device.type}, and the compiled loops run on a CPU"
-    if chain.transitions.dtype not in (torch.float32, torch.float64):
-        return SCAN, f"the compiled loops take float32 and float64, not {chain.transitions.dtype}"
-    if not has_numba():
+    kind = chain.transitions.dtype
+    if kind not in (torch.float32, torch.float64):
+        return SCAN, f"the faster ones take parameters in float32 and float64, not {kind}"
+    if emissions.is_cpu:
+        if has_numba():
+            return compiled(), f"{kind} on a CPU"
         return SCAN, "the compiled loops need Numba: pip install 'gonie[train]'"
-    return _compiled(), f"{chain.transitions.dtype} on a CPU"
+    if not emissions.is_cuda:
+        return SCAN, f"the faster ones run on a CPU or a CUDA GPU, not on {emissions.device.type}"
+    return _choose_on_gpu(emissions.shape[2], kind)
+
+
+def _choose_on_gpu(num_tags: int, kind: torch.dtype) -> tuple[Engine, str]:
+    if num_tags > MOST_TAGS:
+        return SCAN, f"the fused kernels hold at most {MOST_TAGS} tags, not {num_tags}"
+    if has_triton():
+        return fused(), f"{kind} on a CUDA GPU, {num_tags} tags"
+    return SCAN, "the fused kernels need Triton, which comes with PyTorch for CUDA"
 
 
 def engine(emissions: Tensor, chain: Chain) -> Engine:
@@ -54,8 +68,17 @@ def engine(emissions: Tensor, chain: Chain) -> Engine:
 
 
 @cache
-def _compiled() -> Engine:
+def compiled() -> Engine:
+    """The compiled loops; they need Numba."""
     # here, so that a GPU machine needs no Numba
     from gonie.nn.crf.compiled import log_likelihood, log_partition, marginals, viterbi
 
     return Engine("compiled", log_likelihood, log_partition, marginals, viterbi)
+
+
+@cache
+def fused() -> Engine:
+    """The fused kernels; they need Triton."""
+    from gonie.nn.crf.fused import log_likelihood, log_partition, marginals, viterbi
+
+    return Engine("fused", log_likelihood, log_partition, marginals, viterbi)

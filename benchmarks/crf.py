@@ -1,0 +1,195 @@
+"""The CRF layer beside pytorch-crf 0.7.2, the most used one: time and peak memory, and whether they agree.
+
+    python benchmarks/crf.py                    # on the CPU
+    python benchmarks/crf.py --device cuda      # on a GPU
+    python benchmarks/crf.py --device cuda --check   # the kernels against float64 on the CPU, no timing
+
+Loss and gradient: the mean negative log-likelihood of a batch of full sentences, and its gradient by
+emissions and parameters. Decode: the best path as a list or a tensor, whatever the library gives. Both get
+the same numbers, and their losses, gradients and paths are compared before anything is timed. Rounds
+alternate; medians count. Memory is the peak above what the inputs take, on a GPU only.
+
+pytorch-crf is no dependency of gonie: pip install pytorch-crf==0.7.2 where this runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from statistics import median
+from time import perf_counter
+
+import torch
+from torch import Tensor
+
+from gonie.nn import CRF
+from gonie.nn.crf.chain import Chain
+from gonie.nn.crf.engine import SCAN, choose
+
+TAGS = (9, 17, 33, 64)
+SIZES = ((32, 40), (128, 40), (512, 64), (64, 512))
+
+
+class Case:
+    """One size: the same batch and parameters for both layers."""
+
+    def __init__(self, num_tags: int, size: tuple[int, int], device: str) -> None:
+        import torchcrf
+
+        generator = torch.Generator().manual_seed(num_tags)
+        self.emissions = torch.randn(*size, num_tags, generator=generator).to(device).requires_grad_()
+        self.tags = torch.randint(0, num_tags, size, generator=generator).to(device)
+        self.mask = torch.ones(size, dtype=torch.bool, device=device)
+        self.gonie, self.peer = CRF(num_tags).to(device), torchcrf.CRF(num_tags, batch_first=True).to(device)
+        with torch.no_grad():
+            self.gonie.transitions.copy_(self.peer.transitions)
+            self.gonie.start.copy_(self.peer.start_transitions)
+            self.gonie.end.copy_(self.peer.end_transitions)
+
+    def gonie_step(self) -> list[Tensor]:
+        """Loss, then gradients of emissions, transitions, start and end."""
+        loss = -self.gonie.log_likelihood(self.emissions, self.tags, self.mask).mean()
+        crf = self.gonie
+        return [loss, *torch.autograd.grad(loss, [self.emissions, crf.transitions, crf.start, crf.end])]
+
+    def peer_step(self) -> list[Tensor]:
+        crf = self.peer
+        loss = -crf(self.emissions, self.tags, self.mask, reduction="mean")
+        parameters = [crf.transitions, crf.start_transitions, crf.end_transitions]
+        return [loss, *torch.autograd.grad(loss, [self.emissions, *parameters])]
+
+    def gonie_decode(self) -> Tensor:
+        return self.gonie.viterbi(self.emissions, self.mask)[0]
+
+    def peer_decode(self) -> list[list[int]]:
+        with torch.no_grad():
+            return self.peer.decode(self.emissions, self.mask)
+
+    def agree(self) -> None:
+        """Exits if the two do not give the same numbers."""
+        for ours, theirs in zip(self.gonie_step(), self.peer_step(), strict=True):
+            torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=2e-4)
+        best = torch.tensor(self.peer_decode(), device=self.mask.device)
+        if not torch.equal(best, self.gonie_decode()):
+            sys.exit("the decoded paths differ")
+
+
+def seconds(run: Callable[[], object], device: str, budget: float = 0.3) -> float:
+    """The median time of a call, over as many as fit the budget."""
+    wait = torch.cuda.synchronize if device == "cuda" else lambda: None
+    times: list[float] = []
+    began = perf_counter()
+    while len(times) < 3 or (perf_counter() - began < budget and len(times) < 200):
+        wait()
+        start = perf_counter()
+        run()
+        wait()
+        times.append(perf_counter() - start)
+    return median(times)
+
+
+def peak(run: Callable[[], object]) -> float:
+    """MiB that a call takes at most on a GPU, above what was there before."""
+    torch.cuda.synchronize()
+    before = torch.cuda.memory_allocated()
+    torch.cuda.reset_peak_memory_stats()
+    run()
+    torch.cuda.synchronize()
+    return (torch.cuda.max_memory_allocated() - before) / 2**20
+
+
+def compare(case: Case, device: str, rounds: int) -> dict[str, float]:
+    """Medians over alternating rounds."""
+    calls = {
+        "gonie": case.gonie_step,
+        "peer": case.peer_step,
+        "gonie decode": case.gonie_decode,
+        "peer decode": case.peer_decode,
+    }
+    for call in calls.values():
+        call()
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(rounds):
+        for name, call in calls.items():
+            times[name].append(seconds(call, device))
+    found = {name: median(values) for name, values in times.items()}
+    if device == "cuda":
+        found |= {"gonie MiB": peak(case.gonie_step), "peer MiB": peak(case.peer_step)}
+    return found
+
+
+def check(device: str) -> None:
+    """The implementation chosen for the device against float64 on the CPU, where it is hardest."""
+    hard = [
+        (num_tags, *size, 1.0)
+        for num_tags in (1, 2, 9, 17, 33, 64, 65, 128, 129)
+        for size in ((3, 1), (5, 37))
+    ]
+    hard += [(9, 2, 10_000, 1.0), (17, 4, 300, 100.0), (17, 4, 300, 1e4), (9, 2, 10_000, 1e4)]
+    for num_tags, B, T, scale in hard:
+        torch.manual_seed(num_tags)
+        chain = Chain(*(scale * torch.randn(*s) for s in ((num_tags,) * 2, (num_tags,), (num_tags,))))
+        emissions, tags = scale * torch.randn(B, T, num_tags), torch.randint(0, num_tags, (B, T))
+        mask = torch.arange(T) < torch.randint(1, T + 1, (B, 1))
+        mask[0] = True
+        there = Chain(*(part.clone().to(device).requires_grad_() for part in chain))
+        exact = Chain(*(part.double().requires_grad_() for part in chain))
+        engine = choose(emissions.to(device), there)[0]
+        e = emissions.clone().to(device).requires_grad_()
+        wide = emissions.double().requires_grad_()
+        ours = engine.log_likelihood(e, tags.to(device), mask.to(device), there)
+        theirs = SCAN.log_likelihood(wide, tags, mask, exact)
+        ours.sum().backward()
+        theirs.sum().backward()
+        marginals = engine.marginals(e, mask.to(device), there).cpu().double()
+        _, scores = engine.viterbi(e, mask.to(device), there)
+        _, best_scores = SCAN.viterbi(wide, mask, exact)
+        differences = {
+            "value": ((ours.cpu().double() - theirs).abs() / (1 + theirs.abs())).max(),
+            "marginals": (marginals - SCAN.marginals(wide, mask, exact)).abs().max(),
+            "emissions": (e.grad.cpu().double() - wide.grad).abs().max(),
+            "transitions": (there.transitions.grad.cpu().double() - exact.transitions.grad).abs().max() / T,
+            "best": ((scores.cpu().double() - best_scores).abs() / (1 + best_scores.abs())).max(),
+        }
+        worst = max(float(value) for value in differences.values())
+        text = "  ".join(f"{name} {float(value):.0e}" for name, value in differences.items())
+        print(f"K={num_tags:<4} B={B:<3} T={T:<6} scale {scale:<7g} {engine.name:<9} {text}", flush=True)
+        if not worst < 1e-3:
+            sys.exit(f"expected every difference below 1e-3, got {worst:.1e}")
+    print("all within 1e-3")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--check", action="store_true", help="compare with float64 instead of timing")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--tags", type=int, nargs="+", default=TAGS)
+    arguments = parser.parse_args()
+    if arguments.check:
+        check(arguments.device)
+        return
+    print("                       loss + gradient, ms            decode, ms                peak, MiB")
+    print("   K      (B, T)    gonie   peer  ratio        gonie   peer  ratio      gonie   peer  ratio")
+    for num_tags in arguments.tags:
+        for size in SIZES:
+            case = Case(num_tags, size, arguments.device)
+            case.agree()
+            found = compare(case, arguments.device, arguments.rounds)
+            line = f"{num_tags:>4}  {size!s:>10}"
+            for ours, theirs, unit in (
+                ("gonie", "peer", 1e3),
+                ("gonie decode", "peer decode", 1e3),
+                ("gonie MiB", "peer MiB", 1),
+            ):
+                if ours in found:
+                    a, b = found[ours] * unit, found[theirs] * unit
+                    line += f"  {a:7.3f} {b:7.1f} {b / a:5.0f}x   "
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()
