@@ -14,6 +14,7 @@ import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -40,6 +41,12 @@ def compiled(function: Function) -> Function:
     """Decorator: a loop over numpy arrays at the machine's speed."""
     made = numba.njit(nogil=True, cache=True, fastmath=REORDER, error_model="numpy")(function)
     return cast("Function", made)
+
+
+def is_on_disk(function: Callable[..., Any]) -> bool:
+    """Whether an earlier process has kept a compiled loop, so that its first call will not take seconds."""
+    made = cast("Any", function)
+    return any(Path(made.stats.cache_path).glob(f"*.{made.py_func.__name__}-*.nbi"))
 
 
 def inlined(function: Function) -> Function:

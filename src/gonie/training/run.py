@@ -26,6 +26,7 @@ from gonie.metrics.report import render
 from gonie.models.build import build
 from gonie.models.checkpoint import load_weights, save_weights
 from gonie.models.config import Recipe, TrainConfig
+from gonie.models.first_use import must_compile
 from gonie.models.recipe import BUNDLED, load_recipe, locate, write_recipe
 from gonie.models.tagger import Tagger
 from gonie.runtime.load import load
@@ -184,6 +185,8 @@ def _run(
     atomic_write(run.encoding, json.dumps(prepared.encoding.to_json(), ensure_ascii=False))
     atomic_write(run.seen, json.dumps(prepared.seen.to_json(), ensure_ascii=False))
     scorer = DevScorer(model, recipe.model, prepared.encoding, prepared.dev)
+    if must_compile(model):
+        display.note("compiling the model's loops for this processor: some fifteen seconds, once")
     display.begin(_summary(recipe, prepared, run, model, metric=scorer.metric, progress=state.progress))
     if not _train(recipe.train, prepared, run, state=state, model=model, scorer=scorer, display=display):
         display.interrupted(run.root)

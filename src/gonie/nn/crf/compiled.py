@@ -214,14 +214,14 @@ def _messages(e: Floats, lengths: Ints, factors: Factors) -> Messages:
     before, share, unary = (np.zeros(e.shape, e.dtype) for _ in range(3))
     result = Messages(np.zeros(B, e.dtype), before, share, unary, np.zeros(B, np.bool_))
     side_by_side(
-        partial(_fill, e[rows], lengths[rows], factors, Messages(*(part[rows] for part in result)))
+        partial(fill, e[rows], lengths[rows], factors, Messages(*(part[rows] for part in result)))
         for rows in _dealt(B, 3 * T * K * K)
     )
     return result
 
 
 @compiled
-def _fill(e: Floats, lengths: Ints, factors: Factors, out: Messages) -> None:
+def fill(e: Floats, lengths: Ints, factors: Factors, out: Messages) -> None:
     """Both directions for some rows of the batch."""
     T, W = e.shape[1], factors.moves.shape[1]
     ahead, x = np.empty((T, W), e.dtype), np.empty((T, W), e.dtype)

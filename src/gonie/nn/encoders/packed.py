@@ -99,7 +99,7 @@ class _Packed(torch.autograd.Function):
         flat = x.detach().reshape(-1, D).contiguous().numpy()
         states = np.zeros((B * T, len(weights) * H), dtype=np.float32)
         traces = side_by_side(
-            partial(_forward, flat, part, weights[part.direction], states) for part in parts
+            partial(run_ahead, flat, part, weights[part.direction], states) for part in parts
         )
         ctx.save_for_backward(*parameters)
         ctx.parts, ctx.traces, ctx.shape = parts, traces, x.shape
@@ -113,7 +113,7 @@ class _Packed(torch.autograd.Function):
         given = grads[0].reshape(B * T, -1).contiguous().numpy()
         dx = np.zeros((len(weights), B * T, D), dtype=np.float32)  # what each direction adds
         found = side_by_side(
-            partial(_backward, given, part, weights[part.direction], trace, dx[part.direction])
+            partial(run_back, given, part, weights[part.direction], trace, dx[part.direction])
             for part, trace in zip(ctx.parts, ctx.traces, strict=True)
         )
         result: list[Tensor | None] = [torch.from_numpy(dx.sum(0)).view(B, T, D), None]
@@ -133,7 +133,7 @@ def _by_direction(parameters: Sequence[Tensor]) -> list[Weights]:
 
 
 @compiled
-def _forward(x: Floats, part: Part, weights: Weights, out: Floats) -> Trace:
+def run_ahead(x: Floats, part: Part, weights: Weights, out: Floats) -> Trace:
     """States of one part, written into its direction's columns of ``out`` (B * T, ...)."""
     W, U, b = weights
     cells, sizes = part.cells, part.sizes
@@ -181,7 +181,7 @@ def _forward(x: Floats, part: Part, weights: Weights, out: Floats) -> Trace:
 
 
 @compiled
-def _backward(given: Floats, part: Part, weights: Weights, trace: Trace, dx: Floats) -> Weights:
+def run_back(given: Floats, part: Part, weights: Weights, trace: Trace, dx: Floats) -> Weights:
     """From the gradient ``given`` (B * T, ...) of the states those of the weights; x's is put into ``dx``."""
     W, U, _ = weights
     cells, sizes = part.cells, part.sizes
