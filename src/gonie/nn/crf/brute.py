@@ -1,52 +1,58 @@
 """The linear chain by enumeration: every path is written down and scored.
 
 It is the definition in code, exponentially slow and easy to believe; the fast versions are proved against it.
-Sequences come one at a time, without padding. Shape throughout: ``emissions`` (T, K).
+Sequences come one at a time, without padding. Shape throughout: ``emissions`` (T, K), ``edges`` (T-1, K, K),
+which add to the transitions at each move.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise, product
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
 
 from gonie.nn.crf.chain import Chain
 
+Path: TypeAlias = tuple[int, ...]
 
-def paths(length: int, num_tags: int) -> list[tuple[int, ...]]:
+
+def paths(length: int, num_tags: int) -> list[Path]:
     """All K^T tag sequences."""
     return list(product(range(num_tags), repeat=length))
 
 
-def path_score(emissions: Tensor, path: tuple[int, ...], chain: Chain) -> Tensor:
+def path_score(emissions: Tensor, path: Path, chain: Chain, edges: Tensor | None = None) -> Tensor:
     """The score of one path. Shape: ()."""
     score = chain.start[path[0]] + chain.end[path[-1]]
     for t, tag in enumerate(path):
         score = score + emissions[t, tag]
-    for before, after in pairwise(path):
+    for t, (before, after) in enumerate(pairwise(path)):
         score = score + chain.transitions[before, after]
+        if edges is not None:
+            score = score + edges[t, before, after]
     return score
 
 
-def path_scores(emissions: Tensor, chain: Chain) -> Tensor:
+def path_scores(emissions: Tensor, chain: Chain, edges: Tensor | None = None) -> Tensor:
     """The scores of all paths, in the order of ``paths``. Shape: (K^T,)."""
-    return torch.stack([path_score(emissions, path, chain) for path in paths(*emissions.shape)])
+    return torch.stack([path_score(emissions, path, chain, edges) for path in paths(*emissions.shape)])
 
 
-def log_partition(emissions: Tensor, chain: Chain) -> Tensor:
+def log_partition(emissions: Tensor, chain: Chain, edges: Tensor | None = None) -> Tensor:
     """log Σ exp of the scores of all paths. Shape: ()."""
-    return torch.logsumexp(path_scores(emissions, chain), dim=0)
+    return torch.logsumexp(path_scores(emissions, chain, edges), dim=0)
 
 
-def log_likelihood(emissions: Tensor, path: tuple[int, ...], chain: Chain) -> Tensor:
+def log_likelihood(emissions: Tensor, path: Path, chain: Chain, edges: Tensor | None = None) -> Tensor:
     """log of one path's share of the partition. Shape: ()."""
-    return path_score(emissions, path, chain) - log_partition(emissions, chain)
+    return path_score(emissions, path, chain, edges) - log_partition(emissions, chain, edges)
 
 
-def marginals(emissions: Tensor, chain: Chain) -> Tensor:
+def marginals(emissions: Tensor, chain: Chain, edges: Tensor | None = None) -> Tensor:
     """p(yt = j): the shares of all paths that have tag j at t, summed. Shape: (T, K)."""
-    shares = torch.softmax(path_scores(emissions, chain), dim=0)  # (K^T,)
+    shares = torch.softmax(path_scores(emissions, chain, edges), dim=0)  # (K^T,)
     totals = torch.zeros_like(emissions)
     for path, share in zip(paths(*emissions.shape), shares, strict=True):
         for t, tag in enumerate(path):
@@ -54,7 +60,41 @@ def marginals(emissions: Tensor, chain: Chain) -> Tensor:
     return totals
 
 
-def viterbi(emissions: Tensor, chain: Chain) -> tuple[tuple[int, ...], Tensor]:
+def pair_marginals(emissions: Tensor, chain: Chain, edges: Tensor | None = None) -> Tensor:
+    """p(yt = i, yt+1 = j). Shape: (T-1, K, K)."""
+    T, K = emissions.shape
+    shares = torch.softmax(path_scores(emissions, chain, edges), dim=0)  # (K^T,)
+    totals = emissions.new_zeros(T - 1, K, K)
+    for path, share in zip(paths(T, K), shares, strict=True):
+        for t, (before, after) in enumerate(pairwise(path)):
+            totals[t, before, after] += share
+    return totals
+
+
+def entropy(emissions: Tensor, chain: Chain, edges: Tensor | None = None) -> Tensor:
+    """-Σ p log p over all paths. Shape: ()."""
+    shares = torch.softmax(path_scores(emissions, chain, edges), dim=0)
+    return -(shares * shares.clamp(min=1e-300).log()).sum()
+
+
+def segment_probability(
+    emissions: Tensor, start: int, segment: Path, chain: Chain, edges: Tensor | None = None
+) -> Tensor:
+    """The shares of all paths that have the tags of ``segment`` from ``start`` on, summed. Shape: ()."""
+    shares = torch.softmax(path_scores(emissions, chain, edges), dim=0)
+    inside = [path[start : start + len(segment)] == segment for path in paths(*emissions.shape)]
+    return shares[torch.tensor(inside)].sum()
+
+
+def nbest(emissions: Tensor, chain: Chain, n: int, edges: Tensor | None = None) -> tuple[list[Path], Tensor]:
+    """The n best possible paths, or fewer if there are not so many, and their scores, best first."""
+    scores = path_scores(emissions, chain, edges)
+    order = [i for i in scores.argsort(descending=True).tolist() if scores[i] > -torch.inf][:n]
+    every = paths(*emissions.shape)
+    return [every[i] for i in order], scores[order]
+
+
+def viterbi(emissions: Tensor, chain: Chain, edges: Tensor | None = None) -> tuple[Path, Tensor]:
     """The best path and its score."""
-    score, at = path_scores(emissions, chain).max(dim=0)
+    score, at = path_scores(emissions, chain, edges).max(dim=0)
     return paths(*emissions.shape)[int(at)], score

@@ -2,9 +2,10 @@
 
 For emissions e, transitions A, start s and end z, a path y scores
 
-    s[y0] + Σt e[t, yt] + Σt A[yt-1, yt] + z[ylast].
+    s[y0] + Σt e[t, yt] + Σt A[yt-1, yt] + z[ylast],
 
-With the messages
+and where ``edges`` are given, A has its own value at each move: A + edges[t-1] from token t-1 to t, the
+general form f(y[t-1], y[t], x, t). With the messages
 
     ahead[0, j] = s[j]        ahead[t, j] = log Σi exp(ahead[t-1, i] + e[t-1, i] + A[i, j])
     back[last, i] = z[i]      back[t, i]  = log Σj exp(A[i, j] + e[t+1, j] + back[t+1, j])
@@ -53,29 +54,48 @@ class Messages(NamedTuple):
     """log Σj exp(ahead[t, j] + e[t, j] + back[t, j]): log Z but for the shifts, different at each t."""
 
 
-def log_partition(emissions: Tensor, mask: Tensor, chain: Chain) -> Tensor:
-    """log Z of each row, differentiable once. Shape: (B, T, K), (B, T) -> (B,). The mask is not checked."""
+def log_partition(emissions: Tensor, mask: Tensor, chain: Chain, edges: Tensor | None = None) -> Tensor:
+    """log Z of each row, differentiable once. The mask is not checked.
+
+    Shape: ``emissions`` (B, T, K), ``mask`` (B, T), ``edges`` (B, T-1, K, K) -> (B,).
+    """
     emissions = emissions.to(chain.transitions.dtype)
-    if torch.is_grad_enabled() and any(x.requires_grad for x in (emissions, *chain)):
-        return _LogPartition.apply(emissions, mask, *chain)  # type: ignore[no-any-return, no-untyped-call]
-    return _forward(emissions, mask, chain)
+    given = (emissions, *chain) if edges is None else (emissions, edges, *chain)
+    if torch.is_grad_enabled() and any(x.requires_grad for x in given):
+        return _LogPartition.apply(emissions, mask, edges, *chain)  # type: ignore[no-any-return, no-untyped-call]
+    return _forward(emissions, mask, chain, edges)
 
 
 @torch.no_grad()
-def marginals(emissions: Tensor, mask: Tensor, chain: Chain) -> Tensor:
-    """p(yt = j), 0 past a row's end; carries no gradient. Shape: (B, T, K), (B, T) -> (B, T, K)."""
-    messages = forward_backward(emissions.to(chain.transitions.dtype), mask, chain)
+def marginals(emissions: Tensor, mask: Tensor, chain: Chain, edges: Tensor | None = None) -> Tensor:
+    """p(yt = j), 0 past a row's end; carries no gradient. Shape: as ``log_partition`` -> (B, T, K)."""
+    messages = forward_backward(emissions.to(chain.transitions.dtype), mask, chain, edges)
     return unary_marginals(messages).permute(2, 0, 1)
 
 
+@torch.no_grad()
+def pair_marginals(emissions: Tensor, mask: Tensor, chain: Chain, edges: Tensor | None = None) -> Tensor:
+    """p(yt = i, yt+1 = j), 0 past a row's last move; carries no gradient. Shape: -> (B, T-1, K, K)."""
+    messages = forward_backward(emissions.to(chain.transitions.dtype), mask, chain, edges)
+    return pairs_of(messages, moves_of(chain.transitions, mask, edges)).permute(3, 0, 1, 2)
+
+
 @full_precision
-def forward_backward(emissions: Tensor, mask: Tensor, chain: Chain) -> Messages:
+def forward_backward(emissions: Tensor, mask: Tensor, chain: Chain, edges: Tensor | None = None) -> Messages:
     """Runs both directions as one scan. Shape: ``emissions`` (B, T, K), ``mask`` (B, T)."""
     scores, padding = _time_first(emissions, mask), ~mask.t()  # (T, K, B), (T, B)
     order = reversal(mask).t().unsqueeze(1).expand_as(scores)  # (T, K, B)
     both_ways = torch.stack([scores, scores.gather(0, order)], dim=2)  # (T, K, 2, B)
-    transitions = torch.stack([chain.transitions, chain.transitions.t()], dim=2)  # (K, K, 2)
-    messages, shifts = _scan(both_ways, transitions, torch.stack([chain.start, chain.end], dim=1))
+    moves = moves_of(chain.transitions, mask, edges)  # (T-1 or 1, K, K, B or 1)
+    back_moves = moves.transpose(1, 2)
+    if (
+        edges is not None
+    ):  # the move between t and t+1 is, seen from the end, that between last-t-1 and last-t
+        back_order = reversal(mask[:, 1:]).t()[:, None, None].expand_as(moves)
+        back_moves = back_moves.gather(0, back_order)
+    messages, shifts = _scan(
+        both_ways, torch.stack([moves, back_moves], dim=3), torch.stack([chain.start, chain.end], dim=1)
+    )
     ahead, behind = messages.unbind(2)  # (T, K, B) each
     back = behind.gather(0, order).masked_fill_(padding.unsqueeze(1), -torch.inf)
     total = torch.logsumexp(ahead + scores + back, dim=1).masked_fill_(padding, 0.0)  # (T, B)
@@ -107,11 +127,28 @@ def pair_counts(messages: Messages, transitions: Tensor, weights: Tensor) -> Ten
     return counts
 
 
+def pairs_of(messages: Messages, moves: Tensor) -> Tensor:
+    """p(yt = i, yt+1 = j). Shape: ``moves`` (T-1 or 1, K, K, B or 1) -> (T-1, K, K, B)."""
+    scores, ahead, back, shift, total = messages
+    left = (ahead + scores).unsqueeze(2)[:-1]  # (T-1, K, 1, B)
+    right = (scores + back).sub_((shift + total).unsqueeze(1)).unsqueeze(1)[1:]  # (T-1, 1, K, B)
+    return (left + right).add_(moves).exp_()
+
+
+def moves_of(transitions: Tensor, mask: Tensor, edges: Tensor | None) -> Tensor:
+    """Moves, time first. Shape: (K, K), (B, T), (B, T-1, K, K) -> (T-1, K, K, B) or (1, K, K, 1)."""
+    if edges is None:
+        return transitions[None, :, :, None]
+    inside = edges.to(transitions.dtype).where(mask[:, 1:, None, None], 0.0)
+    return inside.permute(1, 2, 3, 0) + transitions[None, :, :, None]
+
+
 @full_precision
-def _forward(emissions: Tensor, mask: Tensor, chain: Chain) -> Tensor:
+def _forward(emissions: Tensor, mask: Tensor, chain: Chain, edges: Tensor | None) -> Tensor:
     """log Z by the forward direction alone, for when no gradient is asked for. Shape: (B,)."""
     scores = _time_first(emissions, mask).unsqueeze(2)  # (T, K, 1, B)
-    ahead, shifts = _scan(scores, chain.transitions.unsqueeze(2), chain.start.unsqueeze(1))
+    moves = moves_of(chain.transitions, mask, edges).unsqueeze(3)
+    ahead, shifts = _scan(scores, moves, chain.start.unsqueeze(1))
     last = _at_last((ahead + scores).squeeze(2), mask)  # (K, B)
     return torch.logsumexp(last + chain.end.unsqueeze(1), dim=0) + _sum(shifts[:, 0], mask)
 
@@ -126,20 +163,22 @@ def _time_first(emissions: Tensor, mask: Tensor) -> Tensor:
     return emissions.where(mask.unsqueeze(2), 0.0).permute(1, 2, 0).contiguous()
 
 
-def _scan(scores: Tensor, transitions: Tensor, first: Tensor) -> tuple[Tensor, Tensor]:
+def _scan(scores: Tensor, moves: Tensor, first: Tensor) -> tuple[Tensor, Tensor]:
     """Messages along time, in G directions at once, and what was taken from each to keep them near 0.
 
-    m[0] = first;  m[t, j] = log Σi exp(m[t-1, i] + scores[t-1, i] + A[i, j]) - shift[t].
-    Shape: ``scores`` (T, K, G, B), ``transitions`` (K, K, G), ``first`` (K, G) -> (T, K, G, B), (T, G, B).
+    m[0] = first;  m[t, j] = log Σi exp(m[t-1, i] + scores[t-1, i] + moves[t-1, i, j]) - shift[t].
+    Shape: ``scores`` (T, K, G, B), ``moves`` (T-1 or 1, K, K, G, B or 1), ``first`` (K, G) -> (T, K, G, B),
+    (T, G, B).
     """
     messages, shifts = torch.empty_like(scores), torch.zeros_like(scores[:, 0])
-    steps, moves = messages.unbind(0), transitions.unsqueeze(3)  # (K, K, G, 1)
+    steps = messages.unbind(0)
     steps[0].copy_(first.unsqueeze(2))
     lowest = torch.finfo(scores.dtype).min  # where nothing is possible, so that -inf stays and is not nan
-    for before, here, shift, score in zip(
-        steps, steps[1:], shifts.unbind(0)[1:], scores.unbind(0), strict=False
+    every_move = moves.unbind(0) if len(moves) == len(scores) - 1 else moves.unbind(0) * (len(scores) - 1)
+    for before, here, shift, score, move in zip(
+        steps, steps[1:], shifts.unbind(0)[1:], scores.unbind(0), every_move, strict=False
     ):
-        torch.logsumexp((before + score).unsqueeze(1) + moves, dim=0, out=here)
+        torch.logsumexp((before + score).unsqueeze(1) + move, dim=0, out=here)
         here.sub_(torch.amax(here, dim=0, out=shift).clamp_(min=lowest))
     return messages, shifts
 
@@ -159,23 +198,26 @@ class _LogPartition(torch.autograd.Function):
     """log Z with marginals for its gradient: nothing is recorded step by step, nothing replayed."""
 
     @staticmethod
-    def forward(ctx: Any, emissions: Tensor, mask: Tensor, *chain: Tensor) -> Tensor:
-        messages = forward_backward(emissions, mask, Chain(*chain))
-        ctx.save_for_backward(mask, chain[0], *messages)
+    def forward(ctx: Any, emissions: Tensor, mask: Tensor, edges: Tensor | None, *chain: Tensor) -> Tensor:
+        messages = forward_backward(emissions, mask, Chain(*chain), edges)
+        ctx.save_for_backward(mask, edges, chain[0], *messages)
         return _log_z(messages, mask)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, Tensor, Tensor, Tensor]:
-        mask, transitions, *messages = ctx.saved_tensors
-        return _gradients(grads[0], mask, transitions, Messages(*messages))
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        mask, edges, transitions, *messages = ctx.saved_tensors
+        return _gradients(grads[0], mask, edges, transitions, Messages(*messages))
 
 
 @full_precision
 def _gradients(
-    grad: Tensor, mask: Tensor, transitions: Tensor, messages: Messages
-) -> tuple[Tensor, None, Tensor, Tensor, Tensor]:
-    """Gradients of emissions, mask (none), transitions, start and end from that of log Z (B,)."""
+    grad: Tensor, mask: Tensor, edges: Tensor | None, transitions: Tensor, messages: Messages
+) -> tuple[Tensor | None, ...]:
+    """Gradients of emissions, mask (none), edges, transitions, start and end from that of log Z (B,)."""
     unary = unary_marginals(messages).mul_(grad)  # (T, K, B)
-    pairs = pair_counts(messages, transitions, grad)  # (K, K)
-    return unary.permute(2, 0, 1), None, pairs, unary[0].sum(1), _at_last(unary, mask).sum(1)
+    ends = unary[0].sum(1), _at_last(unary, mask).sum(1)
+    if edges is None:
+        return unary.permute(2, 0, 1), None, None, pair_counts(messages, transitions, grad), *ends
+    pairs = pairs_of(messages, moves_of(transitions, mask, edges)).mul_(grad)  # (T-1, K, K, B)
+    return unary.permute(2, 0, 1), None, pairs.permute(3, 0, 1, 2), pairs.sum((0, 3)), *ends

@@ -6,22 +6,26 @@ import torch
 from torch import Tensor
 
 from gonie.nn.crf.chain import Chain
+from gonie.nn.crf.scan import moves_of
 from gonie.nn.precision import full_precision
 
 
 @torch.no_grad()
 @full_precision
-def viterbi(emissions: Tensor, mask: Tensor, chain: Chain) -> tuple[Tensor, Tensor]:
+def viterbi(
+    emissions: Tensor, mask: Tensor, chain: Chain, edges: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
     """argmax and max over paths of the path score (Viterbi 1967).
 
     best[t, j] = e[t, j] + maxi (best[t-1, i] + A[i, j]). Rows that have ended run on into their padding, and
     there the walk back is told to stay where it is. Among equally good paths any may be given.
 
-    Shape: ``emissions`` (B, T, K), ``mask`` (B, T), unchecked -> tags (B, T), -1 past a row's end, scores
-    (B,). Padding may hold anything but counts for nothing.
+    Shape: ``emissions`` (B, T, K), ``mask`` (B, T), ``edges`` (B, T-1, K, K), unchecked -> tags (B, T), -1
+    past a row's end, scores (B,). Padding may hold anything but counts for nothing.
     """
     scores = emissions.to(chain.transitions.dtype).permute(1, 2, 0).contiguous()  # (T, K, B)
-    best, choices, shifts = _scan(scores, chain)  # (T, K, B), (T-1, K, B), (T, B)
+    moves = moves_of(chain.transitions, mask, edges)
+    best, choices, shifts = _scan(scores, moves, chain.start)  # (T, K, B), (T-1, K, B), (T, B)
     ends = (mask.sum(1) - 1).expand(1, *best.shape[1:])  # (1, K, B)
     score, last = (best.gather(0, ends).squeeze(0) + chain.end.unsqueeze(1)).max(0)  # (B,) each
     stay = torch.arange(best.shape[1], device=best.device).view(1, -1, 1)  # (1, K, 1)
@@ -30,21 +34,21 @@ def viterbi(emissions: Tensor, mask: Tensor, chain: Chain) -> tuple[Tensor, Tens
     return tags, score + shifts.where(mask.t(), 0.0).sum(0)
 
 
-def _scan(scores: Tensor, chain: Chain) -> tuple[Tensor, Tensor, Tensor]:
+def _scan(scores: Tensor, moves: Tensor, start: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Best score of a path to each tag (T, K, B), the tag before it on that path (T-1, K, B), and what was
     taken from each step (T, B) so that its largest is 0 and a long sentence loses no digits."""
     T, K, B = scores.shape
     best = scores.clone()
-    best[0].add_(chain.start.unsqueeze(1))
+    best[0].add_(start.unsqueeze(1))
     choices = torch.empty(T - 1, K, B, dtype=torch.int64, device=scores.device)
     shifts = torch.zeros_like(scores[:, 0])
-    moves = chain.transitions.unsqueeze(2)  # (K, K, 1)
+    every_move = moves.unbind(0) if len(moves) == T - 1 else moves.unbind(0) * (T - 1)
     lowest = torch.finfo(scores.dtype).min
     steps = best.unbind(0)
-    for before, here, choice, shift in zip(
-        steps, steps[1:], choices.unbind(0), shifts.unbind(0)[1:], strict=False
+    for before, here, choice, shift, move in zip(
+        steps, steps[1:], choices.unbind(0), shifts.unbind(0)[1:], every_move, strict=False
     ):
-        value, tag = (before.unsqueeze(1) + moves).max(0)  # (K, B) each
+        value, tag = (before.unsqueeze(1) + move).max(0)  # (K, B) each
         here.add_(value)
         here.sub_(torch.amax(here, dim=0, out=shift).clamp_(min=lowest))
         choice.copy_(tag)

@@ -1,0 +1,44 @@
+"""What a path may be: which tag may follow which, which may come first, and which last."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from gonie.errors import InputError
+from gonie.nn.crf.chain import Chain
+
+
+class Constraints(NamedTuple):
+    """True where a move, a first tag or a last tag is possible. All bool."""
+
+    transitions: Tensor
+    """(K, K), indexed [from, to]."""
+    start: Tensor
+    """(K,)"""
+    end: Tensor
+    """(K,)"""
+
+    def on(self, chain: Chain) -> Chain:
+        """The chain with -inf wherever something is impossible."""
+        return Chain(
+            *(part.masked_fill(~allowed, -torch.inf) for part, allowed in zip(chain, self, strict=True))
+        )
+
+    def alone(self, like: Tensor) -> Chain:
+        """The chain that knows nothing but what is possible: 0 and -inf."""
+        return self.on(Chain(*(torch.zeros_like(allowed, dtype=like.dtype) for allowed in self)))
+
+
+def checked(constraints: Constraints, num_tags: int) -> Constraints:
+    """Constraints for K tags, or an error that says what does not fit."""
+    shapes = ((num_tags, num_tags), (num_tags,), (num_tags,))
+    for name, allowed, shape in zip(Constraints._fields, constraints, shapes, strict=True):
+        if allowed.dtype != torch.bool or allowed.shape != shape:
+            raise InputError(
+                expected=f"allowed {name} as bool of shape {shape}",
+                got=f"{allowed.dtype} of shape {tuple(allowed.shape)}",
+            )
+    return constraints
