@@ -109,18 +109,20 @@ def test_the_readme_can_be_followed_from_top_to_bottom(gonie: Callable) -> None:
     assert all(Path(name).is_file() for name in ("scores.json", "report.html"))
 
 
-def run_python(code: str) -> str:
+def run_python(code: str, names: dict[str, object] | None = None) -> str:
+    """What a block prints; the blocks of a page that share ``names`` go on from one another."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(code, "block", "exec"), {})
+        exec(compile(code, "block", "exec"), {} if names is None else names)
     return printed.getvalue()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_the_docs_print_is_what_comes_out(page: Path) -> None:
+    names: dict[str, object] = {}
     for block in marked(page, "run"):
         if block.mark == "run: exact":
-            assert run_python(block.body) == block.after
+            assert run_python(block.body, names) == block.after
 
 
 @pytest.mark.parametrize("block", marked(FORMATS, "read"), ids=lambda block: block.mark)
