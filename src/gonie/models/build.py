@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from gonie.data.encoding import Encoding
+from gonie.data.schemes import allowed
 from gonie.data.vectors import Pretrained
 from gonie.models.config import (
     CharsConfig,
@@ -19,6 +20,7 @@ from gonie.models.config import (
     WordsConfig,
 )
 from gonie.models.tagger import TAGS, Tagger
+from gonie.nn.crf.constraints import Constraints
 from gonie.nn.crf.layer import CRF
 from gonie.nn.dropout import VariationalDropout, WordDropout
 from gonie.nn.embeddings.char_cnn import CharCNN
@@ -53,9 +55,16 @@ LAYERS: Mapping[str, Callable[[int, EncoderConfig, float], Encoder]] = {
     "peephole": lambda width, c, dropout: PeepholeLSTM(width=width, hidden=c.hidden, dropout=dropout),
 }
 
-HEADS: Mapping[str, Callable[[Scores, int], Head]] = {
-    "softmax": lambda scores, num_tags: SoftmaxHead(scores=scores),
-    "crf": lambda scores, num_tags: CRFHead(scores=scores, crf=CRF(num_tags)),
+HEADS: Mapping[str, Callable[[Scores, HeadConfig, Constraints], Head]] = {
+    "softmax": lambda scores, c, allowed: SoftmaxHead(scores=scores),
+    "crf": lambda scores, c, allowed: CRFHead(
+        scores=scores,
+        crf=CRF(
+            scores.num_tags,
+            allowed=allowed if c.constrained or c.constrain_training else None,
+            constrain_training=c.constrain_training,
+        ),
+    ),
 }
 
 DROPOUTS: Mapping[str, Callable[[float], nn.Module]] = {
@@ -144,5 +153,6 @@ def build_encoder(config: EncoderConfig, width: int, dropout: DropoutConfig) -> 
 def build_head(config: HeadConfig, width: int, encoding: Encoding) -> Head:
     """Scores with their direct features, under the head the recipe names."""
     direct: dict[str, int] = {group: len(encoding.features[group]) for group in config.direct}
-    num_tags = len(encoding.labels)
-    return HEADS[config.kind](Scores(width=width, num_tags=num_tags, direct=direct), num_tags)
+    scores = Scores(width=width, num_tags=len(encoding.labels), direct=direct)
+    possible = Constraints(*map(torch.from_numpy, allowed(encoding.labels, encoding.scheme)))
+    return HEADS[config.kind](scores, config, possible)

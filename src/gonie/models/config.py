@@ -145,6 +145,9 @@ class HeadConfig(Section):
         default=[], description="feature groups with direct weights to the scores (Huang et al. 2015)"
     )
     constrained: bool = Field(default=True, description="decode only sequences that the tag scheme allows")
+    constrain_training: bool = Field(
+        default=False, description="learn among those sequences only (crf): others get no probability"
+    )
 
 
 class DropoutConfig(Section):

@@ -4,7 +4,7 @@ Roles are told apart by shape (``protocols``): an embedding maps a batch to (B, 
 to (B, T, H), a head (B, T, H) to scores (B, T, K) and a loss. Any part swaps for any other of its role.
 """
 
-from gonie.nn.crf import CRF, Chain
+from gonie.nn.crf import CRF, Chain, Constraints
 from gonie.nn.dropout import VariationalDropout, WordDropout
 from gonie.nn.embeddings import CharCNN, CharLSTM, FeatureEmbedding, NoEmbedding, Stack, WordEmbedding
 from gonie.nn.encoders import LSTM, Bidirectional, Deep, Elman, NoEncoder, PeepholeLSTM
@@ -20,6 +20,7 @@ __all__ = [
     "Chain",
     "CharCNN",
     "CharLSTM",
+    "Constraints",
     "Deep",
     "Elman",
     "Embedding",

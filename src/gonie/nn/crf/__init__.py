@@ -1,6 +1,11 @@
-"""The linear-chain CRF: its layer, the batched scan, the gold score, Viterbi, a brute-force reference."""
+"""The linear-chain CRF: its layer, and the implementations that answer for it.
+
+``layer`` is what others use. ``scan`` (torch operations, anywhere), ``compiled`` (a CPU) and ``fused`` (a
+GPU) compute the same; ``engine`` chooses. ``brute`` enumerates every path: what all are tested against.
+"""
 
 from gonie.nn.crf.chain import Chain
+from gonie.nn.crf.constraints import Constraints
 from gonie.nn.crf.layer import CRF
 
-__all__ = ["CRF", "Chain"]
+__all__ = ["CRF", "Chain", "Constraints"]

@@ -33,7 +33,7 @@ class CRFHead(nn.Module):
         The batch is taken as collated: right-padded, no empty row, every token tagged. ``CRF`` itself checks
         that; here the check would stop a GPU at each step.
         """
-        chain = self.crf.chain()
+        chain = self.crf.learned()
         return -engine(scores, chain).log_likelihood(scores, batch["tags"], batch["mask"], chain).mean()
 
     def chain(self) -> tuple[Tensor, Tensor, Tensor]:
