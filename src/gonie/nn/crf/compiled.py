@@ -8,7 +8,8 @@ exponentials and 3 K² products, not 2 K² exponentials. With E = exp(A - max A)
 
 each scaled to a sum of 1, and log Z is the sum of the scales' logarithms. The gradient needs no second
 recursion: p(yt = j) = ahead[t, j] back[t, j] / Σ, and the expected moves are E ∘ Σt ahead[t-1] ⊗ share[t],
-with share[t] = x[t] ∘ back[t] / Σ: one matrix product over all tokens of the batch.
+with share[t] = x[t] ∘ back[t] / Σ: one matrix product over all tokens of the batch. share is 0 at a row's
+first token, so that rows may lie one behind the other and still not be mixed.
 
 When it may be used. What the format cannot hold is lost: single factors below ``tiny`` = 1e-38 in float32.
 As all other factors are at most 1, no lost path is worth more than ``tiny`` against sums of the kept ones,
@@ -41,8 +42,10 @@ Floats = NDArray[Any]
 """float32 or float64, all of a call the same."""
 Ints = NDArray[np.int64]
 
-WORK_A_THREAD = 1 << 20
+WORK_A_THREAD = 1 << 19
 """Products that are worth a thread of their own."""
+OVERHEAD = 16
+"""What a tag of a token costs besides its moves, in products."""
 LEAST = {np.dtype(np.float32): 1e-15, np.dtype(np.float64): 1e-120}
 
 
@@ -58,9 +61,9 @@ class Factors(NamedTuple):
     """exp of the scores, each table shifted to a largest value of 1. W is K in whole lanes; 0 past K."""
 
     moves: Floats
-    """E (K, W)"""
+    """E (W, W)"""
     back: Floats
-    """E transposed (K, W)"""
+    """E transposed (W, W)"""
     start: Floats
     """(W,)"""
     end: Floats
@@ -77,10 +80,10 @@ class Messages(NamedTuple):
 
     log_z: Floats
     """(B,)"""
-    before: Floats
-    """(B, T, K): ahead[t-1]; 0 at a row's first token."""
-    share: Floats
+    ahead: Floats
     """(B, T, K)"""
+    share: Floats
+    """(B, T, K): 0 at a row's first token."""
     marginals: Floats
     """(B, T, K)"""
     hard: NDArray[np.bool_]
@@ -157,10 +160,8 @@ class _Sums(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         messages, paths, lengths, moves = ctx.saved
-        weights = _array(grads[0])
-        (found,) = side_by_side([partial(_gradients, weights, messages, paths, lengths, moves)])
-        unary, pairs, start, end = (torch.from_numpy(gradient) for gradient in found)
-        return unary, None, None, pairs, start, end
+        unary, tables = _differentiate(_array(grads[0]), messages, paths, lengths, moves)
+        return torch.from_numpy(unary), None, None, *(torch.from_numpy(table) for table in tables)
 
 
 def _array(tensor: Tensor) -> NDArray[Any]:
@@ -192,8 +193,8 @@ def _factors(chain: Chain) -> Factors:
         np.exp(table - table.dtype.type(top)) for table, top in zip(tables, tops, strict=True)
     )
     return Factors(
-        moves=_in_lanes(moves, 0.0),
-        back=_in_lanes(moves.T, 0.0),
+        moves=_in_lanes(_in_lanes(moves, 0.0).T, 0.0).T.copy(),
+        back=_in_lanes(_in_lanes(moves, 0.0).T, 0.0),
         start=_in_lanes(start, 0.0),
         end=_in_lanes(end, 0.0),
         shift=tops[1] + tops[2],
@@ -211,95 +212,117 @@ def _dealt(rows: int, work: int) -> list[slice]:
 
 def _messages(e: Floats, lengths: Ints, factors: Factors) -> Messages:
     B, T, K = e.shape
-    before, share, unary = (np.zeros(e.shape, e.dtype) for _ in range(3))
-    result = Messages(np.zeros(B, e.dtype), before, share, unary, np.zeros(B, np.bool_))
+    ahead, share, unary = (np.zeros(e.shape, e.dtype) for _ in range(3))
+    result = Messages(np.zeros(B, e.dtype), ahead, share, unary, np.zeros(B, np.bool_))
+    tops = _array(torch.from_numpy(e).amax(2))  # (B, T)
     side_by_side(
-        partial(fill, e[rows], lengths[rows], factors, Messages(*(part[rows] for part in result)))
-        for rows in _dealt(B, 3 * T * K * K)
+        partial(fill, e[rows], tops[rows], lengths[rows], factors, Messages(*(part[rows] for part in result)))
+        for rows in _dealt(B, 3 * T * K * (K + OVERHEAD))
     )
     return result
 
 
 @compiled
-def fill(e: Floats, lengths: Ints, factors: Factors, out: Messages) -> None:
-    """Both directions for some rows of the batch."""
+def fill(e: Floats, tops: Floats, lengths: Ints, factors: Factors, out: Messages) -> None:
+    """Both directions for some rows of the batch; ``tops`` (B, T) are the largest emissions of each token."""
     T, W = e.shape[1], factors.moves.shape[1]
     ahead, x = np.empty((T, W), e.dtype), np.empty((T, W), e.dtype)
     for b in range(len(e)):
         L = lengths[b]
-        log_z = _run_ahead(e[b, :L], factors, ahead, x)
+        log_z = _run_ahead(e[b, :L], tops[b], factors, ahead, x)
         if isnan(log_z) or not _run_back(factors, ahead[:L], x, out, b):
             out.hard[b] = True  # or not a number, which stays visible in log space
-            out.before[b], out.share[b], out.marginals[b] = 0.0, 0.0, 0.0
+            out.ahead[b], out.share[b], out.marginals[b] = 0.0, 0.0, 0.0
         else:
             out.log_z[b] = log_z
 
 
 @compiled
-def _run_ahead(e: Floats, factors: Factors, ahead: Floats, x: Floats) -> float:
+def _run_ahead(e: Floats, tops: Floats, factors: Factors, ahead: Floats, x: Floats) -> float:
     """Fills ``ahead`` and ``x`` (T, W) from one row's emissions (L, K); its log Z, or NaN if it is hard."""
-    K, W = factors.moves.shape
+    K, W = e.shape[1], len(factors.start)
     log_z = factors.shift + (len(e) - 1) * factors.move_shift
+    scales = 1.0  # their product, in float64: a logarithm is taken only when it nears the ends of the format
     for t in range(len(e)):
         here, there = ahead[t], x[t]
-        top = e[t, 0]
-        for j in range(1, K):
-            top = max(top, e[t, j])
         for j in range(K):
-            there[j] = e[t, j] - top
-        there[K:] = -np.inf
+            there[j] = e[t, j] - tops[t]
+        for j in range(K, W):
+            there[j] = -np.inf
         exp_in_place(there)
         if t == 0:
-            here[:] = factors.start
+            for j in range(W):
+                here[j] = factors.start[j] * there[j]
         else:
-            _product(ahead[t - 1], factors.moves, here)
-        for j in range(W):
-            here[j] *= there[j]
-        total = here.sum()
+            _product(ahead[t - 1], factors.moves, K, here)
+            for j in range(W):
+                here[j] *= there[j]
+        total = _sum(here)
         if not total >= factors.least:
             return nan
-        here /= total
-        log_z += top + log(total)
+        scale = 1 / total
+        for j in range(W):
+            here[j] *= scale
+        log_z += tops[t]
+        scales *= total
+        if not 1e-150 < scales < 1e150:
+            log_z += log(scales)
+            scales = 1.0
     total = _inner(ahead[len(e) - 1], factors.end)
-    return log_z + log(total) if total >= factors.least else nan
+    return log_z + log(scales) + log(total) if total >= factors.least else nan
 
 
 @compiled
 def _run_back(factors: Factors, ahead: Floats, x: Floats, out: Messages, b: int) -> bool:
     """Fills the rest of row ``b`` from its ``ahead`` (L, W) and ``x``; False if the row is hard."""
-    before, share, marginals = out.before[b], out.share[b], out.marginals[b]
-    K, W = factors.moves.shape
+    kept, share, marginals = out.ahead[b], out.share[b], out.marginals[b]
+    K, W = share.shape[1], len(factors.start)
     back, product = factors.end.copy(), np.empty(W, ahead.dtype)
+    total = _inner(ahead[len(ahead) - 1], back)
     for t in range(len(ahead) - 1, -1, -1):
-        total = _inner(ahead[t], back)
-        if not total >= factors.least:
-            return False
+        scale = 1 / total
         for j in range(K):
-            marginals[t, j] = ahead[t, j] * back[j] / total
+            kept[t, j] = ahead[t, j]
+            marginals[t, j] = ahead[t, j] * back[j] * scale
         if t == 0:
             break
         for j in range(W):
             product[j] = x[t, j] * back[j]
-        _product(product, factors.back, back)
-        total = _inner(ahead[t - 1], back)
-        scale = back.sum()
-        if not (total >= factors.least and scale >= factors.least):
+        _product(product, factors.back, K, back)
+        total, all_back = _inner(ahead[t - 1], back), _sum(back)
+        if not (total >= factors.least * all_back and all_back >= factors.least):
             return False
+        scale = 1 / total
         for j in range(K):
-            before[t, j] = ahead[t - 1, j]
-            share[t, j] = product[j] / total
-        back /= scale
+            share[t, j] = product[j] * scale
+        scale = 1 / all_back
+        total *= scale
+        for j in range(W):
+            back[j] *= scale
     return True
 
 
 @inlined
-def _product(row: Floats, table: Floats, out: Floats) -> None:
-    """out = row @ table. Shape: (W,), (K, W) -> (W,)."""
-    out[:] = 0.0
-    for i in range(table.shape[0]):
-        factor = row[i]
-        for j in range(table.shape[1]):
-            out[j] += factor * table[i, j]
+def _sum(row: Floats) -> Any:
+    """Σ of a row."""
+    total = row[0]
+    for j in range(1, len(row)):
+        total += row[j]
+    return total
+
+
+@inlined
+def _product(row: Floats, table: Floats, num_tags: int, out: Floats) -> None:
+    """out = row @ table. Shape: (W,), (W, W) -> (W,).
+
+    Four rows of the table at a time: a step that adds to ``out`` waits for the one before it.
+    """
+    for j in range(len(out)):
+        out[j] = row[0] * table[0, j] + row[1] * table[1, j] + row[2] * table[2, j] + row[3] * table[3, j]
+    for i in range(4, num_tags, 4):
+        a, b, c, d = row[i], row[i + 1], row[i + 2], row[i + 3]
+        for j in range(len(out)):
+            out[j] += a * table[i, j] + b * table[i + 1, j] + c * table[i + 2, j] + d * table[i + 3, j]
 
 
 @inlined
@@ -326,36 +349,57 @@ def _score(e: Floats, paths: Ints, lengths: Ints, chain: Tables) -> Floats:
     return result
 
 
-@compiled
-def _gradients(
+def _differentiate(
     weights: Floats, messages: Messages, paths: Ints, lengths: Ints, moves: Floats
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """Gradients of emissions, transitions, start and end, each row times its weight (B,).
+) -> tuple[Floats, list[Floats]]:
+    """Gradients of emissions, and of transitions, start and end, each row times its weight (B,).
 
     Without paths those of log Z: expected counts. With paths (B, T) those of their likelihood: observed
     counts minus expected ones.
     """
     B, T, K = messages.marginals.shape
-    sign = -1.0 if paths.size else 1.0
-    before, unary = np.zeros_like(messages.before), np.zeros_like(messages.marginals)
+    unary = np.zeros_like(messages.marginals)
+    found = side_by_side(
+        partial(
+            _count,
+            weights[rows],
+            Messages(*(part[rows] for part in messages)),
+            paths[rows],
+            lengths[rows],
+            unary[rows],
+        )
+        for rows in _dealt(B, T * K * (K + OVERHEAD))
+    )
+    expected, observed, start, end = (sum(shares[1:], shares[0]) for shares in zip(*found, strict=True))
+    return unary, [observed + expected * moves[:K, :K], start, end]
+
+
+@compiled
+def _count(
+    weights: Floats, messages: Messages, paths: Ints, lengths: Ints, unary: Floats
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Some rows' share of the gradient; that of the emissions is put into ``unary``."""
+    B, T, K = unary.shape
+    sign = -1 if paths.size else 1
+    share = messages.share.copy()
+    observed = np.zeros((K, K), unary.dtype)
+    start, end = np.zeros(K, unary.dtype), np.zeros(K, unary.dtype)
     for b in range(B):
-        weight = unary.dtype.type(sign * weights[b])
+        weight = sign * weights[b]
         for t in range(lengths[b]):
             for j in range(K):
-                before[b, t, j] = weight * messages.before[b, t, j]
+                share[b, t, j] *= weight
                 unary[b, t, j] = weight * messages.marginals[b, t, j]
-    pairs = np.dot(before.reshape(B * T, K).T, messages.share.reshape(B * T, K)) * moves[:, :K]
-    if paths.size:
-        for b in range(B):
+        if paths.size:
             for t in range(lengths[b]):
                 unary[b, t, paths[b, t]] += weights[b]
                 if t > 0:
-                    pairs[paths[b, t - 1], paths[b, t]] += weights[b]
-    start, end = np.zeros_like(moves[0, :K]), np.zeros_like(moves[0, :K])
-    for b in range(B):
-        start += unary[b, 0]
-        end += unary[b, lengths[b] - 1]
-    return unary, pairs, start, end
+                    observed[paths[b, t - 1], paths[b, t]] += weights[b]
+        for j in range(K):
+            start[j] += unary[b, 0, j]
+            end[j] += unary[b, lengths[b] - 1, j]
+    ahead = messages.ahead.reshape(B * T, K)[:-1]
+    return np.dot(ahead.T, share.reshape(B * T, K)[1:]), observed, start, end
 
 
 @compiled
