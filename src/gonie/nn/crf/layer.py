@@ -74,8 +74,7 @@ class CRF(nn.Module):
         self, emissions: Tensor, tags: Tensor, mask: Tensor, *, edges: Tensor | None = None
     ) -> Tensor:
         """log p(tags | emissions) of each row. Shape: (B,)."""
-        self._check(emissions, mask, edges)
-        self._check_tags(tags, mask)
+        self._check(emissions, mask, edges, tags)
         chain = self.learned()
         if edges is not None:
             return log_likelihood(emissions, tags, mask, chain, edges)
@@ -112,8 +111,7 @@ class CRF(nn.Module):
         ``weighted`` says why this is a proper objective; with all weights 1 it is ``log_likelihood``.
         Shape: ``tag_weights`` (K,), ``move_weights`` (K, K), 1 where not given -> (B,).
         """
-        self._check(emissions, mask, edges)
-        self._check_tags(tags, mask)
+        self._check(emissions, mask, edges, tags)
         chain = self.learned()
         return weighted_log_likelihood(
             emissions,
@@ -235,21 +233,27 @@ class CRF(nn.Module):
             return log_partition(emissions, mask, chain, edges)
         return engine(emissions, chain).log_partition(emissions, mask, chain)
 
-    def _check(self, emissions: Tensor, mask: Tensor, edges: Tensor | None) -> None:
-        """Refuses shapes that do not fit and masks that are not right-padded."""
+    def _check(
+        self, emissions: Tensor, mask: Tensor, edges: Tensor | None, tags: Tensor | None = None
+    ) -> None:
+        """Refuses shapes that do not fit, masks that are not right-padded, and tags that do not exist."""
         if emissions.dim() != 3 or emissions.shape[2] != self.num_tags:
             raise InputError(
                 expected=f"emissions of shape (B, T, {self.num_tags})", got=f"{tuple(emissions.shape)}"
             )
-        if mask.dtype != torch.bool or mask.shape != emissions.shape[:2]:
-            raise InputError(
-                expected=f"a bool mask of shape {tuple(emissions.shape[:2])}",
-                got=f"{mask.dtype} of shape {tuple(mask.shape)}",
-            )
         B, T, K = emissions.shape
+        if mask.dtype != torch.bool or mask.shape != (B, T):
+            raise InputError(
+                expected=f"a bool mask of shape {(B, T)}", got=f"{mask.dtype} of shape {tuple(mask.shape)}"
+            )
         if edges is not None and edges.shape != (B, T - 1, K, K):
             raise InputError(expected=f"edges of shape {(B, T - 1, K, K)}", got=f"{tuple(edges.shape)}")
-        _check_padding(mask)
+        if tags is not None and tags.shape != mask.shape:
+            raise InputError(expected=f"tags of shape {tuple(mask.shape)}", got=f"{tuple(tags.shape)}")
+        if T == 0 or not _fits(mask, tags, K):  # one question for the device; what is wrong is asked after
+            _explain_padding(mask)
+            if tags is not None:
+                _explain_tags(tags, mask, K)
 
     def _check_number(self, n: int) -> None:
         if n < 1:
@@ -271,20 +275,27 @@ class CRF(nn.Module):
                 fix="Allow every tag where nothing is known",
             )
 
-    def _check_tags(self, tags: Tensor, mask: Tensor) -> None:
-        """Refuses tags that do not exist."""
-        if tags.shape != mask.shape:
-            raise InputError(expected=f"tags of shape {tuple(mask.shape)}", got=f"{tuple(tags.shape)}")
-        wrong = mask & ((tags < 0) | (tags >= self.num_tags))  # (B, T)
-        if wrong.any():
-            row, at = (int(i) for i in wrong.nonzero()[0])
-            raise InputError(
-                expected=f"tags from 0 to {self.num_tags - 1} wherever the mask is true",
-                got=f"{int(tags[row, at])} in row {row} at token {at}",
-            )
+
+def _fits(mask: Tensor, tags: Tensor | None, num_tags: int) -> bool:
+    """Whether the mask is right-padded without an empty row, and every token's tag exists."""
+    fine = mask[:, 0].all() & (mask[:, 1:] <= mask[:, :-1]).all()
+    if tags is not None:
+        fine = fine & (((tags >= 0) & (tags < num_tags)) | ~mask).all()
+    return bool(fine)
 
 
-def _check_padding(mask: Tensor) -> None:
+def _explain_tags(tags: Tensor, mask: Tensor, num_tags: int) -> None:
+    """Refuses tags that do not exist; names the first."""
+    wrong = mask & ((tags < 0) | (tags >= num_tags))  # (B, T)
+    if wrong.any():
+        row, at = (int(i) for i in wrong.nonzero()[0])
+        raise InputError(
+            expected=f"tags from 0 to {num_tags - 1} wherever the mask is true",
+            got=f"{int(tags[row, at])} in row {row} at token {at}",
+        )
+
+
+def _explain_padding(mask: Tensor) -> None:
     """Refuses a mask (B, T) with an empty row, or with a token after padding; names the first such row."""
     lengths = mask.sum(1)  # (B,)
     padded_right = torch.arange(mask.shape[1], device=mask.device) < lengths.unsqueeze(1)  # (B, T)
