@@ -185,3 +185,15 @@ def test_exactly_the_vectors_meant_are_trained(
     names = {"<unknown>" if i == 1 else words.string(i) for i in changed.nonzero().flatten().tolist()}
     assert names == trained
     assert not embedding.table()[0].any(), "padding stays zero"
+
+
+@pytest.mark.parametrize("bound", [False, True])
+def test_training_keeps_to_the_scheme_where_the_recipe_says_so(bound: bool, encoding: Encoding) -> None:
+    """The chance of a sequence that the scheme forbids: none in a bound model, some in a free one."""
+    head = build(config({"words": {}, "head": {"kind": "crf", "constrain_training": bound}}), encoding).head()
+    assert isinstance(head, CRFHead)
+    forbidden = (~head.crf.allowed().transitions).nonzero()
+    assert len(forbidden)
+    mask, emissions = torch.ones(1, 2, dtype=torch.bool), torch.zeros(1, 2, len(encoding.labels))
+    p = head.crf.log_likelihood(emissions, forbidden[:1], mask).exp().item()
+    assert (p == 0.0) is bound

@@ -19,6 +19,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+import torch
 from llvmlite import ir
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
@@ -107,8 +108,8 @@ def tanh(x: np.float32) -> np.float32:
 
 
 def exp_in_place(values: NDArray[Any]) -> None:
-    """e^x for each value of a row of float32, or of float64. Only compiled loops can call it."""
-    raise NotImplementedError
+    """e^x for each value of a row of float32 or float64; what a compiled loop calls instead is below."""
+    np.exp(values, out=values)
 
 
 @overload(exp_in_place, jit_options={"fastmath": REORDER, "error_model": "numpy"})
@@ -125,15 +126,16 @@ def _exp_in_place(values: Any) -> Callable[[Any], None]:
 
 
 def side_by_side(tasks: Iterable[Callable[[], Result]]) -> list[Result]:
-    """Runs compiled loops at once, a thread each, this one among them; what they return, in order.
+    """Runs compiled loops at once, on as many threads as torch may use; what they return, in order.
 
     The matrix products of BLAS stay in the thread that asks for them.
     """
     first, *rest = tasks
+    threads = min(torch.get_num_threads() - 1, len(rest))  # besides this one
     with _blas().limit(limits=1, user_api="blas"):
-        if not rest:
-            return [first()]
-        pool = _threads(os.getpid(), len(rest))
+        if threads == 0:
+            return [first(), *(task() for task in rest)]
+        pool = _threads(os.getpid(), threads)
         others = [pool.submit(task) for task in rest]
         return [first(), *(other.result() for other in others)]
 

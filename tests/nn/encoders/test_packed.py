@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 
 import numpy as np
 import pytest
@@ -131,6 +132,18 @@ def test_rows_are_dealt_out_when_threads_are_left() -> None:
         expected = [row * 32 + t for row in range(32) for t in range(lengths[row])]
         assert sorted(cells.tolist()) == expected
     assert len(packed.plan(lengths[:8], 32, directions=2, threads=16)) == 2  # too few rows to share
+
+
+def test_one_thread_means_one_thread() -> None:
+    """`train.threads=1` leaves the other cores to whoever else is on the machine."""
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        assert set(side_by_side([threading.get_ident] * 3)) == {threading.get_ident()}
+        torch.set_num_threads(2)
+        assert len(set(side_by_side([threading.get_ident] * 2))) == 2
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_an_error_in_any_thread_is_raised() -> None:

@@ -88,9 +88,7 @@ def forward_backward(emissions: Tensor, mask: Tensor, chain: Chain, edges: Tenso
     both_ways = torch.stack([scores, scores.gather(0, order)], dim=2)  # (T, K, 2, B)
     moves = moves_of(chain.transitions, mask, edges)  # (T-1 or 1, K, K, B or 1)
     back_moves = moves.transpose(1, 2)
-    if (
-        edges is not None
-    ):  # the move between t and t+1 is, seen from the end, that between last-t-1 and last-t
+    if edges is not None:  # seen from the end, the move from t to t+1 is that from last-t-1 to last-t
         back_order = reversal(mask[:, 1:]).t()[:, None, None].expand_as(moves)
         back_moves = back_moves.gather(0, back_order)
     messages, shifts = _scan(
