@@ -12,8 +12,8 @@ def must_compile(model: Tagger) -> bool:
     if not has_numba() or not next(model.parameters()).is_cpu:
         return False
     from gonie.nn.compiled import is_on_disk
-    from gonie.nn.crf.compiled import fill
+    from gonie.nn.crf.loops import run_ahead
     from gonie.nn.encoders.packed import run_back
 
     has_lstm = any(isinstance(part, LSTM) for part in model.modules())
-    return not (is_on_disk(fill) and (is_on_disk(run_back) or not has_lstm))
+    return not (is_on_disk(run_ahead) and (is_on_disk(run_back) or not has_lstm))

@@ -24,6 +24,8 @@ class Engine(NamedTuple):
     """An implementation. Letters: emissions (B, T, K), tags (B, T), mask (B, T)."""
 
     name: str
+    fits: Callable[[Tensor, Tensor | None, int], bool]
+    """mask, tags or none, K -> whether the mask is right-padded without an empty row, and tags exist."""
     log_likelihood: Callable[[Tensor, Tensor, Tensor, Chain], Tensor]
     """emissions, tags, mask, chain -> log p(tags | emissions) of each row (B,)."""
     log_partition: Callable[[Tensor, Tensor, Chain], Tensor]
@@ -37,7 +39,16 @@ class Engine(NamedTuple):
 MOST_TAGS = 128
 """The largest K whose transitions fit the registers of one program of the fused kernels."""
 
-SCAN = Engine("scan", log_likelihood, log_partition, marginals, viterbi)
+
+def fits(mask: Tensor, tags: Tensor | None, num_tags: int) -> bool:
+    """Whether the mask (B, T) is right-padded without an empty row, and every token's tag exists."""
+    fine = mask[:, 0].all() & (mask[:, 1:] <= mask[:, :-1]).all()
+    if tags is not None:
+        fine = fine & (((tags >= 0) & (tags < num_tags)) | ~mask).all()
+    return bool(fine)
+
+
+SCAN = Engine("scan", fits, log_likelihood, log_partition, marginals, viterbi)
 
 
 def choose(emissions: Tensor, chain: Chain) -> tuple[Engine, str]:
@@ -71,9 +82,9 @@ def engine(emissions: Tensor, chain: Chain) -> Engine:
 def compiled() -> Engine:
     """The compiled loops; they need Numba."""
     # here, so that a GPU machine needs no Numba
-    from gonie.nn.crf.compiled import log_likelihood, log_partition, marginals, viterbi
+    from gonie.nn.crf.compiled import fits, log_likelihood, log_partition, marginals, viterbi
 
-    return Engine("compiled", log_likelihood, log_partition, marginals, viterbi)
+    return Engine("compiled", fits, log_likelihood, log_partition, marginals, viterbi)
 
 
 @cache
@@ -81,4 +92,4 @@ def fused() -> Engine:
     """The fused kernels; they need Triton."""
     from gonie.nn.crf.fused import log_likelihood, log_partition, marginals, viterbi
 
-    return Engine("fused", log_likelihood, log_partition, marginals, viterbi)
+    return Engine("fused", fits, log_likelihood, log_partition, marginals, viterbi)

@@ -250,7 +250,7 @@ class CRF(nn.Module):
             raise InputError(expected=f"edges of shape {(B, T - 1, K, K)}", got=f"{tuple(edges.shape)}")
         if tags is not None and tags.shape != mask.shape:
             raise InputError(expected=f"tags of shape {tuple(mask.shape)}", got=f"{tuple(tags.shape)}")
-        if T == 0 or not _fits(mask, tags, K):  # one question for the device; what is wrong is asked after
+        if T == 0 or not engine(emissions, self.chain()).fits(mask, tags, K):
             _explain_padding(mask)
             if tags is not None:
                 _explain_tags(tags, mask, K)
@@ -274,14 +274,6 @@ class CRF(nn.Module):
                 got=f"none in row {row} at token {at}",
                 fix="Allow every tag where nothing is known",
             )
-
-
-def _fits(mask: Tensor, tags: Tensor | None, num_tags: int) -> bool:
-    """Whether the mask is right-padded without an empty row, and every token's tag exists."""
-    fine = mask[:, 0].all() & (mask[:, 1:] <= mask[:, :-1]).all()
-    if tags is not None:
-        fine = fine & (((tags >= 0) & (tags < num_tags)) | ~mask).all()
-    return bool(fine)
 
 
 def _explain_tags(tags: Tensor, mask: Tensor, num_tags: int) -> None:
