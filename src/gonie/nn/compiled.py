@@ -13,6 +13,7 @@ import math
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -24,9 +25,6 @@ from llvmlite import ir
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
-
-LANES = 16
-"""Numbers that a processor works on at once, at most; rows of a multiple of it leave no rest."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result")
@@ -126,18 +124,19 @@ def _exp_in_place(values: Any) -> Callable[[Any], None]:
 
 
 def side_by_side(tasks: Iterable[Callable[[], Result]]) -> list[Result]:
-    """Runs compiled loops at once, on as many threads as torch may use; what they return, in order.
-
-    The matrix products of BLAS stay in the thread that asks for them.
-    """
+    """Runs compiled loops at once, on as many threads as torch may use; what they return, in order."""
     first, *rest = tasks
     threads = min(torch.get_num_threads() - 1, len(rest))  # besides this one
-    with _blas().limit(limits=1, user_api="blas"):
-        if threads == 0:
-            return [first(), *(task() for task in rest)]
-        pool = _threads(os.getpid(), threads)
-        others = [pool.submit(task) for task in rest]
-        return [first(), *(other.result() for other in others)]
+    if threads == 0:
+        return [first(), *(task() for task in rest)]
+    pool = _threads(os.getpid(), threads)
+    others = [pool.submit(task) for task in rest]
+    return [first(), *(other.result() for other in others)]
+
+
+def blas_alone() -> AbstractContextManager[Any]:
+    """While it lasts, matrix products stay in the thread that asks for them."""
+    return cast("AbstractContextManager[Any]", _blas().limit(limits=1, user_api="blas"))
 
 
 @cache

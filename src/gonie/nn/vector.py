@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from llvmlite import ir
 from numba import types
@@ -18,11 +18,14 @@ from numba.extending import intrinsic, models, overload, register_model
 
 LANES = 16
 
+operation = cast("Callable[[Callable[..., Any]], Any]", intrinsic)
+"""Decorator: what compiled code calls without the first argument, and what instructions it becomes."""
+
 REORDER = ("contract", "reassoc", "arcp", "nsz")
 """As for plain compiled loops: sums may be reordered, NaN and infinity stay."""
 
 
-class Vector(types.Type):  # type: ignore[misc]
+class Vector(types.Type):
     """The type that compiled code knows sixteen numbers by."""
 
     def __init__(self, dtype: Any) -> None:
@@ -31,13 +34,13 @@ class Vector(types.Type):  # type: ignore[misc]
 
 
 @register_model(Vector)
-class _Registers(models.PrimitiveModel):  # type: ignore[misc]
+class _Registers(models.PrimitiveModel):
     def __init__(self, manager: Any, vector: Vector) -> None:
         number = ir.FloatType() if vector.dtype == types.float32 else ir.DoubleType()
-        super().__init__(manager, vector, ir.VectorType(number, LANES))
+        super().__init__(manager, vector, ir.VectorType(number, LANES))  # type: ignore[no-untyped-call]
 
 
-@intrinsic
+@operation
 def load(_: Any, row: Any) -> Any:
     """The first sixteen numbers of a contiguous array."""
 
@@ -47,7 +50,7 @@ def load(_: Any, row: Any) -> Any:
     return Vector(row.dtype)(row), generate
 
 
-@intrinsic
+@operation
 def store(_: Any, row: Any, vector: Any) -> Any:
     """Puts a vector into the first sixteen places of a contiguous array."""
 
@@ -59,7 +62,7 @@ def store(_: Any, row: Any, vector: Any) -> Any:
     return types.none(row, vector), generate
 
 
-@intrinsic
+@operation
 def splat(_: Any, number: Any) -> Any:
     """One number sixteen times."""
 
@@ -72,7 +75,7 @@ def splat(_: Any, number: Any) -> Any:
     return Vector(number)(number), generate
 
 
-@intrinsic
+@operation
 def larger(_: Any, left: Any, right: Any) -> Any:
     """The larger of each two numbers; the right one where either is NaN."""
 
@@ -82,7 +85,7 @@ def larger(_: Any, left: Any, right: Any) -> Any:
     return left(left, right), generate
 
 
-@intrinsic
+@operation
 def total(_: Any, vector: Any) -> Any:
     """The sum of the sixteen."""
 
@@ -91,7 +94,9 @@ def total(_: Any, vector: Any) -> Any:
         while width > 1:  # one half onto the other
             width //= 2
             low, high = (
-                builder.shuffle_vector(rest, rest, ir.VectorType(index, width)(list(range(first, first + width))))
+                builder.shuffle_vector(
+                    rest, rest, ir.VectorType(index, width)(list(range(first, first + width)))
+                )
                 for first in (0, width)
             )
             rest = builder.fadd(low, high, flags=REORDER)
@@ -108,7 +113,7 @@ def _pointer(context: Any, builder: Any, row: Any, array: Any) -> Any:
 def _define(symbol: Callable[..., Any], instruction: str) -> None:
     """Gives two vectors a Python operator."""
 
-    @intrinsic
+    @operation
     def applied(_: Any, left: Any, right: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return getattr(builder, instruction)(*args, flags=REORDER)

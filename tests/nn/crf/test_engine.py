@@ -212,6 +212,24 @@ def test_easy_and_hard_rows_share_a_batch() -> None:
         torch.testing.assert_close(ours.double(), exact, atol=1e-4, rtol=1e-5)
 
 
+@pytest.mark.parametrize("scale", [1.0, 30.0, 100.0, 1e4])
+@pytest.mark.parametrize("rows", [1, 5, 16, 17])
+def test_far_scores_have_a_gradient(engine: Engine, rows: int, scale: float) -> None:
+    """Whatever stands beside a row, or nothing at all, its counts are its own."""
+    torch.manual_seed(rows)
+    chain = Chain(*(part.float().double() for part in chain_of(7, scale=scale)))
+    emissions, tags = (scale * torch.randn(rows, 30, 7)).double(), torch.randint(0, 7, (rows, 30))
+    mask = torch.arange(30) < torch.randint(1, 31, (rows, 1))
+    found = []
+    for run, kind in ((engine, torch.float32), (SCAN, torch.float64)):
+        e = emissions.to(kind).requires_grad_()
+        parameters = learned(Chain(*(part.to(kind) for part in chain)))
+        value = run.log_likelihood(e, tags, mask, parameters)
+        found.append(torch.autograd.grad(value.sum(), [e, *parameters]))
+    for ours, exact in zip(*found, strict=True):
+        torch.testing.assert_close(ours.double(), exact, atol=1e-2, rtol=1e-4)
+
+
 @needs_numba
 def test_many_tags_and_rows_are_dealt_out_to_threads() -> None:
     chain, emissions = chain_of(37, dtype=torch.float32), torch.randn(70, 31, 37)

@@ -20,7 +20,6 @@ float64. Otherwise what was lost is below K tiny / least² = K 1e-8 of the resul
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -34,26 +33,25 @@ from gonie.nn.compiled import side_by_side
 from gonie.nn.crf.chain import Chain
 from gonie.nn.crf.gold import log_likelihood as exact_likelihood
 from gonie.nn.crf.loops import (
-    BLOCK, Batch, Bools, Factors, Floats, Share, Tables, Trace, decode, find_fault, run_ahead, run_back,
+    BLOCK,
+    Batch,
+    Factors,
+    Outcome,
+    Share,
+    Tables,
+    decode,
+    find_fault,
+    run_ahead,
+    run_back,
 )
 from gonie.nn.crf.scan import log_partition as exact_partition
 from gonie.nn.vector import LANES
 
-WORK_A_THREAD = 1 << 19
+WORK_A_THREAD = 1 << 21
 """Products that are worth a thread of their own."""
 OVERHEAD = 16
 """What a tag of a token costs besides its moves, in products."""
 LEAST = {np.dtype(np.float32): 1e-15, np.dtype(np.float64): 1e-120}
-
-
-class State(NamedTuple):
-    """What the loops leave behind for the way back."""
-
-    batch: Batch
-    factors: Factors
-    trace: Trace
-    hard: Bools
-    """(B,): whether the row's scores lie too far apart."""
 
 
 def fits(mask: Tensor, tags: Tensor | None, num_tags: int) -> bool:
@@ -77,9 +75,8 @@ def log_likelihood(emissions: Tensor, tags: Tensor, mask: Tensor, chain: Chain) 
 def marginals(emissions: Tensor, mask: Tensor, chain: Chain) -> Tensor:
     """p(yt = j), 0 past a row's end; carries no gradient. Shape: (B, T, K), (B, T) -> (B, T, K)."""
     emissions = emissions.to(chain.transitions.dtype)
-    _, state = _run_ahead(emissions, None, mask, chain)
     weights = torch.ones(len(emissions), dtype=emissions.dtype)
-    return _run_back(weights, state, emissions, None, mask, chain)[0]
+    return _run_back(weights, _Task.of(emissions, None, mask, chain))[0]
 
 
 @torch.no_grad()
@@ -101,69 +98,72 @@ class _Sums(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, emissions: Tensor, tags: Tensor | None, mask: Tensor, *chain: Tensor) -> Tensor:
-        value, state = _run_ahead(emissions, tags, mask, Chain(*chain))
-        ctx.save_for_backward(emissions, tags, mask, *chain)
-        ctx.state = state
-        return value
+        ctx.task = _Task.of(emissions.detach(), tags, mask, Chain(*(part.detach() for part in chain)))
+        return _run_ahead(ctx.task)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        emissions, tags, mask, *chain = ctx.saved_tensors
-        unary, *tables = _run_back(grads[0], ctx.state, emissions, tags, mask, Chain(*chain))
+        unary, *tables = _run_back(grads[0], ctx.task)
         return unary, None, None, *tables
 
 
-def _run_ahead(
-    emissions: Tensor, tags: Tensor | None, mask: Tensor, chain: Chain
-) -> tuple[Tensor, State]:
-    """Each row's value (B,), and what the gradient needs."""
-    batch, tables = _batch(emissions, tags, mask), _tables(chain)
-    factors = _factors(tables)
-    B, T, _ = batch.emissions.shape
-    shape = (-(-B // LANES), T, len(tables.start), LANES)
-    trace = Trace(*(np.empty(shape, tables.start.dtype) for _ in Trace._fields))
-    value, hard = np.empty(B, tables.start.dtype), np.zeros(B, np.bool_)
-    side_by_side(
-        partial(run_ahead, batch, share, tables, factors, trace, value, hard) for share in _shares(batch)
-    )
-    result = torch.from_numpy(value)
-    if hard.any():
-        rows = torch.from_numpy(hard)
-        result[rows] = _exact(tags, mask, rows)(emissions[rows].double(), _double(chain)).to(result.dtype)
-    return result, State(batch, factors, trace, hard)
+class _Task(NamedTuple):
+    """A question to the chain, as torch knows it and as the loops do."""
+
+    emissions: Tensor
+    tags: Tensor | None
+    mask: Tensor
+    chain: Chain
+    batch: Batch
+    tables: Tables
+    factors: Factors
+
+    @classmethod
+    def of(cls, emissions: Tensor, tags: Tensor | None, mask: Tensor, chain: Chain) -> _Task:
+        tables = _tables(chain)
+        return cls(emissions, tags, mask, chain, _batch(emissions, tags, mask), tables, _factors(tables))
+
+    def exactly(self, rows: Tensor, emissions: Tensor, chain: Chain) -> Tensor:
+        """The values of hard rows, from their emissions and the chain in float64."""
+        if self.tags is None:
+            return exact_partition(emissions, self.mask[rows], chain)
+        return exact_likelihood(emissions, self.tags[rows], self.mask[rows], chain)
 
 
-def _run_back(
-    weights: Tensor, state: State, emissions: Tensor, tags: Tensor | None, mask: Tensor, chain: Chain
-) -> tuple[Tensor, ...]:
+def _run_ahead(task: _Task) -> Tensor:
+    """Each row's value. Shape: (B,)."""
+    batch, tables, factors = task.batch, task.tables, task.factors
+    B = len(batch.order)
+    out = Outcome(np.empty(B, tables.start.dtype), np.zeros(B, np.bool_))
+    side_by_side(partial(run_ahead, batch, share, tables, factors, out) for share in _shares(batch))
+    result = torch.from_numpy(out.result)
+    if out.hard.any():
+        rows = torch.from_numpy(out.hard)
+        exact = task.exactly(rows, task.emissions[rows].double(), Chain(*(p.double() for p in task.chain)))
+        result[rows] = exact.to(result.dtype)
+    return result
+
+
+def _run_back(weights: Tensor, task: _Task) -> tuple[Tensor, ...]:
     """Gradients by emissions, transitions, start and end, each row's times its weight (B,)."""
-    batch, factors, trace, hard = state
-    hard = hard.copy()  # what is found on the way back stays here: the graph may be walked again
-    unary = np.zeros_like(batch.emissions)
-    found = side_by_side(
-        partial(run_back, batch, share, factors, trace, _array(weights), unary, hard)
-        for share in _shares(batch)
+    batch = task.batch
+    out = Outcome(np.zeros_like(batch.emissions), np.zeros(len(batch.order), np.bool_))
+    shares = side_by_side(
+        partial(run_back, batch, share, task.factors, _array(weights), out) for share in _shares(batch)
     )
-    results = [unary, *(sum(shares[1:], shares[0]) for shares in zip(*found, strict=True))]
-    gradients = [torch.from_numpy(array) for array in results]
-    if hard.any():
-        rows = torch.from_numpy(hard)
+    tables = (sum(parts[1:], parts[0]) for parts in zip(*shares, strict=True))
+    gradients = [torch.from_numpy(array) for array in (out.result, *tables)]
+    if out.hard.any():
+        rows = torch.from_numpy(out.hard)
         with torch.enable_grad():
-            inputs = [part.detach().double().requires_grad_() for part in (emissions[rows], *chain)]
-            value = _exact(tags, mask, rows)(inputs[0], Chain(*inputs[1:]))
+            inputs = [part.double().requires_grad_() for part in (task.emissions[rows], *task.chain)]
+            value = task.exactly(rows, inputs[0], Chain(*inputs[1:]))
             again = torch.autograd.grad(value, inputs, weights[rows].double())
-        gradients[0][rows] = again[0].to(emissions.dtype)
-        for table, more in zip(gradients[1:], again[1:], strict=True):
-            table += more
+        gradients[0][rows] = again[0].to(gradients[0].dtype)
+        for found, more in zip(gradients[1:], again[1:], strict=True):
+            found.add_(more)
     return tuple(gradients)
-
-
-def _exact(tags: Tensor | None, mask: Tensor, rows: Tensor) -> Callable[[Tensor, Chain], Tensor]:
-    """What hard rows are done by."""
-    if tags is None:
-        return lambda e, chain: exact_partition(e, mask[rows], chain)
-    return lambda e, chain: exact_likelihood(e, tags[rows], mask[rows], chain)
 
 
 def _batch(emissions: Tensor, tags: Tensor | None, mask: Tensor) -> Batch:
@@ -197,16 +197,13 @@ def _tables(chain: Chain) -> Tables:
 def _factors(tables: Tables) -> Factors:
     tops = [float(table.max()) for table in tables]
     tops = [top if np.isfinite(top) else 0.0 for top in tops]
-    factors = (np.exp(table - table.dtype.type(top)) for table, top in zip(tables, tops, strict=True))
-    return Factors(
-        *factors, shift=tops[2] + tops[3], move_shift=tops[0], least=LEAST[tables.moves.dtype]
+    moves, turned, start, end = (
+        np.exp(table - table.dtype.type(top)) for table, top in zip(tables, tops, strict=True)
     )
+    least = LEAST[moves.dtype]
+    return Factors(moves, turned, start, end, shift=tops[2] + tops[3], move_shift=tops[0], least=least)
 
 
 def _array(tensor: Tensor) -> NDArray[Any]:
     found: NDArray[Any] = tensor.detach().contiguous().numpy()
     return found
-
-
-def _double(chain: Chain) -> Chain:
-    return Chain(*(part.double() for part in chain))

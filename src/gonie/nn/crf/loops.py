@@ -3,9 +3,9 @@
 A token of nine tags is some 500 products, over before a processor has added up the first sum of the next
 step, which needs its result. So sixteen rows run side by side, each in its lane of a vector: a *group*. Rows
 are grouped by length, longest first, so that a step's rows are the first of its group; a lane whose row has
-ended runs on over zeros that nobody reads. ``compiled`` says what is computed, and when it may be.
+ended runs on empty. ``compiled`` says what is computed, and when it may be.
 
-Letters: B rows of T tokens; K tags, R of them in whole blocks; G groups.
+Letters: B rows of T tokens; K tags, R when rounded up to whole blocks.
 """
 
 from __future__ import annotations
@@ -50,6 +50,19 @@ class Share(NamedTuple):
     step: int
 
 
+class Group(NamedTuple):
+    """Rows that run side by side, and room for their steps."""
+
+    rows: Ints
+    """(n,) longest first"""
+    lengths: Ints
+    """(n,)"""
+    ahead: Floats
+    """(T, R, lanes)"""
+    x: Floats
+    """(T, R, lanes)"""
+
+
 class Tables(NamedTuple):
     """A chain's scores, -inf past K."""
 
@@ -61,6 +74,15 @@ class Tables(NamedTuple):
     """(R,)"""
     end: Floats
     """(R,)"""
+
+
+class Outcome(NamedTuple):
+    """What the loops fill in."""
+
+    result: Floats
+    """The value of each row (B,), or the gradient by the emissions (B, T, K)."""
+    hard: Bools
+    """(B,): whether the row's scores lie too far apart for these loops."""
 
 
 class Factors(NamedTuple):
@@ -82,13 +104,6 @@ class Factors(NamedTuple):
     """What sums may not fall below."""
 
 
-class Trace(NamedTuple):
-    """What the way back needs of the way ahead. Shape: (G, T, R, lanes)."""
-
-    ahead: Floats
-    x: Floats
-
-
 @compiled
 def find_fault(mask: Bools, tags: Ints, num_tags: int) -> bool:
     """Whether a row is empty, has a token after padding, or one whose tag does not exist."""
@@ -106,58 +121,54 @@ def find_fault(mask: Bools, tags: Ints, num_tags: int) -> bool:
 
 
 @compiled
-def run_ahead(
-    batch: Batch, share: Share, tables: Tables, factors: Factors, trace: Trace, value: Floats, hard: Bools
-) -> None:
-    """Fills ``trace``, log Z or log p(tags) of each row into ``value`` (B,), and which rows are ``hard``."""
-    for g in range(share.first, len(trace.ahead), share.step):
-        rows, lengths = _rows(batch, g)
-        log_z = _ahead(batch.emissions, rows, lengths, factors, trace.ahead[g], trace.x[g], hard)
-        for lane in range(len(rows)):
-            row = rows[lane]
-            value[row] = log_z[lane]
+def run_ahead(batch: Batch, share: Share, tables: Tables, factors: Factors, out: Outcome) -> None:
+    """log Z of each row, or where tags are given log p(tags)."""
+    e = batch.emissions
+    ahead, x = _room(e, factors), _room(e, factors)
+    for g in range(share.first, _groups(batch), share.step):
+        group = _group(batch, g, ahead, x)
+        log_z = _ahead(e, group, factors, out.hard)
+        for lane in range(len(group.rows)):
+            row = group.rows[lane]
+            out.result[row] = log_z[lane]
             if batch.tags.size:
-                path = batch.tags[row, : lengths[lane]]
-                value[row] = _score(batch.emissions[row], path, tables) - log_z[lane]
+                path = batch.tags[row, : group.lengths[lane]]
+                out.result[row] = _score(e[row], path, tables) - log_z[lane]
 
 
 @compiled
 def run_back(
-    batch: Batch,
-    share: Share,
-    factors: Factors,
-    trace: Trace,
-    weights: Floats,
-    unary: Floats,
-    hard: Bools,
+    batch: Batch, share: Share, factors: Factors, weights: Floats, out: Outcome
 ) -> tuple[Floats, Floats, Floats]:
-    """The gradient by transitions (K, K), start and end (K,); that by emissions is put into ``unary``.
+    """The gradient by transitions (K, K), start and end (K,), and that by emissions.
 
-    Each row's is multiplied by its weight (B,). Rows that are hard, or are found to be, are left out.
+    Each row's is multiplied by its weight (B,); hard rows are left out. The way ahead is gone once more: to
+    keep its steps for all groups takes longer, as memory that is new to a process does.
     """
-    T, R = trace.ahead.shape[1:3]
-    K = batch.emissions.shape[2]
-    kind = trace.ahead.dtype
+    e, kind = batch.emissions, batch.emissions.dtype
+    K, R = e.shape[2], len(factors.start)
     expected, observed = np.zeros((R, R), kind), np.zeros((K, K), kind)
     start, end = np.zeros(K, kind), np.zeros(K, kind)
-    arriving = np.empty((T, R, LANES), kind)
-    for g in range(share.first, len(trace.ahead), share.step):
-        rows, lengths = _rows(batch, g)
-        sign = -1 if batch.tags.size else 1
+    ahead, x, arriving = _room(e, factors), _room(e, factors), _room(e, factors)
+    sign = -1 if batch.tags.size else 1
+    for g in range(share.first, _groups(batch), share.step):
+        group = _group(batch, g, ahead, x)
         given = np.zeros(LANES, kind)
-        for lane in range(len(rows)):
-            given[lane] = sign * weights[rows[lane]]
-        _back(rows, lengths, factors, trace.ahead[g], trace.x[g], given, arriving, unary, hard)
-        _count(trace.ahead[g], arriving, lengths[0], expected)
-        for lane in range(len(rows)):
-            row, last = rows[lane], lengths[lane] - 1
-            if hard[row]:
+        for lane in range(len(group.rows)):
+            given[lane] = sign * weights[group.rows[lane]]
+        _ahead(e, group, factors, out.hard)
+        _back(group, factors, given, arriving, out)
+        _count(ahead, arriving, group.lengths[0], expected)
+        for lane in range(len(group.rows)):
+            row, last = group.rows[lane], group.lengths[lane] - 1
+            if out.hard[row]:
                 continue
+            unary = out.result[row]
             if batch.tags.size:
-                _observe(batch.tags[row, : last + 1], weights[row], unary[row], observed)
+                _observe(batch.tags[row, : last + 1], weights[row], unary, observed)
             for j in range(K):
-                start[j] += unary[row, 0, j]
-                end[j] += unary[row, last, j]
+                start[j] += unary[0, j]
+                end[j] += unary[last, j]
     for i in range(K):
         for j in range(K):
             observed[i, j] += expected[i, j] * factors.moves[i, j]
@@ -171,34 +182,15 @@ def decode(batch: Batch, share: Share, tables: Tables, tags: Ints, scores: Float
     The way back finds each choice again, by K sums, which is cheaper than to keep all K² on the way ahead.
     """
     e = batch.emissions
-    R, kind = len(tables.start), e.dtype
-    best = np.empty((e.shape[1], R, LANES), kind)
-    tops, nothing = np.empty(LANES, kind), splat(kind.type(-1e30))
-    for g in range(share.first, -(-len(batch.order) // LANES), share.step):
-        rows, lengths = _rows(batch, g)
-        scores_here = np.zeros(LANES)
-        for t in range(lengths[0]):
-            here = best[t]
-            going = _going(lengths, t)
-            _gather(e, rows[:going], t, kind.type(0), here)
-            top = nothing
-            for j in range(0, R, BLOCK):
-                if t == 0:
-                    for k in range(j, j + BLOCK):
-                        store(here[k], load(here[k]) + splat(tables.start[k]))
-                else:
-                    _reach(best[t - 1], tables.turned, j, here)
-                for k in range(j, j + BLOCK):
-                    top = larger(load(here[k]), top)
-            for j in range(R):
-                store(here[j], load(here[j]) - top)
-            store(tops, top)
-            for lane in range(going):
-                scores_here[lane] += tops[lane]
+    best = _room(e, tables)
+    for g in range(share.first, _groups(batch), share.step):
+        group = _group(batch, g, best, best)
+        rows, lengths = group.rows, group.lengths
+        shifts = _best(e, group, tables)
         for lane in range(len(rows)):
             last = lengths[lane] - 1
             tag = _choose(best[last], lane, tables.end)
-            scores[rows[lane]] = scores_here[lane] + best[last, tag, lane] + tables.end[tag]
+            scores[rows[lane]] = shifts[lane] + best[last, tag, lane] + tables.end[tag]
             for t in range(last, -1, -1):
                 tags[rows[lane], t] = tag
                 if t > 0:
@@ -206,10 +198,20 @@ def decode(batch: Batch, share: Share, tables: Tables, tags: Ints, scores: Float
 
 
 @inlined
-def _rows(batch: Batch, group: int) -> Any:
-    """A group's rows and their lengths, longest first."""
-    ends = group * LANES, min((group + 1) * LANES, len(batch.order))
-    return batch.order[ends[0] : ends[1]], batch.lengths[ends[0] : ends[1]]
+def _room(e: Floats, tables: Any) -> Floats:
+    """Room for a group's steps. Shape: (T, R, lanes)."""
+    return np.empty((e.shape[1], len(tables.start), LANES), e.dtype)
+
+
+@inlined
+def _groups(batch: Batch) -> int:
+    return -(-len(batch.order) // LANES)
+
+
+@inlined
+def _group(batch: Batch, number: int, ahead: Floats, x: Floats) -> Group:
+    first, end = number * LANES, min((number + 1) * LANES, len(batch.order))
+    return Group(batch.order[first:end], batch.lengths[first:end], ahead, x)
 
 
 @inlined
@@ -222,11 +224,11 @@ def _going(lengths: Ints, t: int) -> int:
 
 
 @compiled
-def _gather(e: Floats, rows: Ints, t: int, filling: Any, out: Floats) -> None:
-    """Token t of each row into its lane of ``out`` (R, lanes); past K what a table of -inf makes nothing."""
+def _gather(e: Floats, rows: Ints, t: int, out: Floats) -> None:
+    """Token t of each row into its lane of ``out`` (R, lanes); 0 where there is none."""
     K = e.shape[2]
-    if len(rows) < LANES or K < len(out):
-        out[:] = filling
+    if len(rows) < LANES or len(out) > K:
+        out[:] = 0.0
     for lane in range(len(rows)):
         row = e[rows[lane], t]
         for j in range(K):
@@ -234,40 +236,42 @@ def _gather(e: Floats, rows: Ints, t: int, filling: Any, out: Floats) -> None:
 
 
 @compiled
-def _ahead(
-    e: Floats, rows: Ints, lengths: Ints, factors: Factors, ahead: Floats, x: Floats, hard: Bools
-) -> Floats:
-    """A group's way ahead: fills ``ahead`` and ``x`` (T, R, lanes); log Z (lanes,), or where it is hard, 0."""
-    K, R, kind = e.shape[2], len(factors.start), e.dtype
-    log_z, scales = np.zeros(LANES), np.ones(LANES)
-    tops, totals, least = np.empty(LANES, kind), np.empty(LANES, kind), np.full(LANES, kind.type(1))
-    one = splat(kind.type(1))
-    for t in range(lengths[0]):
-        here, there = ahead[t], x[t]
-        going = _going(lengths, t)
-        _gather(e, rows[:going], t, kind.type(0), there)
-        top = load(there[0])
-        for j in range(1, K):
-            top = larger(load(there[j]), top)
-        for j in range(K):
-            store(there[j], load(there[j]) - top)
-        exp_in_place(there[:K].ravel())
+def _best(e: Floats, group: Group, tables: Tables) -> Floats:
+    """Fills a group's best scores, into ``ahead``; what was taken from each lane (lanes,)."""
+    best, R, kind = group.ahead, len(tables.start), e.dtype
+    tops, shifts, nothing = np.empty(LANES, kind), np.zeros(LANES), splat(kind.type(-1e30))
+    for t in range(group.lengths[0]):
+        here = best[t]
+        going = _going(group.lengths, t)
+        _gather(e, group.rows[:going], t, here)
         if t == 0:
             for j in range(R):
-                store(here[j], splat(factors.start[j]) * load(there[j]))
+                store(here[j], load(here[j]) + splat(tables.start[j]))
         else:
             for j in range(0, R, BLOCK):
-                _sums(ahead[t - 1], factors.turned, j, here)
-            for j in range(R):
-                store(here[j], load(here[j]) * load(there[j]))
-        sums = load(here[0])
-        for j in range(1, R):
-            sums = sums + load(here[j])
-        scale = one / sums
+                _reach(best[t - 1], tables.turned, j, here)
+        top = nothing
         for j in range(R):
-            store(here[j], load(here[j]) * scale)
+            top = larger(load(here[j]), top)
+        for j in range(R):
+            store(here[j], load(here[j]) - top)
         store(tops, top)
-        store(totals, sums)
+        for lane in range(going):
+            shifts[lane] += tops[lane]
+    return shifts
+
+
+@compiled
+def _ahead(e: Floats, group: Group, factors: Factors, hard: Bools) -> Floats:
+    """A group's way ahead: fills ``ahead`` and ``x``. log Z (lanes,), or where a row is hard, 0."""
+    ahead, lengths, kind = group.ahead, group.lengths, e.dtype
+    log_z, scales = np.zeros(LANES), np.ones(LANES)
+    tops, totals, least = np.empty(LANES, kind), np.empty(LANES, kind), np.full(LANES, kind.type(1))
+    for t in range(lengths[0]):
+        going = _going(lengths, t)
+        _exponentiate(e, group.rows[:going], t, group.x[t], tops)
+        _step_ahead(group, t, factors, totals)
+        ahead[t][:, going:] = 0.0  # of rows that have ended, or were never there, nothing may be counted
         for lane in range(going):
             log_z[lane] += tops[lane]
             scales[lane] *= totals[lane]
@@ -275,84 +279,124 @@ def _ahead(
             if not 1e-150 < scales[lane] < 1e150:  # a logarithm is taken only near the ends of the format
                 log_z[lane] += log(scales[lane])
                 scales[lane] = 1.0
-    for lane in range(len(rows)):
+    for lane in range(len(lengths)):
         last = lengths[lane] - 1
-        ending = kind.type(0)
-        for j in range(R):
-            ending += ahead[last, j, lane] * factors.end[j]
+        ending = _ending(ahead[last], lane, factors)
         log_z[lane] += factors.shift + last * factors.move_shift + log(scales[lane]) + log(ending)
         if not (least[lane] >= factors.least and ending >= factors.least) or isnan(log_z[lane]):
-            hard[rows[lane]] = True
+            hard[group.rows[lane]] = True
             log_z[lane] = 0.0
-            ahead[:, :, lane] = 0.0
-            x[:, :, lane] = 0.0
+            ahead[: lengths[0], :, lane] = 0.0
+            group.x[: lengths[0], :, lane] = 0.0
     return log_z
 
 
-@compiled
-def _back(
-    rows: Ints,
-    lengths: Ints,
-    factors: Factors,
-    ahead: Floats,
-    x: Floats,
-    weights: Floats,
-    arriving: Floats,
-    unary: Floats,
-    hard: Bools,
-) -> None:
-    """A group's way back, scaled so that Σj ahead[t, j] back[t, j] = 1, all times the weights (lanes,).
+@inlined
+def _exponentiate(e: Floats, rows: Ints, t: int, out: Floats, tops: Floats) -> None:
+    """exp(e[t] - top) of each row into its lane of ``out`` (R, lanes), and each lane's largest, its top."""
+    K = e.shape[2]
+    _gather(e, rows, t, out)
+    top = load(out[0])
+    for j in range(1, K):
+        top = larger(load(out[j]), top)
+    for j in range(K):
+        store(out[j], load(out[j]) - top)
+    exp_in_place(out[:K].ravel())
+    store(tops, top)
 
-    Fills ``unary`` (B, T, K) with the marginals, and ``arriving`` (T, R, lanes), of which the moves to t are
-    made; the latter is 0 where no row of the batch moves, and in hard rows.
+
+@inlined
+def _step_ahead(group: Group, t: int, factors: Factors, totals: Floats) -> None:
+    """ahead[t] = x[t] ∘ (ahead[t-1] E), scaled to a sum of 1; what the sums (lanes,) were before."""
+    here, there, R = group.ahead[t], group.x[t], len(factors.start)
+    if t == 0:
+        for j in range(R):
+            store(here[j], splat(factors.start[j]))
+    else:
+        for j in range(0, R, BLOCK):
+            _sums(group.ahead[t - 1], factors.turned, j, here)
+    store(here[0], load(here[0]) * load(there[0]))
+    sums = load(here[0])
+    for j in range(1, R):
+        product = load(here[j]) * load(there[j])
+        store(here[j], product)
+        sums = sums + product
+    scale = splat(here.dtype.type(1)) / sums
+    for j in range(R):
+        store(here[j], load(here[j]) * scale)
+    store(totals, sums)
+
+
+@compiled
+def _back(group: Group, factors: Factors, weights: Floats, arriving: Floats, out: Outcome) -> None:
+    """A group's way back, scaled so that Σj ahead[t, j] back[t, j] = 1; results times the weights (lanes,).
+
+    Fills in the marginals, and ``arriving`` (T, R, lanes), of which the moves to t are made; the latter is 0
+    where no row moves, and in hard rows, whose ``ahead`` becomes 0 too.
     """
-    K, R, kind = unary.shape[2], len(factors.start), ahead.dtype
-    back, further, p = np.zeros((R, LANES), kind), np.empty((R, LANES), kind), np.empty((R, LANES), kind)
-    totals, sums = np.empty(LANES, kind), np.empty(LANES, kind)
-    one, weight = splat(kind.type(1)), load(weights)
+    rows, lengths, ahead, x = group
+    K, R, kind = out.result.shape[2], len(factors.start), ahead.dtype
+    back, p = np.zeros((R, LANES), kind), np.empty((R, LANES), kind)
+    sums = np.empty((2, LANES), kind)
     before = 0
     for t in range(lengths[0] - 1, -1, -1):
         going = _going(lengths, t)
         for lane in range(before, going):  # rows whose last token this is
-            ending = kind.type(0)
-            for j in range(R):
-                ending += ahead[t, j, lane] * factors.end[j]
+            ending = _ending(ahead[t], lane, factors)
             for j in range(R):
                 back[j, lane] = factors.end[j] / ending if ending > 0 else kind.type(0)
         before = going
         for j in range(R):
-            store(p[j], load(ahead[t][j]) * load(back[j]) * weight)
+            store(p[j], load(ahead[t][j]) * load(back[j]) * load(weights))
         for lane in range(going):
-            row = unary[rows[lane], t]
+            row = out.result[rows[lane], t]
             for j in range(K):
                 row[j] = p[j, lane]
-        if t == 0:
-            break
-        here = arriving[t]
-        for j in range(R):
-            store(here[j], load(x[t][j]) * load(back[j]))
-        for j in range(0, R, BLOCK):
-            _sums(here, factors.moves, j, further)
-        reached, all_back = splat(kind.type(0)), splat(kind.type(0))
-        for j in range(R):
-            reached = reached + load(ahead[t - 1][j]) * load(further[j])
-            all_back = all_back + load(further[j])
-        scale = one / reached
-        scaled = scale * weight
-        for j in range(R):
-            store(here[j], load(here[j]) * scaled)
-            store(back[j], load(further[j]) * scale)
-        store(totals, reached)
-        store(sums, all_back)
-        for lane in range(going):
-            enough = totals[lane] >= factors.least and totals[lane] >= factors.least * sums[lane]
-            hard[rows[lane]] |= not enough
-        if going < LANES:
-            here[:, going:] = 0.0
+        if t > 0:
+            for j in range(R):
+                store(arriving[t][j], load(x[t][j]) * load(back[j]))
+            _step_back(ahead[t - 1], factors, weights, arriving[t], back, sums)
+            arriving[t][:, going:] = 0.0
+            for lane in range(going):
+                enough = sums[0, lane] >= factors.least and sums[0, lane] >= factors.least * sums[1, lane]
+                out.hard[rows[lane]] |= not enough
     for lane in range(len(rows)):
-        if hard[rows[lane]]:
+        if out.hard[rows[lane]]:
             arriving[: lengths[0], :, lane] = 0.0
             ahead[: lengths[0], :, lane] = 0.0
+
+
+@inlined
+def _step_back(
+    before: Floats, factors: Factors, weights: Floats, arriving: Floats, back: Floats, sums: Floats
+) -> None:
+    """back[t-1] = E arriving, in the scale of ``before``, which is ahead[t-1]; ``arriving`` is scaled too.
+
+    ``sums`` (2, lanes) are what was divided by, and Σj back[t-1, j] before that.
+    """
+    R, kind = len(factors.start), back.dtype
+    for j in range(0, R, BLOCK):
+        _sums(arriving, factors.moves, j, back)
+    reached = all_back = splat(kind.type(0))
+    for j in range(R):
+        reached = reached + load(before[j]) * load(back[j])
+        all_back = all_back + load(back[j])
+    scale = splat(kind.type(1)) / reached
+    scaled = scale * load(weights)
+    for j in range(R):
+        store(arriving[j], load(arriving[j]) * scaled)
+        store(back[j], load(back[j]) * scale)
+    store(sums[0], reached)
+    store(sums[1], all_back)
+
+
+@inlined
+def _ending(ahead: Floats, lane: int, factors: Factors) -> Any:
+    """Σj ahead[j] exp(z[j]) of a lane."""
+    ending = ahead[0, lane] * factors.end[0]
+    for j in range(1, len(factors.end)):
+        ending += ahead[j, lane] * factors.end[j]
+    return ending
 
 
 @compiled
@@ -432,7 +476,7 @@ def _choose(best: Floats, lane: int, moves: Floats) -> int:
 
 
 @inlined
-def _score(e: Floats, path: Ints, tables: Tables) -> float:
+def _score(e: Floats, path: Ints, tables: Tables) -> Any:
     """A path's score. Shape: (T, K), (L,)."""
     last = len(path) - 1
     score = np.float64(tables.start[path[0]]) + tables.end[path[last]]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from gonie.nn.compiled import ONE, compiled, side_by_side, sigmoid, tanh
+from gonie.nn.compiled import ONE, blas_alone, compiled, side_by_side, sigmoid, tanh
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -98,9 +98,10 @@ class _Packed(torch.autograd.Function):
         parts = plan(mask.sum(1).numpy(), T, directions=len(weights), threads=torch.get_num_threads())
         flat = x.detach().reshape(-1, D).contiguous().numpy()
         states = np.zeros((B * T, len(weights) * H), dtype=np.float32)
-        traces = side_by_side(
-            partial(run_ahead, flat, part, weights[part.direction], states) for part in parts
-        )
+        with blas_alone():
+            traces = side_by_side(
+                partial(run_ahead, flat, part, weights[part.direction], states) for part in parts
+            )
         ctx.save_for_backward(*parameters)
         ctx.parts, ctx.traces, ctx.shape = parts, traces, x.shape
         return torch.from_numpy(states).view(B, T, -1)
@@ -112,10 +113,11 @@ class _Packed(torch.autograd.Function):
         weights = _by_direction(ctx.saved_tensors)
         given = grads[0].reshape(B * T, -1).contiguous().numpy()
         dx = np.zeros((len(weights), B * T, D), dtype=np.float32)  # what each direction adds
-        found = side_by_side(
-            partial(run_back, given, part, weights[part.direction], trace, dx[part.direction])
-            for part, trace in zip(ctx.parts, ctx.traces, strict=True)
-        )
+        with blas_alone():
+            found = side_by_side(
+                partial(run_back, given, part, weights[part.direction], trace, dx[part.direction])
+                for part, trace in zip(ctx.parts, ctx.traces, strict=True)
+            )
         result: list[Tensor | None] = [torch.from_numpy(dx.sum(0)).view(B, T, D), None]
         for direction in range(len(weights)):
             mine = [grad for part, grad in zip(ctx.parts, found, strict=True) if part.direction == direction]
