@@ -90,6 +90,6 @@ def compiled() -> Engine:
 @cache
 def fused() -> Engine:
     """The fused kernels; they need Triton."""
-    from gonie.nn.crf.fused import log_likelihood, log_partition, marginals, viterbi
+    from gonie.nn.crf.fused import fits, log_likelihood, log_partition, marginals, viterbi
 
     return Engine("fused", fits, log_likelihood, log_partition, marginals, viterbi)

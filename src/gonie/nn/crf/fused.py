@@ -36,6 +36,18 @@ BLOCK = 128
 """Tokens looked at together where nothing has to wait: counting the mask, scoring the gold path."""
 
 
+def fits(mask: Tensor, tags: Tensor | None, num_tags: int) -> bool:
+    """Whether the mask (B, T) is right-padded without an empty row, and every token's tag exists."""
+    B, T = mask.shape
+    fault = torch.zeros((), dtype=torch.int32, device=mask.device)
+    mask = mask.contiguous()
+    _fits_kernel[(B,)](
+        mask, mask if tags is None else tags.contiguous(), fault, T, num_tags,
+        TAGS=tags is not None, BLOCK=BLOCK, num_warps=1,
+    )  # fmt: skip
+    return not fault.item()
+
+
 def log_partition(emissions: Tensor, mask: Tensor, chain: Chain) -> Tensor:
     """log Z of each row, differentiable once. Shape: (B, T, K), (B, T) -> (B,). The mask is not checked."""
     return _Sums.apply(emissions, None, mask, *chain)  # type: ignore[no-any-return, no-untyped-call]
@@ -144,6 +156,24 @@ def _warps(width: int) -> int:
 
 
 @triton.jit
+def _fits_kernel(mask_ptr, tags_ptr, fault_ptr, T, K, TAGS: tl.constexpr, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64) * T
+    at = tl.arange(0, BLOCK)
+    faults = 0
+    for first in range(0, T, BLOCK):
+        t = first + at
+        here = tl.load(mask_ptr + row + t, mask=t < T, other=0).to(tl.int32)
+        before = tl.load(mask_ptr + row + t - 1, mask=(t > 0) & (t < T), other=1).to(tl.int32)
+        fault = (here > before) | ((t == 0) & (here == 0))
+        if TAGS:
+            tag = tl.load(tags_ptr + row + t, mask=here > 0, other=0)
+            fault |= (tag < 0) | (tag >= K)
+        faults += tl.sum(fault.to(tl.int32))
+    if faults > 0:
+        tl.store(fault_ptr, 1)
+
+
+@triton.jit
 def _count(mask_ptr, row, T, BLOCK: tl.constexpr):
     """How many tokens a row has."""
     length = 0
@@ -198,20 +228,17 @@ def _forward_kernel(
     A = _load_pairs(A_ptr, K, WIDTH)
     e_row, alphas_row = e_ptr + row * T * K + j, alphas_ptr + row * T * K + j
     alpha = tl.load(start_ptr + j, mask=tag, other=-float("inf"))
-    alpha += tl.load(e_row, mask=tag, other=0.0).to(kind)
-    top = tl.maximum(tl.max(alpha, 0), LOWEST)
-    alpha -= top
-    shift = top.to(tl.float64)
+    shift = tl.zeros((), dtype=tl.float64)
     last = length - 1
-    coming = tl.load(e_row + tl.minimum(1, last) * K, mask=tag, other=0.0).to(kind)
-    if KEEP:
-        tl.store(alphas_row, alpha, mask=tag)
-    for t in range(1, length):
+    coming = tl.load(e_row, mask=tag, other=0.0).to(kind)
+    for t in range(length):
         e = coming
         coming = tl.load(e_row + tl.minimum(t + 1, last) * K, mask=tag, other=0.0).to(kind)
-        x = alpha[:, None] + A
-        tops = tl.maximum(tl.max(x, 0), LOWEST)
-        alpha = tops + tl.log(tl.sum(tl.exp(x - tops[None, :]), 0)) + e
+        if t > 0:
+            x = alpha[:, None] + A
+            tops = tl.maximum(tl.max(x, 0), LOWEST)
+            alpha = tops + tl.log(tl.sum(tl.exp(x - tops[None, :]), 0))
+        alpha += e
         top = tl.maximum(tl.max(alpha, 0), LOWEST)
         alpha -= top
         shift += top.to(tl.float64)
@@ -249,18 +276,25 @@ def _backward_kernel(
         p -= (i == after).to(kind)
     tl.store(unary_ptr + here + last * K, (sign * p).to(unary_ptr.dtype.element_ty), mask=tag)
     tl.store(counts_ptr + (row * (K + 2) + K + 1) * K + i, sign * p, mask=tag)
+    coming = tl.load(e_ptr + here + last * K, mask=tag, other=0.0).to(kind)
+    coming_alpha = tl.load(alphas_ptr + here + tl.maximum(last - 1, 0) * K, mask=tag, other=-float("inf"))
+    coming_tag = tl.load(tags_ptr + row * T + tl.maximum(last - 1, 0)).to(tl.int32)
     for back in range(1, length):
         t = length - back
-        x = A + (tl.load(e_ptr + here + t * K, mask=tag, other=0.0).to(kind) + beta)[None, :]
+        e, alpha, before = coming, coming_alpha, coming_tag
+        coming = tl.load(e_ptr + here + (t - 1) * K, mask=tag, other=0.0).to(kind)
+        next = tl.maximum(t - 2, 0)
+        coming_alpha = tl.load(alphas_ptr + here + next * K, mask=tag, other=-float("inf"))
+        coming_tag = tl.load(tags_ptr + row * T + next).to(tl.int32)
+        x = A + (e + beta)[None, :]
         tops = tl.maximum(tl.max(x, 1), LOWEST)
         x = tl.exp(x - tops[:, None])
         sums = tl.sum(x, 1)
         beta = tops + tl.log(sums)
-        v = tl.load(alphas_ptr + here + (t - 1) * K, mask=tag, other=-float("inf")) + beta
+        v = alpha + beta
         p = tl.exp(v - _log_sum(v))
         counts += (p / tl.where(sums > 0, sums, 1.0))[:, None] * x
         if GOLD:
-            before = tl.load(tags_ptr + row * T + t - 1).to(tl.int32)
             counts -= ((i[:, None] == before) & (i[None, :] == after)).to(kind)
             p -= (i == before).to(kind)
             after = before
@@ -288,18 +322,16 @@ def _best_kernel(
     A = _load_pairs(A_ptr, K, WIDTH)
     here = row * T * K + j
     best = tl.load(start_ptr + j, mask=tag, other=-float("inf"))
-    best += tl.load(e_ptr + here, mask=tag, other=0.0).to(kind)
-    top = tl.maximum(tl.max(best, 0), LOWEST)
-    best -= top
-    shift = top.to(tl.float64)
+    shift = tl.zeros((), dtype=tl.float64)
     last = length - 1
-    coming = tl.load(e_ptr + here + tl.minimum(1, last) * K, mask=tag, other=0.0).to(kind)
-    for t in range(1, length):
+    coming = tl.load(e_ptr + here, mask=tag, other=0.0).to(kind)
+    for t in range(length):
         e = coming
         coming = tl.load(e_ptr + here + tl.minimum(t + 1, last) * K, mask=tag, other=0.0).to(kind)
-        value, choice = tl.max(best[:, None] + A, 0, return_indices=True)
-        tl.store(choices_ptr + here + t * K, choice.to(tl.uint8), mask=tag)
-        best = value + e
+        if t > 0:
+            best, choice = tl.max(best[:, None] + A, 0, return_indices=True)
+            tl.store(choices_ptr + here + t * K, choice.to(tl.uint8), mask=tag)
+        best += e
         top = tl.maximum(tl.max(best, 0), LOWEST)
         best -= top
         shift += top.to(tl.float64)
