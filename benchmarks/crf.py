@@ -7,7 +7,11 @@
 Loss and gradient: the mean negative log-likelihood of a batch of full sentences, and its gradient by
 emissions and parameters. Decode: the best path as a list or a tensor, whatever the library gives. Both get
 the same numbers, and their losses, gradients and best scores are compared before anything is timed.
-Rounds alternate; medians count. Memory is the peak above what the inputs take, on a GPU only.
+Rounds alternate; medians count. Memory is the peak of loss and gradient above what was there before: what
+torch's allocator counts on a GPU, resident memory on a CPU (Linux only).
+
+On a GPU both times have a floor that is torch's own: the mean, its gradient, and the thread that autograd
+hands a GPU's part to. The last lines say how high it is, by a function that computes nothing.
 
 pytorch-crf is no dependency of gonie: pip install pytorch-crf==0.7.2 where this runs.
 """
@@ -16,8 +20,10 @@ from __future__ import annotations
 
 import argparse
 import copy
+import ctypes
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from statistics import median
 from time import perf_counter
 
@@ -100,14 +106,45 @@ def seconds(run: Callable[[], object], device: str, budget: float = 0.3) -> floa
     return median(times)
 
 
-def peak(run: Callable[[], object]) -> float:
-    """MiB that a call takes at most on a GPU, above what was there before."""
-    torch.cuda.synchronize()
-    before = torch.cuda.memory_allocated()
-    torch.cuda.reset_peak_memory_stats()
+def peak(run: Callable[[], object], device: str) -> float:
+    """MiB that a call takes at most, above what was there before."""
+    if device == "cuda":
+        torch.cuda.synchronize()
+        before = torch.cuda.memory_allocated()
+        torch.cuda.reset_peak_memory_stats()
+        run()
+        torch.cuda.synchronize()
+        return (torch.cuda.max_memory_allocated() - before) / 2**20
+    ctypes.CDLL("libc.so.6").malloc_trim(0)  # or memory that was used before would not count
+    Path("/proc/self/clear_refs").write_text("5")  # forgets the highest so far
+    before = resident("VmRSS")
     run()
-    torch.cuda.synchronize()
-    return (torch.cuda.max_memory_allocated() - before) / 2**20
+    return max(0.0, resident("VmHWM") - before)
+
+
+def resident(field: str) -> float:
+    """MiB of this process."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(field)) / 2**10
+
+
+class Nothing(torch.autograd.Function):
+    """A function with the inputs and gradients of a CRF's likelihood that computes nothing."""
+
+    @staticmethod
+    def forward(ctx, *inputs):
+        ctx.save_for_backward(*inputs)
+        return inputs[0].new_empty(len(inputs[0]))
+
+    @staticmethod
+    def backward(ctx, _):
+        return tuple(torch.empty_like(each) for each in ctx.saved_tensors)
+
+
+def floor(case: Case) -> float:
+    """Seconds of loss and gradient if the CRF were free."""
+    inputs = [case.emissions, *case.gonie.chain()]
+    return seconds(lambda: torch.autograd.grad(-Nothing.apply(*inputs).mean(), inputs), "cuda")
 
 
 def compare(case: Case, device: str, rounds: int) -> dict[str, float]:
@@ -125,8 +162,9 @@ def compare(case: Case, device: str, rounds: int) -> dict[str, float]:
         for name, call in calls.items():
             times[name].append(seconds(call, device))
     found = {name: median(values) for name, values in times.items()}
-    if device == "cuda":
-        found |= {"gonie MiB": peak(case.gonie_step), "peer MiB": peak(case.peer_step)}
+    if device == "cuda" or sys.platform == "linux":
+        memory = {"gonie MiB": case.gonie_step, "peer MiB": case.peer_step}
+        found |= {name: median(peak(call, device) for _ in range(3)) for name, call in memory.items()}
     return found
 
 
@@ -146,7 +184,7 @@ def check(device: str) -> None:
         mask[0] = True
         there = Chain(*(part.clone().to(device).requires_grad_() for part in chain))
         exact = Chain(*(part.double().requires_grad_() for part in chain))
-        engine = choose(emissions.to(device), there)[0]
+        engine = choose(emissions.to(device), there.transitions.dtype)[0]
         e = emissions.clone().to(device).requires_grad_()
         wide = emissions.double().requires_grad_()
         ours = engine.log_likelihood(e, tags.to(device), mask.to(device), there)
@@ -198,8 +236,14 @@ def main() -> None:
             ):
                 if ours in found:
                     a, b = found[ours] * unit, found[theirs] * unit
-                    line += f"  {a:7.3f} {b:7.1f} {b / a:5.0f}x   "
+                    line += f"  {a:7.3f} {b:7.1f} {b / max(a, 1e-3):5.0f}x   "
             print(line, flush=True)
+    if arguments.device == "cuda":
+        case = Case(17, (32, 40), "cuda")
+        print(f"loss + gradient of a function that computes nothing: {floor(case) * 1e3:.3f} ms")
+        with torch.autograd.set_multithreading_enabled(False):
+            alone, ours = floor(case), seconds(case.gonie_step, "cuda")
+        print(f"without autograd's own thread: {alone * 1e3:.3f} ms; K=17 (32, 40) then {ours * 1e3:.3f} ms")
 
 
 if __name__ == "__main__":

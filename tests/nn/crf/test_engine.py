@@ -22,7 +22,7 @@ from gonie.nn.crf.gold import path_score
 HAS_GPU = torch.cuda.is_available()
 if not HAS_GPU:
     os.environ["TRITON_INTERPRET"] = "1"  # read when the kernels are first imported, below
-COMPILED, _ = choose(torch.zeros(1, 1, 1), Chain(torch.zeros(1, 1), torch.zeros(1), torch.zeros(1)))
+COMPILED, _ = choose(torch.zeros(1, 1, 1), torch.float32)
 FUSED = fused() if find_spec("triton") else SCAN
 needs_numba = pytest.mark.skipif(not has_numba(), reason="Numba is not installed")
 needs_triton = pytest.mark.skipif(not find_spec("triton"), reason="Triton is not installed")
@@ -274,12 +274,12 @@ def test_not_a_number_shows(engine: Engine) -> None:
 
 @needs_numba
 def test_the_choice_gives_its_reason() -> None:
-    chosen, reason = choose(torch.zeros(1, 1, 2), chain_of(2, dtype=torch.float32))
+    chosen, reason = choose(torch.zeros(1, 1, 2), torch.float32)
     assert (chosen.name, reason) == ("compiled", "torch.float32 on a CPU")
-    chosen, reason = choose(torch.zeros(1, 1, 2, device="meta"), chain_of(2, dtype=torch.float32))
+    chosen, reason = choose(torch.zeros(1, 1, 2, device="meta"), torch.float32)
     assert chosen.name == "scan"
     assert "on meta" in reason
-    assert choose(torch.zeros(1, 1, 2), chain_of(2, dtype=torch.bfloat16))[0].name == "scan"
+    assert choose(torch.zeros(1, 1, 2), torch.bfloat16)[0].name == "scan"
     assert CRF(2).why(torch.zeros(1, 1, 2)) == "compiled: torch.float32 on a CPU"
 
 
@@ -315,6 +315,45 @@ def test_the_fused_kernels_equal_the_scan(num_tags: int, kind: torch.dtype) -> N
     exact = {"rtol": 1e-9, "atol": 1e-10} if kind == torch.float64 else {"rtol": 1e-4, "atol": 1e-4}
     for ours, theirs in zip(*found, strict=True):
         torch.testing.assert_close(ours, theirs, **exact)
+
+
+@pytest.mark.parametrize(
+    "run",
+    [SCAN, pytest.param(COMPILED, marks=needs_numba), pytest.param(FUSED, marks=needs_triton)],
+    ids=["scan", "compiled", "fused"],
+)
+def test_each_implementation_sees_what_does_not_fit(run: Engine) -> None:
+    device = "cuda" if HAS_GPU and run.name == "fused" else "cpu"
+
+    def fits(mask: list[list[int]], tags: list[list[int]] | None = None) -> bool:
+        given = None if tags is None else torch.tensor(tags, device=device)
+        return run.fits(torch.tensor(mask, device=device).bool(), given, 3)
+
+    assert fits([[1, 1, 1], [1, 0, 0]])
+    assert not fits([[1, 1, 1], [0, 0, 0]])  # an empty row
+    assert not fits([[1, 0, 1], [1, 1, 1]])  # a token after padding
+    assert not fits([[0, 1, 1], [1, 1, 1]])  # padding on the left
+    assert fits([[1, 1, 1], [1, 0, 0]], [[0, 1, 2], [2, -1, 99]])  # what stands at padding never matters
+    assert not fits([[1, 1, 1], [1, 0, 0]], [[0, 1, 3], [2, 0, 0]])
+    assert not fits([[1, 1, 1], [1, 0, 0]], [[0, 1, 2], [-1, 0, 0]])
+    many = torch.ones(70, 90, dtype=torch.bool, device=device)
+    assert run.fits(many, None, 3)
+    many[69, 88] = False
+    assert not run.fits(many, None, 3)
+
+
+@needs_triton
+@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
+def test_the_fused_kernels_take_a_weight_for_all_rows() -> None:
+    """The gradient of a mean is one number that stands for all rows, not one number a row."""
+    device = "cuda" if HAS_GPU else "cpu"
+    chain = Chain(*(part.to(device) for part in chain_of(3)))
+    emissions = torch.randn(4, 5, 3, dtype=torch.float64, device=device)
+    found = []
+    for run in (FUSED, SCAN):
+        e = emissions.clone().requires_grad_()
+        found += torch.autograd.grad(run.log_partition(e, full(4, 5).to(device), chain).mean(), e)
+    torch.testing.assert_close(*found)
 
 
 @needs_triton

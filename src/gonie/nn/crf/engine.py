@@ -51,31 +51,35 @@ def fits(mask: Tensor, tags: Tensor | None, num_tags: int) -> bool:
 SCAN = Engine("scan", fits, log_likelihood, log_partition, marginals, viterbi)
 
 
-def choose(emissions: Tensor, chain: Chain) -> tuple[Engine, str]:
-    """The fastest implementation for these tensors, and the reason."""
-    kind = chain.transitions.dtype
+def engine(emissions: Tensor, parameters: torch.dtype) -> Engine:
+    """The fastest implementation for these emissions, and a chain of this type."""
+    return choose(emissions, parameters)[0]
+
+
+def choose(emissions: Tensor, parameters: torch.dtype) -> tuple[Engine, str]:
+    """The fastest implementation for these emissions, and the reason."""
+    return _choose(emissions.device.type, parameters, emissions.shape[2])
+
+
+@cache
+def _choose(device: str, kind: torch.dtype, num_tags: int) -> tuple[Engine, str]:
     if kind not in (torch.float32, torch.float64):
         return SCAN, f"the faster ones take parameters in float32 and float64, not {kind}"
-    if emissions.is_cpu:
+    if device == "cpu":
         if has_numba():
             return compiled(), f"{kind} on a CPU"
         return SCAN, "the compiled loops need Numba: pip install 'gonie[train]'"
-    if not emissions.is_cuda:
-        return SCAN, f"the faster ones run on a CPU or a CUDA GPU, not on {emissions.device.type}"
-    return _choose_on_gpu(emissions.shape[2], kind)
+    if device != "cuda":
+        return SCAN, f"the faster ones run on a CPU or a CUDA GPU, not on {device}"
+    return _choose_on_gpu(kind, num_tags)
 
 
-def _choose_on_gpu(num_tags: int, kind: torch.dtype) -> tuple[Engine, str]:
+def _choose_on_gpu(kind: torch.dtype, num_tags: int) -> tuple[Engine, str]:
     if num_tags > MOST_TAGS:
         return SCAN, f"the fused kernels hold at most {MOST_TAGS} tags, not {num_tags}"
     if has_triton():
         return fused(), f"{kind} on a CUDA GPU, {num_tags} tags"
     return SCAN, "the fused kernels need Triton, which comes with PyTorch for CUDA"
-
-
-def engine(emissions: Tensor, chain: Chain) -> Engine:
-    """The fastest implementation for these tensors."""
-    return choose(emissions, chain)[0]
 
 
 @cache

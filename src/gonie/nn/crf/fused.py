@@ -29,6 +29,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from gonie.nn.crf.chain import Chain
+from gonie.nn.kernel import Kernel
 
 LOWEST = tl.constexpr(-1e30)
 """Stands in for a maximum of -inf, so that -inf minus it stays -inf and is not NaN."""
@@ -38,14 +39,12 @@ BLOCK = 128
 
 def fits(mask: Tensor, tags: Tensor | None, num_tags: int) -> bool:
     """Whether the mask (B, T) is right-padded without an empty row, and every token's tag exists."""
-    B, T = mask.shape
-    fault = torch.zeros((), dtype=torch.int32, device=mask.device)
     mask = mask.contiguous()
-    _fits_kernel[(B,)](
-        mask, mask if tags is None else tags.contiguous(), fault, T, num_tags,
-        TAGS=tags is not None, BLOCK=BLOCK, num_warps=1,
-    )  # fmt: skip
-    return not fault.item()
+    B, T = mask.shape
+    faults = torch.empty((), dtype=torch.int32, device=mask.device)
+    tensors = (mask, mask if tags is None else tags.contiguous(), faults)
+    _fits_kernel.launch(1, tensors, (B, T), num_tags, tags is not None, 4096, warps=8)
+    return not faults.item()
 
 
 def log_partition(emissions: Tensor, mask: Tensor, chain: Chain) -> Tensor:
@@ -77,10 +76,8 @@ def viterbi(emissions: Tensor, mask: Tensor, chain: Chain) -> tuple[Tensor, Tens
     tags = torch.empty(B, T, dtype=torch.int64, device=emissions.device)
     scores = torch.empty(B, dtype=chain.transitions.dtype, device=emissions.device)
     choices = torch.empty(B, T, K, dtype=torch.uint8, device=emissions.device)
-    _best_kernel[(B,)](
-        emissions, mask.contiguous(), *_tables(chain), choices, tags, scores, T, K,
-        WIDTH=width, BLOCK=BLOCK, num_warps=_warps(width),
-    )  # fmt: skip
+    tensors = (emissions, mask.contiguous(), *_tables(chain), choices, tags, scores)
+    _best_kernel.launch(B, tensors, (T,), K, width, BLOCK, warps=_warps(width))
     return tags, scores
 
 
@@ -100,9 +97,9 @@ class _Sums(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         emissions, tags, mask, alphas, *chain = ctx.saved_tensors
-        unary, counts = _backward(grads[0].contiguous(), (emissions, tags, mask, alphas), Chain(*chain))
+        unary, counts = _backward(grads[0], (emissions, tags, mask, alphas), Chain(*chain))
         K = emissions.shape[2]
-        return unary, None, None, counts[:K], counts[K], counts[K + 1]
+        return unary, None, None, counts[:K].t(), counts[K], counts[K + 1]
 
 
 def _forward(
@@ -113,18 +110,16 @@ def _forward(
     width, kind = _width(K), chain.transitions.dtype
     value = torch.empty(B, dtype=kind, device=emissions.device)
     alphas = torch.empty(B if keep else 0, T, K, dtype=kind, device=emissions.device)
-    _forward_kernel[(B,)](
-        emissions, emissions if tags is None else tags.contiguous(), mask.contiguous(), *_tables(chain),
-        alphas, value, T, K, GOLD=tags is not None, KEEP=keep,
-        WIDTH=width, BLOCK=BLOCK, num_warps=_warps(width),
-    )  # fmt: skip
+    paths = emissions if tags is None else tags.contiguous()
+    tensors = (emissions, paths, mask.contiguous(), *_tables(chain), alphas, value)
+    _forward_kernel.launch(B, tensors, (T,), K, width, BLOCK, tags is not None, keep, warps=_warps(width))
     return value, alphas
 
 
 def _backward(
     grad: Tensor, saved: tuple[Tensor, Tensor | None, Tensor, Tensor], chain: Chain
 ) -> tuple[Tensor, Tensor]:
-    """Gradients of the emissions (B, T, K), and (K + 2, K) of transitions, start and end below each other.
+    """Gradients of the emissions (B, T, K), and (K + 2, K) of transitions turned, start and end.
 
     ``saved`` are emissions, tags, mask and alphas of the forward pass.
     """
@@ -133,11 +128,11 @@ def _backward(
     width = _width(K)
     unary = torch.empty_like(emissions)
     counts = torch.empty(B, K + 2, K, dtype=chain.transitions.dtype, device=emissions.device)
-    _backward_kernel[(B,)](
-        grad, emissions, emissions if tags is None else tags.contiguous(), mask.contiguous(), *_tables(chain),
-        alphas, unary, counts, T, K, GOLD=tags is not None,
-        WIDTH=width, BLOCK=BLOCK, num_warps=_warps(width),
-    )  # fmt: skip
+    paths = emissions if tags is None else tags.contiguous()
+    tensors = (grad, emissions, paths, mask.contiguous(), *_tables(chain), alphas, unary, counts)
+    _backward_kernel.launch(
+        B, tensors, (T, grad.stride(0)), K, width, BLOCK, tags is not None, warps=_warps(width, 2)
+    )
     return unary, counts.sum(0)
 
 
@@ -150,27 +145,28 @@ def _width(num_tags: int) -> int:
     return max(16, 1 << (num_tags - 1).bit_length())
 
 
-def _warps(width: int) -> int:
-    """Threads enough that a tile of pairs takes about 32 registers of each."""
-    return min(8, max(1, width * width // 1024))
+def _warps(width: int, tiles: int = 1) -> int:
+    """Threads enough for so many tiles of pairs; more would have to wait for each other at every sum."""
+    return max(1, tiles * width // 32) if width > 32 else 1
 
 
-@triton.jit
-def _fits_kernel(mask_ptr, tags_ptr, fault_ptr, T, K, TAGS: tl.constexpr, BLOCK: tl.constexpr):
-    row = tl.program_id(0).to(tl.int64) * T
+@Kernel
+def _fits_kernel(
+    mask_ptr, tags_ptr, faults_ptr, B, T, K: tl.constexpr, TAGS: tl.constexpr, BLOCK: tl.constexpr
+):
     at = tl.arange(0, BLOCK)
     faults = 0
-    for first in range(0, T, BLOCK):
-        t = first + at
-        here = tl.load(mask_ptr + row + t, mask=t < T, other=0).to(tl.int32)
-        before = tl.load(mask_ptr + row + t - 1, mask=(t > 0) & (t < T), other=1).to(tl.int32)
-        fault = (here > before) | ((t == 0) & (here == 0))
+    for first in range(0, B * T, BLOCK):
+        cell = first + at
+        inside, t = cell < B * T, cell % T
+        here = tl.load(mask_ptr + cell, mask=inside, other=0).to(tl.int32)
+        before = tl.load(mask_ptr + cell - 1, mask=inside & (t > 0), other=1).to(tl.int32)
+        fault = inside & ((here > before) | ((t == 0) & (here == 0)))
         if TAGS:
-            tag = tl.load(tags_ptr + row + t, mask=here > 0, other=0)
+            tag = tl.load(tags_ptr + cell, mask=here > 0, other=0)
             fault |= (tag < 0) | (tag >= K)
         faults += tl.sum(fault.to(tl.int32))
-    if faults > 0:
-        tl.store(fault_ptr, 1)
+    tl.store(faults_ptr, faults)
 
 
 @triton.jit
@@ -185,10 +181,24 @@ def _count(mask_ptr, row, T, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def _load_pairs(A_ptr, K, WIDTH: tl.constexpr):
+def _load_pairs(A_ptr, K: tl.constexpr, WIDTH: tl.constexpr):
     """Transitions [from, to] as a tile, -inf past K."""
     i, j = tl.arange(0, WIDTH)[:, None], tl.arange(0, WIDTH)[None, :]
     return tl.load(A_ptr + i * K + j, mask=(i < K) & (j < K), other=-float("inf"))
+
+
+@triton.jit
+def _load_turned_pairs(A_ptr, room_ptr, K: tl.constexpr, WIDTH: tl.constexpr):
+    """Transitions [to, from] as a tile, by way of some room (K, K) in memory.
+
+    A tile lies across the threads as it lies in memory, and sums down its columns are fast only if its rows
+    lie there one after the other.
+    """
+    A = _load_pairs(A_ptr, K, WIDTH)
+    i, j = tl.arange(0, WIDTH)[:, None], tl.arange(0, WIDTH)[None, :]
+    tl.store(room_ptr + j * K + i, A, mask=(i < K) & (j < K))
+    tl.debug_barrier()  # what other threads have stored is read from here on
+    return _load_pairs(room_ptr, K, WIDTH)
 
 
 @triton.jit
@@ -215,10 +225,10 @@ def _score(e_ptr, tags_ptr, A_ptr, start_ptr, end_ptr, row, length, T, K, BLOCK:
     return tl.sum(total, 0)
 
 
-@triton.jit
+@Kernel
 def _forward_kernel(
-    e_ptr, tags_ptr, mask_ptr, A_ptr, start_ptr, end_ptr, alphas_ptr, value_ptr, T, K,
-    GOLD: tl.constexpr, KEEP: tl.constexpr, WIDTH: tl.constexpr, BLOCK: tl.constexpr,
+    e_ptr, tags_ptr, mask_ptr, A_ptr, start_ptr, end_ptr, alphas_ptr, value_ptr, T,
+    K: tl.constexpr, WIDTH: tl.constexpr, BLOCK: tl.constexpr, GOLD: tl.constexpr, KEEP: tl.constexpr,
 ):  # fmt: skip
     row = tl.program_id(0).to(tl.int64)
     kind = A_ptr.dtype.element_ty
@@ -250,69 +260,71 @@ def _forward_kernel(
     tl.store(value_ptr + row, value.to(kind))
 
 
-@triton.jit
+@Kernel
 def _backward_kernel(
-    grad_ptr, e_ptr, tags_ptr, mask_ptr, A_ptr, start_ptr, end_ptr, alphas_ptr, unary_ptr, counts_ptr, T, K,
-    GOLD: tl.constexpr, WIDTH: tl.constexpr, BLOCK: tl.constexpr,
+    grad_ptr, e_ptr, tags_ptr, mask_ptr, A_ptr, start_ptr, end_ptr, alphas_ptr, unary_ptr, counts_ptr,
+    T, grad_step,
+    K: tl.constexpr, WIDTH: tl.constexpr, BLOCK: tl.constexpr, GOLD: tl.constexpr,
 ):  # fmt: skip
     row = tl.program_id(0).to(tl.int64)
     kind = A_ptr.dtype.element_ty
     length = _count(mask_ptr, row, T, BLOCK)
     i = tl.arange(0, WIDTH)
     tag = i < K
-    A = _load_pairs(A_ptr, K, WIDTH)
-    here = row * T * K + i
-    sign = tl.load(grad_ptr + row).to(kind)
+    to, origin = i[:, None], i[None, :]
+    A = _load_turned_pairs(A_ptr, counts_ptr + row * (K + 2) * K, K, WIDTH)
+    here, path = row * T * K + i, tags_ptr + row * T
+    sign = tl.load(grad_ptr + row * grad_step).to(kind)  # a mean gives all rows the same one
     if GOLD:
         sign = -sign
     last = length - 1
     beta = tl.load(end_ptr + i, mask=tag, other=-float("inf"))
     v = tl.load(alphas_ptr + here + last * K, mask=tag, other=-float("inf")) + beta
     p = tl.exp(v - _log_sum(v))
-    counts = tl.zeros((WIDTH, WIDTH), dtype=kind)
+    counts = tl.zeros((WIDTH, WIDTH), dtype=kind)  # [to, from]
     after = 0
     if GOLD:
-        after = tl.load(tags_ptr + row * T + last).to(tl.int32)
+        after = tl.load(path + last).to(tl.int32)
         p -= (i == after).to(kind)
     tl.store(unary_ptr + here + last * K, (sign * p).to(unary_ptr.dtype.element_ty), mask=tag)
     tl.store(counts_ptr + (row * (K + 2) + K + 1) * K + i, sign * p, mask=tag)
-    coming = tl.load(e_ptr + here + last * K, mask=tag, other=0.0).to(kind)
-    coming_alpha = tl.load(alphas_ptr + here + tl.maximum(last - 1, 0) * K, mask=tag, other=-float("inf"))
-    coming_tag = tl.load(tags_ptr + row * T + tl.maximum(last - 1, 0)).to(tl.int32)
+    before = tl.maximum(last - 1, 0)
+    next_e = tl.load(e_ptr + here + last * K, mask=tag, other=0.0).to(kind)
+    next_alpha = tl.load(alphas_ptr + here + before * K, mask=tag, other=-float("inf"))
+    next_gold = tl.load(path + before).to(tl.int32)
     for back in range(1, length):
         t = length - back
-        e, alpha, before = coming, coming_alpha, coming_tag
-        coming = tl.load(e_ptr + here + (t - 1) * K, mask=tag, other=0.0).to(kind)
-        next = tl.maximum(t - 2, 0)
-        coming_alpha = tl.load(alphas_ptr + here + next * K, mask=tag, other=-float("inf"))
-        coming_tag = tl.load(tags_ptr + row * T + next).to(tl.int32)
-        x = A + (e + beta)[None, :]
-        tops = tl.maximum(tl.max(x, 1), LOWEST)
-        x = tl.exp(x - tops[:, None])
-        sums = tl.sum(x, 1)
+        e, alpha, gold = next_e, next_alpha, next_gold
+        before = tl.maximum(t - 2, 0)
+        next_e = tl.load(e_ptr + here + (t - 1) * K, mask=tag, other=0.0).to(kind)
+        next_alpha = tl.load(alphas_ptr + here + before * K, mask=tag, other=-float("inf"))
+        next_gold = tl.load(path + before).to(tl.int32)
+        x = A + (e + beta)[:, None]
+        tops = tl.maximum(tl.max(x, 0), LOWEST)
+        x = tl.exp(x - tops[None, :])
+        sums = tl.sum(x, 0)
         beta = tops + tl.log(sums)
         v = alpha + beta
         p = tl.exp(v - _log_sum(v))
-        counts += (p / tl.where(sums > 0, sums, 1.0))[:, None] * x
+        counts += (p / tl.where(sums > 0, sums, 1.0))[None, :] * x
         if GOLD:
-            counts -= ((i[:, None] == before) & (i[None, :] == after)).to(kind)
-            p -= (i == before).to(kind)
-            after = before
+            counts -= (to == after).to(kind) * (origin == gold).to(kind)
+            p -= (i == gold).to(kind)
+            after = gold
         tl.store(unary_ptr + here + (t - 1) * K, (sign * p).to(unary_ptr.dtype.element_ty), mask=tag)
         beta -= tl.maximum(tl.max(beta, 0), LOWEST)
     tl.store(counts_ptr + (row * (K + 2) + K) * K + i, sign * p, mask=tag)
-    j = i[None, :]
-    pairs = counts_ptr + (row * (K + 2) + i[:, None]) * K + j
-    tl.store(pairs, sign * counts, mask=tag[:, None] & (j < K))
+    tl.debug_barrier()  # every thread has taken its transitions from there
+    tl.store(counts_ptr + (row * (K + 2) + to) * K + origin, sign * counts, mask=(to < K) & (origin < K))
     nothing = tl.zeros((WIDTH,), dtype=unary_ptr.dtype.element_ty)
     for t in range(length, T):
         tl.store(unary_ptr + here + t * K, nothing, mask=tag)
 
 
-@triton.jit
+@Kernel
 def _best_kernel(
-    e_ptr, mask_ptr, A_ptr, start_ptr, end_ptr, choices_ptr, tags_ptr, scores_ptr, T, K,
-    WIDTH: tl.constexpr, BLOCK: tl.constexpr,
+    e_ptr, mask_ptr, A_ptr, start_ptr, end_ptr, choices_ptr, tags_ptr, scores_ptr, T,
+    K: tl.constexpr, WIDTH: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     row = tl.program_id(0).to(tl.int64)
     kind = A_ptr.dtype.element_ty

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from gonie.errors import InputError
 from gonie.nn.crf.chain import Chain
 from gonie.nn.crf.constraints import Constraints, checked
-from gonie.nn.crf.engine import choose, engine
+from gonie.nn.crf.engine import Engine, choose, engine
 from gonie.nn.crf.entropy import entropy
 from gonie.nn.crf.gold import log_likelihood
 from gonie.nn.crf.nbest import nbest
@@ -74,11 +74,11 @@ class CRF(nn.Module):
         self, emissions: Tensor, tags: Tensor, mask: Tensor, *, edges: Tensor | None = None
     ) -> Tensor:
         """log p(tags | emissions) of each row. Shape: (B,)."""
-        self._check(emissions, mask, edges, tags)
         chain = self.learned()
+        run = self._check(emissions, mask, edges, tags)
         if edges is not None:
             return log_likelihood(emissions, tags, mask, chain, edges)
-        return engine(emissions, chain).log_likelihood(emissions, tags, mask, chain)
+        return run.log_likelihood(emissions, tags, mask, chain)
 
     def partial_log_likelihood(
         self, emissions: Tensor, options: Tensor, mask: Tensor, *, edges: Tensor | None = None
@@ -132,11 +132,11 @@ class CRF(nn.Module):
         self, emissions: Tensor, mask: Tensor, *, edges: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """The best tags (B, T), -1 past a row's end, and their scores (B,)."""
-        self._check(emissions, mask, edges)
+        run = self._check(emissions, mask, edges)
         chain = self.possible()
         if edges is not None:
             return viterbi(emissions, mask, chain, edges)
-        return engine(emissions, chain).viterbi(emissions, mask, chain)
+        return run.viterbi(emissions, mask, chain)
 
     def nbest(
         self, emissions: Tensor, mask: Tensor, n: int, *, edges: Tensor | None = None
@@ -162,11 +162,11 @@ class CRF(nn.Module):
 
     def marginals(self, emissions: Tensor, mask: Tensor, *, edges: Tensor | None = None) -> Tensor:
         """p(yt = j), 0 past a row's end; carries no gradient. Shape: (B, T, K)."""
-        self._check(emissions, mask, edges)
+        run = self._check(emissions, mask, edges)
         chain = self.possible()
         if edges is not None:
             return marginals(emissions, mask, chain, edges)
-        return engine(emissions, chain).marginals(emissions, mask, chain)
+        return run.marginals(emissions, mask, chain)
 
     def pair_marginals(self, emissions: Tensor, mask: Tensor, *, edges: Tensor | None = None) -> Tensor:
         """p(yt = i, yt+1 = j), 0 past a row's last move; carries no gradient. Shape: (B, T-1, K, K)."""
@@ -221,7 +221,7 @@ class CRF(nn.Module):
 
     def why(self, emissions: Tensor) -> str:
         """Which implementation these emissions get, and the reason, in words."""
-        chosen, reason = choose(emissions, self.chain())
+        chosen, reason = choose(emissions, self.transitions.dtype)
         return f"{chosen.name}: {reason}"
 
     def extra_repr(self) -> str:
@@ -231,12 +231,15 @@ class CRF(nn.Module):
     def _log_partition(self, emissions: Tensor, mask: Tensor, chain: Chain, edges: Tensor | None) -> Tensor:
         if edges is not None:
             return log_partition(emissions, mask, chain, edges)
-        return engine(emissions, chain).log_partition(emissions, mask, chain)
+        return engine(emissions, chain.transitions.dtype).log_partition(emissions, mask, chain)
 
     def _check(
         self, emissions: Tensor, mask: Tensor, edges: Tensor | None, tags: Tensor | None = None
-    ) -> None:
-        """Refuses shapes that do not fit, masks that are not right-padded, and tags that do not exist."""
+    ) -> Engine:
+        """Refuses shapes that do not fit, masks that are not right-padded, and tags that do not exist.
+
+        What is left is for the implementation to answer that it returns.
+        """
         if emissions.dim() != 3 or emissions.shape[2] != self.num_tags:
             raise InputError(
                 expected=f"emissions of shape (B, T, {self.num_tags})", got=f"{tuple(emissions.shape)}"
@@ -250,10 +253,12 @@ class CRF(nn.Module):
             raise InputError(expected=f"edges of shape {(B, T - 1, K, K)}", got=f"{tuple(edges.shape)}")
         if tags is not None and tags.shape != mask.shape:
             raise InputError(expected=f"tags of shape {tuple(mask.shape)}", got=f"{tuple(tags.shape)}")
-        if T == 0 or not engine(emissions, self.chain()).fits(mask, tags, K):
+        run = engine(emissions, self.transitions.dtype)
+        if T == 0 or not run.fits(mask, tags, K):
             _explain_padding(mask)
             if tags is not None:
                 _explain_tags(tags, mask, K)
+        return run
 
     def _check_number(self, n: int) -> None:
         if n < 1:

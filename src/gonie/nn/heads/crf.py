@@ -34,7 +34,11 @@ class CRFHead(nn.Module):
         that; here the check would stop a GPU at each step.
         """
         chain = self.crf.learned()
-        return -engine(scores, chain).log_likelihood(scores, batch["tags"], batch["mask"], chain).mean()
+        return (
+            -engine(scores, chain.transitions.dtype)
+            .log_likelihood(scores, batch["tags"], batch["mask"], chain)
+            .mean()
+        )
 
     def chain(self) -> tuple[Tensor, Tensor, Tensor]:
         """Transitions (K, K) indexed [from, to], start (K,), end (K,)."""
