@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from gonie.errors import InputError
 from gonie.nn import (
     CRF,
     LSTM,
@@ -84,6 +85,31 @@ def test_a_training_step_never_waits_for_the_device(batch: Batch, low: bool) -> 
             torch.cuda.set_sync_debug_mode("default")
     assert loss.isfinite()
     assert all(weight.grad is not None and weight.grad.isfinite().all() for weight in model.parameters())
+
+
+def test_the_crf_refuses_on_a_gpu_what_it_refuses_on_a_cpu() -> None:
+    """The kernels see a bad row themselves; whoever asked must be told which it was."""
+    crf, emissions = CRF(3).cuda(), torch.zeros(2, 4, 3, device="cuda")
+    tags = torch.zeros(2, 4, dtype=torch.int64, device="cuda")
+    good = torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0]], device="cuda").bool()
+    empty, stray = good.clone(), good.clone()
+    empty[1], stray[0, 2] = False, False
+    for mask, text in ((empty, "row 1 with no token"), (stray, "row 0 with a token after padding")):
+        for ask in (
+            lambda mask=mask: crf.log_likelihood(emissions, tags, mask),
+            lambda mask=mask: crf.log_partition(emissions, mask),
+            lambda mask=mask: crf.viterbi(emissions, mask),
+            lambda mask=mask: crf.marginals(emissions, mask),
+        ):
+            with pytest.raises(InputError, match=text):
+                ask()
+    tags[1, 1] = 3
+    with pytest.raises(InputError, match="3 in row 1 at token 1"):
+        crf.log_likelihood(emissions, tags, good)
+    tags[1, 1], tags[1, 3] = 0, 99  # at padding, where it does not matter
+    assert crf.log_likelihood(emissions, tags, good).isfinite().all()
+    emissions[0, 0, 0] = torch.inf  # no fault of the mask, so no error
+    assert crf.log_partition(emissions, good)[1].isfinite()
 
 
 @pytest.mark.usefixtures("deterministic")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -30,12 +29,16 @@ class Kernel:
         self, programs: int, tensors: Sequence[Tensor], numbers: Sequence[int], *constants: Any, warps: int
     ) -> None:
         """Starts so many programs. The function takes tensors first, then numbers, then constants."""
+        if programs == 0:
+            return None
         device = tensors[0].get_device()
-        elsewhere = device >= 0 and device != torch.cuda.current_device()
-        with torch.cuda.device(device) if elsewhere else nullcontext():
-            kind = (device, warps, constants, *(tensor.dtype for tensor in tensors))
-            form = self._forms.get(kind)
-            if form is None:  # always so in the interpreter, which has no forms
-                self._forms[kind] = self._function[programs,](*tensors, *numbers, *constants, num_warps=warps)
-            else:
-                form[programs, 1, 1](*tensors, *numbers, *constants)
+        if device >= 0 and device != torch.cuda.current_device():
+            with torch.cuda.device(device):
+                return self.launch(programs, tensors, numbers, *constants, warps=warps)
+        kind = (device, warps, constants, *[tensor.dtype for tensor in tensors])
+        form = self._forms.get(kind)
+        if form is None:  # always so in the interpreter, which has no forms
+            self._forms[kind] = self._function[programs,](*tensors, *numbers, *constants, num_warps=warps)
+        else:
+            form[programs, 1, 1](*tensors, *numbers, *constants)
+        return None

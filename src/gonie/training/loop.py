@@ -113,7 +113,8 @@ def _run_epoch(state: State, model: Tagger, corpus: Corpus, config: TrainConfig)
         with _precision(config, device):
             loss = model.loss(batch)
         state.optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
+        with torch.autograd.set_multithreading_enabled(False):  # one device: its own thread only costs time
+            loss.backward()  # type: ignore[no-untyped-call]
         bound_gradients(config, parameters)
         set_learning_rate(state.optimizer, rate)
         state.optimizer.step()

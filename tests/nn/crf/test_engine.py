@@ -317,6 +317,7 @@ def test_the_fused_kernels_equal_the_scan(num_tags: int, kind: torch.dtype) -> N
         torch.testing.assert_close(ours, theirs, **exact)
 
 
+@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
 @pytest.mark.parametrize(
     "run",
     [SCAN, pytest.param(COMPILED, marks=needs_numba), pytest.param(FUSED, marks=needs_triton)],
@@ -324,10 +325,19 @@ def test_the_fused_kernels_equal_the_scan(num_tags: int, kind: torch.dtype) -> N
 )
 def test_each_implementation_sees_what_does_not_fit(run: Engine) -> None:
     device = "cuda" if HAS_GPU and run.name == "fused" else "cpu"
+    chain = Chain(*(part.to(device) for part in chain_of(3)))
 
-    def fits(mask: list[list[int]], tags: list[list[int]] | None = None) -> bool:
-        given = None if tags is None else torch.tensor(tags, device=device)
-        return run.fits(torch.tensor(mask, device=device).bool(), given, 3)
+    def fits(given: list[list[int]], given_tags: list[list[int]] | None = None) -> bool:
+        mask = torch.tensor(given, device=device).bool()
+        tags = None if given_tags is None else torch.tensor(given_tags, device=device)
+        if not run.marks:
+            return run.fits(mask, tags, 3)
+        emissions = torch.zeros(*mask.shape, 3, dtype=torch.float64, device=device)
+        if tags is not None:
+            return not run.log_likelihood(emissions, tags, mask, chain).isinf().any()
+        values = run.log_partition(emissions, mask, chain), run.viterbi(emissions, mask, chain)[1]
+        assert torch.equal(*(each.isinf() for each in values))
+        return not values[0].isinf().any()
 
     assert fits([[1, 1, 1], [1, 0, 0]])
     assert not fits([[1, 1, 1], [0, 0, 0]])  # an empty row
@@ -336,10 +346,10 @@ def test_each_implementation_sees_what_does_not_fit(run: Engine) -> None:
     assert fits([[1, 1, 1], [1, 0, 0]], [[0, 1, 2], [2, -1, 99]])  # what stands at padding never matters
     assert not fits([[1, 1, 1], [1, 0, 0]], [[0, 1, 3], [2, 0, 0]])
     assert not fits([[1, 1, 1], [1, 0, 0]], [[0, 1, 2], [-1, 0, 0]])
-    many = torch.ones(70, 90, dtype=torch.bool, device=device)
-    assert run.fits(many, None, 3)
-    many[69, 88] = False
-    assert not run.fits(many, None, 3)
+    many = [[1] * 150 for _ in range(20)]
+    assert fits(many)
+    many[19][130] = 0
+    assert not fits(many)
 
 
 @needs_triton

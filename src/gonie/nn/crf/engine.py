@@ -24,6 +24,8 @@ class Engine(NamedTuple):
     """An implementation. Letters: emissions (B, T, K), tags (B, T), mask (B, T)."""
 
     name: str
+    marks: bool
+    """Whether a row that does not fit has the value +inf, so that it can be asked about afterwards."""
     fits: Callable[[Tensor, Tensor | None, int], bool]
     """mask, tags or none, K -> whether the mask is right-padded without an empty row, and tags exist."""
     log_likelihood: Callable[[Tensor, Tensor, Tensor, Chain], Tensor]
@@ -48,7 +50,7 @@ def fits(mask: Tensor, tags: Tensor | None, num_tags: int) -> bool:
     return bool(fine)
 
 
-SCAN = Engine("scan", fits, log_likelihood, log_partition, marginals, viterbi)
+SCAN = Engine("scan", False, fits, log_likelihood, log_partition, marginals, viterbi)
 
 
 def engine(emissions: Tensor, parameters: torch.dtype) -> Engine:
@@ -88,12 +90,12 @@ def compiled() -> Engine:
     # here, so that a GPU machine needs no Numba
     from gonie.nn.crf.compiled import fits, log_likelihood, log_partition, marginals, viterbi
 
-    return Engine("compiled", fits, log_likelihood, log_partition, marginals, viterbi)
+    return Engine("compiled", False, fits, log_likelihood, log_partition, marginals, viterbi)
 
 
 @cache
 def fused() -> Engine:
     """The fused kernels; they need Triton."""
-    from gonie.nn.crf.fused import fits, log_likelihood, log_partition, marginals, viterbi
+    from gonie.nn.crf.fused import log_likelihood, log_partition, marginals, viterbi
 
-    return Engine("fused", fits, log_likelihood, log_partition, marginals, viterbi)
+    return Engine("fused", True, fits, log_likelihood, log_partition, marginals, viterbi)

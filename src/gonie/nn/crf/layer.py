@@ -5,6 +5,8 @@ How the questions are answered is for the implementations that ``engine`` choose
 
 from __future__ import annotations
 
+from math import inf
+
 import torch
 from torch import Tensor, nn
 
@@ -75,10 +77,13 @@ class CRF(nn.Module):
     ) -> Tensor:
         """log p(tags | emissions) of each row. Shape: (B,)."""
         chain = self.learned()
-        run = self._check(emissions, mask, edges, tags)
         if edges is not None:
+            self._check(emissions, mask, edges, tags)
             return log_likelihood(emissions, tags, mask, chain, edges)
-        return run.log_likelihood(emissions, tags, mask, chain)
+        run = self._check(emissions, mask, edges, tags, valued=True)
+        value = run.log_likelihood(emissions, tags, mask, chain)
+        self._check_marks(run, value, mask, tags)
+        return value
 
     def partial_log_likelihood(
         self, emissions: Tensor, options: Tensor, mask: Tensor, *, edges: Tensor | None = None
@@ -125,18 +130,23 @@ class CRF(nn.Module):
 
     def log_partition(self, emissions: Tensor, mask: Tensor, *, edges: Tensor | None = None) -> Tensor:
         """log Σy exp(score(y)) of each row; its gradient is the marginals. Shape: (B,)."""
-        self._check(emissions, mask, edges)
-        return self._log_partition(emissions, mask, self.learned(), edges)
+        run = self._check(emissions, mask, edges, valued=edges is None)
+        value = self._log_partition(emissions, mask, self.learned(), edges)
+        self._check_marks(run, value, mask)
+        return value
 
     def viterbi(
         self, emissions: Tensor, mask: Tensor, *, edges: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """The best tags (B, T), -1 past a row's end, and their scores (B,)."""
-        run = self._check(emissions, mask, edges)
         chain = self.possible()
         if edges is not None:
+            self._check(emissions, mask, edges)
             return viterbi(emissions, mask, chain, edges)
-        return run.viterbi(emissions, mask, chain)
+        run = self._check(emissions, mask, edges, valued=True)
+        tags, scores = run.viterbi(emissions, mask, chain)
+        self._check_marks(run, scores, mask)
+        return tags, scores
 
     def nbest(
         self, emissions: Tensor, mask: Tensor, n: int, *, edges: Tensor | None = None
@@ -234,31 +244,40 @@ class CRF(nn.Module):
         return engine(emissions, chain.transitions.dtype).log_partition(emissions, mask, chain)
 
     def _check(
-        self, emissions: Tensor, mask: Tensor, edges: Tensor | None, tags: Tensor | None = None
+        self,
+        emissions: Tensor,
+        mask: Tensor,
+        edges: Tensor | None,
+        tags: Tensor | None = None,
+        *,
+        valued: bool = False,
     ) -> Engine:
         """Refuses shapes that do not fit, masks that are not right-padded, and tags that do not exist.
 
-        What is left is for the implementation to answer that it returns.
+        Returns the implementation for what is left. If that marks rows that do not fit in their values, and
+        the answer is ``valued``, only the shapes are looked at.
         """
-        if emissions.dim() != 3 or emissions.shape[2] != self.num_tags:
-            raise InputError(
-                expected=f"emissions of shape (B, T, {self.num_tags})", got=f"{tuple(emissions.shape)}"
-            )
-        B, T, K = emissions.shape
+        shape, K = emissions.shape, self.num_tags
+        if len(shape) != 3 or shape[2] != K:
+            raise InputError(expected=f"emissions of shape (B, T, {K})", got=f"{tuple(shape)}")
+        B, T, _ = shape
         if mask.dtype != torch.bool or mask.shape != (B, T):
             raise InputError(
                 expected=f"a bool mask of shape {(B, T)}", got=f"{mask.dtype} of shape {tuple(mask.shape)}"
             )
         if edges is not None and edges.shape != (B, T - 1, K, K):
             raise InputError(expected=f"edges of shape {(B, T - 1, K, K)}", got=f"{tuple(edges.shape)}")
-        if tags is not None and tags.shape != mask.shape:
-            raise InputError(expected=f"tags of shape {tuple(mask.shape)}", got=f"{tuple(tags.shape)}")
+        if tags is not None and tags.shape != (B, T):
+            raise InputError(expected=f"tags of shape {(B, T)}", got=f"{tuple(tags.shape)}")
         run = engine(emissions, self.transitions.dtype)
-        if T == 0 or not run.fits(mask, tags, K):
-            _explain_padding(mask)
-            if tags is not None:
-                _explain_tags(tags, mask, K)
+        if T == 0 or not ((valued and run.marks) or run.fits(mask, tags, K)):
+            _explain(mask, tags, K)
         return run
+
+    def _check_marks(self, run: Engine, values: Tensor, mask: Tensor, tags: Tensor | None = None) -> None:
+        """Refuses what ``_check`` has left to the implementation to see. Shape: ``values`` (B,)."""
+        if run.marks and inf in values.tolist():
+            _explain(mask, tags, self.num_tags)
 
     def _check_number(self, n: int) -> None:
         if n < 1:
@@ -279,6 +298,13 @@ class CRF(nn.Module):
                 got=f"none in row {row} at token {at}",
                 fix="Allow every tag where nothing is known",
             )
+
+
+def _explain(mask: Tensor, tags: Tensor | None, num_tags: int) -> None:
+    """Refuses what does not fit, in words; scores of +inf are no such thing."""
+    _explain_padding(mask)
+    if tags is not None:
+        _explain_tags(tags, mask, num_tags)
 
 
 def _explain_tags(tags: Tensor, mask: Tensor, num_tags: int) -> None:
