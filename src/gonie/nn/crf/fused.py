@@ -127,7 +127,8 @@ def _backward(
     unary = torch.empty_like(emissions)
     counts = torch.empty(B, K + 2, K, dtype=chain.transitions.dtype, device=emissions.device)
     paths = emissions if tags is None else tags.contiguous()
-    tensors = (grad, emissions, paths, mask.contiguous(), *_tables(chain), alphas, unary, counts)
+    transitions, _, end = _tables(chain)
+    tensors = (grad, emissions, paths, mask.contiguous(), transitions, end, alphas, unary, counts)
     _backward_kernel.launch(
         B, tensors, (T, grad.stride(0)), K, width, BLOCK, tags is not None, warps=WARPS_BACK[width]
     )
@@ -242,7 +243,7 @@ def _forward_kernel(
 
 @Kernel
 def _backward_kernel(
-    grad_ptr, e_ptr, tags_ptr, mask_ptr, A_ptr, start_ptr, end_ptr, alphas_ptr, unary_ptr, counts_ptr,
+    grad_ptr, e_ptr, tags_ptr, mask_ptr, A_ptr, end_ptr, alphas_ptr, unary_ptr, counts_ptr,
     T, grad_step,
     K: tl.constexpr, WIDTH: tl.constexpr, BLOCK: tl.constexpr, GOLD: tl.constexpr,
 ):  # fmt: skip
