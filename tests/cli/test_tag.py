@@ -95,6 +95,24 @@ def test_plain_labels_are_shown_behind_each_token(pos: str) -> None:
     assert run(pos, "George sleeps.") == "George/PROPN sleeps/VERB ./PUNCT\n"
 
 
+def test_the_dial_finds_more_or_only_what_is_sure(ner: str) -> None:
+    text = "Hello George , see New York ."
+    assert run(ner, text, "--bias", "-60") == f"{text}\n"
+    assert run(ner, text, "--bias", "PER=-60") == "Hello George , see [New York LOC 1.00] .\n"
+    assert run(ner, text, "--bias", "PER=-60", "--bias", "LOC=1", "--decode", "posterior") == (
+        "Hello George , see [New York LOC 1.00] .\n"
+    )
+    assert run(ner, "Hello", "--bias", "9").startswith("[Hello ")
+
+
+@pytest.mark.parametrize(
+    ("bias", "message"), [("PER=much", "TYPE=NUMBER"), ("PERSON=1", "LOC, PER"), ("nan", "a finite bias")]
+)
+def test_a_bias_that_cannot_be_meant_is_refused(ner: str, bias: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        run(ner, "George", "--bias", bias)
+
+
 def test_standard_input_gives_a_line_for_a_line(ner: str) -> None:
     lines = run(ner, stdin="nothing\n\nGeorge\n").splitlines()
     assert lines[:2] == ["nothing", ""]

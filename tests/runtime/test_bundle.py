@@ -29,6 +29,7 @@ def bundle(encoding: Encoding) -> Bundle:
         start=random.normal(size=size).astype(np.float32),
         end=random.normal(size=size).astype(np.float32),
         constrained=False,
+        forbidden=["B-PER -> B-PER"],
         model={"weights": 12},
         scores={"dev": {"f1": 0.5}},
         recipe=RECIPE,
@@ -50,15 +51,32 @@ def change(folder: Path, **values: Any) -> None:
 def test_what_is_written_is_read_back(folder: Path, bundle: Bundle) -> None:
     again = read_bundle(folder)
     assert again.encoding.to_json() == bundle.encoding.to_json()
-    for name in ("tokenizer", "graph", "constrained", "task", "model", "scores", "recipe", "gonie"):
+    for name in (
+        "tokenizer",
+        "graph",
+        "constrained",
+        "forbidden",
+        "task",
+        "model",
+        "scores",
+        "recipe",
+        "gonie",
+    ):
         assert getattr(again, name) == getattr(bundle, name)
     for name in ("transitions", "start", "end"):
         np.testing.assert_array_equal(getattr(again, name), getattr(bundle, name))
 
 
+def test_a_bundle_of_the_first_format_has_no_rules_of_its_own(folder: Path) -> None:
+    index = json.loads((folder / INDEX).read_text("utf-8"))
+    del index["forbidden"]
+    (folder / INDEX).write_text(json.dumps({**index, "format": 1}), "utf-8")
+    assert read_bundle(folder).forbidden == []
+
+
 def test_the_description_opens_with_what_a_person_looks_for(folder: Path) -> None:
     lines = (folder / INDEX).read_text("utf-8").splitlines()
-    assert lines[1] == '"format": 1,'
+    assert lines[1] == '"format": 2,'
     assert lines[-2].startswith('"encoding": ')
     assert any("사람.conll" in line for line in lines)
 
@@ -71,8 +89,8 @@ def test_a_bundle_is_replaced_by_a_bundle_only(folder: Path, bundle: Bundle) -> 
 
 
 def test_a_newer_format_asks_for_a_newer_gonie(folder: Path) -> None:
-    change(folder, format=2, gonie="9.9")
-    with pytest.raises(BundleError, match=r"format 1 or lower, got 2, written by gonie 9\.9.*upgrade"):
+    change(folder, format=3, gonie="9.9")
+    with pytest.raises(BundleError, match=r"format 2 or lower, got 3, written by gonie 9\.9.*upgrade"):
         read_bundle(folder)
 
 
@@ -114,7 +132,7 @@ def test_a_description_that_is_none_is_refused(folder: Path, content: bytes) -> 
 def test_wrong_values_are_refused_not_traced(folder: Path, values: dict[str, Any]) -> None:
     """A stranger's file may hold anything; loading it must end in a sentence."""
     change(folder, **values)
-    with pytest.raises(BundleError, match="expected the keys of bundle format 1"):
+    with pytest.raises(BundleError, match="expected the keys of bundle format 2"):
         read_bundle(folder)
 
 

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from gonie.cli.dial import Bias, Decode, turned
+
 
 def evaluate(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A run folder or a bundle.")],
@@ -37,6 +39,8 @@ def evaluate(
         int | None, typer.Option(help="Column of the word; detected if not given.")
     ] = None,
     tag_column: Annotated[str | None, typer.Option(help="Column of the tag; detected if not given.")] = None,
+    decode: Decode = "viterbi",
+    bias: Bias = None,
 ) -> None:
     """Score a model on FILE: precision, recall and F1 with 95% intervals, by type and by novelty.
 
@@ -45,6 +49,8 @@ def evaluate(
       gonie evaluate runs/ner test.conll
 
       gonie evaluate runs/ner test.conll --mode strict --json scores.json --html report.html
+
+      gonie evaluate runs/ner dev.conll --decode posterior --bias 0.5
     """
     import json
 
@@ -58,7 +64,7 @@ def evaluate(
     from gonie.runtime.load import load
     from gonie.training.folder import RunFolder
 
-    tagger = load(model)
+    tagger = turned(load(model), decode, bias)
     console = Console(highlight=False)
     data = tagger.recipe.get("data", {})
     column = int(tag_column) if tag_column and tag_column.lstrip("-").isdigit() else tag_column

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from gonie.cli.dial import Bias, Decode, turned
+
 
 def tag(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A run folder or a bundle.")],
@@ -14,6 +16,7 @@ def tag(
         str | None,
         typer.Argument(metavar="TEXT", help="The text; standard input if neither it nor --file is given."),
     ] = None,
+    *,
     file: Annotated[
         list[Path] | None, typer.Option("--file", help="A file to tag, plain, .gz or .xz. Repeatable.")
     ] = None,
@@ -30,6 +33,8 @@ def tag(
             help="pretty: text with its labels; conll: word TAB tag (IOB2); jsonl: spans with offsets."
         ),
     ] = "pretty",
+    decode: Decode = "viterbi",
+    bias: Bias = None,
 ) -> None:
     """Tag TEXT, files or standard input; results come in the order asked, as soon as they are ready.
 
@@ -40,6 +45,8 @@ def tag(
       gonie tag runs/ner --file letters.txt --output jsonl > tagged.jsonl
 
       cat words.conll | gonie tag runs/ner --input conll --output conll
+
+      gonie tag runs/ner --bias PER=1 --bias ORG=-0.5 "More persons, and only sure organisations."
     """
     from gonie.cli.tag_input import documents
     from gonie.cli.tag_output import writer
@@ -47,7 +54,7 @@ def tag(
     from gonie.runtime.load import load
 
     with TagProgress() as progress:
-        tagger = load(model)
+        tagger = turned(load(model), decode, bias)
         write = writer(output, tagger.encoding.scheme)
         for document in documents(tagger, text=text, files=file or [], kind=input):
             write(document)

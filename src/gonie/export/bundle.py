@@ -28,14 +28,15 @@ def export_bundle(
     folder: str | PathLike[str],
     samples: Sequence[Sentence],
     constrained: bool = True,
+    forbidden: Sequence[str] = (),
     scores: Mapping[str, Any] | None = None,
     recipe: Mapping[str, Any] | None = None,
 ) -> MaxDifference:
     """Write ``model`` as a bundle to ``folder``; returns how far its ONNX scores are from torch's.
 
     ``samples`` are real sentences to prove the export on: a few dozen do. ``constrained`` keeps decoding to
-    what the tag scheme allows. ``scores`` and ``recipe`` are kept for people. Nothing is written unless the
-    proof holds.
+    what the tag scheme allows, ``forbidden`` are further rules (``gonie.data.rules``). ``scores`` and
+    ``recipe`` are kept for people. Nothing is written unless the proof holds.
     """
     graph = onnx_graph(model)
     corpus = encoding.encode(samples)
@@ -50,6 +51,7 @@ def export_bundle(
         start=start,
         end=end,
         constrained=constrained,
+        forbidden=forbidden,
         model=summary(model),
         scores=scores or {},
         recipe=recipe or {},

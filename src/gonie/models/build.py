@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from gonie.data.encoding import Encoding
-from gonie.data.schemes import allowed
+from gonie.data.rules import allowed
 from gonie.data.vectors import Pretrained
 from gonie.models.config import (
     CharsConfig,
@@ -61,7 +61,7 @@ HEADS: Mapping[str, Callable[[Scores, HeadConfig, Constraints], Head]] = {
         scores=scores,
         crf=CRF(
             scores.num_tags,
-            allowed=allowed if c.constrained or c.constrain_training else None,
+            allowed=allowed,
             constrain_training=c.constrain_training,
         ),
     ),
@@ -154,5 +154,10 @@ def build_head(config: HeadConfig, width: int, encoding: Encoding) -> Head:
     """Scores with their direct features, under the head the recipe names."""
     direct: dict[str, int] = {group: len(encoding.features[group]) for group in config.direct}
     scores = Scores(width=width, num_tags=len(encoding.labels), direct=direct)
-    possible = Constraints(*map(torch.from_numpy, allowed(encoding.labels, encoding.scheme)))
-    return HEADS[config.kind](scores, config, possible)
+    possible = allowed(
+        encoding.labels,
+        encoding.scheme,
+        constrained=config.constrained or config.constrain_training,
+        forbidden=config.forbidden,
+    )
+    return HEADS[config.kind](scores, config, Constraints(*map(torch.from_numpy, possible)))

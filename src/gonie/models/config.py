@@ -145,6 +145,11 @@ class HeadConfig(Section):
         default=[], description="feature groups with direct weights to the scores (Huang et al. 2015)"
     )
     constrained: bool = Field(default=True, description="decode only sequences that the tag scheme allows")
+    forbidden: list[str] = Field(
+        default=[],
+        description='moves that no sequence may make, beside those of the tag scheme: ["B-PER -> B-PER"]; '
+        "* stands for any characters, <start> and <end> for a sentence's ends",
+    )
     constrain_training: bool = Field(
         default=False, description="learn among those sequences only (crf): others get no probability"
     )

@@ -4,10 +4,11 @@ A bundle is a folder of three files. Nothing in it is pickled; loading one can n
 
 ``bundle.json`` (UTF-8, one top-level key a line, the long one last):
 
-    format      1, this description; a reader refuses a higher number
+    format      2, this description; a reader refuses a higher number. Format 1 has no ``forbidden``
     gonie       version of gonie that wrote it
     task        "tag"
     constrained whether decoding keeps to sequences that the tag scheme allows
+    forbidden   moves that decoding never makes, as ``gonie.data.rules`` reads them
     tokenizer   how raw text becomes tokens, as ``gonie.data.tokenize`` writes it
     model       a summary for people: the parts and their sizes
     scores      what the model reached when it was trained, by name
@@ -28,7 +29,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -44,13 +45,14 @@ from gonie.errors import BundleError, GonieError
 from gonie.runtime.folder import replace_folder, set_aside
 from gonie.version import __version__
 
-FORMAT = 1
+FORMAT = 2
 INDEX, GRAPH, WEIGHTS = "bundle.json", "model.onnx", "weights.safetensors"
 CHAIN = ("transitions", "start", "end")
 KINDS: Mapping[str, type] = {
     "gonie": str,
     "task": str,
     "constrained": bool,
+    "forbidden": list,
     "tokenizer": dict,
     "model": dict,
     "scores": dict,
@@ -72,6 +74,7 @@ class Bundle:
     start: NDArray[np.float32]
     end: NDArray[np.float32]
     constrained: bool = True
+    forbidden: Sequence[str] = ()
     task: str = "tag"
     model: Mapping[str, Any] = field(default_factory=dict)
     scores: Mapping[str, Any] = field(default_factory=dict)
@@ -88,6 +91,7 @@ def write_bundle(folder: str | PathLike[str], bundle: Bundle) -> None:
         "gonie": bundle.gonie,
         "task": bundle.task,
         "constrained": bundle.constrained,
+        "forbidden": list(bundle.forbidden),
         "tokenizer": bundle.tokenizer,
         "model": bundle.model,
         "scores": bundle.scores,
@@ -146,7 +150,7 @@ def _read_index(folder: Path) -> dict[str, Any]:
             f"{folder}: expected bundle format {FORMAT} or lower, got {found}, written by gonie "
             f"{index.get('gonie')}; this is gonie {__version__}. Do: pip install --upgrade gonie"
         )
-    return dict(index)
+    return {"forbidden": [], **index}  # which format 1 does not have
 
 
 def _check_kinds(index: Mapping[str, Any]) -> None:

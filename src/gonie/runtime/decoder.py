@@ -29,6 +29,7 @@ class Decoder:
         self._transitions = self.chain.transitions.astype(np.float32)
         self._start = self.chain.start.astype(np.float32)
         self._end = self.chain.end.astype(np.float32)
+        self._allowed = allowed
 
     def viterbi(self, emissions: ArrayLike, lengths: ArrayLike) -> tuple[Ints, Floats]:
         """The best legal tag sequence of every sentence and its score.
@@ -48,6 +49,15 @@ class Decoder:
             after = np.where(t == sizes - 1, last, before)
             tags[:, t] = np.where(t < sizes, after, -1)
         return tags, self.chain.path_scores(scores, sizes, tags)
+
+    def posterior(self, emissions: ArrayLike, lengths: ArrayLike) -> tuple[Ints, Floats]:
+        """Of every sentence the legal sequence with the most tags expected to be right, and that number.
+
+        Shape: emissions (B, T, K), lengths (B,) -> tags (B, T) with -1 past a sentence's end, (B,)
+        """
+        nothing = np.zeros((self.num_tags, self.num_tags))
+        legal = Decoder(transitions=nothing, start=nothing[0], end=nothing[0], allowed=self._allowed)
+        return legal.viterbi(self.marginals(emissions, lengths), lengths)
 
     def forward_backward(self, emissions: ArrayLike, lengths: ArrayLike) -> Lattice:
         """Sum once over every legal sequence of every sentence; ask the ``Lattice`` for probabilities.

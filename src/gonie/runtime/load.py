@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from gonie.data.schemes import allowed
+from gonie.data.rules import allowed
 from gonie.data.tokenize import Tokenizer, tokenizer
 from gonie.errors import BundleError
 from gonie.runtime.bundle import INDEX, Bundle, read_bundle
@@ -38,7 +38,12 @@ def predictor(bundle: Bundle, *, threads: int | None = None) -> Predictor:
             transitions=bundle.transitions,
             start=bundle.start,
             end=bundle.end,
-            allowed=allowed(encoding.labels, encoding.scheme) if bundle.constrained else None,
+            allowed=allowed(
+                encoding.labels,
+                encoding.scheme,
+                constrained=bundle.constrained,
+                forbidden=bundle.forbidden,
+            ),
         ),
         recipe=bundle.recipe,
     )

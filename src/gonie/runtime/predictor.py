@@ -19,6 +19,7 @@ from gonie.data.tokenize import Tokenizer, parse_morphemes
 from gonie.data.types import Document, Sentence, Span, Token
 from gonie.errors import InputError
 from gonie.runtime.decoder import Decoder
+from gonie.runtime.decoding import By, Decoding
 from gonie.runtime.scorer import Scorer
 from gonie.runtime.tagging import Labeller, Tagging
 from gonie.runtime.windows import cut_windows
@@ -50,6 +51,7 @@ class Predictor:
     than 1,000 tokens is scored in overlapping windows and decoded as one, which its document notes. A score
     is a probability: of a token, that it has its tag; of a span, that all its tokens have theirs. Nothing is
     kept between calls, so threads may share a predictor. ``recipe`` is the model's own, where known.
+    ``decoding`` is how tags are chosen; ``dial`` gives the same tagger with another.
     """
 
     def __init__(
@@ -60,13 +62,31 @@ class Predictor:
         scorer: Scorer,
         decoder: Decoder,
         recipe: Mapping[str, Any] | None = None,
+        decoding: Decoding | None = None,
     ) -> None:
         self.encoding = encoding
         self.tokenizer = tokenizer
         self.scorer = scorer
         self.decoder = decoder
         self.recipe = recipe or {}
-        self._label = Labeller(decoder=decoder, labels=encoding.labels, scheme=encoding.scheme)
+        self.decoding = decoding or Decoding()
+        self._label = Labeller(
+            decoder=decoder, labels=encoding.labels, scheme=encoding.scheme, decoding=self.decoding
+        )
+
+    def dial(self, by: By = "viterbi", bias: Mapping[str, float] | None = None) -> Predictor:
+        """This tagger, choosing tags otherwise: ``tagger.dial("posterior", bias={"PER": 0.5})``.
+
+        ``Decoding`` says what ``by`` and ``bias`` mean. Both share all parts, so it costs nothing.
+        """
+        return Predictor(
+            encoding=self.encoding,
+            tokenizer=self.tokenizer,
+            scorer=self.scorer,
+            decoder=self.decoder,
+            recipe=self.recipe,
+            decoding=Decoding(by, bias or {}),
+        )
 
     @property
     def labels(self) -> tuple[str, ...]:

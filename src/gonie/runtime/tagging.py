@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gonie.data.schemes import Scheme, to_spans
 from gonie.runtime.decoder import Decoder
+from gonie.runtime.decoding import Decoding
 
 
 class TokenSpan(NamedTuple):
@@ -37,14 +38,18 @@ class Tagging(NamedTuple):
 class Labeller:
     """Emissions in, taggings out: decoding, probabilities and spans for a whole batch at once."""
 
-    def __init__(self, *, decoder: Decoder, labels: Sequence[str], scheme: Scheme) -> None:
+    def __init__(
+        self, *, decoder: Decoder, labels: Sequence[str], scheme: Scheme, decoding: Decoding
+    ) -> None:
         self._decoder = decoder
+        self._decode = decoder.posterior if decoding.by == "posterior" else decoder.viterbi
+        self._tilt = decoding.tilt(labels, scheme)  # (K,)
         self._labels = tuple(labels)
         self._scheme = scheme
 
     def __call__(self, emissions: NDArray[np.float32], lengths: NDArray[np.int64]) -> list[Tagging]:
         """Shape: emissions (B, T, K), lengths (B,) -> B taggings."""
-        tags, _ = self._decoder.viterbi(emissions, lengths)  # (B, T)
+        tags, _ = self._decode(emissions + self._tilt, lengths)  # (B, T)
         lattice = self._decoder.forward_backward(emissions, lengths)
         path = np.maximum(tags, 0)[..., None]
         chances = np.take_along_axis(lattice.marginals(), path, axis=2)[..., 0]  # (B, T)

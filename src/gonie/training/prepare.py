@@ -20,6 +20,7 @@ from gonie.data.formats import ReadOptions, Source, survey
 from gonie.data.gazetteer import Gazetteers, read_entries
 from gonie.data.normalize import Normalization
 from gonie.data.report import Report
+from gonie.data.rules import allowed, breaks
 from gonie.data.schemes import Scheme
 from gonie.data.spelling import Spelling
 from gonie.data.tokenize import Tokenizer, tokenizer
@@ -140,6 +141,7 @@ def prepare(recipe: Recipe, note: Note) -> Prepared:
     corpus = encoding.encode(pieces, FolderSink(Path(data.cache)) if data.cache else MemorySink())
     if pieces.cut:
         note(f"{data.train}: {pieces.cut} sentences longer than {data.max_tokens} tokens cut into pieces")
+    _check_rules(recipe, train, encoding, note)
     _tell_unknown_labels({"dev": dev, "test": test or []}, encoding, note)
     return Prepared(
         encoding=encoding,
@@ -151,6 +153,32 @@ def prepare(recipe: Recipe, note: Note) -> Prepared:
         seen=SeenMentions.from_sentences(train, target),
         labels=counts.labels,
     )
+
+
+def _check_rules(recipe: Recipe, train: Iterable[Sentence], encoding: Encoding, note: Note) -> None:
+    """Tell of training sentences that break the recipe's own rules; refuse them if none could be learned."""
+    head = recipe.model.head
+    rules = allowed(encoding.labels, encoding.scheme, constrained=head.constrained, forbidden=head.forbidden)
+    if not head.forbidden:
+        return
+    found = [
+        (sentence, move)
+        for sentence in train
+        if (move := breaks(sentence.tags or (), encoding.labels, rules))
+    ]
+    if not found:
+        return
+    sentence, move = found[0]
+    text = f"{len(found):,} sentences that break the rules of model.head.forbidden, the first by {move!r}"
+    if head.constrain_training:
+        raise InputError(
+            expected="training sentences that keep the model's rules",
+            got=text,
+            path=sentence.path,
+            line=sentence.line,
+            fix="Correct them, or leave model.head.constrain_training off",
+        )
+    note(f"{recipe.data.train}: {text}")
 
 
 def _read(name: str, stream: TagStream, note: Note) -> list[Sentence]:

@@ -245,6 +245,7 @@ def _finish(
         folder=run.bundle,
         samples=prepared.dev[:64],
         constrained=recipe.model.head.constrained,
+        forbidden=recipe.model.head.forbidden,
         recipe=recipe.model_dump(mode="json", exclude_none=True),
     )
     display.note(f"exported the best model; its scores equal the trained one's within {difference.value:.1g}")

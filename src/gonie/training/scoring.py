@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gonie.data import schemes
 from gonie.data.batching import sorted_batches
 from gonie.data.corpus import collate
 from gonie.data.encoding import Encoding
+from gonie.data.rules import allowed
 from gonie.data.types import Sentence
 from gonie.metrics.evaluation import evaluate
 from gonie.models.config import ModelConfig
@@ -24,9 +24,9 @@ BATCH_TOKENS = 8000
 def build_decoder(model: Tagger, config: ModelConfig, encoding: Encoding) -> Decoder:
     """The runtime's decoder over the model's transitions, held to the tag scheme if the recipe says so."""
     transitions, start, end = (t.detach().cpu().numpy() for t in model.head().chain())
-    held = config.head.constrained and encoding.scheme.kind != "plain"
-    allowed = schemes.allowed(encoding.labels, encoding.scheme) if held else None
-    return Decoder(transitions=transitions, start=start, end=end, allowed=allowed)
+    head = config.head
+    rules = allowed(encoding.labels, encoding.scheme, constrained=head.constrained, forbidden=head.forbidden)
+    return Decoder(transitions=transitions, start=start, end=end, allowed=rules)
 
 
 class DevScorer:

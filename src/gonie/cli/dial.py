@@ -1,0 +1,42 @@
+"""The options by which `gonie tag` and `gonie evaluate` choose tags otherwise than by the best sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from gonie.runtime.predictor import Predictor
+
+Decode = Annotated[
+    Literal["viterbi", "posterior"],
+    typer.Option(help="viterbi: the most probable tag sequence; posterior: the most tags expected right."),
+]
+Bias = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[TYPE=]NUMBER",
+        help="Added to the score of each entity, of TYPE only if given: above 0 finds more, below 0 only "
+        "surer ones. Repeatable.",
+    ),
+]
+
+
+def turned(
+    tagger: Predictor, decode: Literal["viterbi", "posterior"], bias: Sequence[str] | None
+) -> Predictor:
+    """The tagger, choosing tags as the options say."""
+    return tagger.dial(decode, dict(map(_parse, bias or [])))
+
+
+def _parse(text: str) -> tuple[str, float]:
+    from gonie.errors import InputError
+    from gonie.runtime.decoding import EVERY
+
+    label, equals, number = text.rpartition("=")
+    try:
+        return label if equals else EVERY, float(number)
+    except ValueError as error:
+        raise InputError(expected="--bias NUMBER or --bias TYPE=NUMBER", got=repr(text)) from error
