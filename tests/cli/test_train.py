@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -73,3 +74,46 @@ def test_a_finished_run_is_not_overwritten(gonie: Gonie, toy: Path, toy_run: Pat
     before = (toy_run / "best.safetensors").read_bytes()
     assert gonie("train", toy / "toy.toml", "--out", toy_run).refused("--resume", "--out")
     assert (toy_run / "best.safetensors").read_bytes() == before
+
+
+SLIDES = """새/B_An 가/O 운다/O
+삼성/B_Com 전자/I 는/O 좋다/O
+고양이/B_An 는/O 귀엽다/O
+오후/B_Time 7시/I 에/O 시작한다/O
+개/B_An 좀/O 안/O 짖게/O 해라/O"""
+
+
+@pytest.fixture
+def slides(tmp_path: Path) -> list[str]:
+    """The five sentences of the classic slides as a file, for `gonie train crf`."""
+    sentences = [[word.split("/") for word in line.split()] for line in SLIDES.splitlines()]
+    text = "\n\n".join("\n".join("\t".join(pair) for pair in sentence) for sentence in sentences)
+    (tmp_path / "slides.conll").write_text(text + "\n", "utf-8")
+    keys = [f"data.{split}={tmp_path / 'slides.conll'}" for split in ("train", "dev", "test")]
+    return [part for key in [*keys, "data.language=ko"] for part in ("--set", key)]
+
+
+def test_five_korean_sentences_teach_a_feature_crf_what_a_time_is(
+    gonie: Gonie, slides: list[str], tmp_path: Path
+) -> None:
+    """오후 10시 has never been seen; 오후 and what ends in 시 have."""
+    assert gonie("train", "crf", "--out", tmp_path / "run", *slides).code == 0
+    tagged = gonie("tag", tmp_path / "run", "오후 10시 에 축구한다", "--input", "tokens", "--output", "conll")
+    assert tagged.out == "오후\tB-Time\n10시\tI-Time\n에\tO\n축구한다\tO\n\n"
+    shown = gonie("tag", tmp_path / "run", "오후 10시 에 축구한다", "--input", "tokens").out
+    found = re.fullmatch(r"\[오후 10시 Time (0\.\d\d)\] 에 축구한다\n", shown)
+    assert found, shown
+    assert float(found[1]) > 0.1
+
+
+def test_a_rule_of_one_s_own_holds_in_the_bundle(gonie: Gonie, slides: list[str], tmp_path: Path) -> None:
+    rule = ["--set", 'model.head.forbidden=["<start> -> B-*"]']
+    outcome = gonie("train", "crf", "--out", tmp_path / "run", *slides, *rule)
+    assert outcome.code == 0
+    assert "5 sentences that break the rules" in outcome.out + outcome.err
+    shown = gonie("tag", tmp_path / "run", "오후 10시 에 축구한다", "--input", "tokens").out
+    assert not shown.startswith("[")
+    refused = gonie(
+        "train", "crf", "--out", tmp_path / "b", *slides, *rule, "--set", "model.head.constrain_training=true"
+    )
+    assert refused.refused("break the rules", "<start> -> B-An", "constrain_training")

@@ -63,7 +63,7 @@ def train(
         started = time.monotonic()
         with state.average.applied():
             score = evaluate()
-        improved = score > progress.best
+        improved = score >= progress.best  # of equal scores, as a small dev set gives, the later is kept
         done = Epoch(
             epoch=progress.epoch + 1,
             loss=float(state.loss) / len(corpus),
@@ -74,14 +74,14 @@ def train(
             seconds=progress.seconds,
             dev_seconds=time.monotonic() - started,
         )
+        progress.stale = 0 if score > progress.best else progress.stale + 1
         if improved:
             progress.best, progress.best_epoch = score, progress.epoch
         progress.epoch += 1
         progress.batch = progress.tokens = 0
         progress.seconds = 0.0
         state.loss.zero_()
-        stale = progress.epoch - 1 - progress.best_epoch
-        progress.finished = progress.epoch >= config.epochs or stale >= config.patience
+        progress.finished = progress.epoch >= config.epochs or progress.stale >= config.patience
         yield done
 
 

@@ -24,7 +24,10 @@ from gonie.training.optim import optimizer_tensors, restore_optimizer
 
 @dataclass
 class Progress:
-    """How far training is: ``batch`` batches into ``epoch``, ``step`` steps in all."""
+    """How far training is: ``batch`` batches into ``epoch``, ``step`` steps in all.
+
+    ``stale`` counts the epochs since the dev score last rose.
+    """
 
     epoch: int = 0
     batch: int = 0
@@ -33,6 +36,7 @@ class Progress:
     seconds: float = 0.0
     best: float = -1.0
     best_epoch: int = -1
+    stale: int = 0
     finished: bool = False
 
 
