@@ -117,3 +117,17 @@ def test_a_rule_of_one_s_own_holds_in_the_bundle(gonie: Gonie, slides: list[str]
         "train", "crf", "--out", tmp_path / "b", *slides, *rule, "--set", "model.head.constrain_training=true"
     )
     assert refused.refused("break the rules", "<start> -> B-An", "constrain_training")
+
+
+def test_sentences_known_in_part_teach_what_they_say(gonie: Gonie, slides: list[str], tmp_path: Path) -> None:
+    """서울 is said to be an animal or a company, and nothing is said of 크다; the rest decides."""
+    part = tmp_path / "part.conll"
+    part.write_text("서울\tB_An|B_Com\n전자\tI\n는\tO\n크다\t?\n\n" * 8, "utf-8")
+    outcome = gonie("train", "crf", "--out", tmp_path / "run", *slides, "--set", f"data.partial={part}")
+    assert outcome.code == 0, outcome.err
+    assert "train   13 sentences" in outcome.out
+    shown = gonie("tag", tmp_path / "run", "서울 전자 는 크다", "--input", "tokens").out
+    assert shown.startswith("[서울 전자 Com")
+    part.write_text("서울\tB_Country\n", "utf-8")
+    refused = gonie("train", "crf", "--out", tmp_path / "b", *slides, "--set", f"data.partial={part}")
+    assert refused.refused("part.conll:1", "B_Country", "?")

@@ -27,7 +27,15 @@ def crf(width: int, **direct: int) -> nn.Module:
     return CRFHead(scores=Scores(width=width, num_tags=TAGS, direct=direct), crf=CRF(TAGS))
 
 
-KINDS = {"softmax": softmax, "crf": crf}
+def part(width: int, **direct: int) -> nn.Module:
+    """Learns from tags known in part: here each number stands for its tag and the first."""
+    options = torch.eye(TAGS, dtype=torch.bool)
+    options[:, 0] = True
+    scores = Scores(width=width, num_tags=TAGS, direct=direct)
+    return CRFHead(scores=scores, crf=CRF(TAGS), options=options)
+
+
+KINDS = {"softmax": softmax, "crf": crf, "part": part}
 HEADS: dict[str, tuple[Callable[[], nn.Module], int]] = {
     **{name: (lambda kind=kind: kind(WIDTH), WIDTH) for name, kind in KINDS.items()},
     **{f"{name}_direct": (lambda kind=kind: kind(WIDTH, spelling=9), WIDTH) for name, kind in KINDS.items()},

@@ -164,8 +164,16 @@ class Encoding:
         """Id of a surface form: normalised as in training, then through the fall-back look-ups."""
         return self.words.first((self.normalization(form), *fallbacks(form)))
 
-    def encode(self, sentences: Iterable[Sentence], sink: Sink | None = None) -> Corpus:
-        """Encode a stream of sentences, block by block, into ``sink`` (memory when none is given)."""
+    def encode(
+        self,
+        sentences: Iterable[Sentence],
+        sink: Sink | None = None,
+        tag_ids: Mapping[str, int] | None = None,
+    ) -> Corpus:
+        """Encode a stream of sentences, block by block, into ``sink`` (memory when none is given).
+
+        ``tag_ids`` has a number for each tag, if not that of its place in ``labels``; others get -1.
+        """
         sink = sink or MemorySink()
         forms: dict[str, int] = {}
         stream = iter(sentences)
@@ -178,7 +186,7 @@ class Encoding:
             sink.append("offsets", tokens + np.cumsum(lengths))
             tokens += int(lengths.sum())
             sink.append("forms", self._form_ids(block, forms))
-            sink.append("tags", self._tag_ids(block))
+            sink.append("tags", _tag_ids(block, self.label_ids if tag_ids is None else tag_ids))
             for extractor in self.extractors:
                 group = extractor.name
                 ids, counts = self._feature_ids(block, extractor)
@@ -206,15 +214,6 @@ class Encoding:
     def _form_ids(block: list[Sentence], forms: dict[str, int]) -> NDArray[np.int32]:
         ids = [forms.setdefault(word, len(forms)) for sentence in block for word in sentence.words]
         return np.array(ids, dtype=np.int32)
-
-    def _tag_ids(self, block: list[Sentence]) -> NDArray[np.int32]:
-        ids = self.label_ids
-        tags: Iterator[int] = (
-            ids.get(tag, -1)
-            for sentence in block
-            for tag in (sentence.tags if sentence.tags is not None else ("",) * len(sentence))
-        )
-        return np.fromiter(tags, dtype=np.int32)
 
     def _feature_ids(
         self, block: list[Sentence], extractor: Extractor
@@ -259,3 +258,12 @@ class Encoding:
             extractors=[EXTRACTORS[e["name"]].from_json(e) for e in value["extractors"]],
             features={name: Vocabulary.from_json(v) for name, v in value["features"].items()},
         )
+
+
+def _tag_ids(block: list[Sentence], ids: Mapping[str, int]) -> NDArray[np.int32]:
+    tags: Iterator[int] = (
+        ids.get(tag, -1)
+        for sentence in block
+        for tag in (sentence.tags if sentence.tags is not None else ("",) * len(sentence))
+    )
+    return np.fromiter(tags, dtype=np.int32)

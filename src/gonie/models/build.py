@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 import torch
-from torch import nn
+from numpy.typing import NDArray
+from torch import Tensor, nn
 
 from gonie.data.encoding import Encoding
 from gonie.data.rules import allowed
@@ -55,10 +56,11 @@ LAYERS: Mapping[str, Callable[[int, EncoderConfig, float], Encoder]] = {
     "peephole": lambda width, c, dropout: PeepholeLSTM(width=width, hidden=c.hidden, dropout=dropout),
 }
 
-HEADS: Mapping[str, Callable[[Scores, HeadConfig, Constraints], Head]] = {
-    "softmax": lambda scores, c, allowed: SoftmaxHead(scores=scores),
-    "crf": lambda scores, c, allowed: CRFHead(
+HEADS: Mapping[str, Callable[[Scores, HeadConfig, Constraints, Tensor | None], Head]] = {
+    "softmax": lambda scores, c, allowed, options: SoftmaxHead(scores=scores, options=options),
+    "crf": lambda scores, c, allowed, options: CRFHead(
         scores=scores,
+        options=options,
         crf=CRF(
             scores.num_tags,
             allowed=allowed,
@@ -73,15 +75,23 @@ DROPOUTS: Mapping[str, Callable[[float], nn.Module]] = {
 }
 
 
-def build(config: ModelConfig, encoding: Encoding, pretrained: Pretrained | None = None) -> Tagger:
-    """A fresh tagger for ``encoding``; ``pretrained`` are vectors for its words."""
+def build(
+    config: ModelConfig,
+    encoding: Encoding,
+    pretrained: Pretrained | None = None,
+    options: NDArray[np.bool_] | None = None,
+) -> Tagger:
+    """A fresh tagger for ``encoding``; ``pretrained`` are vectors for its words.
+
+    ``options`` (S, K), to learn from tags known in part, say which tags a number in ``tags`` stands for.
+    """
     embedding = build_embedding(config, encoding, pretrained)
     encoder = build_encoder(config.encoder, embedding.width, config.dropout)
     drop = DROPOUTS[config.dropout.kind]
     return Tagger(
         embedding=embedding,
         encoder=encoder,
-        heads={TAGS: build_head(config.head, encoder.width, encoding)},
+        heads={TAGS: build_head(config.head, encoder.width, encoding, options)},
         word_dropout=WordDropout(config.dropout.word),
         input_dropout=drop(config.dropout.input),
         output_dropout=drop(config.dropout.output),
@@ -150,7 +160,9 @@ def build_encoder(config: EncoderConfig, width: int, dropout: DropoutConfig) -> 
     return Deep(layers=layers, dropout=DROPOUTS[dropout.kind](dropout.between))
 
 
-def build_head(config: HeadConfig, width: int, encoding: Encoding) -> Head:
+def build_head(
+    config: HeadConfig, width: int, encoding: Encoding, options: NDArray[np.bool_] | None = None
+) -> Head:
     """Scores with their direct features, under the head the recipe names."""
     direct: dict[str, int] = {group: len(encoding.features[group]) for group in config.direct}
     scores = Scores(width=width, num_tags=len(encoding.labels), direct=direct)
@@ -160,4 +172,5 @@ def build_head(config: HeadConfig, width: int, encoding: Encoding) -> Head:
         constrained=config.constrained or config.constrain_training,
         forbidden=config.forbidden,
     )
-    return HEADS[config.kind](scores, config, Constraints(*map(torch.from_numpy, possible)))
+    sets = None if options is None else torch.from_numpy(options)
+    return HEADS[config.kind](scores, config, Constraints(*map(torch.from_numpy, possible)), sets)

@@ -29,6 +29,11 @@ class DataConfig(Section):
         default=None, description="file to choose the best epoch on; without one, part of train is held out"
     )
     test: str | None = Field(default=None, description="file scored once, at the end")
+    partial: str | None = Field(
+        default=None,
+        description="more training sentences, whose tags are known in part: `?` for any tag, `B-ORG|B-LOC` "
+        "for one of several",
+    )
     holdout: Rate = Field(
         default=0.1, description="share of the training sentences held out when there is no dev file"
     )

@@ -8,9 +8,11 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gonie.data import schemes
 from gonie.data.context import Context
@@ -19,8 +21,9 @@ from gonie.data.encoding import Encoding, Extractor, count
 from gonie.data.formats import ReadOptions, Source, survey
 from gonie.data.gazetteer import Gazetteers, read_entries
 from gonie.data.normalize import Normalization
+from gonie.data.partial import PartialStream, TagSets
 from gonie.data.report import Report
-from gonie.data.rules import allowed, breaks
+from gonie.data.rules import Allowed, allowed, breaks
 from gonie.data.schemes import Scheme
 from gonie.data.spelling import Spelling
 from gonie.data.tokenize import Tokenizer, tokenizer
@@ -48,6 +51,8 @@ class Prepared:
     pretrained: Pretrained | None
     seen: SeenMentions
     labels: Counter[str]
+    options: NDArray[np.bool_] | None = None
+    """(S, K): which tags each number in ``train`` stands for, where some are known in part."""
 
     def fingerprint(self, recipe: Recipe) -> str:
         """A digest of the recipe and of what its files held, so that a run is resumed over the same."""
@@ -84,6 +89,26 @@ class TagStream:
             else:
                 tags = schemes.convert(sentence.tags, self._scheme, self._target)
                 yield dataclasses.replace(sentence, tags=tuple(tags))
+
+
+class Chained:
+    """One stream after another; can be read again and again if they can."""
+
+    def __init__(self, *streams: Iterable[Sentence]) -> None:
+        self._streams = streams
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return chain.from_iterable(self._streams)
+
+
+class Untagged:
+    """The sentences of a stream for their words alone."""
+
+    def __init__(self, stream: Iterable[Sentence]) -> None:
+        self._stream = stream
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return (dataclasses.replace(sentence, tags=None) for sentence in self._stream)
 
 
 class Split:
@@ -123,7 +148,9 @@ def prepare(recipe: Recipe, note: Note) -> Prepared:
     normalization = Normalization(lowercase=data.lowercase, digits=data.digits)
     jamo = bool(recipe.model.chars and recipe.model.chars.jamo)
     extractors = build_extractors(recipe)
-    counts = count(train, normalization=normalization, jamo=jamo, extractors=extractors)
+    part = None if data.partial is None else Source(locate(data.partial), options).viewed(scheme="plain")
+    texts = train if part is None else Chained(train, Untagged(part))
+    counts = count(texts, normalization=normalization, jamo=jamo, extractors=extractors)
     found.report.repairs = everything.source.report.repairs
     _tell(data.train, found.report, note)
     vectors = read_vectors(locate(data.vectors), limit=data.vectors_limit) if data.vectors else None
@@ -137,11 +164,16 @@ def prepare(recipe: Recipe, note: Note) -> Prepared:
         min_feature_count=data.min_feature_count,
         extra_words=vectors.words if vectors else (),
     )
-    pieces = Pieces(train, data.max_tokens)
-    corpus = encoding.encode(pieces, FolderSink(Path(data.cache)) if data.cache else MemorySink())
+    sets = TagSets(encoding.labels)
+    rules = _checked_rules(recipe, train, encoding, note)
+    pieces, more = Pieces(train, data.max_tokens), Pieces(part or (), data.max_tokens)
+    known_in_part = PartialStream(more, scheme=found.scheme, target=target, sets=sets, rules=rules)
+    sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
+    corpus = encoding.encode(Chained(pieces, known_in_part), sink, sets.ids)
+    if part is not None:
+        _tell(str(data.partial), part.report, note)
     if pieces.cut:
         note(f"{data.train}: {pieces.cut} sentences longer than {data.max_tokens} tokens cut into pieces")
-    _check_rules(recipe, train, encoding, note)
     _tell_unknown_labels({"dev": dev, "test": test or []}, encoding, note)
     return Prepared(
         encoding=encoding,
@@ -152,22 +184,26 @@ def prepare(recipe: Recipe, note: Note) -> Prepared:
         pretrained=_pretrained(vectors, encoding, recipe.train.seed, note),
         seen=SeenMentions.from_sentences(train, target),
         labels=counts.labels,
+        options=None if part is None else sets.table(),
     )
 
 
-def _check_rules(recipe: Recipe, train: Iterable[Sentence], encoding: Encoding, note: Note) -> None:
-    """Tell of training sentences that break the recipe's own rules; refuse them if none could be learned."""
+def _checked_rules(recipe: Recipe, train: Iterable[Sentence], encoding: Encoding, note: Note) -> Allowed:
+    """What sequences may be; training sentences that break the recipe's own rules are told of.
+
+    Where they could not be learned they are refused.
+    """
     head = recipe.model.head
     rules = allowed(encoding.labels, encoding.scheme, constrained=head.constrained, forbidden=head.forbidden)
     if not head.forbidden:
-        return
+        return rules
     found = [
         (sentence, move)
         for sentence in train
         if (move := breaks(sentence.tags or (), encoding.labels, rules))
     ]
     if not found:
-        return
+        return rules
     sentence, move = found[0]
     text = f"{len(found):,} sentences that break the rules of model.head.forbidden, the first by {move!r}"
     if head.constrain_training:
@@ -179,6 +215,7 @@ def _check_rules(recipe: Recipe, train: Iterable[Sentence], encoding: Encoding, 
             fix="Correct them, or leave model.head.constrain_training off",
         )
     note(f"{recipe.data.train}: {text}")
+    return rules
 
 
 def _read(name: str, stream: TagStream, note: Note) -> list[Sentence]:

@@ -166,7 +166,7 @@ def _begin(recipe: Recipe, prepared: Prepared) -> tuple[Tagger, State]:
     torch.use_deterministic_algorithms(config.deterministic)
     torch.manual_seed(config.seed)
     device = choose_device(config)
-    model = build(recipe.model, prepared.encoding, prepared.pretrained).to(device)
+    model = build(recipe.model, prepared.encoding, prepared.pretrained, prepared.options).to(device)
     state = State(
         model=model,
         optimizer=build_optimizer(config, model.parameters()),
@@ -310,7 +310,7 @@ def _with_absolute_paths(recipe: Recipe) -> Recipe:
     data = recipe.data
     named = {
         key: full(path)
-        for key in ("train", "dev", "test", "vectors", "cache")
+        for key in ("train", "dev", "test", "partial", "vectors", "cache")
         if (path := getattr(data, key))
     }
     lists = {name: full(path) for name, path in data.gazetteers.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 
 from gonie.errors import InputError
@@ -12,9 +13,15 @@ from gonie.nn.protocols import Batch
 
 
 class CRFHead(nn.Module):
-    """p(y | x) by a CRF whose emissions are the scores: Huang et al. 2015 (arXiv:1508.01991) §2.5."""
+    """p(y | x) by a CRF whose emissions are the scores: Huang et al. 2015 (arXiv:1508.01991) §2.5.
 
-    def __init__(self, *, scores: Scores, crf: CRF) -> None:
+    ``options`` (S, K) bool, where given, are the tags that each number of a batch's ``tags`` stands for: the
+    loss is then that of all sequences that fit (Tsuboi et al. 2008), among those that the CRF allows.
+    """
+
+    options: Tensor | None
+
+    def __init__(self, *, scores: Scores, crf: CRF, options: Tensor | None = None) -> None:
         super().__init__()
         if scores.num_tags != crf.num_tags:
             raise InputError(
@@ -22,6 +29,7 @@ class CRFHead(nn.Module):
             )
         self.scores = scores
         self.crf = crf
+        self.register_buffer("options", options, persistent=False)
 
     def score(self, states: Tensor, batch: Batch) -> Tensor:
         """Emissions of the chain. Shape: (B, T, width) -> (B, T, K)."""
@@ -33,12 +41,13 @@ class CRFHead(nn.Module):
         The batch is taken as collated: right-padded, no empty row, every token tagged. ``CRF`` itself checks
         that; here the check would stop a GPU at each step.
         """
-        chain = self.crf.learned()
-        return (
-            -engine(scores, chain.transitions.dtype)
-            .log_likelihood(scores, batch["tags"], batch["mask"], chain)
-            .mean()
-        )
+        chain, tags, mask = self.crf.learned(), batch["tags"], batch["mask"]
+        run = engine(scores, chain.transitions.dtype)
+        if self.options is None:
+            return -run.log_likelihood(scores, tags, mask, chain).mean()
+        fitting = scores.masked_fill(~self.options[tags.where(mask, 0)], -torch.inf)
+        some, every = self.crf.possible(), chain
+        return (run.log_partition(scores, mask, every) - run.log_partition(fitting, mask, some)).mean()
 
     def chain(self) -> tuple[Tensor, Tensor, Tensor]:
         """Transitions (K, K) indexed [from, to], start (K,), end (K,)."""

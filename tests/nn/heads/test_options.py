@@ -1,0 +1,87 @@
+"""Tags known in part, against the sum over every sequence that fits."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+
+import pytest
+import torch
+from torch import Tensor
+
+from gonie.nn import CRF, CRFHead, Scores, SoftmaxHead
+from gonie.nn.crf.constraints import Constraints
+
+K = 3
+OPTIONS = torch.tensor(
+    [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]], dtype=torch.bool
+)  # the tags alone, one of the first two, any
+
+
+@pytest.fixture
+def batch() -> dict[str, Tensor]:
+    tags = torch.tensor([[4, 3, 2, 0], [3, 4, 77, -1]])  # what stands at padding never matters
+    return {"tags": tags, "mask": torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0]]).bool()}
+
+
+def scores_of() -> Scores:
+    return Scores(width=2, num_tags=K, direct={})
+
+
+@pytest.mark.parametrize("constrain", [False, True])
+def test_the_crf_sums_over_what_fits_and_is_allowed(batch: dict[str, Tensor], constrain: bool) -> None:
+    torch.manual_seed(0)
+    moves = torch.ones(K, K, dtype=torch.bool)
+    moves[0, 1] = False
+    ends = torch.ones(K, dtype=torch.bool)
+    crf = CRF(K, allowed=Constraints(moves, ends, ends), constrain_training=constrain)
+    for parameter in crf.parameters():
+        torch.nn.init.normal_(parameter)
+    head = CRFHead(scores=scores_of(), crf=crf, options=OPTIONS)
+    scores = torch.randn(2, 4, K)
+    losses = []
+    for row, length in enumerate((4, 2)):
+        fitting, every = [], []
+        for path in product(range(K), repeat=length):
+            value = crf.start[path[0]] + crf.end[path[-1]]
+            value = value + sum(scores[row, t, k] for t, k in enumerate(path))
+            value = value + sum(crf.transitions[i, j] for i, j in pairwise(path))
+            legal = all(moves[i, j] for i, j in pairwise(path))
+            if legal or not constrain:
+                every.append(value)
+            if legal and all(OPTIONS[batch["tags"][row, t], k] for t, k in enumerate(path)):
+                fitting.append(value)
+        losses.append(torch.stack(every).logsumexp(0) - torch.stack(fitting).logsumexp(0))
+    torch.testing.assert_close(head.loss(scores, batch), torch.stack(losses).mean())
+
+
+def test_the_softmax_takes_any_of_the_options(batch: dict[str, Tensor]) -> None:
+    torch.manual_seed(0)
+    head = SoftmaxHead(scores=scores_of(), options=OPTIONS)
+    scores = torch.randn(2, 4, K)
+    p = scores.softmax(2)
+    total = sum(
+        -p[row, t][OPTIONS[batch["tags"][row, t]]].sum().log()
+        for row, length in enumerate((4, 2))
+        for t in range(length)
+    )
+    torch.testing.assert_close(head.loss(scores, batch), torch.as_tensor(total) / 2)
+
+
+@pytest.mark.parametrize("kind", ["crf", "softmax"])
+def test_tags_known_in_full_are_learned_as_ever(kind: str) -> None:
+    torch.manual_seed(0)
+    scores, mask = torch.randn(3, 5, K), torch.arange(5) < torch.tensor([[5], [1], [3]])
+    batch = {"tags": torch.randint(0, K, (3, 5)), "mask": mask}
+    losses = []
+    for options in (None, OPTIONS):
+        if kind == "crf":
+            head: CRFHead | SoftmaxHead = CRFHead(scores=scores_of(), crf=CRF(K), options=options)
+        else:
+            head = SoftmaxHead(scores=scores_of(), options=options)
+        losses.append(head.loss(scores, batch))
+    torch.testing.assert_close(*losses)
+
+
+def test_the_options_are_no_part_of_a_saved_model() -> None:
+    """They are the corpus's; a model is read back without them."""
+    assert "options" not in CRFHead(scores=scores_of(), crf=CRF(K), options=OPTIONS).state_dict()
