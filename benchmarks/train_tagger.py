@@ -38,8 +38,8 @@ at three quarters of its best speed, and the 4 ms of small operations. Where an 
 torch operations stood before, the same step took 42 ms.
 
 On an H200, 12,000 sentences, 16 CPU cores: 43,884 tokens/s at 32 sentences a batch and 314,109 at 256 (33,950
-and 224,562 with a CRF of torch operations and autograd's own thread). There a step waits for its launches: the
-products alone would allow five to six times that.
+and 224,562 with a CRF of torch operations and autograd's own thread). There a step waits for its launches:
+the products alone would allow five to six times that.
 """
 
 from __future__ import annotations

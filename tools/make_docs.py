@@ -94,7 +94,8 @@ def row(key: str, field: FieldInfo, *, nested: bool) -> str:
     """One line of a table."""
     bounded = Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
     kind = "section" if nested else named(bounded)
-    return f"| `{key}` | {kind} | {default(field, nested=nested)} | {field.description} |"
+    meaning = (field.description or "").replace("|", "\\|")  # a bar would end the cell
+    return f"| `{key}` | {kind} | {default(field, nested=nested)} | {meaning} |"
 
 
 def default(field: FieldInfo, *, nested: bool) -> str:

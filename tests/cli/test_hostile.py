@@ -339,6 +339,8 @@ def test_a_bundle_with_other_values(gonie: Command, toy_run: Path, tmp_path: Pat
         for value in (None, 7, "x", [], {}, [[]], {"x": "y"}):
             if type(value) is type(index[key]) and key in ("gonie", "model", "scores", "recipe"):
                 continue  # for people only: nothing depends on them
+            if value == index[key]:
+                continue
             file.write_text(json.dumps({**index, key: value}), "utf-8")
             assert gonie("tag", tmp_path / "run", "Anna").refused(), (key, value)
 

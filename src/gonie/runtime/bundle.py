@@ -158,6 +158,8 @@ def _check_kinds(index: Mapping[str, Any]) -> None:
     for name, kind in KINDS.items():
         if not isinstance(index[name], kind):
             raise TypeError(f"{name} is {json.dumps(index[name])[:40]}")
+    if not all(isinstance(rule, str) for rule in index["forbidden"]):
+        raise TypeError(f"forbidden is {json.dumps(index['forbidden'])[:40]}")
 
 
 def _check_folder(folder: Path) -> None:
