@@ -265,6 +265,29 @@ def test_the_best_path_of_a_long_sentence_is_exact(engine: Engine) -> None:
     assert score[0] >= score[1] - 1e-3
 
 
+@needs_numba
+def test_scores_changed_before_the_way_back_are_noticed() -> None:
+    """The compiled loops read the scores again; in place of a wrong gradient there must be an error."""
+    scores, mask = torch.zeros(1, 3, 2, requires_grad=True), full(1, 3)
+    emissions = scores * 2
+    value = COMPILED.log_partition(emissions, mask, chain_of(2, dtype=torch.float32))
+    emissions += 1
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        value.sum().backward()
+
+
+def test_an_empty_batch_has_nothing_to_say(engine: Engine) -> None:
+    """The last shard of a corpus may be empty."""
+    emissions, mask = torch.zeros(0, 4, 3, requires_grad=True), full(0, 4)
+    tags = torch.zeros(0, 4, dtype=torch.int64)
+    chain = learned(chain_of(3, dtype=torch.float32))
+    engine.log_likelihood(emissions, tags, mask, chain).sum().backward()
+    assert chain.transitions.grad is not None
+    assert not chain.transitions.grad.any()
+    assert engine.viterbi(emissions, mask, chain)[0].shape == (0, 4)
+    assert engine.marginals(emissions, mask, chain).shape == (0, 4, 3)
+
+
 def test_not_a_number_shows(engine: Engine) -> None:
     emissions = torch.randn(3, 4, 5)
     emissions[1, 2, 3] = torch.nan

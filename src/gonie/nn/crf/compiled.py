@@ -99,11 +99,13 @@ class _Sums(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, emissions: Tensor, tags: Tensor | None, mask: Tensor, *chain: Tensor) -> Tensor:
         ctx.task = _Task.of(emissions.detach(), tags, mask, Chain(*(part.detach() for part in chain)))
+        ctx.save_for_backward(emissions, tags, mask)
         return _run_ahead(ctx.task)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        _ = ctx.saved_tensors  # raises if they were changed since: the task's arrays share their memory
         unary, *tables = _run_back(grads[0], ctx.task)
         return unary, None, None, *tables
 

@@ -118,7 +118,7 @@ def pair_counts(messages: Messages, transitions: Tensor, weights: Tensor) -> Ten
     left = (ahead + scores).unsqueeze(2)[:-1]  # (T-1, K, 1, B)
     right = (scores + back).sub_((shift + total).unsqueeze(1)).unsqueeze(1)[1:]  # (T-1, 1, K, B)
     counts = torch.zeros_like(transitions)
-    steps = max(1, PAIRS_AT_ONCE // (K * K * B))
+    steps = max(1, PAIRS_AT_ONCE // max(1, K * K * B))
     for before, after in zip(torch.split(left, steps), torch.split(right, steps), strict=True):
         moves = (before + after).add_(transitions.unsqueeze(2)).exp_()  # (steps, K, K, B)
         counts += (moves.view(-1, B) @ weights).view(-1, K, K).sum(0)
