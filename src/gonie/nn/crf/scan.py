@@ -121,7 +121,7 @@ def pair_counts(messages: Messages, transitions: Tensor, weights: Tensor) -> Ten
     steps = max(1, PAIRS_AT_ONCE // max(1, K * K * B))
     for before, after in zip(torch.split(left, steps), torch.split(right, steps), strict=True):
         moves = (before + after).add_(transitions.unsqueeze(2)).exp_()  # (steps, K, K, B)
-        counts += (moves.view(-1, B) @ weights).view(-1, K, K).sum(0)
+        counts += (moves @ weights).sum(0)
     return counts
 
 
