@@ -131,3 +131,15 @@ def test_sentences_known_in_part_teach_what_they_say(gonie: Gonie, slides: list[
     part.write_text("서울\tB_Country\n", "utf-8")
     refused = gonie("train", "crf", "--out", tmp_path / "b", *slides, "--set", f"data.partial={part}")
     assert refused.refused("part.conll:1", "B_Country", "?")
+
+
+def test_weights_reach_the_model_and_slips_in_them_are_told(
+    gonie: Gonie, slides: list[str], tmp_path: Path
+) -> None:
+    heavy = ["--set", "model.head.weights.Time=3", "--set", "model.head.weights.O=0.5"]
+    assert gonie("train", "crf", "--out", tmp_path / "run", *slides, *heavy).code == 0
+    slip = gonie("train", "crf", "--out", tmp_path / "b", *slides, "--set", "model.head.weights.Tiem=3")
+    assert slip.refused("model.head.weights.Tiem", "O, An, Com, Time")
+    assert gonie("train", "crf", "--out", tmp_path / "b", *slides, "--set", "model.head.weights.O=0").refused(
+        "model.head.weights.O"
+    )

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from gonie.nn import CRF, CRFHead, Scores, SoftmaxHead
+from gonie.nn.heads.objectives import AnyOf, Weighted
 
 Batch = dict[str, Tensor]
 LENGTHS = [6, 1, 4, 6, 3]
@@ -32,10 +33,15 @@ def part(width: int, **direct: int) -> nn.Module:
     options = torch.eye(TAGS, dtype=torch.bool)
     options[:, 0] = True
     scores = Scores(width=width, num_tags=TAGS, direct=direct)
-    return CRFHead(scores=scores, crf=CRF(TAGS), options=options)
+    return CRFHead(scores=scores, crf=CRF(TAGS), objective=AnyOf(options))
 
 
-KINDS = {"softmax": softmax, "crf": crf, "part": part}
+def weighted(width: int, **direct: int) -> nn.Module:
+    scores = Scores(width=width, num_tags=TAGS, direct=direct)
+    return SoftmaxHead(scores=scores, objective=Weighted(torch.arange(1.0, TAGS + 1)))
+
+
+KINDS = {"softmax": softmax, "crf": crf, "part": part, "weighted": weighted}
 HEADS: dict[str, tuple[Callable[[], nn.Module], int]] = {
     **{name: (lambda kind=kind: kind(WIDTH), WIDTH) for name, kind in KINDS.items()},
     **{f"{name}_direct": (lambda kind=kind: kind(WIDTH, spelling=9), WIDTH) for name, kind in KINDS.items()},

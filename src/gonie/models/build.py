@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import nn
 
 from gonie.data.encoding import Encoding
 from gonie.data.rules import allowed
+from gonie.data.schemes import OUTSIDE, Scheme
 from gonie.data.vectors import Pretrained
+from gonie.errors import RecipeError
 from gonie.models.config import (
     CharsConfig,
     DropoutConfig,
@@ -37,6 +39,7 @@ from gonie.nn.encoders.lstm import LSTM
 from gonie.nn.encoders.none import NoEncoder
 from gonie.nn.encoders.peephole import PeepholeLSTM
 from gonie.nn.heads.crf import CRFHead
+from gonie.nn.heads.objectives import AnyOf, Exact, Objective, Weighted
 from gonie.nn.heads.scores import Scores
 from gonie.nn.heads.softmax import SoftmaxHead
 from gonie.nn.protocols import Embedding, Encoder, Head
@@ -56,16 +59,12 @@ LAYERS: Mapping[str, Callable[[int, EncoderConfig, float], Encoder]] = {
     "peephole": lambda width, c, dropout: PeepholeLSTM(width=width, hidden=c.hidden, dropout=dropout),
 }
 
-HEADS: Mapping[str, Callable[[Scores, HeadConfig, Constraints, Tensor | None], Head]] = {
-    "softmax": lambda scores, c, allowed, options: SoftmaxHead(scores=scores, options=options),
-    "crf": lambda scores, c, allowed, options: CRFHead(
+HEADS: Mapping[str, Callable[[Scores, HeadConfig, Constraints, Objective], Head]] = {
+    "softmax": lambda scores, c, allowed, objective: SoftmaxHead(scores=scores, objective=objective),
+    "crf": lambda scores, c, allowed, objective: CRFHead(
         scores=scores,
-        options=options,
-        crf=CRF(
-            scores.num_tags,
-            allowed=allowed,
-            constrain_training=c.constrain_training,
-        ),
+        crf=CRF(scores.num_tags, allowed=allowed, constrain_training=c.constrain_training),
+        objective=objective,
     ),
 }
 
@@ -172,5 +171,34 @@ def build_head(
         constrained=config.constrained or config.constrain_training,
         forbidden=config.forbidden,
     )
-    sets = None if options is None else torch.from_numpy(options)
-    return HEADS[config.kind](scores, config, Constraints(*map(torch.from_numpy, possible)), sets)
+    objective = build_objective(config, encoding, options)
+    return HEADS[config.kind](scores, config, Constraints(*map(torch.from_numpy, possible)), objective)
+
+
+def build_objective(config: HeadConfig, encoding: Encoding, options: NDArray[np.bool_] | None) -> Objective:
+    """What the head learns from: exact tags, tags known in part, or tags that count differently."""
+    if options is not None and config.weights:
+        raise RecipeError(["model.head.weights needs tags known in full; leave data.partial or it out"])
+    if options is not None:
+        return AnyOf(torch.from_numpy(options))
+    if config.weights:
+        return Weighted(torch.tensor(weights_of(config.weights, encoding.labels, encoding.scheme)))
+    return Exact()
+
+
+def weights_of(weights: Mapping[str, float], labels: Sequence[str], scheme: Scheme) -> list[float]:
+    """What each tag counts in training: its type's weight, or 1."""
+    types = [_type_of(label, scheme) for label in labels]
+    unknown = [name for name in weights if name not in types]
+    if unknown:
+        known = ", ".join(dict.fromkeys(types))
+        raise RecipeError(
+            [f"model.head.weights.{name}: expected one of {known}, got {name!r}" for name in unknown]
+        )
+    return [weights.get(name, 1.0) for name in types]
+
+
+def _type_of(tag: str, scheme: Scheme) -> str:
+    """The type of a tag; a plain tag, and the outside one, is its own."""
+    mark = scheme.split(tag) if scheme.has_spans and tag != OUTSIDE else None
+    return tag if mark is None else (mark[1] or tag)

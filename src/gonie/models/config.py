@@ -155,6 +155,11 @@ class HeadConfig(Section):
         description='moves that no sequence may make, beside those of the tag scheme: ["B-PER -> B-PER"]; '
         "* stands for any characters, <start> and <end> for a sentence's ends",
     )
+    weights: dict[str, Annotated[float, Field(gt=0.0)]] = Field(
+        default={},
+        description="how much the tokens of a type (or of a plain tag, or O) count in training, if not 1: "
+        "{LOC = 3.0}",
+    )
     constrain_training: bool = Field(
         default=False, description="learn among those sequences only (crf): others get no probability"
     )

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
+from gonie.nn.heads.objectives import Exact, Objective
 from gonie.nn.heads.scores import Scores
 from gonie.nn.protocols import Batch
 
 
 class SoftmaxHead(nn.Module):
-    """p(y | x) = Πt softmax(scores[t])[yt].
+    """p(y | x) = Πt softmax(scores[t])[yt]. ``objective`` as for the CRF's head."""
 
-    ``options`` (S, K) bool, where given, are the tags that each number of a batch's ``tags`` stands for: the
-    loss is then that of any of them.
-    """
-
-    options: Tensor | None
-
-    def __init__(self, *, scores: Scores, options: Tensor | None = None) -> None:
+    def __init__(self, *, scores: Scores, objective: Objective | None = None) -> None:
         super().__init__()
         self.scores = scores
-        self.register_buffer("options", options, persistent=False)
+        self.objective = objective or Exact()
 
     def score(self, states: Tensor, batch: Batch) -> Tensor:
         """Scores of the tags. Shape: (B, T, width) -> (B, T, K)."""
@@ -30,13 +23,7 @@ class SoftmaxHead(nn.Module):
 
     def loss(self, scores: Tensor, batch: Batch) -> Tensor:
         """-Σt log softmax(scores[t])[yt], mean over sentences; tokens tagged -1 are left out. Shape: ()."""
-        if self.options is not None:
-            fitting = self.options[batch["tags"].where(batch["mask"], 0)]  # (B, T, K)
-            chosen = scores.masked_fill(~fitting, -torch.inf).logsumexp(2) - scores.logsumexp(2)  # (B, T)
-            return -chosen.where(batch["mask"], 0.0).sum() / len(chosen)
-        gold = batch["tags"].masked_fill(~batch["mask"], -1)  # (B, T)
-        total = F.cross_entropy(scores.flatten(0, 1), gold.flatten(), ignore_index=-1, reduction="sum")
-        return total / gold.shape[0]
+        return -self.objective.of_tokens(scores, batch["tags"], batch["mask"]).mean()
 
     def chain(self) -> tuple[Tensor, Tensor, Tensor]:
         """No chain: transitions, start and end are all 0, so the best path is the best tag of each token."""

@@ -1,4 +1,4 @@
-"""Tags known in part, against the sum over every sequence that fits."""
+"""What heads learn from: tags known in part against every sequence that fits, weights against their sum."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from torch import Tensor
 
 from gonie.nn import CRF, CRFHead, Scores, SoftmaxHead
 from gonie.nn.crf.constraints import Constraints
+from gonie.nn.heads.objectives import AnyOf, Exact, Weighted
 
 K = 3
 OPTIONS = torch.tensor(
@@ -36,7 +37,7 @@ def test_the_crf_sums_over_what_fits_and_is_allowed(batch: dict[str, Tensor], co
     crf = CRF(K, allowed=Constraints(moves, ends, ends), constrain_training=constrain)
     for parameter in crf.parameters():
         torch.nn.init.normal_(parameter)
-    head = CRFHead(scores=scores_of(), crf=crf, options=OPTIONS)
+    head = CRFHead(scores=scores_of(), crf=crf, objective=AnyOf(OPTIONS))
     scores = torch.randn(2, 4, K)
     losses = []
     for row, length in enumerate((4, 2)):
@@ -56,7 +57,7 @@ def test_the_crf_sums_over_what_fits_and_is_allowed(batch: dict[str, Tensor], co
 
 def test_the_softmax_takes_any_of_the_options(batch: dict[str, Tensor]) -> None:
     torch.manual_seed(0)
-    head = SoftmaxHead(scores=scores_of(), options=OPTIONS)
+    head = SoftmaxHead(scores=scores_of(), objective=AnyOf(OPTIONS))
     scores = torch.randn(2, 4, K)
     p = scores.softmax(2)
     total = sum(
@@ -73,15 +74,36 @@ def test_tags_known_in_full_are_learned_as_ever(kind: str) -> None:
     scores, mask = torch.randn(3, 5, K), torch.arange(5) < torch.tensor([[5], [1], [3]])
     batch = {"tags": torch.randint(0, K, (3, 5)), "mask": mask}
     losses = []
-    for options in (None, OPTIONS):
+    for objective in (Exact(), AnyOf(OPTIONS), Weighted(torch.ones(K))):
         if kind == "crf":
-            head: CRFHead | SoftmaxHead = CRFHead(scores=scores_of(), crf=CRF(K), options=options)
+            head: CRFHead | SoftmaxHead = CRFHead(scores=scores_of(), crf=CRF(K), objective=objective)
         else:
-            head = SoftmaxHead(scores=scores_of(), options=options)
+            head = SoftmaxHead(scores=scores_of(), objective=objective)
         losses.append(head.loss(scores, batch))
-    torch.testing.assert_close(*losses)
+    for other in losses[1:]:
+        torch.testing.assert_close(other, losses[0])
+
+
+def test_a_weight_counts_a_tag_so_many_times() -> None:
+    """For tokens on their own it is the plain sum; for a chain, what the layer itself computes."""
+    torch.manual_seed(0)
+    scores, mask = torch.randn(2, 3, K), torch.tensor([[1, 1, 1], [1, 0, 0]]).bool()
+    tags, weights = torch.tensor([[0, 2, 1], [2, 99, -1]]), torch.tensor([1.0, 2.0, 5.0])
+    batch = {"tags": tags, "mask": mask}
+    p = scores.log_softmax(2)
+    expected = -(p[0, 0, 0] + 5 * p[0, 1, 2] + 2 * p[0, 2, 1] + 5 * p[1, 0, 2]) / 2
+    head = SoftmaxHead(scores=scores_of(), objective=Weighted(weights))
+    torch.testing.assert_close(head.loss(scores, batch), expected)
+    crf = CRF(K)
+    for parameter in crf.parameters():
+        torch.nn.init.normal_(parameter)
+    chained = CRFHead(scores=scores_of(), crf=crf, objective=Weighted(weights))
+    inside = tags.where(mask, 0)
+    value = crf.weighted_log_likelihood(scores, inside, mask, tag_weights=weights)
+    torch.testing.assert_close(chained.loss(scores, batch), -value.mean())
 
 
 def test_the_options_are_no_part_of_a_saved_model() -> None:
     """They are the corpus's; a model is read back without them."""
-    assert "options" not in CRFHead(scores=scores_of(), crf=CRF(K), options=OPTIONS).state_dict()
+    head = CRFHead(scores=scores_of(), crf=CRF(K), objective=AnyOf(OPTIONS))
+    assert head.state_dict().keys() == CRFHead(scores=scores_of(), crf=CRF(K)).state_dict().keys()
