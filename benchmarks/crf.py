@@ -15,7 +15,8 @@ trainer does without it (``torch.autograd.set_multithreading_enabled(False)``), 
 ``--threads`` leaves it on. What remains is torch's own too in part: the last line says how much, by a
 function that computes nothing.
 
-pytorch-crf is no dependency of gonie: pip install pytorch-crf==0.7.2 where this runs.
+pytorch-crf is no dependency of gonie: pip install pytorch-crf==0.7.2 where this runs. Results, with machine
+and date, are in RESULTS.md.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import copy
 import ctypes
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -221,6 +223,10 @@ def main() -> None:
     parser.add_argument("--tags", type=int, nargs="+", default=TAGS)
     parser.add_argument("--threads", action="store_true", help="with autograd's own threads")
     arguments = parser.parse_args()
+    if arguments.device == "cuda" and not torch.cuda.is_available():
+        sys.exit("expected a CUDA GPU, found none that PyTorch can use")
+    if not arguments.check and find_spec("torchcrf") is None:
+        sys.exit("the layer to compare with is not installed. Do: pip install pytorch-crf==0.7.2")
     if arguments.check:
         check(arguments.device)
         return

@@ -65,6 +65,19 @@ def test_posterior_is_the_best_legal_sequence_for_single_tags(seed: int, length:
     assert theirs.item() == pytest.approx(expected_right[0], abs=1e-6)
 
 
+def test_the_best_sequence_and_the_best_tags_may_differ() -> None:
+    """A A is the best sequence with p = 0.4, but B is the likeliest first tag, and a tagger is told which."""
+    transitions = np.full((3, 3), -50.0)
+    transitions[0, 0], transitions[1, 1], transitions[1, 2] = np.log([0.4, 0.3, 0.3])
+    decoder = Decoder(transitions=transitions, start=np.zeros(3), end=np.zeros(3))
+    found = {}
+    for by in ("viterbi", "posterior"):
+        label = Labeller(decoder=decoder, labels=("A", "B", "C"), scheme=PLAIN, decoding=Decoding(by))  # type: ignore[arg-type]
+        (tagging,) = label(np.zeros((1, 2, 3), np.float32), np.array([2]))
+        found[by] = tagging.tags
+    assert found == {"viterbi": ("A", "A"), "posterior": ("B", "A")}
+
+
 @SETTINGS
 @given(st.integers(0, 10_000), st.sampled_from(["viterbi", "posterior"]))
 def test_more_bias_never_finds_fewer_entities_by_viterbi(seed: int, by: str) -> None:

@@ -3,7 +3,8 @@
 The compiler turns plain loops over arrays into vector code too, but short ones badly: it must first ask
 whether arrays overlap, and does not keep a block of sums in registers from one loop to the next. In a loop
 over vectors, written as ``total = total + splat(weight) * load(row)``, it has no such choice to make. The
-numbers are float32 or float64; a processor without registers of sixteen uses several for one vector.
+numbers are float32 or float64; a processor without registers of sixteen uses several for one vector. As for
+all of ``compiled``: whoever changes this file must touch those that use it.
 """
 
 from __future__ import annotations

@@ -145,25 +145,12 @@ def prepare(recipe: Recipe, note: Note) -> Prepared:
         dev = _read(data.dev, stream(Source(locate(data.dev), options)), note)
     test = None if data.test is None else _read(data.test, stream(Source(locate(data.test), options)), note)
 
-    normalization = Normalization(lowercase=data.lowercase, digits=data.digits)
-    jamo = bool(recipe.model.chars and recipe.model.chars.jamo)
-    extractors = build_extractors(recipe)
     part = None if data.partial is None else Source(locate(data.partial), options).viewed(scheme="plain")
+    vectors = read_vectors(locate(data.vectors), limit=data.vectors_limit) if data.vectors else None
     texts = train if part is None else Chained(train, Untagged(part))
-    counts = count(texts, normalization=normalization, jamo=jamo, extractors=extractors)
+    encoding, labels = _fit(recipe, texts, target, vectors)
     found.report.repairs = everything.source.report.repairs
     _tell(data.train, found.report, note)
-    vectors = read_vectors(locate(data.vectors), limit=data.vectors_limit) if data.vectors else None
-    encoding = Encoding.fit(
-        counts,
-        scheme=target,
-        normalization=normalization,
-        jamo=jamo,
-        extractors=extractors,
-        min_count=data.min_count,
-        min_feature_count=data.min_feature_count,
-        extra_words=vectors.words if vectors else (),
-    )
     sets = TagSets(encoding.labels)
     rules = _checked_rules(recipe, train, encoding, note)
     pieces, more = Pieces(train, data.max_tokens), Pieces(part or (), data.max_tokens)
@@ -172,8 +159,9 @@ def prepare(recipe: Recipe, note: Note) -> Prepared:
     corpus = encoding.encode(Chained(pieces, known_in_part), sink, sets.ids)
     if part is not None:
         _tell(str(data.partial), part.report, note)
-    if pieces.cut:
-        note(f"{data.train}: {pieces.cut} sentences longer than {data.max_tokens} tokens cut into pieces")
+    for name, cut in ((data.train, pieces.cut), (data.partial, more.cut)):
+        if cut:
+            note(f"{name}: {cut} sentences longer than {data.max_tokens} tokens cut into pieces")
     _tell_unknown_labels({"dev": dev, "test": test or []}, encoding, note)
     return Prepared(
         encoding=encoding,
@@ -183,9 +171,31 @@ def prepare(recipe: Recipe, note: Note) -> Prepared:
         test=test,
         pretrained=_pretrained(vectors, encoding, recipe.train.seed, note),
         seen=SeenMentions.from_sentences(train, target),
-        labels=counts.labels,
+        labels=labels,
         options=None if part is None else sets.table(),
     )
+
+
+def _fit(
+    recipe: Recipe, texts: Iterable[Sentence], scheme: Scheme, vectors: Vectors | None
+) -> tuple[Encoding, Counter[str]]:
+    """The encoding that the training texts ask for, and how often each of their labels comes."""
+    data = recipe.data
+    normalization = Normalization(lowercase=data.lowercase, digits=data.digits)
+    jamo = bool(recipe.model.chars and recipe.model.chars.jamo)
+    extractors = build_extractors(recipe)
+    counts = count(texts, normalization=normalization, jamo=jamo, extractors=extractors)
+    encoding = Encoding.fit(
+        counts,
+        scheme=scheme,
+        normalization=normalization,
+        jamo=jamo,
+        extractors=extractors,
+        min_count=data.min_count,
+        min_feature_count=data.min_feature_count,
+        extra_words=vectors.words if vectors else (),
+    )
+    return encoding, counts.labels
 
 
 def _checked_rules(recipe: Recipe, train: Iterable[Sentence], encoding: Encoding, note: Note) -> Allowed:

@@ -12,9 +12,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from gonie.errors import InputError
 from gonie.nn import CRF
 from gonie.nn.available import has_numba
-from gonie.nn.crf import brute, scan
+from gonie.nn.crf import brute, layer, scan
 from gonie.nn.crf.chain import Chain
 from gonie.nn.crf.engine import SCAN, Engine, choose, fused
 from gonie.nn.crf.gold import path_score
@@ -373,6 +374,29 @@ def test_each_implementation_sees_what_does_not_fit(run: Engine) -> None:
     assert fits(many)
     many[19][130] = 0
     assert not fits(many)
+
+
+@needs_triton
+@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
+def test_the_layer_names_the_row_that_the_kernels_mark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They see it while they compute; whoever asked must be told before using the value."""
+    device = "cuda" if HAS_GPU else "cpu"
+    monkeypatch.setattr(layer, "engine", lambda emissions, parameters: FUSED)
+    crf, emissions = CRF(3).to(device), torch.zeros(2, 3, 3, device=device)
+    tags, mask = torch.zeros(2, 3, dtype=torch.int64, device=device), full(2, 3).to(device)
+    assert crf.log_likelihood(emissions, tags, mask).isfinite().all()
+    stray = mask.clone()
+    stray[1, 1] = False
+    for ask in (
+        lambda: crf.log_likelihood(emissions, tags, stray),
+        lambda: crf.log_partition(emissions, stray),
+        lambda: crf.viterbi(emissions, stray),
+        lambda: crf.marginals(emissions, stray),
+    ):
+        with pytest.raises(InputError, match="row 1 with a token after padding"):
+            ask()
+    with pytest.raises(InputError, match="5 in row 0 at token 0"):
+        crf.log_likelihood(emissions, tags + 5, mask)
 
 
 @needs_triton
