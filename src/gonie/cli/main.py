@@ -11,7 +11,7 @@ import typer
 from gonie.cli import data, demo, evaluate, tag, train
 from gonie.errors import GonieError, MissingExtraError
 
-EXTRAS = {"torch": "train", "onnx": "train", "psutil": "train", "tomli_w": "train"}
+EXTRAS = {"torch": "train", "onnx": "train", "psutil": "train", "tomli_w": "train", "matplotlib": "train"}
 """Which extra of the package brings what the core does without."""
 
 app = typer.Typer(
