@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise, product
+from itertools import groupby, pairwise, product
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gonie.data.schemes import (
+    IO,
     IOB2,
     PLAIN,
     Checker,
@@ -22,6 +23,7 @@ from gonie.data.schemes import (
     convert,
     detect,
     from_spans,
+    keep_types,
     looks_tagged,
     named,
     policy_named,
@@ -383,12 +385,60 @@ def test_names_and_json_come_back() -> None:
     assert named("bio") == IOB2
     assert named("IOBES").kind == "BIOES"
     assert named("plain") == PLAIN
-    for scheme in SCHEMES:
+    assert named("IO") == IO
+    for scheme in (*SCHEMES, IO):
         assert Scheme.from_json(scheme.to_json()) == scheme
-    with pytest.raises(InputError, match="IOB1, IOB2, BIOES, BILOU, plain"):
+    with pytest.raises(InputError, match="IOB1, IOB2, BIOES, BILOU, IO, plain"):
         named("XYZ")
     with pytest.raises(InputError, match="scheme among"):
         Scheme(kind="BMES")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="IOB1"):
         Scheme(kind="IOB1", typed_inside=False)
     assert str(Scheme(kind="BILOU", affix="suffix")) == "BILOU (X-B X-I X-L X-U O)"
+
+
+# --- bare labels -----------------------------------------------------------------------------------------
+
+bare = st.lists(st.sampled_from(["O", "PER", "LOC"]), max_size=12)
+
+
+@given(bare)
+def test_runs_of_one_label_are_the_entities_of_bare_labels(tags: list[str]) -> None:
+    """`gonie tag` would give a name of two words as two names."""
+    runs, at = [], 0
+    for label, group in groupby(tags):
+        size = len(list(group))
+        runs += [(at, at + size, label)] if label != "O" else []
+        at += size
+    for mode in ("conlleval", "strict"):
+        assert to_spans(tags, IO, mode) == runs
+    assert from_spans(runs, len(tags), IO) == tags
+    assert not problems(tags, IO)
+
+
+@given(spanned())
+def test_any_scheme_is_written_as_bare_labels(case: tuple[Scheme, list[TokenSpan], int]) -> None:
+    scheme, spans, length = case
+    if not scheme.separator:
+        return  # no labels to be left with
+    inside = {at: label for start, end, label in spans for at in range(start, end)}
+    wanted = [inside.get(at, "O") for at in range(length)]
+    assert convert(from_spans(spans, length, scheme), scheme, IO) == wanted
+
+
+def test_every_move_is_allowed_among_bare_labels() -> None:
+    for part in allowed(["O", "PER", "LOC"], IO):
+        assert part.all()
+
+
+def test_bare_labels_are_told_from_plain_ones_by_a_most_frequent_o() -> None:
+    """A file of PERSON and O names entities; one of parts of speech does not, even with a tag O."""
+    found = detect([["O", "PERSON", "PERSON", "O"], ["O", "O"]])
+    assert found.scheme == IO
+    assert found.reason == "bare labels among O: O, PERSON"
+    assert detect([["DET", "NOUN", "O"], ["DET", "VERB", "O", "NOUN", "NOUN"]]).scheme == PLAIN
+
+
+def test_other_types_become_o() -> None:
+    assert keep_types(["B-PER", "I-PER", "O", "B-LOC"], IOB2, ["PER"]) == ["B-PER", "I-PER", "O", "O"]
+    assert keep_types(["PERSON", "O", "LOC"], IO, ["PER", "PERSON"]) == ["PERSON", "O", "O"]

@@ -19,8 +19,8 @@ from gonie.models.tagger import Tagger
 from gonie.nn.crf.layer import CRF
 from gonie.nn.dropout import VariationalDropout, WordDropout
 from gonie.nn.embeddings import CharCNN, CharLSTM, FeatureEmbedding, NoEmbedding, Stack, WordEmbedding
-from gonie.nn.encoders import LSTM, Bidirectional, Deep, Elman, NoEncoder, PeepholeLSTM
-from gonie.nn.heads import CRFHead, Scores, SoftmaxHead
+from gonie.nn.encoders import LSTM, Bidirectional, Deep, Elman, NoEncoder, PeepholeLSTM, Window
+from gonie.nn.heads import CRFHead, Scores, SigmoidHead, SoftmaxHead
 from gonie.runtime.session import OnnxScorer
 
 TAGS, WORDS, CHARS, FEATURES = 5, 12, 9, 7
@@ -94,6 +94,11 @@ FAMILY: dict[str, Callable[[], Tagger]] = {
     "deep": lambda: tagger(
         words(), deep(both(LSTM, 6), both(PeepholeLSTM, 8), Elman(width=8, hidden=3)), crf=True
     ),
+    "window": lambda: tagger(words(), Window(width=6, hidden=4, size=5), crf=False),
+    "window of one": lambda: tagger(words(), Window(width=6, hidden=4, size=1), crf=True),
+    "window, deep": lambda: tagger(
+        Stack([words(), features()]), Window(width=9, hidden=4, size=7, layers=2), crf=False
+    ),
     "unlike directions": lambda: tagger(
         words(), Bidirectional(ahead=LSTM(width=6, hidden=4), back=Elman(width=6, hidden=2)), crf=True
     ),
@@ -124,6 +129,18 @@ def test_onnx_equals_torch_on_ragged_batches(
     wanted, got = model.scores(batch), exported.scores(batch)
     assert got.shape == wanted.shape == (*batch["mask"].shape, TAGS)
     assert got.dtype == np.float32
+    np.testing.assert_allclose(got[batch["mask"]], wanted[batch["mask"]], atol=2e-5)
+
+
+@pytest.mark.parametrize("outside", [0, 1])
+def test_a_sigmoid_is_exported_as_the_scores_of_two_tags(outside: int, batches: Any) -> None:
+    model = tagger(words(), Window(width=6, hidden=4, size=5), crf=False)
+    scores = Scores(width=4, num_tags=1, direct={"spelling": FEATURES})
+    nn.init.normal_(scores.direct["spelling"].weight)  # type: ignore[arg-type]
+    model.heads["tags"] = SigmoidHead(scores=scores, outside=outside)
+    batch = batches([4, 1, 7], seed=2)
+    got, wanted = OnnxScorer(onnx_graph(model)).scores(batch), TorchScorer(model).scores(batch)
+    assert got.shape == (3, 7, 2)
     np.testing.assert_allclose(got[batch["mask"]], wanted[batch["mask"]], atol=2e-5)
 
 

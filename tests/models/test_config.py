@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from gonie.models.build import CHARS, DROPOUTS, HEADS, LAYERS
+from gonie.models.build import CHARS, DROPOUTS, ENCODERS, HEADS, LAYERS
 from gonie.models.config import (
     CharsConfig,
     DataConfig,
@@ -44,7 +44,7 @@ def test_every_key_says_what_it_means(section: type[BaseModel]) -> None:
         (CharsConfig, "kind", CHARS),
         (HeadConfig, "kind", HEADS),
         (DropoutConfig, "kind", DROPOUTS),
-        (EncoderConfig, "kind", {**LAYERS, "none": None}),
+        (EncoderConfig, "kind", {**LAYERS, **ENCODERS}),
     ],
 )
 def test_what_a_recipe_may_name_can_be_built(

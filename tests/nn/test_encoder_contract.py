@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from gonie.errors import InputError
-from gonie.nn import LSTM, Bidirectional, Deep, Elman, NoEncoder, PeepholeLSTM, VariationalDropout
+from gonie.nn import LSTM, Bidirectional, Deep, Elman, NoEncoder, PeepholeLSTM, VariationalDropout, Window
 
 WIDTH = 5
 LENGTHS = [6, 1, 4, 6, 3]
@@ -37,6 +37,8 @@ ENCODERS: dict[str, Callable[[], nn.Module]] = {
     **{name: lambda layer=layer: layer(width=WIDTH, hidden=4) for name, layer in LAYERS.items()},
     **{f"{name}_both_ways": lambda layer=layer: both_ways(layer) for name, layer in LAYERS.items()},
     **{f"{name}_deep": lambda layer=layer: two_layers(layer) for name, layer in LAYERS.items()},
+    "window": lambda: Window(width=WIDTH, hidden=4, size=3),
+    "window_wide_and_deep": lambda: Window(width=WIDTH, hidden=4, size=9, layers=3),
     "mixed": lambda: Bidirectional(ahead=LSTM(width=WIDTH, hidden=3), back=Elman(width=WIDTH, hidden=2)),
 }
 

@@ -88,6 +88,7 @@ def evaluate(
             mode=mode,
             repair=repair,
             seen=model / "seen.json",
+            types=data.get("types", ()),
         )
     for line in source.report.lines():
         console.print(line, style="dim", markup=False)

@@ -25,6 +25,7 @@ _MEANINGS: Mapping[str, Mapping[str, str]] = {
     "IOB2": {"B": "BS", "I": "IE"},
     "BIOES": {"B": "B", "I": "I", "E": "E", "S": "S"},
     "BILOU": {"B": "B", "I": "I", "E": "E", "S": "S"},
+    "IO": {"I": "BIES"},
 }
 """What a marker of a scheme may be in BIOES, the most exact one."""
 

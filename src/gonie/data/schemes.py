@@ -5,6 +5,7 @@
     IOB2    B I I      B      … I | B
     BIOES   B I E      S      … E | B
     BILOU   B I L      U      … L | B
+    IO      X X X      X      … X | X, which is then one entity: tags are bare labels, boundaries are lost
     plain   no entities: each tag is a label of its own (part of speech)
 
 The notation is apart from the kind: ``B-PER`` (prefix), ``PER-B`` (suffix), ``B_Com I O`` (the tags inside an
@@ -18,7 +19,7 @@ after O, E or S, and where the label changes. ``strict`` keeps the chunks whose 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain
 from typing import Literal, cast, get_args
@@ -28,7 +29,7 @@ from numpy.typing import NDArray
 
 from gonie.errors import InputError
 
-Kind = Literal["IOB1", "IOB2", "BIOES", "BILOU", "plain"]
+Kind = Literal["IOB1", "IOB2", "BIOES", "BILOU", "IO", "plain"]
 Affix = Literal["prefix", "suffix"]
 Mode = Literal["conlleval", "strict"]
 Policy = Literal["error", "begin", "outside"]
@@ -44,6 +45,7 @@ _MARKERS: Mapping[str, Mapping[str, str]] = {
     "IOB2": {"B": "B", "I": "I"},
     "BIOES": {"B": "B", "I": "I", "E": "E", "S": "S"},
     "BILOU": {"B": "B", "I": "I", "L": "E", "U": "S"},
+    "IO": {},  # a tag is its label
     "plain": {},
 }
 _NAMES: Mapping[str, Kind] = {
@@ -55,6 +57,7 @@ _NAMES: Mapping[str, Kind] = {
     "IOBES": "BIOES",
     "BILOU": "BILOU",
     "BILUO": "BILOU",
+    "IO": "IO",
     "PLAIN": "plain",
 }
 
@@ -95,6 +98,8 @@ class Scheme:
         """
         if tag == OUTSIDE:
             return _OUT
+        if self.kind == "IO":
+            return ("I", tag) if tag else None
         markers = _MARKERS[self.kind]
         if not self.separator or (not self.typed_inside and markers.get(tag) in ("I", "E")):
             marker = markers.get(tag)
@@ -112,6 +117,8 @@ class Scheme:
         """The tag for a marker (B, I, E, S or O) and a label; the inverse of ``split``."""
         if marker == OUTSIDE:
             return OUTSIDE
+        if self.kind == "IO":
+            return label
         letter = next(written for written, meant in _MARKERS[self.kind].items() if meant == marker)
         if not self.separator or (not self.typed_inside and marker in ("I", "E")):
             return letter
@@ -121,6 +128,8 @@ class Scheme:
     def __str__(self) -> str:
         if self.kind == "plain":
             return "plain labels"
+        if self.kind == "IO":
+            return "IO (X O)"
         letters = dict.fromkeys(
             meant for meant in ("B", "I", "E", "S") if meant in _MARKERS[self.kind].values()
         )
@@ -143,10 +152,11 @@ class Scheme:
 
 PLAIN = Scheme(kind="plain")
 IOB2 = Scheme(kind="IOB2")
+IO = Scheme(kind="IO")
 
 
 def named(name: str) -> Scheme:
-    """The scheme of a name in the usual notation: IOB1, IOB2 (BIO), BIOES (IOBES), BILOU (BILUO), plain."""
+    """The scheme of a name, in the usual notation; BIO, IOBES and BILUO mean IOB2, BIOES and BILOU."""
     kind = _NAMES.get(name.upper())
     if kind is None:
         raise InputError(expected=f"a scheme among {', '.join(_MARKERS)}", got=repr(name))
@@ -214,6 +224,8 @@ def _goes_on(before: _Mark, now: _Mark, label: str) -> bool:
 def _whole(markers: str, kind: Kind) -> bool:
     """Are these the markers that the kind prescribes for an entity of this length?"""
     first, rest = markers[0], markers[1:]
+    if kind == "IO":
+        return True
     if kind == "IOB1":
         return first in ("b", "I") and rest.strip("I") == ""
     if kind == "IOB2" or (kind in ("BIOES", "BILOU") and rest):
@@ -248,17 +260,27 @@ def _markers(length: int, kind: Kind, *, touching: bool) -> str:
         return ("B" if touching else "I") + "I" * (length - 1)
     if kind == "IOB2":
         return "B" + "I" * (length - 1)
+    if kind == "IO":
+        return "I" * length
     return "S" if length == 1 else "B" + "I" * (length - 2) + "E"
 
 
 def convert(tags: Sequence[str], source: Scheme, target: Scheme) -> list[str]:
-    """The same entities in another scheme; a sequence with problems is refused (``repair`` it first)."""
+    """The same entities in another scheme; a sequence with problems is refused (``repair`` it first).
+
+    To IO, entities of one label that touch become one.
+    """
     if source == target:
         return list(tags)
     if not (source.has_spans and target.has_spans):
         raise InputError(expected="two schemes with entities", got=f"{source} and {target}")
     _refuse(tags, source)
     return from_spans(to_spans(tags, source), len(tags), target)
+
+
+def keep_types(tags: Sequence[str], scheme: Scheme, types: Collection[str]) -> list[str]:
+    """The tags with entities of other types made O; the scheme says in every tag what type it is of."""
+    return [tag if (scheme.split(tag) or _OUT)[1] in types else OUTSIDE for tag in tags]
 
 
 # --- validity --------------------------------------------------------------------------------------------
@@ -301,7 +323,12 @@ def _continues(before: _Mark, now: _Mark) -> bool:
 
 
 def _orphan(before: _Mark, now: _Mark, kind: Kind) -> bool:
-    """Does ``now`` need an entity before it that is not there? In IOB1 that is B's rule, else I's and E's."""
+    """Does ``now`` need an entity before it that is not there? In IOB1 that is B's rule, else I's and E's.
+
+    In IO nothing does.
+    """
+    if kind == "IO":
+        return False
     if kind == "IOB1":
         return now[0] == "B" and (before[0] == OUTSIDE or before[1] != now[1])
     return now[0] in ("I", "E") and not _continues(before, now)
@@ -460,7 +487,8 @@ class Tally:
     def detect(self) -> Detection:
         """The scheme that the sequences break least.
 
-        * No more than nine in ten of the tags other than O readable in any notation: plain labels.
+        * No more than nine in ten of the tags other than O readable in any notation: IO if O is the most
+          frequent of all, else plain labels.
         * Nothing but O: IOB2, as nothing speaks for another.
         * Else the notation and kind with the fewest invalid tags; on equal terms IOB2 before IOB1 before
           BIOES before BILOU. So a file valid as both IOB1 and IOB2 is IOB2, and one without E and S is never
@@ -471,6 +499,8 @@ class Tally:
             return Detection(IOB2, counts, 0, "no tag but O was seen; IOB2 is assumed")
         candidates = _candidates(counts)
         if not candidates:
+            if counts.most_common(1)[0][0] == OUTSIDE:
+                return Detection(IO, counts, 0, f"bare labels among O: {_some(counts)}")
             return Detection(PLAIN, counts, 0, f"tags such as {_some(counts)} name no beginning or inside")
         scored = [(self.invalid(scheme), scheme) for scheme in candidates]
         fewest, best = min(scored, key=lambda pair: pair[0])

@@ -13,13 +13,9 @@ from gonie.errors import GonieError
 from gonie.export.embeddings import embedding
 from gonie.export.encoders import encoder
 from gonie.export.graph import Graph
-from gonie.export.refusal import unknown
-from gonie.export.scores import scores
+from gonie.export.scores import head_scores
 from gonie.models.tagger import TAGS, Tagger
 from gonie.nn.encoders import NoEncoder
-from gonie.nn.heads import CRFHead, SoftmaxHead
-
-HEADS = (CRFHead, SoftmaxHead)
 
 
 def onnx_graph(model: Tagger, head: str = TAGS) -> bytes:
@@ -28,12 +24,9 @@ def onnx_graph(model: Tagger, head: str = TAGS) -> bytes:
     Its inputs are those names of a batch that the model reads, and for each feature group G ``G.ids`` and
     ``G.rows``, the flat position b * T + t of each feature.
     """
-    top = model.head(head)
-    if not isinstance(top, HEADS):
-        raise unknown("head", top, HEADS)
     graph = Graph()
     states = _states(graph, model)
-    return graph.serialize(scores(graph, top.scores, states), top.scores.num_tags)
+    return graph.serialize(*head_scores(graph, _module(model.head(head)), states))
 
 
 def _states(graph: Graph, model: Tagger) -> str | None:

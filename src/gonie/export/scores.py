@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from torch import nn
+
 from gonie.export.graph import Graph
+from gonie.export.refusal import unknown
 from gonie.export.sums import feature_sums
-from gonie.nn.heads import Scores
+from gonie.nn.heads import CRFHead, Scores, SigmoidHead, SoftmaxHead
+
+HEADS = (CRFHead, SoftmaxHead, SigmoidHead)
+
+
+def head_scores(graph: Graph, head: nn.Module, states: str | None) -> tuple[str, int]:
+    """Scores (B, T, K) of the tags as the head gives them, and K."""
+    if not isinstance(head, HEADS):
+        raise unknown("head", head, HEADS)
+    total = scores(graph, head.scores, states)
+    if not isinstance(head, SigmoidHead):
+        return total, head.scores.num_tags
+    pads = [0, 0, 1 - head.outside, 0, 0, head.outside]  # a column of 0 for the tag outside
+    return graph.add("Pad", total, graph.weight(pads)), 2
 
 
 def scores(graph: Graph, part: Scores, states: str | None) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from gonie.data.schemes import Checker, Mode, Scheme, TokenSpan, from_spans
+from gonie.data.schemes import Checker, Mode, Scheme, TokenSpan, from_spans, to_spans
 from gonie.data.schemes import repair as repair_tags
 from gonie.data.types import Sentence
 from gonie.errors import InputError
@@ -56,7 +56,8 @@ class Repair:
 class Evaluation:
     """Everything measured on one file.
 
-    For a span scheme the score is micro F1 over spans. For a plain scheme (part of speech) every token is a
+    For a span scheme the score is micro F1 over spans; where the model gives bare labels (IO), over tokens
+    that are not O. For a plain scheme (part of speech) every token is a
     span of length one: the score is accuracy, micro precision, recall and F1 all equal it, and ``types``
     are the labels. ``unknown_labels`` are gold labels that the model cannot predict, with how often they
     occur; they count as missed, and stand in the macro average with 0.
@@ -148,31 +149,36 @@ def evaluate(
     """Score predicted tags against the gold tags of the same sentences.
 
     ``scheme`` is that of the gold tags, ``predicted_scheme`` that of the predictions (the same if None; if
-    they differ, predicted spans are written in the gold scheme before tags are compared for accuracy).
+    they differ, predicted spans are written in the gold scheme before tags are compared for accuracy; if just
+    one of them is IO, gold spans are written in the model's scheme before anything is compared).
     ``repair`` names a policy of ``gonie.data.schemes.repair`` for predictions that break their scheme.
     ``known_tags`` are the tags the model can give; without them the types in ``seen`` stand for what it can
     know. ``confidences`` are the tagger's, one a token. ``bootstrap`` is the number of resamples, 0 for no
     intervals.
     """
     predicted_scheme = predicted_scheme or scheme
-    gold_tags = _check(gold, predicted_tags)
+    gold_tags: Sequence[Tags] = _check(gold, predicted_tags)
+    if (scheme.kind == "IO") != (predicted_scheme.kind == "IO") and predicted_scheme.has_spans:
+        found = [to_spans(tags, scheme, mode) for tags in gold_tags]
+        gold_tags, scheme = _rewrite(found, gold_tags, predicted_scheme), predicted_scheme
     predicted_tags, repaired = _repair(gold_tags, predicted_tags, scheme, predicted_scheme, repair)
     truth = [read_spans(tags, scheme, mode) for tags in gold_tags]
     guess = [read_spans(tags, predicted_scheme, mode) for tags in predicted_tags]
     if predicted_scheme != scheme:
         predicted_tags = _rewrite(guess, gold_tags, scheme)
     words = [sentence.words for sentence in gold]
+    has_boundaries = scheme.has_spans and scheme.kind != "IO"
     spans, tokens = SpanScores.from_spans(truth, guess), token_counts(gold_tags, predicted_tags)
     novelty = None if seen is None else novelty_counts(words, truth, guess, seen)
     labels = list(spans.types)
     return Evaluation(
         scheme=scheme,
-        mode=mode if scheme.has_spans else "token",
+        mode=mode if has_boundaries else "token",
         repair=repaired,
         spans=spans,
         tokens=LabelScores.from_tags(gold_tags, predicted_tags),
         confusion=Confusion.from_spans(truth, guess),
-        boundaries=Boundaries.from_spans(truth, guess) if scheme.has_spans else None,
+        boundaries=Boundaries.from_spans(truth, guess) if has_boundaries else None,
         intervals=None
         if not bootstrap
         else bootstrap_intervals(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from gonie.data.formats import Source, survey
-from gonie.data.schemes import Mode, Scheme
+from gonie.data.schemes import IO, Mode, Scheme, from_spans, to_spans
 from gonie.data.types import Sentence
 from gonie.errors import GonieError, InputError
 from gonie.metrics.evaluation import Evaluation, RepairPolicy, evaluate
@@ -39,9 +40,11 @@ def score_source(
     mode: Mode,
     repair: RepairPolicy,
     seen: Path,
+    types: Collection[str] = (),
 ) -> Evaluation:
     """Score what ``tag`` gives for the sentences of ``source`` (in ``model_scheme``).
 
+    ``types`` are those the model was to learn, if not all: gold entities of other types are O to it.
     Gold tags are taken as they stand: an invalid sequence is read as ``mode`` reads it, and counted. ``seen``
     is the file of training mentions that a run folder has; without one there is no split by novelty.
     """
@@ -56,7 +59,8 @@ def score_source(
             line=untagged.line,
             fix="Name the tag's column: --tag-column N",
         )
-    if found.scheme.has_spans != model_scheme.has_spans:
+    bare = IO if model_scheme.kind == "IO" and not found.scheme.has_spans else found.scheme
+    if bare.has_spans != model_scheme.has_spans:
         raise InputError(
             expected=f"tags of the kind the model gives ({model_scheme})",
             got=f"{found.scheme} tags such as {', '.join(list(found.labels)[:5])}",
@@ -65,9 +69,9 @@ def score_source(
         )
     taggings = tag(sentences)
     return evaluate(
-        sentences,
+        [_of_types(sentence, bare, types) for sentence in sentences] if types else sentences,
         [tagging.tags for tagging in taggings],
-        scheme=found.scheme,
+        scheme=bare,
         predicted_scheme=model_scheme,
         mode=mode,
         repair=repair,
@@ -75,6 +79,13 @@ def score_source(
         known_tags=known_tags,
         confidences=[tagging.scores for tagging in taggings],
     )
+
+
+def _of_types(sentence: Sentence, scheme: Scheme, types: Collection[str]) -> Sentence:
+    """The sentence with gold entities of these types alone."""
+    tags = sentence.tags or ()
+    spans = [span for span in to_spans(tags, scheme) if span[2] in types]
+    return replace(sentence, tags=tuple(from_spans(spans, len(tags), scheme)))
 
 
 def _read_seen(path: Path) -> SeenMentions:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gonie.data.schemes import Mode, Scheme, TokenSpan, to_spans
+from gonie.data.schemes import OUTSIDE, Mode, Scheme, TokenSpan, to_spans
 from gonie.metrics.counts import Counts, SentenceCounts
 
 
@@ -68,7 +68,9 @@ def unit_spans(tags: Sequence[str]) -> list[TokenSpan]:
 
 
 def read_spans(tags: Sequence[str], scheme: Scheme, mode: Mode = "conlleval") -> list[TokenSpan]:
-    """The spans that tags stand for; under a plain scheme every token is one."""
+    """The spans that tags stand for; under a plain scheme every token is one, under IO each that is not O."""
+    if scheme.kind == "IO":  # its entities have no boundaries of their own
+        return [span for span in unit_spans(tags) if span[2] != OUTSIDE]
     return to_spans(tags, scheme, mode) if scheme.has_spans else unit_spans(tags)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -38,9 +39,11 @@ from gonie.nn.encoders.elman import Elman
 from gonie.nn.encoders.lstm import LSTM
 from gonie.nn.encoders.none import NoEncoder
 from gonie.nn.encoders.peephole import PeepholeLSTM
+from gonie.nn.encoders.window import Window
 from gonie.nn.heads.crf import CRFHead
 from gonie.nn.heads.objectives import AnyOf, Exact, Objective, Weighted
 from gonie.nn.heads.scores import Scores
+from gonie.nn.heads.sigmoid import SigmoidHead
 from gonie.nn.heads.softmax import SoftmaxHead
 from gonie.nn.protocols import Embedding, Encoder, Head
 
@@ -59,12 +62,30 @@ LAYERS: Mapping[str, Callable[[int, EncoderConfig, float], Encoder]] = {
     "peephole": lambda width, c, dropout: PeepholeLSTM(width=width, hidden=c.hidden, dropout=dropout),
 }
 
-HEADS: Mapping[str, Callable[[Scores, HeadConfig, Constraints, Objective], Head]] = {
-    "softmax": lambda scores, c, allowed, objective: SoftmaxHead(scores=scores, objective=objective),
-    "crf": lambda scores, c, allowed, objective: CRFHead(
-        scores=scores,
-        crf=CRF(scores.num_tags, allowed=allowed, constrain_training=c.constrain_training),
-        objective=objective,
+ENCODERS: Mapping[str, Callable[[int, EncoderConfig], Encoder]] = {
+    "none": lambda width, c: NoEncoder(width=width),
+    "window": lambda width, c: Window(width=width, hidden=c.hidden, size=c.window, layers=c.layers),
+}
+
+
+class HeadPlan(NamedTuple):
+    """What a head is made of."""
+
+    config: HeadConfig
+    scores: Callable[[int], Scores]
+    encoding: Encoding
+    objective: Objective
+
+
+HEADS: Mapping[str, Callable[[HeadPlan], Head]] = {
+    "softmax": lambda plan: SoftmaxHead(
+        scores=plan.scores(len(plan.encoding.labels)), objective=plan.objective
+    ),
+    "sigmoid": lambda plan: SigmoidHead(
+        scores=plan.scores(1), outside=find_outside(plan.encoding.labels), objective=plan.objective
+    ),
+    "crf": lambda plan: CRFHead(
+        scores=plan.scores(len(plan.encoding.labels)), crf=build_crf(plan), objective=plan.objective
     ),
 }
 
@@ -144,9 +165,9 @@ def build_words(config: WordsConfig, encoding: Encoding, pretrained: Pretrained 
 
 
 def build_encoder(config: EncoderConfig, width: int, dropout: DropoutConfig) -> Encoder:
-    """The recurrent layers, one or both ways, one on top of the other; or none at all."""
-    if config.kind == "none":
-        return NoEncoder(width=width)
+    """The recurrent layers, one or both ways, one on top of the other; or a window; or none at all."""
+    if config.kind in ENCODERS:
+        return ENCODERS[config.kind](width, config)
     layers: list[Encoder] = []
     for _ in range(config.layers):
         ways = [
@@ -164,15 +185,26 @@ def build_head(
 ) -> Head:
     """Scores with their direct features, under the head the recipe names."""
     direct: dict[str, int] = {group: len(encoding.features[group]) for group in config.direct}
-    scores = Scores(width=width, num_tags=len(encoding.labels), direct=direct)
+    plan = HeadPlan(
+        config=config,
+        scores=lambda outputs: Scores(width=width, num_tags=outputs, direct=direct),
+        encoding=encoding,
+        objective=build_objective(config, encoding, options),
+    )
+    return HEADS[config.kind](plan)
+
+
+def build_crf(plan: HeadPlan) -> CRF:
+    """The chain over the head's scores, with what its sequences may be."""
+    config, labels = plan.config, plan.encoding.labels
     possible = allowed(
-        encoding.labels,
-        encoding.scheme,
+        labels,
+        plan.encoding.scheme,
         constrained=config.constrained or config.constrain_training,
         forbidden=config.forbidden,
     )
-    objective = build_objective(config, encoding, options)
-    return HEADS[config.kind](scores, config, Constraints(*map(torch.from_numpy, possible)), objective)
+    rules = Constraints(*map(torch.from_numpy, possible))
+    return CRF(len(labels), allowed=rules, constrain_training=config.constrain_training)
 
 
 def build_objective(config: HeadConfig, encoding: Encoding, options: NDArray[np.bool_] | None) -> Objective:
@@ -184,6 +216,18 @@ def build_objective(config: HeadConfig, encoding: Encoding, options: NDArray[np.
     if config.weights:
         return Weighted(torch.tensor(weights_of(config.weights, encoding.labels, encoding.scheme)))
     return Exact()
+
+
+def find_outside(labels: Sequence[str]) -> int:
+    """Which of two labels is none of the one class there is: O."""
+    if len(labels) != 2 or OUTSIDE not in labels:
+        raise RecipeError(
+            [
+                f"model.head.kind: sigmoid is for one type and O, got the tags {', '.join(labels[:8])}; "
+                'keep one type (--set data.types=["PER"] --set data.model_scheme=IO), or take softmax'
+            ]
+        )
+    return labels.index(OUTSIDE)
 
 
 def weights_of(weights: Mapping[str, float], labels: Sequence[str], scheme: Scheme) -> list[float]:

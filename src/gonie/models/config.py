@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 Rate = Annotated[float, Field(ge=0.0, lt=1.0)]
 Size = Annotated[int, Field(ge=1)]
@@ -51,10 +51,15 @@ class DataConfig(Section):
         default={}, description="further columns by name, such as {pos = 1}, for context features"
     )
     scheme: str = Field(
-        default="auto", description="tag scheme of the files: auto, IOB1, IOB2, BIOES, BILOU or plain"
+        default="auto", description="tag scheme of the files: auto, IOB1, IOB2, BIOES, BILOU, IO or plain"
     )
-    model_scheme: Literal["IOB2", "BIOES", "BILOU"] = Field(
-        default="BIOES", description="scheme that the model learns"
+    model_scheme: Literal["IOB2", "BIOES", "BILOU", "IO"] = Field(
+        default="BIOES",
+        description="scheme that the model learns; IO is each token's type alone, scored token by token",
+    )
+    types: list[str] = Field(
+        default=[],
+        description='entity types to learn, if not all: ["PER"]; tokens of other types become O',
     )
     repair: Literal["error", "begin", "outside"] = Field(
         default="error",
@@ -131,20 +136,31 @@ class FeaturesConfig(Section):
 class EncoderConfig(Section):
     """What reads the sentence."""
 
-    kind: Literal["lstm", "peephole", "rnn", "none"] = Field(
-        default="lstm", description="the recurrent layer, or none"
+    kind: Literal["lstm", "peephole", "rnn", "window", "none"] = Field(
+        default="lstm", description="the recurrent layer, the window network, or none"
     )
     hidden: Size = Field(default=200, description="cells in each direction")
     layers: Size = Field(default=1, description="layers, one on top of the other")
-    bidirectional: bool = Field(default=True, description="read the sentence both ways")
+    bidirectional: bool = Field(default=True, description="read the sentence both ways (not the window)")
     activation: Literal["tanh", "sigmoid"] = Field(default="tanh", description="of the rnn only")
+    window: Size = Field(
+        default=5, description="words that the window network sees at once, an odd number, its own included"
+    )
+
+    @field_validator("window")
+    @classmethod
+    def _has_a_middle(cls, size: int) -> int:
+        if size % 2 == 0:
+            raise ValueError(f"expected an odd number of words, so that one is in the middle, got {size}")
+        return size
 
 
 class HeadConfig(Section):
     """What turns scores into tags."""
 
-    kind: Literal["crf", "softmax"] = Field(
-        default="crf", description="whole-sentence CRF, or each token for itself"
+    kind: Literal["crf", "softmax", "sigmoid"] = Field(
+        default="crf",
+        description="whole-sentence CRF; softmax, each token for itself; or sigmoid, the same for one type",
     )
     direct: list[Group] = Field(
         default=[], description="feature groups with direct weights to the scores (Huang et al. 2015)"
@@ -221,10 +237,20 @@ class TrainConfig(Section):
         default="auto",
         description="sentences in a batch at most; auto is a hundredth of all, but from 4 to 32",
     )
-    optimizer: Literal["sgd", "adam", "adamw", "nadam"] = Field(default="adam", description="the update rule")
+    optimizer: Literal["sgd", "adam", "adamw", "nadam", "per-window"] = Field(
+        default="adam",
+        description="the update rule; per-window is plain SGD after every single token, for the window "
+        "network alone",
+    )
     lr: float = Field(default=0.002, gt=0, description="learning rate at its highest")
     momentum: Rate = Field(default=0.9, description="of sgd")
     weight_decay: float = Field(default=0.0, ge=0, description="pull of the weights towards zero")
+    l2: float = Field(
+        default=0.0,
+        ge=0,
+        description="λ: λ/2m ‖W‖² is part of the cost, for the matrices of encoder and head (not biases, not "
+        "vectors), where m is the number of training tokens",
+    )
     warmup: int = Field(default=0, ge=0, description="steps over which the learning rate rises from zero")
     schedule: Literal["constant", "linear", "cosine", "inverse"] = Field(
         default="constant",

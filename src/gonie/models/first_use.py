@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from gonie.models.tagger import Tagger
 from gonie.nn.available import has_numba
+from gonie.nn.crf.layer import CRF
 from gonie.nn.encoders import LSTM
 
 
-def must_compile(model: Tagger) -> bool:
+def must_compile(model: Tagger, *, per_window: bool = False) -> bool:
     """Whether this model's compiled loops are still to be made on this machine."""
     if not has_numba() or not next(model.parameters()).is_cpu:
         return False
     from gonie.nn.compiled import is_on_disk
     from gonie.nn.crf.loops import run_ahead
     from gonie.nn.encoders.packed import run_back
+    from gonie.nn.window.loops import run
 
-    has_lstm = any(isinstance(part, LSTM) for part in model.modules())
-    return not (is_on_disk(run_ahead) and (is_on_disk(run_back) or not has_lstm))
+    parts = {type(part) for part in model.modules()}
+    uses: list[tuple[bool, Callable[..., Any]]] = [
+        (CRF in parts, run_ahead),
+        (LSTM in parts, run_back),
+        (per_window, run),
+    ]
+    return not all(is_on_disk(loop) for used, loop in uses if used)

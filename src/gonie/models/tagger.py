@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
+import torch
 from torch import Tensor, nn
 
 from gonie.errors import InputError
@@ -69,6 +70,13 @@ class Tagger(nn.Module):
     def forward(self, batch: Mapping[str, Tensor], head: str = TAGS) -> Tensor:
         """Scores of a batch, (B, T, K)."""
         return self.score(self.encode(self.embed(batch), batch["mask"]), batch, head)
+
+    def squares(self) -> Tensor:
+        """‖W‖² of all matrices of encoder and heads, not of biases, vectors and moves; 0 without any. ()."""
+        parts = (self.encoder, self.heads)
+        named = [item for part in parts for item in cast("nn.Module", part).named_parameters()]
+        chosen = [w.square().sum() for name, w in named if name.rpartition(".")[2].startswith("weight")]
+        return torch.stack(chosen).sum() if chosen else torch.zeros(())
 
     def loss(self, batch: Mapping[str, Tensor], head: str = TAGS) -> Tensor:
         """The head's loss on a batch with gold ``tags``: a scalar, the mean over its sentences."""

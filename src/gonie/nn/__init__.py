@@ -7,8 +7,8 @@ to (B, T, H), a head (B, T, H) to scores (B, T, K) and a loss. Any part swaps fo
 from gonie.nn.crf import CRF, Chain, Constraints
 from gonie.nn.dropout import VariationalDropout, WordDropout
 from gonie.nn.embeddings import CharCNN, CharLSTM, FeatureEmbedding, NoEmbedding, Stack, WordEmbedding
-from gonie.nn.encoders import LSTM, Bidirectional, Deep, Elman, NoEncoder, PeepholeLSTM
-from gonie.nn.heads import CRFHead, Scores, SoftmaxHead
+from gonie.nn.encoders import LSTM, Bidirectional, Deep, Elman, NoEncoder, PeepholeLSTM, Window
+from gonie.nn.heads import CRFHead, Scores, SigmoidHead, SoftmaxHead
 from gonie.nn.protocols import Batch, Embedding, Encoder, Head
 
 __all__ = [
@@ -31,9 +31,11 @@ __all__ = [
     "NoEncoder",
     "PeepholeLSTM",
     "Scores",
+    "SigmoidHead",
     "SoftmaxHead",
     "Stack",
     "VariationalDropout",
+    "Window",
     "WordDropout",
     "WordEmbedding",
 ]

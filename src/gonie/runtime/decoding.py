@@ -59,4 +59,5 @@ def _type_begun(tag: str, scheme: Scheme) -> str | None:
     if not scheme.has_spans:
         return tag
     marker, label = scheme.split(tag) or ("O", None)
-    return label if marker in ("B", "S") else None
+    begins = marker in ("B", "S") or scheme.kind == "IO"  # there each token is weighed for itself
+    return label if begins and marker != "O" else None

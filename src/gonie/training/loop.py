@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 
 from gonie.data.batching import shuffled_batches
-from gonie.data.corpus import Corpus, collate
+from gonie.data.corpus import Corpus
 from gonie.errors import GonieError
 from gonie.models.config import TrainConfig
-from gonie.models.scorer import to_tensors
 from gonie.models.tagger import Tagger
-from gonie.training.optim import bound_gradients, learning_rate, set_learning_rate
+from gonie.training.optim import learning_rate
 from gonie.training.state import State
+from gonie.training.updates import Update, build_update
 
 
 @dataclass(frozen=True)
@@ -58,8 +57,9 @@ def train(
     ``evaluate`` gives the dev score of the model as it is then (with its averaged weights in place).
     """
     progress = state.progress
+    update = build_update(config, model, corpus, state.optimizer)
     while not progress.finished:
-        yield from _run_epoch(state, model, corpus, config)
+        yield from _run_epoch(state, model, corpus, config, update)
         started = time.monotonic()
         with state.average.applied():
             score = evaluate()
@@ -92,10 +92,10 @@ def batch_size(config: TrainConfig, sentences: int) -> int:
     return config.batch_sentences
 
 
-def _run_epoch(state: State, model: Tagger, corpus: Corpus, config: TrainConfig) -> Iterator[Step]:
+def _run_epoch(
+    state: State, model: Tagger, corpus: Corpus, config: TrainConfig, update: Update
+) -> Iterator[Step]:
     progress = state.progress
-    parameters = list(model.parameters())
-    device = parameters[0].device
     batches = shuffled_batches(
         corpus.lengths,
         tokens=config.batch_tokens,
@@ -108,18 +108,10 @@ def _run_epoch(state: State, model: Tagger, corpus: Corpus, config: TrainConfig)
         rate = learning_rate(
             config, step=progress.step, epochs_done=progress.epoch + progress.batch / len(batches)
         )
-        batch = to_tensors(collate(corpus, rows), device)
-        _seed(config.seed * 2_000_003 + progress.step, device)
-        with _precision(config, device):
-            loss = model.loss(batch)
-        state.optimizer.zero_grad(set_to_none=True)
-        with torch.autograd.set_multithreading_enabled(False):  # one device: its own thread only costs time
-            loss.backward()  # type: ignore[no-untyped-call]
-        bound_gradients(config, parameters)
-        set_learning_rate(state.optimizer, rate)
-        state.optimizer.step()
+        _seed(config.seed * 2_000_003 + progress.step, state.loss.device)
+        loss = update(rows, rate=rate)
         state.average.update(progress.step)
-        state.loss += loss.detach() * len(rows)  # read once an epoch: no wait inside a step
+        state.loss += loss * len(rows)  # read once an epoch: no wait inside a step
         tokens = int(corpus.lengths[rows].sum())
         progress.batch += 1
         progress.step += 1
@@ -139,9 +131,3 @@ def _seed(seed: int, device: torch.device) -> None:
     torch.default_generator.manual_seed(seed)
     if device.type == "cuda":
         torch.cuda.manual_seed(seed)
-
-
-def _precision(config: TrainConfig, device: torch.device) -> AbstractContextManager[object]:
-    if config.precision == "bf16" and device.type == "cuda":
-        return torch.autocast("cuda", dtype=torch.bfloat16)
-    return nullcontext()

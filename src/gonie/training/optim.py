@@ -25,6 +25,8 @@ def build_optimizer(config: TrainConfig, parameters: Iterable[Parameter]) -> Opt
     match config.optimizer:
         case "sgd":
             return SGD(trained, momentum=config.momentum, **shared)
+        case "per-window":  # which holds no state, and steps by itself
+            return SGD(trained, lr=config.lr)
         case "adam":
             return Adam(trained, **shared)
         case "adamw":

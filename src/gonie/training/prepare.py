@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -18,7 +18,7 @@ from gonie.data import schemes
 from gonie.data.context import Context
 from gonie.data.corpus import Corpus, FolderSink, MemorySink
 from gonie.data.encoding import Encoding, Extractor, count
-from gonie.data.formats import ReadOptions, Source, survey
+from gonie.data.formats import ReadOptions, Source, Survey, survey
 from gonie.data.gazetteer import Gazetteers, read_entries
 from gonie.data.normalize import Normalization
 from gonie.data.partial import PartialStream, TagSets
@@ -67,12 +67,18 @@ class Prepared:
 
 
 class TagStream:
-    """Sentences of one file with their tags in the model's scheme; can be read again and again."""
+    """Sentences of one file with their tags in the model's scheme; can be read again and again.
 
-    def __init__(self, source: Source, *, scheme: Scheme, target: Scheme) -> None:
+    Entities of other ``types`` than those named, if any are, become O.
+    """
+
+    def __init__(
+        self, source: Source, *, scheme: Scheme, target: Scheme, types: Collection[str] = ()
+    ) -> None:
         self.source = source
         self._scheme = scheme
         self._target = target
+        self._types = types
 
     def __iter__(self) -> Iterator[Sentence]:
         for sentence in self.source:
@@ -84,11 +90,13 @@ class TagStream:
                     line=sentence.line,
                     fix="Name the tag's column: --set data.tag_column=N",
                 )
-            if self._scheme == self._target:
+            if self._scheme == self._target and not self._types:
                 yield sentence
-            else:
-                tags = schemes.convert(sentence.tags, self._scheme, self._target)
-                yield dataclasses.replace(sentence, tags=tuple(tags))
+                continue
+            tags = schemes.convert(sentence.tags, self._scheme, self._target)
+            if self._types:
+                tags = schemes.keep_types(tags, self._target, self._types)
+            yield dataclasses.replace(sentence, tags=tuple(tags))
 
 
 class Chained:
@@ -134,8 +142,11 @@ def prepare(recipe: Recipe, note: Note) -> Prepared:
     found = survey(source)
     target = Scheme(kind=data.model_scheme) if found.scheme.has_spans else found.scheme
 
+    _check_types(data, found)
+
     def stream(source: Source) -> TagStream:
-        return TagStream(source.using(found.scheme, data.repair), scheme=found.scheme, target=target)
+        checked = source.using(found.scheme, data.repair)
+        return TagStream(checked, scheme=found.scheme, target=target, types=data.types)
 
     everything = stream(source)
     train: Iterable[Sentence] = everything
@@ -174,6 +185,21 @@ def prepare(recipe: Recipe, note: Note) -> Prepared:
         labels=labels,
         options=None if part is None else sets.table(),
     )
+
+
+def _check_types(data: DataConfig, found: Survey) -> None:
+    """Refuses to learn only types of which the training file has none."""
+    if not data.types:
+        return
+    parts = [found.scheme.split(tag) for tag in found.labels] if found.scheme.has_spans else []
+    known = sorted({part[1] for part in parts if part is not None and part[1]})
+    if not set(known) & set(data.types):
+        raise RecipeError(
+            [
+                f"data.types: {data.train} has none of {', '.join(data.types)}; "
+                f"it has {', '.join(known) or f'{found.scheme}, which name no types'}"
+            ]
+        )
 
 
 def _fit(

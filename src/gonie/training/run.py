@@ -153,6 +153,10 @@ def choose_device(config: TrainConfig) -> torch.device:
             "train.device: expected a CUDA GPU, found none that PyTorch can use. Do: --device cpu"
         )
     wanted = config.device
+    if config.optimizer == "per-window":
+        if wanted == "cuda":
+            raise GonieError("train.optimizer: per-window runs on a CPU alone. Do: --device cpu")
+        wanted = "cpu"
     if wanted == "auto":
         wanted = "cuda" if torch.cuda.is_available() else "cpu"
     return torch.device(wanted)
@@ -185,7 +189,7 @@ def _run(
     atomic_write(run.encoding, json.dumps(prepared.encoding.to_json(), ensure_ascii=False))
     atomic_write(run.seen, json.dumps(prepared.seen.to_json(), ensure_ascii=False))
     scorer = DevScorer(model, recipe.model, prepared.encoding, prepared.dev)
-    if must_compile(model):
+    if must_compile(model, per_window=recipe.train.optimizer == "per-window"):
         display.note("compiling the model's loops for this processor: some fifteen seconds, once")
     display.begin(_summary(recipe, prepared, run, model, metric=scorer.metric, progress=state.progress))
     if not _train(recipe.train, prepared, run, state=state, model=model, scorer=scorer, display=display):

@@ -74,11 +74,15 @@ class WordEmbedding(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """The words' vectors."""
-        words = self._hide_singletons(batch["words"]) if self.training else batch["words"]
-        rows = words if self.rows is None else self.rows[words]
+        rows = self.find_rows(batch["words"])
         if self.fixed is None:
             return F.embedding(rows, self.weight, padding_idx=0)
         return self._look_up_both(rows, self.fixed)
+
+    def find_rows(self, words: Tensor) -> Tensor:
+        """Where the words' vectors lie; in training some words seen once are unknown. Shape: (B, T)."""
+        words = self._hide_singletons(words) if self.training else words
+        return words if self.rows is None else self.rows[words]
 
     def _hide_singletons(self, words: Tensor) -> Tensor:
         """Training words (B, T) with some of those seen once made unknown."""

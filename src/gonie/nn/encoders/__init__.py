@@ -6,5 +6,6 @@ from gonie.nn.encoders.elman import Elman
 from gonie.nn.encoders.lstm import LSTM
 from gonie.nn.encoders.none import NoEncoder
 from gonie.nn.encoders.peephole import PeepholeLSTM
+from gonie.nn.encoders.window import Window
 
-__all__ = ["LSTM", "Bidirectional", "Deep", "Elman", "NoEncoder", "PeepholeLSTM"]
+__all__ = ["LSTM", "Bidirectional", "Deep", "Elman", "NoEncoder", "PeepholeLSTM", "Window"]

@@ -1,0 +1,44 @@
+"""Whether a token is of the one class there is, each on its own."""
+
+from __future__ import annotations
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from gonie.errors import InputError
+from gonie.nn.heads.objectives import Exact, Objective
+from gonie.nn.heads.scores import Scores
+from gonie.nn.protocols import Batch
+
+
+class SigmoidHead(nn.Module):
+    """p(yt = the class | x) = sigmoid(scores[t]). One output for two tags, of which tag ``outside`` is none.
+
+    Its scores are given as those of two tags, 0 and z: softmax(0, z) is sigmoid(z), so that whatever decodes
+    or learns from scores of tags takes them as they are. ``objective`` as for the CRF's head.
+    """
+
+    def __init__(self, *, scores: Scores, outside: int = 0, objective: Objective | None = None) -> None:
+        super().__init__()
+        if scores.num_tags != 1 or outside not in (0, 1):
+            raise InputError(
+                expected="scores of one output, and outside as tag 0 or 1",
+                got=f"{scores.num_tags} outputs and outside={outside}",
+            )
+        self.scores = scores
+        self.outside = outside
+        self.objective = objective or Exact()
+
+    def score(self, states: Tensor, batch: Batch) -> Tensor:
+        """Scores of both tags, that of ``outside`` always 0. Shape: (B, T, width) -> (B, T, 2)."""
+        z = self.scores(states, batch)  # (B, T, 1)
+        return F.pad(z, (1, 0) if self.outside == 0 else (0, 1))
+
+    def loss(self, scores: Tensor, batch: Batch) -> Tensor:
+        """The sentences' cross-entropy, mean over sentences; tokens tagged -1 are left out. Shape: ()."""
+        return -self.objective.of_tokens(scores, batch["tags"], batch["mask"]).mean()
+
+    def chain(self) -> tuple[Tensor, Tensor, Tensor]:
+        """No chain: all 0."""
+        bias = self.scores.bias
+        return bias.new_zeros(2, 2), bias.new_zeros(2), bias.new_zeros(2)

@@ -1,0 +1,1 @@
+"""The window network: its gradients by hand for reading, and its compiled updates for speed."""

@@ -1,0 +1,130 @@
+"""Per-window SGD over the parts of a model: torch's weights, the compiled loops' updates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from numba.typed import List
+from torch import Tensor, nn
+
+from gonie.errors import InputError
+from gonie.nn.embeddings.features import FeatureEmbedding
+from gonie.nn.embeddings.stack import Stack
+from gonie.nn.embeddings.words import WordEmbedding
+from gonie.nn.encoders.window import Window
+from gonie.nn.heads.objectives import Exact
+from gonie.nn.heads.sigmoid import SigmoidHead
+from gonie.nn.heads.softmax import SoftmaxHead
+from gonie.nn.protocols import Batch
+from gonie.nn.window.loops import Floats, Ints, Network, Tokens, run
+
+
+class WindowSGD:
+    """Updates a window network after every single token, without autograd (``loops`` says how fast, and why).
+
+    It shares memory with the parts' own weights, which must lie on a CPU and stay where they are. Word and
+    feature vectors, one after the other, a window, and a head that judges each token on its own: whatever
+    else a model has is refused.
+    """
+
+    def __init__(self, *, embedding: nn.Module, encoder: nn.Module, head: nn.Module) -> None:
+        self._parts = list(_vectors(embedding))
+        self._head = _checked_head(head)
+        if not isinstance(encoder, Window):
+            raise _refusal("a window as encoder", encoder)
+        tables = [_tables(part) for part in self._parts]
+        self._network = Network(
+            learned=List([learned for learned, _ in tables]),
+            fixed=List([fixed for _, fixed in tables]),
+            edges=_array(encoder.edges),
+            weights=List([_array(layer.weight) for layer in encoder.linear()]),
+            biases=List([_array(layer.bias) for layer in encoder.linear()]),
+            output=_array(self._head.scores.weight),
+            output_bias=_array(self._head.scores.bias),
+        )
+
+    def step(self, batch: Batch, *, rate: float, pull: float = 0.0) -> float:
+        """One update for each token of the batch, in random order; the cross-entropy met, summed.
+
+        ``rate`` is α; ``pull`` is λ/m, what pulls the matrices towards 0 at each update.
+        """
+        mask = batch["mask"]  # (B, T)
+        grid = torch.arange(mask.numel()).view_as(mask)
+        last = grid[:, 0] + mask.sum(1) - 1  # (B,)
+        here = grid[mask]  # (tokens,)
+        reads = [_reads(part, batch) for part in self._parts]
+        tokens = Tokens(
+            ids=List([ids.numpy() for ids, _ in reads]),
+            offsets=List([offsets.numpy() for _, offsets in reads]),
+            first=_spread(grid[:, 0], mask),
+            last=_spread(last, mask),
+            tags=self._tags(batch["tags"]).flatten().numpy(),
+        )
+        order = here[torch.randperm(len(here))]
+        return run(order.numpy(), tokens, self._network, rate, pull)
+
+    def _tags(self, tags: Tensor) -> Tensor:
+        """Gold tags (B, T) as the outputs that are right."""
+        return tags if isinstance(self._head, SoftmaxHead) else (tags != self._head.outside).long()
+
+
+def _vectors(embedding: nn.Module) -> Iterator[WordEmbedding | FeatureEmbedding]:
+    """The parts of a token's vector, in order."""
+    for part in embedding.parts if isinstance(embedding, Stack) else [embedding]:
+        if not isinstance(part, WordEmbedding | FeatureEmbedding):
+            raise _refusal("vectors of words and features alone", part)
+        yield part
+
+
+def _checked_head(head: nn.Module) -> SigmoidHead | SoftmaxHead:
+    if not isinstance(head, SigmoidHead | SoftmaxHead):
+        raise _refusal("a sigmoid or softmax head", head)
+    if len(head.scores.direct) or head.scores.weight is None:
+        raise _refusal("a head without direct features", head.scores)
+    if not isinstance(head.objective, Exact):
+        raise _refusal("a head that learns from exact tags, all worth the same", head.objective)
+    return head
+
+
+def _refusal(expected: str, got: object) -> InputError:
+    return InputError(
+        expected=f"{expected}, to update it per window",
+        got=type(got).__name__,
+        fix="Take another optimizer, such as sgd",
+    )
+
+
+def _tables(part: WordEmbedding | FeatureEmbedding) -> tuple[Floats, Floats]:
+    """The table that is learned, in place, and the one of further rows that never change."""
+    weight = part.weight
+    nothing = weight.new_empty(0, part.width)
+    fixed = part.fixed if isinstance(part, WordEmbedding) and part.fixed is not None else nothing
+    if weight.requires_grad:
+        return _array(weight), _array(fixed)
+    return _array(nothing), _array(torch.cat([weight.detach(), fixed]))
+
+
+def _array(tensor: Tensor | None) -> Floats:
+    """The very memory of a tensor as numpy sees it."""
+    assert tensor is not None
+    if not tensor.is_cpu or not tensor.is_contiguous():
+        raise InputError(
+            expected="weights on a CPU, to update them per window", got=str(tensor.device), fix="--device cpu"
+        )
+    return tensor.detach().numpy()
+
+
+def _reads(part: WordEmbedding | FeatureEmbedding, batch: Batch) -> tuple[Tensor, Tensor]:
+    """Which rows of its table each token of the grid sums: ids (F,), offsets (B * T + 1,)."""
+    if isinstance(part, FeatureEmbedding):
+        return batch[f"{part.group}.ids"], batch[f"{part.group}.offsets"]
+    rows = part.find_rows(batch["words"]).flatten()
+    return rows, torch.arange(len(rows) + 1)
+
+
+def _spread(values: Tensor, mask: Tensor) -> Ints:
+    """A sentence's value at each of its tokens. Shape: (B,), (B, T) -> (B * T,)."""
+    spread: Ints = values.unsqueeze(1).expand(mask.shape).reshape(-1).numpy().astype(np.int64)
+    return spread

@@ -1,0 +1,83 @@
+"""What a step of training does: look at some sentences, and make the model better at them."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.optim import Optimizer
+
+from gonie.data.corpus import Corpus, collate
+from gonie.models.config import TrainConfig
+from gonie.models.per_window import per_window
+from gonie.models.scorer import to_tensors
+from gonie.models.tagger import Tagger
+from gonie.training.optim import bound_gradients, set_learning_rate
+
+
+class Update(Protocol):
+    """The role. Random choices come from torch's generator, which the caller has seeded."""
+
+    def __call__(self, rows: NDArray[np.int64], *, rate: float) -> Tensor:
+        """Learn from the sentences ``rows`` at this rate; their mean loss before it, penalties apart. ()"""
+        ...
+
+
+def build_update(config: TrainConfig, model: Tagger, corpus: Corpus, optimizer: Optimizer) -> Update:
+    """The step that the recipe's optimiser asks for."""
+    if config.optimizer == "per-window":
+        return WindowUpdate(config, model, corpus)
+    return GradientUpdate(config, model, corpus, optimizer)
+
+
+class GradientUpdate:
+    """One batch, one gradient by autograd, one step of the optimiser."""
+
+    def __init__(self, config: TrainConfig, model: Tagger, corpus: Corpus, optimizer: Optimizer) -> None:
+        self._config = config
+        self._model = model
+        self._corpus = corpus
+        self._optimizer = optimizer
+        self._parameters = list(model.parameters())
+        self._device = self._parameters[0].device
+
+    def __call__(self, rows: NDArray[np.int64], *, rate: float) -> Tensor:
+        """Learn from the sentences ``rows``."""
+        batch = to_tensors(collate(self._corpus, rows), self._device)
+        with _precision(self._config, self._device):
+            loss = self._model.loss(batch)
+        cost = loss
+        if self._config.l2:  # a sentence's share of λ/2 ‖W‖², as the loss is a sentence's share of the whole
+            cost = loss + self._config.l2 / (2 * len(self._corpus)) * self._model.squares()
+        self._optimizer.zero_grad(set_to_none=True)
+        with torch.autograd.set_multithreading_enabled(False):  # one device: its own thread only costs time
+            cost.backward()  # type: ignore[no-untyped-call]
+        bound_gradients(self._config, self._parameters)
+        set_learning_rate(self._optimizer, rate)
+        self._optimizer.step()
+        return loss.detach()
+
+
+class WindowUpdate:
+    """Plain SGD after each single token of the batch, in random order (``nn.window``)."""
+
+    def __init__(self, config: TrainConfig, model: Tagger, corpus: Corpus) -> None:
+        self._corpus = corpus
+        self._pull = config.l2 / corpus.tokens
+        self._sgd = per_window(model)
+
+    def __call__(self, rows: NDArray[np.int64], *, rate: float) -> Tensor:
+        """Learn from the sentences ``rows``."""
+        batch = to_tensors(collate(self._corpus, rows), torch.device("cpu"))
+        loss = self._sgd.step(batch, rate=rate, pull=self._pull)
+        return torch.tensor(loss / len(rows), dtype=torch.float64)
+
+
+def _precision(config: TrainConfig, device: torch.device) -> AbstractContextManager[object]:
+    if config.precision == "bf16" and device.type == "cuda":
+        return torch.autocast("cuda", dtype=torch.bfloat16)
+    return nullcontext()

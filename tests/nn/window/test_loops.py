@@ -1,0 +1,71 @@
+"""The loops at the sizes and in the numbers people train with."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numba.typed import List
+
+from gonie.nn.window.loops import Network, Tokens, run
+
+
+def network(kind: type, *, hidden: int = 100, width: int = 100, outputs: int = 1, seed: int = 0) -> Network:
+    generator = np.random.default_rng(seed)
+
+    def drawn(*shape: int) -> np.ndarray:
+        return generator.uniform(-0.1, 0.1, shape).astype(kind)
+
+    return Network(
+        learned=List([drawn(50, width)]),
+        fixed=List([np.zeros((0, width), kind)]),
+        edges=drawn(2, width),
+        weights=List([drawn(hidden, 5 * width)]),
+        biases=List([np.zeros(hidden, kind)]),
+        output=drawn(outputs, hidden),
+        output_bias=np.zeros(outputs, kind),
+    )
+
+
+def tokens(number: int = 400, outputs: int = 1) -> Tokens:
+    generator = np.random.default_rng(1)
+    places = np.arange(number)
+    return Tokens(
+        ids=List([generator.integers(0, 50, number)]),
+        offsets=List([np.arange(number + 1)]),
+        first=places // 20 * 20,
+        last=places // 20 * 20 + 19,
+        tags=generator.integers(0, max(2, outputs), number),
+    )
+
+
+@pytest.mark.parametrize("outputs", [1, 5])
+@pytest.mark.parametrize(("hidden", "width"), [(100, 100), (7, 13)])
+def test_single_precision_goes_the_way_of_double(outputs: int, hidden: int, width: int) -> None:
+    """Four hundred updates one after the other, at sizes that four rows at a time do not divide too."""
+    order = np.random.default_rng(2).permutation(400)
+    made = [network(kind, hidden=hidden, width=width, outputs=outputs) for kind in (np.float32, np.float64)]
+    costs = [run(order, tokens(outputs=outputs), part, 0.01, 0.001) for part in made]
+    assert costs[0] == pytest.approx(costs[1], rel=1e-4)
+    np.testing.assert_allclose(made[0].weights[0], made[1].weights[0], atol=1e-4)
+    np.testing.assert_allclose(made[0].learned[0], made[1].learned[0], atol=1e-4)
+
+
+@pytest.mark.parametrize("bias", [-60.0, 60.0])
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_scores_far_from_zero_cost_what_they_should(bias: float, outputs: int) -> None:
+    """A sure mistake costs its score; a sure hit costs nothing; neither overflows."""
+    part = network(np.float32, outputs=outputs)
+    part.output[:] = 0.0
+    part.output_bias[-1] = bias
+    data = tokens()
+    data.tags[:] = 1 if outputs == 1 else outputs - 1
+    cost = run(np.arange(1), data, part, 0.0, 0.0)
+    others = np.log(max(1, outputs - 1))  # which share what is left
+    assert cost == pytest.approx(60.0 + others if bias < 0 else 0.0, abs=1e-5)
+
+
+def test_nothing_to_do_changes_nothing() -> None:
+    part = network(np.float32)
+    before = part.weights[0].copy()
+    assert run(np.arange(0), tokens(), part, 0.1, 0.1) == 0.0
+    assert np.array_equal(part.weights[0], before)
