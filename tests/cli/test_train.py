@@ -143,3 +143,25 @@ def test_weights_reach_the_model_and_slips_in_them_are_told(
     assert gonie("train", "crf", "--out", tmp_path / "b", *slides, "--set", "model.head.weights.O=0").refused(
         "model.head.weights.O"
     )
+
+
+@pytest.mark.slow
+def test_persons_are_learned_from_documents_of_bare_labels(toy: Path, tmp_path: Path, gonie: Gonie) -> None:
+    """The form of Stanford's assignment: word TAB tag, PERSON or O, an empty line between documents alone."""
+    files = {}
+    for split in ("train", "dev"):
+        rows = [line.split("\t") for line in (toy / f"{split}.conll").read_text("utf-8").splitlines() if line]
+        lines = [f"{word}\t{'PERSON' if tag.endswith('PER') else 'O'}\n" for word, tag in rows]
+        middle = len(lines) // 2
+        files[split] = tmp_path / split
+        files[split].write_text("".join([*lines[:middle], "\n", *lines[middle:]]), "utf-8")
+    changes = [f"data.{split}={path}" for split, path in files.items()]
+    asked = [word for change in [*changes, "train.lr=0.05"] for word in ("--set", change)]
+    out = tmp_path / "run"
+    trained = gonie("train", "window-person", *asked, "--out", out)
+    assert trained.code == 0, trained.err
+    assert "dev F1 100.00" in trained.out
+    assert gonie("tag", out, "we met Anna Kim .").out.strip() == "we met [Anna Kim PERSON 1.00] ."
+    scored = gonie("evaluate", out, toy / "test.conll")  # of spans, and of other types
+    assert scored.code == 0, scored.err
+    assert "PERSON" in scored.out

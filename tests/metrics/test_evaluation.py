@@ -145,3 +145,36 @@ def test_what_cannot_be_scored_is_refused_in_words(gold, predicted, said):
 def test_same_seed_same_intervals():
     one, two = (evaluate(GOLD, PREDICTED, scheme=IOB2, bootstrap=30, seed=4).to_json() for _ in range(2))
     assert one == two
+
+
+# --- bare labels -----------------------------------------------------------------------------------------
+
+IO = Scheme(kind="IO")
+BARE_GOLD = ("PER", "PER", "O", "LOC", "O")
+BARE_GUESS = ("PER", "O", "O", "LOC", "PER")
+
+
+def test_bare_labels_are_scored_token_by_token() -> None:
+    """Half a name found is half found, and O counts for nothing."""
+    sentence = Sentence(words=tuple("abcde"), tags=BARE_GOLD)
+    result = evaluate([sentence], [BARE_GUESS], scheme=IO)
+    assert (result.headline, result.mode) == (("f1", 2 / 3), "token")
+    assert result.spans.types["PER"].to_json().items() >= {"precision": 0.5, "recall": 0.5, "f1": 0.5}.items()
+    assert result.tokens.accuracy == 3 / 5
+    assert result.boundaries is None
+    assert set(result.to_json()["types"]) == {"PER", "LOC"}  # type: ignore[call-overload]
+
+
+def test_a_model_of_bare_labels_is_scored_by_token_on_a_file_of_spans() -> None:
+    tags = ("B-PER", "I-PER", "O", "B-LOC", "O")
+    sentence = Sentence(words=tuple("abcde"), tags=tags)
+    result = evaluate([sentence], [BARE_GUESS], scheme=IOB2, predicted_scheme=IO)
+    assert result.headline == ("f1", 2 / 3)
+
+
+def test_a_model_of_spans_is_scored_by_span_on_a_file_of_bare_labels() -> None:
+    sentence = Sentence(words=tuple("abcde"), tags=BARE_GOLD)
+    guess = ("S-PER", "O", "O", "S-LOC", "S-PER")
+    result = evaluate([sentence], [guess], scheme=IO, predicted_scheme=BIOES)
+    assert result.headline == ("f1", 2 / 5)
+    assert result.tokens.accuracy == 2 / 5  # of tags in the model's scheme: B-PER E-PER O S-LOC O

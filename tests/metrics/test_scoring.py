@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from gonie.data.formats import ReadOptions, Source
-from gonie.data.schemes import IOB2, PLAIN, Scheme, convert
+from gonie.data.schemes import IO, IOB2, PLAIN, Scheme, convert
 from gonie.data.types import Sentence
 from gonie.errors import InputError
 from gonie.metrics.novelty import SeenMentions
@@ -120,3 +120,29 @@ def test_the_tagger_gets_the_columns_of_the_file(tmp_path: Path) -> None:
     oracle = Oracle("B-PER E-PER O")
     assert score(path, oracle, columns={"pos": 1}).headline[1] == 1.0
     assert oracle.asked[0].columns["pos"] == ("NNP", "NNP", "VBD")
+
+
+def test_a_model_of_one_type_is_scored_on_that_type(gold: Path) -> None:
+    """It was never asked to find the others."""
+    oracle = Oracle("PER O O O", "O")
+    source = Source(gold)
+    result = score_source(
+        source,
+        oracle,
+        model_scheme=IO,
+        known_tags=("O", "PER"),
+        mode="conlleval",
+        repair="none",
+        seen=Path("none"),
+        types=("PER",),
+    )
+    assert list(result.spans.types) == ["PER"]
+    assert (result.spans.micro.precision, result.spans.micro.recall) == (1.0, 0.5)
+    assert not result.unknown_labels
+
+
+def test_a_file_of_nothing_but_names_is_bare_labels_to_a_model_of_them(tmp_path: Path) -> None:
+    """Alone it would be taken for plain tags, as O is not the most frequent."""
+    path = tmp_path / "names.conll"
+    path.write_text("Anna\tPER\nKim\tPER\nran\tO\n", "utf-8")
+    assert score(path, Oracle("PER PER O"), scheme=IO).headline == ("f1", 1.0)

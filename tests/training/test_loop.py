@@ -72,6 +72,13 @@ def test_a_toy_language_is_learned_whole(toy: Path, head: str) -> None:
         ("train.optimizer=adamw", "train.weight_decay=0.01"),
         ("train.optimizer=nadam", "train.normalize=true"),
         ("train.schedule=cosine", "train.warmup=5", "train.average=0.9"),
+        (
+            "train.optimizer=per-window",
+            "model.encoder.kind=window",
+            "model.head.kind=softmax",
+            "model.dropout.input=0",
+            "model.dropout.output=0",
+        ),
     ],
     ids=lambda changes: changes[0],
 )

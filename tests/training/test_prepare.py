@@ -195,3 +195,37 @@ def test_the_fingerprint_changes_with_the_recipe_and_with_the_data(toy: Path, tm
     assert fingerprint(*same, "train.seed=9") != first
     write(train, text.replace("Seoul\tB-LOC", "Seoul\tO", 1))
     assert fingerprint(*same) != first
+
+
+# --- types -----------------------------------------------------------------------------------------------
+
+
+def test_types_not_asked_for_become_o(toy: Path) -> None:
+    made, _ = prepared(toy, 'data.types=["PER", "PERSON"]', "data.model_scheme=IO")
+    assert made.encoding.labels == ("O", "PER")
+    whole, _ = prepared(toy, "data.model_scheme=IO")
+    assert made.labels["PER"] == whole.labels["PER"] > 0
+    assert {tag for sentence in made.dev for tag in sentence.tags or ()} == {"O", "PER"}
+
+
+def test_types_that_the_file_does_not_have_are_refused_with_those_it_has(toy: Path, tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match=r"has none of GPE; it has LOC, PER"):
+        prepared(toy, 'data.types=["GPE"]')
+    path = write(tmp_path / "pos.conll", "the\tDET\ndog\tNOUN\n")
+    with pytest.raises(RecipeError, match="plain labels, which name no types"):
+        prepared(toy, 'data.types=["PER"]', f"data.train={path}")
+
+
+def test_bare_labels_and_documents_are_read_as_they_are(toy: Path, tmp_path: Path) -> None:
+    """`word TAB tag`, an empty line between documents and none between sentences."""
+    text = "Anna\tPERSON\nKim\tPERSON\nran\tO\n.\tO\nOslo\tO\n.\tO\n" * 300 + "\nBert\tPERSON\nsat\tO\n"
+    path = write(tmp_path / "train", text)
+    changes = (f"data.train={path}", f"data.dev={path}", 'data.types=["PER", "PERSON"]')
+    made, notes = prepared(toy, *changes, "data.model_scheme=IO")
+    assert made.encoding.labels == ("O", "PERSON")
+    assert made.train.tokens == 1802
+    assert any("scheme: IO (X O) (bare labels among O: O, PERSON)" in note for note in notes)
+    assert any("1 sentences longer than 1000 tokens cut" in note for note in notes)
+    spans, _ = prepared(toy, *changes)  # for a model of spans, a run of one label is one
+    assert spans.encoding.labels == ("O", "S-PERSON", "B-PERSON", "E-PERSON", "I-PERSON")
+    assert (spans.dev[0].tags or ())[:3] == ("B-PERSON", "E-PERSON", "O")

@@ -20,8 +20,8 @@ def per_window(model: Tagger) -> WindowSGD:
     if any(map(_rate, (model.word_dropout, model.input_dropout, model.output_dropout))):
         raise RecipeError(
             [
-                "train.optimizer: per-window knows no dropout; set model.dropout.input, output and word to 0, "
-                "or take another optimizer, such as sgd"
+                "train.optimizer: per-window knows no dropout; set model.dropout.input, output and word "
+                "to 0, or take another optimizer, such as sgd"
             ]
         )
     parts = (model.embedding, model.encoder, model.head())

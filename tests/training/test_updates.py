@@ -1,0 +1,107 @@
+"""What a step does to the model: the cost it goes down is the one that the recipe's words promise."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from gonie.data.corpus import collate
+from gonie.models.build import build
+from gonie.models.recipe import load_recipe
+from gonie.models.scorer import to_tensors
+from gonie.models.tagger import Tagger
+from gonie.training.optim import build_optimizer
+from gonie.training.prepare import Prepared, prepare
+from gonie.training.updates import build_update
+
+PLAIN = (
+    "model.encoder.kind=window",
+    "model.encoder.window=3",
+    "model.head.kind=softmax",
+    "model.dropout.input=0",
+    "model.dropout.output=0",
+    "model.words.singleton_rate=0",
+    "train.clip=0",
+    "train.momentum=0",
+)
+
+
+def made(toy: Path, *changes: str) -> tuple[Prepared, Tagger, list[str]]:
+    settings = [*PLAIN, *changes]
+    recipe = load_recipe(toy / "toy.toml", settings)
+    prepared = prepare(recipe, lambda text: None)
+    torch.manual_seed(1)
+    return prepared, build(recipe.model, prepared.encoding), settings
+
+
+def stepped(toy: Path, prepared: Prepared, model: Tagger, settings: list[str], rate: float) -> Tagger:
+    """The model after one step over all sentences."""
+    config = load_recipe(toy / "toy.toml", settings).train
+    moved = copy.deepcopy(model)
+    update = build_update(config, moved, prepared.train, build_optimizer(config, moved.parameters()))
+    update(np.arange(len(prepared.train)), rate=rate)
+    return moved
+
+
+def cost(model: Tagger, prepared: Prepared, lam: float) -> torch.Tensor:
+    """J = (Σ cross-entropy + λ/2 ‖W‖²) / m over all tokens, with ‖W‖² written out."""
+    corpus = prepared.train
+    batch = to_tensors(collate(corpus, np.arange(len(corpus))), torch.device("cpu"))
+    squares = sum(
+        weight.square().sum()
+        for name, weight in model.named_parameters()
+        if name in ("encoder.layers.0.weight", "heads.tags.scores.weight")
+    )
+    return (model.loss(batch) * len(corpus) + lam / 2 * squares) / corpus.tokens
+
+
+def test_l2_is_the_penalty_of_the_whole_cost(toy: Path) -> None:
+    """A step of plain SGD over all data goes along ∂J, up to the scale between tokens and sentences."""
+    prepared, model, settings = made(toy, "train.optimizer=sgd", "train.l2=5")
+    rate = 1e-3
+    moved = stepped(toy, prepared, model, settings, rate)
+    scale = rate * prepared.train.tokens / len(prepared.train)
+    names = [name for name, _ in model.named_parameters()]
+    gradients = torch.autograd.grad(cost(model, prepared, 5.0), list(model.parameters()))
+    after = dict(moved.named_parameters())
+    for name, before, gradient in zip(names, model.parameters(), gradients, strict=True):
+        torch.testing.assert_close(after[name], before - scale * gradient, atol=1e-6, rtol=1e-4)
+
+
+@pytest.mark.parametrize("head", ["softmax", "crf"])
+def test_l2_leaves_biases_vectors_and_moves_alone(toy: Path, head: str) -> None:
+    prepared, model, settings = made(toy, "train.optimizer=sgd", f"model.head.kind={head}")
+    free = stepped(toy, prepared, model, settings, 0.1)
+    held = stepped(toy, prepared, model, [*settings, "train.l2=50"], 0.1)
+    changed = {
+        name
+        for (name, one), other in zip(free.named_parameters(), held.parameters(), strict=True)
+        if not torch.equal(one, other)
+    }
+    assert changed == {"encoder.layers.0.weight", "heads.tags.scores.weight"}
+
+
+def test_per_window_goes_down_the_same_cost(toy: Path) -> None:
+    """At a rate of nearly nothing, a pass of single steps is one step along the whole gradient."""
+    prepared, model, settings = made(toy, "train.optimizer=per-window", "train.l2=5")
+    model, rate = model.double(), 1e-7
+    moved = stepped(toy, prepared, model, settings, rate)
+    gradients = torch.autograd.grad(cost(model, prepared, 5.0), list(model.parameters()))
+    after = dict(moved.named_parameters())
+    for (name, before), gradient in zip(model.named_parameters(), gradients, strict=True):
+        walked = (before - after[name]) / (rate * prepared.train.tokens)
+        torch.testing.assert_close(walked, gradient, atol=1e-5, rtol=1e-3, msg=name)
+
+
+def test_the_loss_of_a_step_is_a_sentence_s_mean(toy: Path) -> None:
+    losses = []
+    for optimizer in ("sgd", "per-window"):
+        prepared, model, settings = made(toy, f"train.optimizer={optimizer}", "train.l2=5")
+        config = load_recipe(toy / "toy.toml", settings).train
+        update = build_update(config, model, prepared.train, build_optimizer(config, model.parameters()))
+        losses.append(float(update(np.arange(len(prepared.train)), rate=1e-12)))
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
