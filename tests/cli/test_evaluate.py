@@ -97,3 +97,33 @@ def test_a_file_without_gold_is_refused(gonie: Gonie, toy_run: Path, tmp_path: P
 
 def test_a_model_that_is_not_there_is_refused(gonie: Gonie, toy: Path, tmp_path: Path) -> None:
     assert gonie("evaluate", tmp_path / "none", toy / "test.conll").refused("none")
+
+
+def test_errors_are_listed_in_a_file_and_the_surest_shown(
+    gonie: Gonie, toy_run: Path, tmp_path: Path
+) -> None:
+    gold = tmp_path / "gold.conll"
+    gold.write_text(
+        "Anna\tB-PER\nlives\tO\nin\tO\nSeoul\tB-PER\n.\tO\n\nit\tB-LOC\nrains\tO\n.\tO\n", "utf-8"
+    )
+    outcome = gonie("evaluate", toy_run, gold, "--errors", tmp_path / "e.tsv")
+    assert outcome.code == 0, outcome.err
+    header, *rows = [line.split("\t") for line in (tmp_path / "e.tsv").read_text("utf-8").splitlines()]
+    found = [dict(zip(header, row, strict=True)) for row in rows]
+    assert {(row["kind"], row["gold"], row["predicted"], row["text"], row["line"]) for row in found} == {
+        ("wrong label", "PER", "LOC", "Seoul", "1"),
+        ("false negative", "LOC", "", "it", "7"),
+    }
+    sure = [float(row["confidence"]) for row in found]
+    assert sure == sorted(sure, reverse=True)
+    assert 0.5 < sure[0] <= 1
+    for words in ("wrong label", "Anna lives in [Seoul] .", "2 errors"):
+        assert words in outcome.out, words
+
+
+def test_a_list_of_another_kind_is_refused_before_anything_is_scored(
+    gonie: Gonie, toy_run: Path, tmp_path: Path
+) -> None:
+    outcome = gonie("evaluate", toy_run, tmp_path / "none.conll", "--errors", tmp_path / "e.html")
+    assert outcome.refused(".tsv or .jsonl", "e.html")
+    assert not (tmp_path / "e.html").exists()

@@ -35,3 +35,21 @@ def test_blanks_follow_the_running_text():
     text = Sentence(words=("삼성", "은", "크다"), text="삼성은 크다", starts=(0, 2, 4), ends=(2, 3, 6))
     assert find_mistake(text, [(0, 1, "X")], []).spaces == (False, True, False)
     assert find_mistake(SENTENCE, [(0, 1, "X")], []).spaces == (True, True, True, False)
+
+
+def test_the_text_of_words_is_that_of_the_sentence():
+    text = Sentence(words=("삼성", "은", "크다"), text="삼성은 크다", starts=(0, 2, 4), ends=(2, 3, 6))
+    mistake = find_mistake(text, [(0, 1, "X")], [])
+    assert [mistake.text(0, 1), mistake.text(0, 2), mistake.text(1, 3), mistake.text(0, 0)] == [
+        "삼성",
+        "삼성은",
+        "은 크다",
+        "",
+    ]
+
+
+def test_a_span_has_its_own_chance_or_that_of_its_tokens():
+    spans = [(0, 2, "X"), (3, 4, "X")]
+    mistake = find_mistake(SENTENCE, [], spans, [0.5, 0.7, 0.1, 0.9], {(3, 4, "X"): 0.2})
+    assert mistake.chances == pytest.approx((0.6, 0.2))
+    assert find_mistake(SENTENCE, [], spans).chances == (1.0, 1.0)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from gonie.data.formats import ReadOptions, Source
-from gonie.data.schemes import IO, IOB2, PLAIN, Scheme, convert
+from gonie.data.schemes import IO, IOB2, PLAIN, Scheme, convert, to_spans
 from gonie.data.types import Sentence
 from gonie.errors import InputError
 from gonie.metrics.novelty import SeenMentions
@@ -25,18 +25,23 @@ class Tagged(NamedTuple):
 
     tags: tuple[str, ...]
     scores: tuple[float, ...]
+    spans: tuple[tuple[int, int, str, float], ...] = ()
 
 
 class Oracle:
     """Tags every sentence as it is told, in BIOES, and keeps what it was asked."""
 
-    def __init__(self, *tags: str) -> None:
+    def __init__(self, *tags: str, span: float | None = None) -> None:
         self.tags = [tuple(row.split()) for row in tags]
+        self.span = span
         self.asked: list[Sentence] = []
 
     def __call__(self, sentences: Sequence[Sentence]) -> list[Tagged]:
         self.asked = list(sentences)
-        return [Tagged(tags, (0.9,) * len(tags)) for tags in self.tags]
+        return [Tagged(tags, (0.9,) * len(tags), self.spans(tags)) for tags in self.tags]
+
+    def spans(self, tags: Sequence[str]) -> tuple[tuple[int, int, str, float], ...]:
+        return () if self.span is None else tuple((*found, self.span) for found in to_spans(tags, BIOES))
 
 
 def score(
@@ -71,6 +76,12 @@ def test_the_models_scheme_and_the_files_are_brought_together(gold: Path) -> Non
 def test_labels_the_model_cannot_give_are_counted(gold: Path) -> None:
     result = score(gold, Oracle("B-PER E-PER O O", "O"))
     assert result.unknown_labels == {"LOC": 2}
+
+
+def test_an_error_has_the_probability_of_its_span_and_a_miss_that_of_its_tags(gold: Path) -> None:
+    found, missed = score(gold, Oracle("B-PER E-PER O O", "S-PER", span=0.95)).errors()
+    assert (found.predicted, found.confidence) == ("PER", 0.95)
+    assert (missed.gold_text, missed.confidence) == ("Seoul", 0.9)
 
 
 def test_mentions_of_training_split_the_recall(gold: Path, tmp_path: Path) -> None:

@@ -23,6 +23,12 @@ def evaluate(
     html_file: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Write a self-contained report to FILE.")
     ] = None,
+    errors_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--errors", metavar="FILE", help="List every error in its context in FILE.tsv or FILE.jsonl."
+        ),
+    ] = None,
     mode: Annotated[
         Literal["conlleval", "strict"],
         typer.Option(help="conlleval: as the CoNLL scorer counts; strict: only well-formed entities count."),
@@ -50,20 +56,25 @@ def evaluate(
 
       gonie evaluate runs/ner test.conll --mode strict --json scores.json --html report.html
 
+      gonie evaluate runs/ner dev.conll --errors errors.tsv
+
       gonie evaluate runs/ner dev.conll --decode posterior --bias 0.5
     """
     import json
 
     from rich.console import Console
 
+    from gonie.cli.error_list import print_errors, write_errors
     from gonie.cli.evaluation_table import print_evaluation
     from gonie.data.files import atomic_write
     from gonie.data.formats import ReadOptions, Source
+    from gonie.metrics.errors import error_writer
     from gonie.metrics.report import render
     from gonie.metrics.scoring import score_source
     from gonie.runtime.load import load
     from gonie.training.folder import RunFolder
 
+    write = error_writer(errors_file) if errors_file else None  # a name it cannot write is refused at once
     tagger = turned(load(model), decode, bias)
     console = Console(highlight=False)
     data = tagger.recipe.get("data", {})
@@ -93,6 +104,10 @@ def evaluate(
     for line in source.report.lines():
         console.print(line, style="dim", markup=False)
     print_evaluation(console, result)
+    if errors_file and write:
+        errors = result.errors()
+        write_errors(errors_file, errors, write)
+        print_errors(console, errors, errors_file)
     if json_file:
         atomic_write(json_file, json.dumps(result.to_json(), ensure_ascii=False, indent=1))
     if html_file:

@@ -87,15 +87,15 @@ def _marked(document: Document, colors: Colors) -> Text:
     shown = Text()
     at = 0
     for span in document.spans:
-        shown.append(_safe(document.text[at : span.start]))
+        shown.append(safe(document.text[at : span.start]))
         color = colors[span.label]
         shown.append("[", style="dim")
-        shown.append(_safe(span.text), style=f"bold {color}")
+        shown.append(safe(span.text), style=f"bold {color}")
         shown.append(f" {span.label}", style=color)
         shown.append("" if span.score is None else f" {span.score:.2f}", style="dim")
         shown.append("]", style="dim")
         at = span.end
-    return shown.append(_safe(document.text[at:]))
+    return shown.append(safe(document.text[at:]))
 
 
 def _tagged(document: Document, colors: Colors) -> Text:
@@ -104,12 +104,12 @@ def _tagged(document: Document, colors: Colors) -> Text:
     for start, end in document.sentences:
         line = Text()
         for token in document.tokens[start:end]:
-            line.append(" " if line else "").append(_safe(token.text))
+            line.append(" " if line else "").append(safe(token.text))
             line.append(f"/{token.tag}", style=colors[token.tag or ""])
         lines.append(line)
     return Text("\n").join(lines)
 
 
-def _safe(text: str) -> str:
+def safe(text: str) -> str:
     """Control characters made visible, so that no text can steer the terminal it is shown on."""
     return CONTROL.sub("\ufffd", text)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Literal, get_args
 
 from gonie.data.schemes import Checker, Mode, Scheme, TokenSpan, from_spans, to_spans
@@ -16,6 +17,7 @@ from gonie.data.schemes import repair as repair_tags
 from gonie.data.types import Sentence
 from gonie.errors import InputError
 from gonie.metrics.counts import Counts
+from gonie.metrics.errors import Error, list_errors
 from gonie.metrics.intervals import Interval, Intervals, bootstrap_intervals
 from gonie.metrics.labels import Boundaries, Confusion, LabelScores, token_counts
 from gonie.metrics.mistakes import Mistake, find_mistake, worst
@@ -107,6 +109,10 @@ class Evaluation:
         """The sentences with the most errors (where confidences were given, the surest) first."""
         return worst(self.mistakes, count)
 
+    def errors(self) -> list[Error]:
+        """Every error by itself, the one made with the greatest confidence first."""
+        return list_errors(self.mistakes)
+
     def to_json(self) -> dict[str, object]:
         """All of it but the sentences, as fractions (not percentages) and counts."""
         micro, macro = self.spans.micro, self.spans.macro
@@ -143,6 +149,7 @@ def evaluate(
     repair: RepairPolicy = "none",
     known_tags: Collection[str] | None = None,
     confidences: Sequence[Sequence[float]] | None = None,
+    chances: Sequence[Mapping[TokenSpan, float]] | None = None,
     bootstrap: int = 1000,
     seed: int = 0,
 ) -> Evaluation:
@@ -153,8 +160,8 @@ def evaluate(
     one of them is IO, gold spans are written in the model's scheme before anything is compared).
     ``repair`` names a policy of ``gonie.data.schemes.repair`` for predictions that break their scheme.
     ``known_tags`` are the tags the model can give; without them the types in ``seen`` stand for what it can
-    know. ``confidences`` are the tagger's, one a token. ``bootstrap`` is the number of resamples, 0 for no
-    intervals.
+    know. ``confidences`` are the tagger's, one a token; ``chances`` its probabilities of the spans it found.
+    ``bootstrap`` is the number of resamples, 0 for no intervals.
     """
     predicted_scheme = predicted_scheme or scheme
     gold_tags: Sequence[Tags] = _check(gold, predicted_tags)
@@ -192,7 +199,7 @@ def evaluate(
         novelty=None if novelty is None else novelty_recall(novelty),
         unknown_labels=_unknown(truth, _known(known_tags, predicted_scheme, seen)),
         sentences=len(gold),
-        mistakes=_mistakes(gold, truth, guess, confidences),
+        mistakes=_mistakes(gold, truth, guess, confidences, chances),
     )
 
 
@@ -270,9 +277,10 @@ def _mistakes(
     truth: Sequence[Spans],
     guess: Sequence[Spans],
     confidences: Sequence[Sequence[float]] | None,
+    chances: Sequence[Mapping[TokenSpan, float]] | None,
 ) -> tuple[Mistake, ...]:
-    sure: Sequence[Sequence[float] | None] = confidences if confidences is not None else [None] * len(gold)
-    found = map(find_mistake, gold, truth, guess, sure)
+    sure = repeat(None) if confidences is None else confidences
+    found = map(find_mistake, gold, truth, guess, sure, repeat(None) if chances is None else chances)
     return tuple(mistake for mistake in found if mistake is not None)
 
 

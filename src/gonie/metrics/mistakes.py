@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,7 +17,8 @@ class Mistake:
     ``errors`` is the number of token ranges that are gold on one side only or labelled differently;
     ``weight`` is the same with each range counted by how sure the tagger was of it (the mean confidence of
     its tokens), where that is known: an error made with confidence says more than a close call.
-    ``spaces[i]`` says whether a blank follows word i in the running text.
+    ``spaces[i]`` says whether a blank follows word i in the running text. ``confidences`` are those of the
+    tokens and ``chances`` those of the predicted spans, in their order; 1 where nothing is known.
     """
 
     words: tuple[str, ...]
@@ -26,6 +27,8 @@ class Mistake:
     predicted: tuple[TokenSpan, ...]
     errors: int
     weight: float
+    confidences: tuple[float, ...]
+    chances: tuple[float, ...]
     path: str = ""
     line: int = 0
 
@@ -34,26 +37,38 @@ class Mistake:
         """The spans that both sides have."""
         return frozenset(self.gold) & frozenset(self.predicted)
 
+    def text(self, start: int, end: int) -> str:
+        """Words [start, end) as they stand in the running text."""
+        words = zip(self.words[start:end], self.spaces[start:end], strict=True)
+        return "".join(word + " " * space for word, space in words).rstrip(" ")
+
 
 def find_mistake(
     sentence: Sentence,
     gold: Iterable[TokenSpan],
     predicted: Iterable[TokenSpan],
     confidences: Sequence[float] | None = None,
+    chances: Mapping[TokenSpan, float] | None = None,
 ) -> Mistake | None:
-    """What is wrong with one tagged sentence; None when nothing is."""
-    truth, guess = set(gold), set(predicted)
-    ranges = {(start, end) for start, end, _ in truth ^ guess}
+    """What is wrong with one tagged sentence; None when nothing is.
+
+    ``chances`` are the probabilities of predicted spans; one that is not there gets its tokens' mean.
+    """
+    truth, guess = set(gold), sorted(set(predicted))
+    ranges = {(start, end) for start, end, _ in truth ^ set(guess)}
     if not ranges:
         return None
-    weights = [_mean(confidences, start, end) for start, end in sorted(ranges)]
+    sure = (1.0,) * len(sentence) if confidences is None else tuple(confidences)
+    known = chances or {}
     return Mistake(
         words=sentence.words,
         spaces=_spaces(sentence),
         gold=tuple(sorted(truth)),
-        predicted=tuple(sorted(guess)),
+        predicted=tuple(guess),
         errors=len(ranges),
-        weight=sum(weights),
+        weight=sum(mean(sure, start, end) for start, end in sorted(ranges)),
+        confidences=sure,
+        chances=tuple(known.get(span, mean(sure, span[0], span[1])) for span in guess),
         path=sentence.path,
         line=sentence.line,
     )
@@ -64,11 +79,12 @@ def worst(mistakes: Iterable[Mistake], count: int) -> list[Mistake]:
     return sorted(mistakes, key=lambda mistake: -mistake.weight)[:count]
 
 
+def mean(confidences: Sequence[float], start: int, end: int) -> float:
+    """The mean confidence of tokens [start, end)."""
+    return sum(confidences[start:end]) / (end - start)
+
+
 def _spaces(sentence: Sentence) -> tuple[bool, ...]:
     places = sentence.offsets()
     gaps = [start > end for (_, end), (start, _) in pairwise(places)]
     return (*gaps, False)
-
-
-def _mean(confidences: Sequence[float] | None, start: int, end: int) -> float:
-    return 1.0 if confidences is None else sum(confidences[start:end]) / (end - start)

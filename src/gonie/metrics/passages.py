@@ -107,17 +107,12 @@ def _pieces(
             yield "… "
             cut = False
         span = starting.get(at, (at, at + 1, ""))
-        text = _text(mistake, at, span[1])
+        text = mistake.text(at, span[1])
         yield _mark(text, *marks[span]) if span in marks else text
         yield " " if mistake.spaces[span[1] - 1] else ""
         at = span[1]
     if cut:
         yield "…"
-
-
-def _text(mistake: Mistake, start: int, end: int) -> str:
-    words = zip(mistake.words[start:end], mistake.spaces[start:end], strict=True)
-    return "".join(word + " " * space for word, space in words).rstrip(" ")
 
 
 def _mark(text: str, kind: str, label: Markup | str) -> Markup:

@@ -27,6 +27,10 @@ class Tagged(Protocol):
     def scores(self) -> tuple[float, ...]:
         """Their probabilities."""
 
+    @property
+    def spans(self) -> Sequence[tuple[int, int, str, float]]:
+        """The entities that the tags form, with their probabilities; none of plain tags."""
+
 
 Tag = Callable[[Sequence[Sentence]], Sequence[Tagged]]
 
@@ -78,6 +82,10 @@ def score_source(
         seen=_read_seen(seen) if seen.is_file() else None,
         known_tags=known_tags,
         confidences=[tagging.scores for tagging in taggings],
+        chances=[
+            {(start, end, label): chance for start, end, label, chance in tagging.spans}
+            for tagging in taggings
+        ],
     )
 
 
