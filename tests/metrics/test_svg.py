@@ -16,6 +16,8 @@ RECORDS = [
 def test_a_panel_for_each_quantity_there_is():
     assert training_curve(RECORDS).count("<svg") == 4
     assert training_curve([{"epoch": 1, "loss": 2.0}]).count("<svg") == 1
+    assert training_curve([record | {"train_score": None} for record in RECORDS]).count("<svg") == 4
+    assert training_curve([record | {"train_score": 0.9} for record in RECORDS]).count("<svg") == 5
 
 
 def test_nothing_to_draw_draws_nothing():

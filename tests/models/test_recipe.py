@@ -9,7 +9,14 @@ import pytest
 
 from gonie.errors import RecipeError
 from gonie.models.config import TrainConfig
-from gonie.models.recipe import load_recipe, locate, recipe_names, write_recipe
+from gonie.models.recipe import (
+    load_recipe,
+    locate,
+    missing_files,
+    recipe_names,
+    with_absolute_paths,
+    write_recipe,
+)
 
 
 def refusal(*changes: str, name: str = "ner") -> list[str]:
@@ -198,3 +205,20 @@ def test_bundled_files_lie_in_the_package_and_others_where_they_are() -> None:
     assert locate("bundled:english/train.conll").is_file()
     assert locate("here/mine.conll") == Path("here/mine.conll")
     assert locate("~/mine.conll") == Path.home() / "mine.conll"
+
+
+def test_full_paths_mean_the_same_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    changes = ["data.train=mine.conll", "data.vectors=v.txt", "data.gazetteers.city=c.txt"]
+    data = with_absolute_paths(load_recipe("ner", changes)).data
+    assert (data.train, data.vectors) == (str(tmp_path / "mine.conll"), str(tmp_path / "v.txt"))
+    assert data.gazetteers == {"city": str(tmp_path / "c.txt")}
+    assert with_absolute_paths(load_recipe("ner")).data == load_recipe("ner").data, "what is bundled stays"
+
+
+def test_files_that_are_not_there_are_all_named(tmp_path: Path) -> None:
+    """A sweep of hours must not find out at its last cell."""
+    assert not missing_files(load_recipe("ner"))
+    changes = [f"data.vectors={tmp_path}/v.txt", f"data.gazetteers.city={tmp_path}/c.txt"]
+    problems = missing_files(load_recipe("ner", changes))
+    assert [problem.split(":")[0] for problem in problems] == ["data.vectors", "data.gazetteers.city"]

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import BaseModel
 
 from gonie.data.types import Sentence
 from gonie.errors import InputError, RecipeError
 from gonie.models.config import Recipe
 from gonie.models.recipe import load_recipe
-from gonie.training.prepare import Pieces, Prepared, Split, prepare
+from gonie.training.prepare import Pieces, Prepared, Split, prepare, what_is_read
 
 
 def write(path: Path, text: str) -> Path:
@@ -229,3 +231,71 @@ def test_bare_labels_and_documents_are_read_as_they_are(toy: Path, tmp_path: Pat
     spans, _ = prepared(toy, *changes)  # for a model of spans, a run of one label is one
     assert spans.encoding.labels == ("O", "S-PERSON", "B-PERSON", "E-PERSON", "I-PERSON")
     assert (spans.dev[0].tags or ())[:3] == ("B-PERSON", "E-PERSON", "O")
+
+
+# --- the sample that curves are drawn from, and what may be prepared once for many runs ------------------
+
+
+@pytest.mark.parametrize(("asked", "number"), [(0, 0), (1, 1), (7, 7), (80, 80), (1000, 80)])
+def test_a_sample_is_spread_over_the_whole_corpus(toy: Path, asked: int, number: int) -> None:
+    """The first sentences of a file are often of one kind; their score would not be that of training."""
+    made, _ = prepared(toy, f"train.score_train={asked}")
+    assert len(made.sample) == number
+    lines = [sentence.line for sentence in made.sample]
+    assert lines == sorted(lines)
+    if asked == 7:
+        gaps = np.diff([*lines, (toy / "train.conll").read_text("utf-8").count("\n")])
+        assert gaps.max() < 3 * gaps.min()
+
+
+class Watched:
+    """Stands before a recipe and notes what is read of it."""
+
+    def __init__(self, section: BaseModel, read: set[str], place: str = "") -> None:
+        self._section, self._read, self._place = section, read, place
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._section, name)
+        if isinstance(value, BaseModel) and name != "data":
+            return Watched(value, self._read, f"{self._place}{name}.")
+        self._read.add(f"{self._place}{name}")
+        return value
+
+
+def test_what_is_read_names_everything_that_prepare_reads(toy: Path) -> None:
+    """A key that were read but not named would give one cell of a comparison the data of another."""
+    read: set[str] = set()
+    recipe = load_recipe(toy / "toy.toml", ["model.chars.width=4"])
+    prepare(Watched(recipe, read), lambda text: None)  # type: ignore[arg-type]
+    assert "data" in read
+    for key in read - {"data"}:
+        assert key == "model.groups" or any(change.startswith(f"{key}=") for change in CHANGES), key
+
+
+CHANGES = {
+    "data.lowercase=false": True,
+    "data.dev=none": True,
+    'model.head.direct=["spelling"]': True,
+    "model.chars.jamo=true": True,
+    "model.head.constrained=false": True,
+    'model.head.forbidden=["B-PER -> B-PER"]': True,
+    "model.head.constrain_training=true": True,
+    "train.score_train=5": True,
+    "train.seed=7": False,  # unless it decides what is held out, or vectors of words without one
+    "train.lr=0.5": False,
+    "model.encoder.hidden=3": False,
+    "model.head.kind=softmax": False,
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_preparation_is_shared_where_its_part_of_the_recipe_is_the_same(toy: Path, change: str) -> None:
+    base = load_recipe(toy / "toy.toml", ["model.chars.width=4"])
+    changed = load_recipe(toy / "toy.toml", ["model.chars.width=4", change])
+    assert (what_is_read(changed) != what_is_read(base)) is CHANGES[change]
+
+
+@pytest.mark.parametrize("setting", ["data.dev=none", "data.vectors=v.txt"])
+def test_a_seed_counts_where_preparing_draws(toy: Path, setting: str) -> None:
+    one, other = (load_recipe(toy / "toy.toml", [setting, f"train.seed={seed}"]) for seed in (1, 2))
+    assert what_is_read(one) != what_is_read(other)

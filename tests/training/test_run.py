@@ -11,12 +11,11 @@ import pytest
 import torch
 
 from gonie import load
-from gonie.errors import GonieError, InputError
+from gonie.errors import InputError
 from gonie.models.checkpoint import read_tensors
-from gonie.models.config import TrainConfig
 from gonie.models.recipe import load_recipe
 from gonie.training.loop import Epoch, Step
-from gonie.training.run import Result, Summary, choose_device, default_folder, start_run
+from gonie.training.run import Result, Summary, default_folder, start_run
 
 
 def test_a_run_leaves_what_the_design_promises(toy_run: Path) -> None:
@@ -122,10 +121,3 @@ def test_runs_find_the_next_free_name(tmp_path: Path, monkeypatch: pytest.Monkey
         (tmp_path / "runs" / name / "recipe.toml").touch()
     assert default_folder("ner") == Path("runs/ner-3")
     assert default_folder("ner", resume=True) == Path("runs/ner-2")
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_a_gpu_that_is_not_there_is_refused_with_what_to_do() -> None:
-    assert choose_device(TrainConfig(device="auto")) == torch.device("cpu")
-    with pytest.raises(GonieError, match="--device cpu"):
-        choose_device(TrainConfig(device="cuda"))

@@ -104,9 +104,10 @@ class TrainingDisplay:
         speed = epoch.tokens / max(epoch.seconds, 1e-6)
         star = " [green]best[/green]" if epoch.improved else ""
         now = time.monotonic()
+        train = "" if epoch.train_score is None else f"  train {100 * epoch.train_score:6.2f}"
         self._console.print(
             f"epoch {epoch.epoch:>3}  loss {epoch.loss:8.4f}"
-            f"  dev {self._summary.metric} {100 * epoch.score:6.2f}"
+            f"  dev {self._summary.metric} {100 * epoch.score:6.2f}{train}"
             f"  {speed:,.0f} tokens/s  {clock(epoch.seconds + epoch.dev_seconds)}"
             f"  left at most {clock(self._left(epoch.epoch + 1, 0.0, now))}{star}"
         )

@@ -26,6 +26,7 @@ class Panel:
 
 PANELS = (
     Panel("score", "Dev score", lambda value: f"{100 * value:.4g}", mark_best=True),
+    Panel("train_score", "Score on training sentences", lambda value: f"{100 * value:.4g}"),
     Panel("loss", "Training loss a sentence", lambda value: f"{value:.4g}"),
     Panel("rate", "Learning rate", lambda value: f"{value:.3g}"),
     Panel("seconds", "Seconds an epoch", lambda value: f"{value:.3g}"),

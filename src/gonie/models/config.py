@@ -278,6 +278,12 @@ class TrainConfig(Section):
     checkpoint_seconds: float = Field(
         default=30.0, gt=0, description="a checkpoint at least this often, besides every epoch's"
     )
+    score_train: int = Field(
+        default=0,
+        ge=0,
+        description="training sentences to score after each epoch, for curves that show overfitting; "
+        "0 for none",
+    )
 
 
 class Recipe(Section):

@@ -18,6 +18,8 @@ from gonie.errors import MissingExtraError, RecipeError
 from gonie.models.config import Recipe
 
 BUNDLED = "bundled:"
+FILES = ("train", "dev", "test", "partial", "vectors")
+"""Keys of ``data`` that name a file to read."""
 
 
 def recipe_names() -> list[str]:
@@ -75,6 +77,29 @@ def locate(path: str) -> Path:
     if not path.startswith(BUNDLED):
         return Path(path).expanduser()
     return Path(str(resources.files("gonie") / "corpora")) / path.removeprefix(BUNDLED)
+
+
+def with_absolute_paths(recipe: Recipe) -> Recipe:
+    """The recipe with files by their full path, so that a run can be resumed from anywhere."""
+
+    def full(path: str) -> str:
+        return path if path.startswith(BUNDLED) else str(locate(path).absolute())
+
+    data = recipe.data
+    named = {key: full(path) for key in ("cache", *FILES) if (path := getattr(data, key))}
+    lists = {name: full(path) for name, path in data.gazetteers.items()}
+    return recipe.model_copy(update={"data": data.model_copy(update={**named, "gazetteers": lists})})
+
+
+def missing_files(recipe: Recipe) -> list[str]:
+    """A sentence for each file that the recipe names and that is not there."""
+    named = {f"data.{key}": path for key in FILES if (path := getattr(recipe.data, key))}
+    named |= {f"data.gazetteers.{name}": path for name, path in recipe.data.gazetteers.items()}
+    return [
+        f"{key}: expected a file, found none at {path}"
+        for key, path in named.items()
+        if not locate(path).exists()
+    ]
 
 
 def _shipped() -> Path:

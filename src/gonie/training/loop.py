@@ -37,7 +37,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Epoch:
-    """One pass over the data: mean loss a sentence, the dev score, and whether it is the best so far."""
+    """One pass over the data: mean loss a sentence, the dev score, and whether it is the best so far.
+
+    ``train_score`` is the same score on training sentences, where that was asked for; ``dev_seconds`` is the
+    time that all scoring took.
+    """
 
     epoch: int
     loss: float
@@ -47,14 +51,22 @@ class Epoch:
     tokens: int
     seconds: float
     dev_seconds: float
+    train_score: float | None = None
 
 
 def train(
-    state: State, model: Tagger, corpus: Corpus, config: TrainConfig, evaluate: Callable[[], float]
+    state: State,
+    model: Tagger,
+    corpus: Corpus,
+    config: TrainConfig,
+    evaluate: Callable[[], float],
+    *,
+    evaluate_train: Callable[[], float] | None = None,
 ) -> Iterator[Step | Epoch]:
     """Train ``model`` from where ``state`` stands until the epochs or the patience are used up.
 
-    ``evaluate`` gives the dev score of the model as it is then (with its averaged weights in place).
+    ``evaluate`` gives the dev score of the model as it is then (with its averaged weights in place), and
+    ``evaluate_train``, which decides nothing, its score on training sentences.
     """
     progress = state.progress
     update = build_update(config, model, corpus, state.optimizer)
@@ -63,6 +75,7 @@ def train(
         started = time.monotonic()
         with state.average.applied():
             score = evaluate()
+            train_score = evaluate_train() if evaluate_train else None
         improved = score >= progress.best  # of equal scores, as a small dev set gives, the later is kept
         done = Epoch(
             epoch=progress.epoch + 1,
@@ -73,6 +86,7 @@ def train(
             tokens=progress.tokens,
             seconds=progress.seconds,
             dev_seconds=time.monotonic() - started,
+            train_score=train_score,
         )
         progress.stale = 0 if score > progress.best else progress.stale + 1
         if improved:

@@ -53,6 +53,8 @@ class Prepared:
     labels: Counter[str]
     options: NDArray[np.bool_] | None = None
     """(S, K): which tags each number in ``train`` stands for, where some are known in part."""
+    sample: tuple[Sentence, ...] = ()
+    """Training sentences to score after each epoch, as many as ``train.score_train`` asks for."""
 
     def fingerprint(self, recipe: Recipe) -> str:
         """A digest of the recipe and of what its files held, so that a run is resumed over the same."""
@@ -184,6 +186,7 @@ def prepare(recipe: Recipe, note: Note) -> Prepared:
         seen=SeenMentions.from_sentences(train, target),
         labels=labels,
         options=None if part is None else sets.table(),
+        sample=_sample(train, recipe.train.score_train),
     )
 
 
@@ -200,6 +203,23 @@ def _check_types(data: DataConfig, found: Survey) -> None:
                 f"it has {', '.join(known) or f'{found.scheme}, which name no types'}"
             ]
         )
+
+
+def what_is_read(recipe: Recipe) -> str:
+    """The part of a recipe that ``prepare`` reads, as text: equal texts give equal preparations.
+
+    A seed is part of it where sentences are held out by it, or words without a vector get a random one.
+    """
+    data, model, head = recipe.data, recipe.model, recipe.model.head
+    read = {
+        "data": data.model_dump(mode="json"),
+        "groups": model.groups,
+        "jamo": bool(model.chars and model.chars.jamo),
+        "rules": [head.constrained, head.forbidden, head.constrain_training],
+        "sample": recipe.train.score_train,
+        "seed": recipe.train.seed if data.dev is None or data.vectors else None,
+    }
+    return json.dumps(read)
 
 
 def _fit(
@@ -340,6 +360,15 @@ def _hold_out(stream: TagStream, recipe: Recipe, note: Note) -> tuple[Iterable[S
         return stream, list(stream)
     note(f"no dev file: {len(dev)} sentences of {recipe.data.train} are held out (data.holdout = {share})")
     return train, dev
+
+
+def _sample(train: Iterable[Sentence], number: int) -> tuple[Sentence, ...]:
+    """``number`` training sentences evenly spaced over the whole stream, or all where there are fewer."""
+    if not number:
+        return ()
+    total = sum(1 for _ in train)
+    chosen = {at * total // number for at in range(number)}
+    return tuple(sentence for at, sentence in enumerate(train) if at in chosen)
 
 
 def _tell_unknown_labels(parts: dict[str, list[Sentence]], encoding: Encoding, note: Note) -> None:

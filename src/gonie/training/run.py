@@ -1,13 +1,12 @@
 """A training run from recipe to run folder: start it, resume it, finish it.
 
-The loop trains; here its events become files: a checkpoint now and then, the best weights, a line of metrics
-an epoch and, at the end, the exported bundle with its scores. Every file is written whole or not at all, in
-an order that a kill at any moment leaves a run that can be resumed.
+``fit`` trains and keeps the best weights; here they become the exported bundle with its scores and a report.
+Every file is written whole or not at all, in an order that a kill at any moment leaves a run that can be
+resumed.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import time
 from collections.abc import Iterable
@@ -16,29 +15,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-import torch
-
 from gonie.data.files import atomic_write
-from gonie.errors import GonieError, ResumeError
+from gonie.errors import ResumeError
 from gonie.export.bundle import export_bundle
 from gonie.metrics.evaluation import Evaluation, evaluate
 from gonie.metrics.report import render
-from gonie.models.build import build
-from gonie.models.checkpoint import load_weights, save_weights
-from gonie.models.config import Recipe, TrainConfig
+from gonie.models.checkpoint import load_weights
+from gonie.models.config import Recipe
 from gonie.models.first_use import must_compile
-from gonie.models.recipe import BUNDLED, load_recipe, locate, write_recipe
+from gonie.models.recipe import load_recipe, with_absolute_paths, write_recipe
 from gonie.models.tagger import Tagger
 from gonie.runtime.load import load
-from gonie.training.average import Average
+from gonie.training.fit import Trainee, begin, choose_device, fit
 from gonie.training.folder import RunFolder
-from gonie.training.interrupt import Interrupt
-from gonie.training.loop import Epoch, Step, train
+from gonie.training.loop import Epoch, Step
 from gonie.training.memory import memory_errors
-from gonie.training.optim import build_optimizer
 from gonie.training.prepare import Prepared, prepare
-from gonie.training.scoring import DevScorer
-from gonie.training.state import Progress, State
 
 
 class Display(Protocol):
@@ -103,7 +95,7 @@ def default_folder(recipe: str, *, resume: bool = False) -> Path:
 
 def start_run(recipe: Recipe, folder: Path, display: Display) -> Result | None:
     """Train ``recipe`` into a new ``folder``; None if the run was interrupted."""
-    recipe = _with_absolute_paths(recipe)
+    recipe = with_absolute_paths(recipe)
     resolved = write_recipe(recipe)
     choose_device(recipe.train)
     run = RunFolder(folder)
@@ -112,14 +104,14 @@ def start_run(recipe: Recipe, folder: Path, display: Display) -> Result | None:
         run.clear_leftovers()
         try:
             prepared = prepare(recipe, display.note)
-            model, state = _begin(recipe, prepared)
+            trainee = begin(recipe, prepared)
             atomic_write(run.recipe, resolved)  # the first file: from here on it can be resumed
         except BaseException:
             if made:
                 with suppress(OSError):  # not empty, should the recipe keep its cache there
                     folder.rmdir()
             raise
-        return _run(recipe, prepared, run, model=model, state=state, display=display)
+        return _run(recipe, prepared, run, trainee, display)
 
 
 def resume_run(folder: Path, display: Display, changes: Iterable[str] = ()) -> Result | None:
@@ -131,7 +123,7 @@ def resume_run(folder: Path, display: Display, changes: Iterable[str] = ()) -> R
     run = RunFolder(folder)
     run.reopen()
     own = load_recipe(run.recipe)
-    if _with_absolute_paths(load_recipe(run.recipe, changes)) != own:
+    if with_absolute_paths(load_recipe(run.recipe, changes)) != own:
         raise ResumeError(
             f"{run.recipe}: --set asks for something else than the run began with. "
             "Resume without it, or start a new run with another --out."
@@ -140,102 +132,31 @@ def resume_run(folder: Path, display: Display, changes: Iterable[str] = ()) -> R
     with run.held(), memory_errors():
         run.clear_leftovers()
         prepared = prepare(own, display.note)
-        model, state = _begin(own, prepared)
+        trainee = begin(own, prepared)
         if run.last.exists():
-            state.restore(run.last)
-        return _run(own, prepared, run, model=model, state=state, display=display)
-
-
-def choose_device(config: TrainConfig) -> torch.device:
-    """The device the recipe asks for; ``auto`` takes a GPU where there is one."""
-    if config.device == "cuda" and not torch.cuda.is_available():
-        raise GonieError(
-            "train.device: expected a CUDA GPU, found none that PyTorch can use. Do: --device cpu"
-        )
-    wanted = config.device
-    if config.optimizer == "per-window":
-        if wanted == "cuda":
-            raise GonieError("train.optimizer: per-window runs on a CPU alone. Do: --device cpu")
-        wanted = "cpu"
-    if wanted == "auto":
-        wanted = "cuda" if torch.cuda.is_available() else "cpu"
-    return torch.device(wanted)
-
-
-def _begin(recipe: Recipe, prepared: Prepared) -> tuple[Tagger, State]:
-    """A fresh model and where its training stands: at the beginning."""
-    config = recipe.train
-    if config.threads:
-        torch.set_num_threads(config.threads)
-    torch.use_deterministic_algorithms(config.deterministic)
-    torch.manual_seed(config.seed)
-    device = choose_device(config)
-    model = build(recipe.model, prepared.encoding, prepared.pretrained, prepared.options).to(device)
-    state = State(
-        model=model,
-        optimizer=build_optimizer(config, model.parameters()),
-        average=Average(model, config.average),
-        progress=Progress(),
-        loss=torch.zeros((), dtype=torch.float64, device=device),
-        fingerprint=prepared.fingerprint(recipe),
-    )
-    return model, state
+            trainee.state.restore(run.last)
+        return _run(own, prepared, run, trainee, display)
 
 
 def _run(
-    recipe: Recipe, prepared: Prepared, run: RunFolder, *, model: Tagger, state: State, display: Display
+    recipe: Recipe, prepared: Prepared, run: RunFolder, trainee: Trainee, display: Display
 ) -> Result | None:
     started = time.monotonic()
+    model = trainee.model
     atomic_write(run.encoding, json.dumps(prepared.encoding.to_json(), ensure_ascii=False))
     atomic_write(run.seen, json.dumps(prepared.seen.to_json(), ensure_ascii=False))
-    scorer = DevScorer(model, recipe.model, prepared.encoding, prepared.dev)
     if must_compile(model, per_window=recipe.train.optimizer == "per-window"):
         display.note("compiling the model's loops for this processor: some fifteen seconds, once")
-    display.begin(_summary(recipe, prepared, run, model, metric=scorer.metric, progress=state.progress))
-    if not _train(recipe.train, prepared, run, state=state, model=model, scorer=scorer, display=display):
+    display.begin(_summary(recipe, prepared, run, trainee))
+    if not fit(recipe.train, prepared, run, trainee, display):
         display.interrupted(run.root)
         return None
     load_weights(run.best, model)
     evaluations = _finish(recipe, prepared, run, model, display)
-    result = Result(run.root, evaluations, state.progress.best_epoch + 1, time.monotonic() - started)
+    best_epoch = trainee.state.progress.best_epoch + 1
+    result = Result(run.root, evaluations, best_epoch, time.monotonic() - started)
     display.finished(result)
     return result
-
-
-def _train(
-    config: TrainConfig,
-    prepared: Prepared,
-    run: RunFolder,
-    *,
-    state: State,
-    model: Tagger,
-    scorer: DevScorer,
-    display: Display,
-) -> bool:
-    """Run the loop, keeping files; false if it was interrupted."""
-    history = run.history(before_epoch=state.progress.epoch)
-    saved = time.monotonic()
-    with Interrupt() as interrupt:
-        for event in train(state, model, prepared.train, config, scorer.score):
-            if isinstance(event, Epoch):
-                if event.improved:
-                    with state.average.applied():
-                        save_weights(run.best, model)
-                history.append({**dataclasses.asdict(event), "metric": scorer.metric})
-                run.write_history(history)
-                display.epoch(event)
-            else:
-                display.step(event)
-            if (
-                isinstance(event, Epoch)
-                or interrupt.asked
-                or time.monotonic() - saved > config.checkpoint_seconds
-            ):
-                state.save(run.last)
-                saved = time.monotonic()
-            if interrupt.asked and not state.progress.finished:
-                return False
-    return True
 
 
 def _finish(
@@ -287,9 +208,8 @@ def _details(recipe: Recipe, run: RunFolder, model: Tagger) -> dict[str, Any]:
     }
 
 
-def _summary(
-    recipe: Recipe, prepared: Prepared, run: RunFolder, model: Tagger, *, metric: str, progress: Progress
-) -> Summary:
+def _summary(recipe: Recipe, prepared: Prepared, run: RunFolder, trainee: Trainee) -> Summary:
+    model, progress = trainee.model, trainee.state.progress
     return Summary(
         folder=run.root,
         device=str(next(model.parameters()).device),
@@ -301,21 +221,5 @@ def _summary(
         epochs=recipe.train.epochs,
         first_epoch=progress.epoch + 1,
         complete=progress.finished,
-        metric=metric,
+        metric=trainee.scorer.metric,
     )
-
-
-def _with_absolute_paths(recipe: Recipe) -> Recipe:
-    """The recipe with files by their full path, so that the run can be resumed from anywhere."""
-
-    def full(path: str) -> str:
-        return path if path.startswith(BUNDLED) else str(locate(path).absolute())
-
-    data = recipe.data
-    named = {
-        key: full(path)
-        for key in ("train", "dev", "test", "partial", "vectors", "cache")
-        if (path := getattr(data, key))
-    }
-    lists = {name: full(path) for name, path in data.gazetteers.items()}
-    return recipe.model_copy(update={"data": data.model_copy(update={**named, "gazetteers": lists})})

@@ -1,4 +1,4 @@
-"""The dev score of a model in training: encoded once, decoded as the runtime does."""
+"""The score of a model in training, on dev or on other sentences: encoded once, decoded as at run time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def build_decoder(model: Tagger, config: ModelConfig, encoding: Encoding) -> Dec
 
 
 class DevScorer:
-    """F1 of spans, or accuracy of plain tags, on the dev sentences."""
+    """F1 of spans, or accuracy of plain tags, on the dev sentences (or any others with tags)."""
 
     def __init__(
         self, model: Tagger, config: ModelConfig, encoding: Encoding, sentences: Sequence[Sentence]
@@ -44,9 +44,12 @@ class DevScorer:
 
     def score(self) -> float:
         """Score the model as it is now."""
+        return evaluate(self._sentences, self.tags(), scheme=self._encoding.scheme, bootstrap=0).headline[1]
+
+    def tags(self) -> list[tuple[str, ...]]:
+        """What the model as it is now says of each sentence."""
         labels = np.array(self._encoding.labels)
-        tags = [tuple(labels[row].tolist()) for row in self._decode()]
-        return evaluate(self._sentences, tags, scheme=self._encoding.scheme, bootstrap=0).headline[1]
+        return [tuple(labels[row].tolist()) for row in self._decode()]
 
     def _decode(self) -> list[NDArray[np.int64]]:
         scorer, decoder = TorchScorer(self._model), build_decoder(self._model, self._config, self._encoding)

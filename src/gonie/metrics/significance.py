@@ -1,0 +1,102 @@
+"""Whether one tagging of the same sentences is better than another by more than luck.
+
+The paired approximate randomisation test (Noreen 1989; for F1, Yeh 2000): were both taggers equally good, it
+would not matter which of them gave which answer. So swap the two answers of each sentence by the toss of a
+coin, score both sides again, and count how often they differ at least as much as they really do:
+
+    p = (1 + #{|d*| ≥ |d|}) / (1 + R)
+
+Sentences are swapped whole, because errors of one sentence go together, and with all their seeds, because the
+seeds of one model err alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gonie.data.schemes import Scheme
+from gonie.data.types import Sentence
+from gonie.metrics.bootstrap import CELLS, Floats
+from gonie.metrics.spans import read_spans
+
+SHUFFLES = 10_000
+TINY = 1e-12
+"""Differences closer than this are the same one, computed in another order."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How a tagging came out, sentence by sentence.
+
+    ``counts`` (N, 3) are gold, predicted and correct spans; of plain tags every token is a span, and F1 is
+    accuracy. ``data`` tells which sentences: tallies over other sentences cannot be paired.
+    """
+
+    data: str
+    counts: npt.NDArray[np.int64]  # (N, 3)
+
+    @classmethod
+    def from_tags(
+        cls, sentences: Sequence[Sentence], predicted: Sequence[Sequence[str]], scheme: Scheme
+    ) -> Tally:
+        """Count the spans of gold and predicted tags, both in ``scheme``."""
+        digest, rows = hashlib.sha256(), []
+        for sentence, tags in zip(sentences, predicted, strict=True):
+            truth, guess = (set(read_spans(side, scheme)) for side in (sentence.tags or (), tags))
+            rows.append((len(truth), len(guess), len(truth & guess)))
+            digest.update(json.dumps([sentence.words, sorted(truth)]).encode())
+        return cls(digest.hexdigest()[:16], np.array(rows, dtype=np.int64).reshape(-1, 3))
+
+    @property
+    def f1(self) -> float:
+        """Over all sentences."""
+        return float(_f1(self.counts.sum(axis=0, dtype=np.float64)))
+
+
+def together(tallies: Sequence[Tally]) -> Tally:
+    """Several runs as one: added sentence by sentence where the data is the same, else one after another."""
+    sums: dict[str, npt.NDArray[np.int64]] = {}
+    for tally in tallies:
+        sums[tally.data] = sums[tally.data] + tally.counts if tally.data in sums else tally.counts
+    return Tally("+".join(tally.data for tally in tallies), np.concatenate(list(sums.values())))
+
+
+def randomization_test(one: Tally, other: Tally, *, shuffles: int = SHUFFLES, seed: int = 0) -> float | None:
+    """The two-sided p of the hypothesis that both are equally good; None if they are over other data.
+
+    Swapping moves whole rows, so the side of one is (Σ (a + b) + Σ ±(a - b)) / 2: the first sum is the same
+    in every shuffle, and the second needs only the sentences where the two differ.
+    """
+    if one.data != other.data:
+        return None
+    difference = (one.counts - other.counts).astype(np.float64)  # (N, 3)
+    difference = difference[difference.any(axis=1)]  # (M, 3)
+    both = (one.counts + other.counts).sum(axis=0, dtype=np.float64)  # (3,)
+    seen = _gap(both, difference.sum(axis=0))
+    generator = np.random.default_rng(seed)
+    rows = max(1, CELLS // max(1, len(difference)))
+    as_far = 0
+    for top in range(0, shuffles, rows):
+        shape = (min(rows, shuffles - top), len(difference))
+        signs = 2.0 * generator.integers(0, 2, size=shape, dtype=np.int8) - 1.0  # (rows, M)
+        as_far += int(np.count_nonzero(_gap(both, signs @ difference) >= seen - TINY))
+    return (1 + as_far) / (1 + shuffles)
+
+
+def _gap(both: Floats, difference: Floats) -> Floats:
+    """How far apart the two sides score, given the sum of their counts (3,) and its difference (…, 3)."""
+    return np.abs(_f1((both + difference) / 2) - _f1((both - difference) / 2))
+
+
+def _f1(counts: Floats) -> Floats:
+    """(…, 3) gold, predicted, correct to F1 (…); 0 where there is nothing, as conlleval has it."""
+    gold, predicted, correct = np.moveaxis(counts, -1, 0)
+    scores = np.zeros(np.shape(correct))
+    np.divide(2 * correct, gold + predicted, out=scores, where=gold + predicted > 0)
+    return scores

@@ -1,0 +1,116 @@
+"""A model in training in its run folder, up to its best weights: what `train` and `compare` have in common.
+
+The loop trains; here its events become files: a checkpoint now and then, the best weights, and a line of
+metrics an epoch. What is done with the best weights afterwards is the caller's.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+
+from gonie.errors import GonieError
+from gonie.models.build import build
+from gonie.models.checkpoint import save_weights
+from gonie.models.config import Recipe, TrainConfig
+from gonie.models.tagger import Tagger
+from gonie.training.average import Average
+from gonie.training.folder import RunFolder
+from gonie.training.interrupt import Interrupt
+from gonie.training.loop import Epoch, Step, train
+from gonie.training.optim import build_optimizer
+from gonie.training.prepare import Prepared
+from gonie.training.scoring import DevScorer
+from gonie.training.state import Progress, State
+
+
+class Watcher(Protocol):
+    """Who is told how training goes."""
+
+    def step(self, step: Step) -> None:
+        """A step is done."""
+
+    def epoch(self, epoch: Epoch) -> None:
+        """An epoch is done and scored."""
+
+
+@dataclass(frozen=True)
+class Trainee:
+    """A model with where its training stands and what judges it."""
+
+    model: Tagger
+    state: State
+    scorer: DevScorer
+    train_scorer: DevScorer | None  # over training sentences, where the recipe asks for their score
+
+
+def choose_device(config: TrainConfig) -> torch.device:
+    """The device the recipe asks for; ``auto`` takes a GPU where there is one."""
+    if config.device == "cuda" and not torch.cuda.is_available():
+        raise GonieError(
+            "train.device: expected a CUDA GPU, found none that PyTorch can use. Do: --device cpu"
+        )
+    wanted = config.device
+    if config.optimizer == "per-window":
+        if wanted == "cuda":
+            raise GonieError("train.optimizer: per-window runs on a CPU alone. Do: --device cpu")
+        wanted = "cpu"
+    if wanted == "auto":
+        wanted = "cuda" if torch.cuda.is_available() else "cpu"
+    return torch.device(wanted)
+
+
+def begin(recipe: Recipe, prepared: Prepared) -> Trainee:
+    """A fresh model, at the beginning of its training."""
+    config = recipe.train
+    if config.threads:
+        torch.set_num_threads(config.threads)
+    torch.use_deterministic_algorithms(config.deterministic)
+    torch.manual_seed(config.seed)
+    device = choose_device(config)
+    model = build(recipe.model, prepared.encoding, prepared.pretrained, prepared.options).to(device)
+    state = State(
+        model=model,
+        optimizer=build_optimizer(config, model.parameters()),
+        average=Average(model, config.average),
+        progress=Progress(),
+        loss=torch.zeros((), dtype=torch.float64, device=device),
+        fingerprint=prepared.fingerprint(recipe),
+    )
+    scorer = DevScorer(model, recipe.model, prepared.encoding, prepared.dev)
+    if not prepared.sample:
+        return Trainee(model, state, scorer, None)
+    return Trainee(model, state, scorer, DevScorer(model, recipe.model, prepared.encoding, prepared.sample))
+
+
+def fit(config: TrainConfig, prepared: Prepared, run: RunFolder, trainee: Trainee, watcher: Watcher) -> bool:
+    """Train to the end from where the trainee stands, keeping files in ``run``; false if interrupted."""
+    model, state, scorer = trainee.model, trainee.state, trainee.scorer
+    score_train = trainee.train_scorer.score if trainee.train_scorer else None
+    history = run.history(before_epoch=state.progress.epoch)
+    saved = time.monotonic()
+    with Interrupt() as interrupt:
+        for event in train(state, model, prepared.train, config, scorer.score, evaluate_train=score_train):
+            if isinstance(event, Epoch):
+                if event.improved:
+                    with state.average.applied():
+                        save_weights(run.best, model)
+                history.append({**dataclasses.asdict(event), "metric": scorer.metric})
+                run.write_history(history)
+                watcher.epoch(event)
+            else:
+                watcher.step(event)
+            if (
+                isinstance(event, Epoch)
+                or interrupt.asked
+                or time.monotonic() - saved > config.checkpoint_seconds
+            ):
+                state.save(run.last)
+                saved = time.monotonic()
+            if interrupt.asked and not state.progress.finished:
+                return False
+    return True

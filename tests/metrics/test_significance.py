@@ -1,0 +1,141 @@
+"""If these break, a comparison calls luck a finding, or a finding luck."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gonie.data.schemes import IOB2, Scheme
+from gonie.data.types import Sentence
+from gonie.metrics.evaluation import evaluate
+from gonie.metrics.significance import Tally, randomization_test, together
+
+PLAIN = Scheme(kind="plain")
+TAGS = ("O", "B-PER", "I-PER", "B-LOC")
+
+
+def tally(rows: list[tuple[int, int, int]], data: str = "d") -> Tally:
+    return Tally(data, np.array(rows, dtype=np.int64).reshape(-1, 3))
+
+
+def by_enumeration(one: Tally, other: Tally) -> float:
+    """The exact p: every way to swap the sentences, one by one."""
+
+    def f1(rows: list[np.ndarray]) -> float:
+        gold, predicted, correct = np.sum(rows, axis=0)
+        return 2 * correct / (gold + predicted) if gold + predicted else 0.0
+
+    pairs = list(zip(one.counts, other.counts, strict=True))
+    seen = abs(f1([a for a, _ in pairs]) - f1([b for _, b in pairs]))
+    found = []
+    for swaps in product((False, True), repeat=len(pairs)):
+        left = [b if swap else a for (a, b), swap in zip(pairs, swaps, strict=True)]
+        right = [a if swap else b for (a, b), swap in zip(pairs, swaps, strict=True)]
+        found.append(abs(f1(left) - f1(right)) >= seen - 1e-12)
+    return sum(found) / len(found)
+
+
+@st.composite
+def two_taggings(draw: st.DrawFn) -> tuple[Tally, Tally]:
+    rows = []
+    for _ in range(draw(st.integers(1, 8))):
+        gold = draw(st.integers(0, 3))
+        sides = []
+        for _ in range(2):
+            correct = draw(st.integers(0, gold))
+            sides.append((gold, correct + draw(st.integers(0, 2)), correct))
+        rows.append(sides)
+    return tally([a for a, _ in rows]), tally([b for _, b in rows])
+
+
+@given(two_taggings())
+@settings(max_examples=60, deadline=None)
+def test_p_is_that_of_trying_every_swap(pair: tuple[Tally, Tally]) -> None:
+    exact = by_enumeration(*pair)
+    p = randomization_test(*pair, shuffles=4000)
+    assert p is not None
+    assert abs(p - exact) < 5 * (exact * (1 - exact) / 4000) ** 0.5 + 1e-3
+
+
+@given(two_taggings())
+@settings(max_examples=30, deadline=None)
+def test_which_is_named_first_does_not_matter(pair: tuple[Tally, Tally]) -> None:
+    assert randomization_test(*pair, shuffles=500) == randomization_test(*pair[::-1], shuffles=500)
+
+
+def test_under_the_null_p_is_uniform() -> None:
+    """Two taggers of the same quality: a share of α of all tests falls below α, no more and not much less."""
+    generator = np.random.default_rng(5)
+    found = []
+    for trial in range(600):
+        gold = generator.integers(1, 5, size=60)
+        sides = []
+        for _ in range(2):
+            correct = generator.binomial(gold, 0.7)
+            sides.append(
+                tally(np.stack([gold, correct + generator.binomial(2, 0.3, 60), correct], 1).tolist())
+            )
+        p = randomization_test(sides[0], sides[1], shuffles=199, seed=trial)
+        assert p is not None
+        found.append(p)
+    values = np.array(found)
+    for level in (0.05, 0.1, 0.25, 0.5, 0.75):
+        share = float(np.mean(values <= level))
+        assert abs(share - level) < 4 * (level * (1 - level) / len(values)) ** 0.5, (level, share)
+
+
+def test_a_real_difference_is_found() -> None:
+    good, bad = tally([(2, 2, 2)] * 100), tally([(2, 2, 1)] * 100)
+    assert randomization_test(good, bad) == pytest.approx(1 / 10_001)
+    assert randomization_test(good, good) == 1.0
+
+
+def test_only_the_same_sentences_are_paired() -> None:
+    assert randomization_test(tally([(1, 1, 1)], "a"), tally([(1, 1, 0)], "b")) is None
+
+
+def test_more_sentences_than_fit_at_once_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(1)
+    gold = np.full(50, 3)
+    sides = [
+        tally(np.stack([gold, gold, generator.binomial(gold, share)], 1).tolist()) for share in (0.7, 0.8)
+    ]
+    whole = randomization_test(sides[0], sides[1], shuffles=3000)
+    monkeypatch.setattr("gonie.metrics.significance.CELLS", 500)
+    pieces = randomization_test(sides[0], sides[1], shuffles=3000)
+    assert whole is not None
+    assert pieces == pytest.approx(whole, abs=0.03)
+
+
+@given(st.lists(st.lists(st.tuples(st.sampled_from(TAGS), st.sampled_from(TAGS)), min_size=1), min_size=1))
+@settings(max_examples=60, deadline=None)
+def test_a_tally_scores_as_the_evaluation_does(pairs: list[list[tuple[str, str]]]) -> None:
+    """p would else be about another score than the table's."""
+    gold = [Sentence(tuple("w" * len(row)), tuple(tag for tag, _ in row)) for row in pairs]
+    predicted = [tuple(tag for _, tag in row) for row in pairs]
+    for scheme in (IOB2, PLAIN):
+        expected = evaluate(gold, predicted, scheme=scheme, bootstrap=0).headline[1]
+        assert Tally.from_tags(gold, predicted, scheme).f1 == pytest.approx(expected)
+
+
+def test_the_data_is_told_by_words_and_spans_and_not_by_how_spans_are_written() -> None:
+    """Cells of a sweep over tag schemes are about the same sentences."""
+    bioes = Scheme(kind="BIOES")
+    one = Tally.from_tags([Sentence(("Kim", "."), ("B-PER", "O"))], [("O", "O")], IOB2)
+    same = Tally.from_tags([Sentence(("Kim", "."), ("S-PER", "O"))], [("S-PER", "O")], bioes)
+    words = Tally.from_tags([Sentence(("Lee", "."), ("S-PER", "O"))], [("S-PER", "O")], bioes)
+    tags = Tally.from_tags([Sentence(("Kim", "."), ("S-LOC", "O"))], [("S-PER", "O")], bioes)
+    assert one.data == same.data
+    assert len({one.data, words.data, tags.data}) == 3
+
+
+def test_seeds_add_up_over_the_same_sentences_and_follow_over_others() -> None:
+    same = together([tally([(1, 1, 1), (2, 0, 0)]), tally([(1, 2, 0), (2, 2, 2)])])
+    assert same.counts.tolist() == [[2, 3, 1], [4, 2, 2]]
+    other = together([tally([(1, 1, 1)], "a"), tally([(2, 2, 2)], "b")])
+    assert other.counts.tolist() == [[1, 1, 1], [2, 2, 2]]
+    assert together([tally([(1, 1, 1)], "a")]).data != together([tally([(1, 1, 1)], "a")] * 2).data

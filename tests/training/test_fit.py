@@ -1,0 +1,70 @@
+"""Training in a folder, without what comes after: the curves are kept, and keeping them changes nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from gonie.errors import GonieError
+from gonie.models.checkpoint import load_weights, read_tensors
+from gonie.models.config import TrainConfig
+from gonie.models.recipe import load_recipe
+from gonie.training.fit import Trainee, begin, choose_device, fit
+from gonie.training.folder import RunFolder
+from gonie.training.loop import Epoch, Step
+from gonie.training.prepare import prepare
+
+
+class Events:
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.epochs: list[Epoch] = []
+
+    def step(self, step: Step) -> None:
+        self.steps.append(step)
+
+    def epoch(self, epoch: Epoch) -> None:
+        self.epochs.append(epoch)
+
+
+def trained(toy: Path, folder: Path, *changes: str) -> tuple[Trainee, Events]:
+    recipe = load_recipe(toy / "toy.toml", ["train.epochs=3", *changes])
+    prepared = prepare(recipe, lambda text: None)
+    trainee, events, run = begin(recipe, prepared), Events(), RunFolder(folder)
+    run.create()
+    assert fit(recipe.train, prepared, run, trainee, events)
+    return trainee, events
+
+
+def test_the_score_on_training_sentences_is_kept_and_changes_nothing(toy: Path, tmp_path: Path) -> None:
+    """A curve that cost another model would show another model's overfitting."""
+    _, without = trained(toy, tmp_path / "without")
+    trainee, events = trained(toy, tmp_path / "with", "train.score_train=1000")
+    assert [epoch.train_score for epoch in without.epochs] == [None] * 3
+    kept = RunFolder(tmp_path / "with").history()
+    assert [record["train_score"] for record in kept] == [epoch.train_score for epoch in events.epochs]
+    assert [epoch.loss for epoch in without.epochs] == [epoch.loss for epoch in events.epochs]
+    one, _ = read_tensors(tmp_path / "with/best.safetensors")
+    other, _ = read_tensors(tmp_path / "without/best.safetensors")
+    assert all(torch.equal(one[name], other[name]) for name in one)
+    load_weights(tmp_path / "with/best.safetensors", trainee.model)
+    assert trainee.train_scorer is not None
+    best = max(epoch.epoch for epoch in events.epochs if epoch.improved)
+    assert trainee.train_scorer.score() == events.epochs[best - 1].train_score
+
+
+def test_every_step_and_epoch_is_told(toy: Path, tmp_path: Path) -> None:
+    _, events = trained(toy, tmp_path / "run")
+    assert [epoch.epoch for epoch in events.epochs] == [1, 2, 3]
+    assert len(events.steps) == 3 * events.steps[0].batches
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there_is_refused_with_what_to_do() -> None:
+    assert choose_device(TrainConfig(device="auto")) == torch.device("cpu")
+    with pytest.raises(GonieError, match="--device cpu"):
+        choose_device(TrainConfig(device="cuda"))
