@@ -80,6 +80,8 @@ def test_a_recipe_begins_with_the_commands_that_use_it(name: str) -> None:
 def test_every_key_of_a_recipe_is_in_the_documentation(name: str) -> None:
     documented = DOCS.read_text("utf-8")
     values = tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8"))
+    for changes in values.pop("variants", {}).values():
+        assert all(f"`{key}`" in documented for key in changes)
     for key in _keys(values):
         if not key.startswith("data.columns."):
             assert f"`{key}`" in documented, f"{name}: {key} is not in {DOCS.name}"

@@ -28,7 +28,7 @@ from gonie.models.recipe import recipe_names
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 RECIPES = ROOT / "src" / "gonie" / "recipes"
-NAMES = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`"}
+NAMES = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`", Any: "value"}
 WIDTH = 100  # of help pages
 
 RECIPE_HEAD = """\

@@ -130,6 +130,8 @@ class TrainingDisplay:
             interval = evaluation.interval(name)
             band = f"  (95% {100 * interval[0]:.2f} to {100 * interval[1]:.2f})" if interval else ""
             self._console.print(f"{split} {name.replace('f1', 'F1')} [bold]{100 * value:.2f}[/bold]{band}")
+        for name, line in result.beside.items():
+            self._console.print(f"  beside it, {name}: {line}", markup=False)
         report, folder = result.folder / "report.html", shlex.quote(str(result.folder))
         for line in (
             f"best epoch {result.best_epoch}, {clock(result.seconds)} in all; report: {report}",

@@ -109,7 +109,7 @@ def _head(evaluation: Evaluation, title: str) -> Markup:
         element(
             "p",
             element("b", percent(value)),
-            element("span", "accuracy of tokens" if name == "accuracy" else "F1 of spans, micro average"),
+            element("span", _measure(evaluation)),
             None if interval is None else element("span", f"95% interval {range_text(interval)}"),
             class_="headline",
         ),
@@ -117,6 +117,13 @@ def _head(evaluation: Evaluation, title: str) -> Markup:
         element("p", how_scored(evaluation), class_="note"),
         _unknown(evaluation),
     )
+
+
+def _measure(evaluation: Evaluation) -> str:
+    if evaluation.plain:
+        return "accuracy of tokens"
+    what = "tokens that are not O" if evaluation.mode == "token" else "spans"
+    return f"F1 of {what}, micro average"
 
 
 def _facts(evaluation: Evaluation) -> Markup:

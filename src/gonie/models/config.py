@@ -6,7 +6,7 @@ keys are refused.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -275,6 +275,11 @@ class TrainConfig(Section):
         default=False, description="bit for bit repeatable on a GPU too, somewhat slower"
     )
     threads: int = Field(default=0, ge=0, description="CPU threads; 0 leaves the choice to PyTorch")
+    baselines: bool = Field(
+        default=False,
+        description="score two taggers beside the model that learn next to nothing: every capitalised word, "
+        "and words known by heart",
+    )
     checkpoint_seconds: float = Field(
         default=30.0, gt=0, description="a checkpoint at least this often, besides every epoch's"
     )
@@ -293,3 +298,7 @@ class Recipe(Section):
     data: DataConfig = Field(description="the files")
     model: ModelConfig = Field(description="the parts of the model")
     train: TrainConfig = Field(default=TrainConfig(), description="training")
+    variants: dict[str, dict[str, Any]] = Field(
+        default={},
+        description="models trained beside this one, to be read beside it: a name, and the keys that differ",
+    )

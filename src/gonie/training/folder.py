@@ -8,6 +8,8 @@
     best.safetensors    weights of the best epoch on dev
     bundle/             the exported model; all that `gonie tag` needs
     evaluation.json     scores of the best epoch
+    beside.json         scores of what it is read beside, where the recipe names something
+    variants/NAME/      the runs of the recipe's variants
     report.html         the same, to read
 
 Each file is written whole or not at all.
@@ -17,6 +19,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,6 +44,12 @@ class RunFolder:
         self.bundle = root / "bundle"
         self.evaluation = root / "evaluation.json"
         self.report = root / "report.html"
+        self.beside = root / "beside.json"
+        self.variants = root / "variants"
+
+    def variant(self, name: str) -> RunFolder:
+        """The run of a variant of the recipe."""
+        return RunFolder(self.variants / re.sub(r"[^\w-]+", "-", name).strip("-"))
 
     def create(self) -> bool:
         """Make the folder for a new run; true if it was not there before.
@@ -101,7 +110,8 @@ class RunFolder:
 
     def _outputs(self) -> tuple[Path, ...]:
         weights = (self.last, self.best)
-        return (self.encoding, self.seen, self.metrics, *weights, self.bundle, self.evaluation, self.report)
+        scores = (self.evaluation, self.beside, self.report)
+        return (self.encoding, self.seen, self.metrics, *weights, self.bundle, *scores, self.variants)
 
     def history(self, before_epoch: int | None = None) -> list[dict[str, Any]]:
         """Records of the epochs so far, up to ``before_epoch`` if given; a torn last line is left out."""

@@ -53,6 +53,8 @@ class Prepared:
     labels: Counter[str]
     options: NDArray[np.bool_] | None = None
     """(S, K): which tags each number in ``train`` stands for, where some are known in part."""
+    sentences: Iterable[Sentence] = ()
+    """The training sentences, tagged in full, as often as they are asked for."""
     sample: tuple[Sentence, ...] = ()
     """Training sentences to score after each epoch, as many as ``train.score_train`` asks for."""
 
@@ -186,6 +188,7 @@ def prepare(recipe: Recipe, note: Note) -> Prepared:
         seen=SeenMentions.from_sentences(train, target),
         labels=labels,
         options=None if part is None else sets.table(),
+        sentences=train,
         sample=_sample(train, recipe.train.score_train),
     )
 

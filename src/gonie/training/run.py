@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -26,6 +26,7 @@ from gonie.models.first_use import must_compile
 from gonie.models.recipe import load_recipe, with_absolute_paths, write_recipe
 from gonie.models.tagger import Tagger
 from gonie.runtime.load import load
+from gonie.training.beside import Beside, as_json, build_variants, score_baselines, summary
 from gonie.training.fit import Trainee, begin, choose_device, fit
 from gonie.training.folder import RunFolder
 from gonie.training.loop import Epoch, Step
@@ -80,6 +81,7 @@ class Result:
     evaluations: dict[str, Evaluation]  # by split: dev, and test where there is one
     best_epoch: int
     seconds: float
+    beside: Mapping[str, str] = field(default_factory=dict)  # what it is to be read beside, a line each
 
 
 def default_folder(recipe: str, *, resume: bool = False) -> Path:
@@ -94,23 +96,12 @@ def default_folder(recipe: str, *, resume: bool = False) -> Path:
 
 
 def start_run(recipe: Recipe, folder: Path, display: Display) -> Result | None:
-    """Train ``recipe`` into a new ``folder``; None if the run was interrupted."""
+    """Train ``recipe`` into a new ``folder``, then its variants; None if the run was interrupted."""
     recipe = with_absolute_paths(recipe)
-    resolved = write_recipe(recipe)
-    choose_device(recipe.train)
+    for each in (recipe, *build_variants(recipe).values()):  # what is wrong with one is said before anything
+        choose_device(each.train)
     run = RunFolder(folder)
-    made = run.create()
-    with run.held(), memory_errors():
-        run.clear_leftovers()
-        try:
-            prepared = prepare(recipe, display.note)
-            trainee = begin(recipe, prepared)
-            atomic_write(run.recipe, resolved)  # the first file: from here on it can be resumed
-        except BaseException:
-            if made:
-                with suppress(OSError):  # not empty, should the recipe keep its cache there
-                    folder.rmdir()
-            raise
+    with memory_errors(), _begun(recipe, run, display) as (prepared, trainee):
         return _run(recipe, prepared, run, trainee, display)
 
 
@@ -129,18 +120,76 @@ def resume_run(folder: Path, display: Display, changes: Iterable[str] = ()) -> R
             "Resume without it, or start a new run with another --out."
         )
     choose_device(own.train)
-    with run.held(), memory_errors():
+    with memory_errors(), _reopened(own, run, display) as (prepared, trainee):
+        return _run(own, prepared, run, trainee, display)
+
+
+@contextmanager
+def _begun(recipe: Recipe, run: RunFolder, display: Display) -> Iterator[tuple[Prepared, Trainee]]:
+    """A new run at its beginning, its folder held within the block."""
+    resolved = write_recipe(recipe)
+    made = run.create()
+    with run.held():
         run.clear_leftovers()
-        prepared = prepare(own, display.note)
-        trainee = begin(own, prepared)
+        try:
+            prepared = prepare(recipe, display.note)
+            trainee = begin(recipe, prepared)
+            atomic_write(run.recipe, resolved)  # the first file: from here on it can be resumed
+        except BaseException:
+            if made:
+                with suppress(OSError):  # not empty, should the recipe keep its cache there
+                    run.root.rmdir()
+            raise
+        yield prepared, trainee
+
+
+@contextmanager
+def _reopened(recipe: Recipe, run: RunFolder, display: Display) -> Iterator[tuple[Prepared, Trainee]]:
+    """A run where it stands, its folder held within the block."""
+    with run.held():
+        run.clear_leftovers()
+        prepared = prepare(recipe, display.note)
+        trainee = begin(recipe, prepared)
         if run.last.exists():
             trainee.state.restore(run.last)
-        return _run(own, prepared, run, trainee, display)
+        yield prepared, trainee
 
 
 def _run(
     recipe: Recipe, prepared: Prepared, run: RunFolder, trainee: Trainee, display: Display
 ) -> Result | None:
+    """Train, then whatever the run is read beside."""
+    result = _complete(recipe, prepared, run, trainee, display)
+    rows = list(score_baselines(prepared)) if recipe.train.baselines else []
+    for name, variant in build_variants(recipe).items():
+        if result is None:
+            break
+        display.note(f"beside it: {name}")
+        other = _run_variant(variant, run.variant(name), display)
+        result = None if other is None else result
+        rows += [] if other is None else [Beside(name, other.evaluations)]
+    if result is None:
+        display.interrupted(run.root)
+        return None
+    if rows:
+        atomic_write(run.beside, json.dumps(as_json(rows), ensure_ascii=False, indent=1))
+        _write_report(recipe, run, trainee.model, result.evaluations, rows)
+    result = replace(result, beside=summary(rows))
+    display.finished(result)
+    return result
+
+
+def _run_variant(recipe: Recipe, run: RunFolder, display: Display) -> Result | None:
+    """The whole run of a variant, begun or gone on with."""
+    opened = _reopened if run.recipe.is_file() else _begun
+    with opened(recipe, run, display) as (prepared, trainee):
+        return _complete(recipe, prepared, run, trainee, display)
+
+
+def _complete(
+    recipe: Recipe, prepared: Prepared, run: RunFolder, trainee: Trainee, display: Display
+) -> Result | None:
+    """Train up to the best model, export and score it; None if it was interrupted."""
     started = time.monotonic()
     model = trainee.model
     atomic_write(run.encoding, json.dumps(prepared.encoding.to_json(), ensure_ascii=False))
@@ -149,14 +198,11 @@ def _run(
         display.note("compiling the model's loops for this processor: some fifteen seconds, once")
     display.begin(_summary(recipe, prepared, run, trainee))
     if not fit(recipe.train, prepared, run, trainee, display):
-        display.interrupted(run.root)
         return None
     load_weights(run.best, model)
     evaluations = _finish(recipe, prepared, run, model, display)
     best_epoch = trainee.state.progress.best_epoch + 1
-    result = Result(run.root, evaluations, best_epoch, time.monotonic() - started)
-    display.finished(result)
-    return result
+    return Result(run.root, evaluations, best_epoch, time.monotonic() - started)
 
 
 def _finish(
@@ -188,15 +234,26 @@ def _finish(
             )
     scores = {split: evaluation.to_json() for split, evaluation in evaluations.items()}
     atomic_write(run.evaluation, json.dumps(scores, ensure_ascii=False, indent=1))
+    _write_report(recipe, run, model, evaluations)
+    return evaluations
+
+
+def _write_report(
+    recipe: Recipe,
+    run: RunFolder,
+    model: Tagger,
+    evaluations: dict[str, Evaluation],
+    beside: Sequence[Beside] = (),
+) -> None:
     last = list(evaluations)[-1]
+    others = {"beside it": summary(beside)} if beside else {}
     page = render(
         evaluations[last],
         title=f"{run.root.name}: {last}",
         curve=run.history(),
-        details=_details(recipe, run, model),
+        details={**others, **_details(recipe, run, model)},
     )
     atomic_write(run.report, page)
-    return evaluations
 
 
 def _details(recipe: Recipe, run: RunFolder, model: Tagger) -> dict[str, Any]:

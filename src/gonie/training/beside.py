@@ -1,0 +1,79 @@
+"""What a run is read beside: taggers that learn next to nothing, and variants of its own recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gonie.metrics.baselines import capitalised, exact_match
+from gonie.metrics.evaluation import Evaluation, evaluate
+from gonie.models.config import Recipe
+from gonie.models.recipe import check_recipe
+from gonie.training.prepare import Prepared
+
+BASELINES = {"every capitalised word": capitalised, "words known by heart": exact_match}
+
+
+class Beside(NamedTuple):
+    """Another tagger on the same data."""
+
+    name: str
+    evaluations: Mapping[str, Evaluation]
+    """By split, as those of the run."""
+
+
+def score_baselines(prepared: Prepared) -> Iterator[Beside]:
+    """The taggers that a learned one must beat, learned from the same sentences."""
+    scheme = prepared.encoding.scheme
+    splits = {"dev": prepared.dev, "test": prepared.test or []}
+    for name, learn in BASELINES.items():
+        tagger = learn(prepared.sentences, scheme=scheme)
+        yield Beside(
+            name,
+            {
+                split: evaluate(sentences, [tagger.tag(s.words) for s in sentences], scheme=scheme)
+                for split, sentences in splits.items()
+                if sentences
+            },
+        )
+
+
+def build_variants(recipe: Recipe) -> dict[str, Recipe]:
+    """The recipe's variants as recipes of their own, checked before anything is trained."""
+    return {name: _changed(recipe, name, changes) for name, changes in recipe.variants.items()}
+
+
+def _changed(recipe: Recipe, name: str, changes: Mapping[str, Any]) -> Recipe:
+    values = recipe.model_dump(mode="json", exclude_none=True)
+    del values["variants"]
+    problems = []
+    for key, value in changes.items():
+        *parents, last = key.split(".")
+        place: Any = values
+        for parent in parents:
+            place = place.setdefault(parent, {}) if isinstance(place, dict) else None
+        if isinstance(place, dict):
+            place[last] = value
+        else:
+            problems.append(f"{key} is no key of a recipe")
+    values.setdefault("train", {})["baselines"] = False
+    return check_recipe(values, source=f"variant {name!r}", problems=problems)
+
+
+def as_json(rows: Sequence[Beside]) -> dict[str, object]:
+    """The scores by name and split."""
+    return {row.name: {split: found.to_json() for split, found in row.evaluations.items()} for row in rows}
+
+
+def summary(rows: Sequence[Beside]) -> dict[str, str]:
+    """A line for each: its score on each split, and that of each type where there are several."""
+    return {
+        row.name: ", ".join(_line(split, found) for split, found in row.evaluations.items()) for row in rows
+    }
+
+
+def _line(split: str, evaluation: Evaluation) -> str:
+    name, value = evaluation.headline
+    types = evaluation.by_frequency if not evaluation.plain else []
+    each = ", ".join(f"{label} {100 * counts.f1:.2f}" for label, counts in types)
+    return f"{split} {name.replace('f1', 'F1')} {100 * value:.2f}" + (f" ({each})" if len(types) > 1 else "")
