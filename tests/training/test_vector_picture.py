@@ -11,6 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from gonie.errors import OutputError
+from gonie.training.fonts import find_fonts
 from gonie.training.vector_picture import (
     COLORS,
     MARKERS,
@@ -61,9 +62,10 @@ def test_the_same_words_are_the_same_bytes(suffix: str) -> None:
 
 def test_a_letter_that_no_font_has_is_told_of_and_not_warned_of() -> None:
     """Warnings are errors in these tests."""
-    drawn = picture([Word("\U0001fbff\u1b53", 2, "X")])
+    drawn = picture([Word("서𒀀𓀀", 2, "X")])
     assert drawn.draw(".png")
-    assert set(drawn.unknown) <= set("\U0001fbff\u1b53")
+    assert drawn.draw(".svg")
+    assert set(drawn.unknown) == set(find_fonts(["서𒀀𓀀"])[1])
 
 
 def test_of_words_without_room_some_are_left_out() -> None:

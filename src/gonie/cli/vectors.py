@@ -55,7 +55,7 @@ def vectors(
     put = mapper(method, seed=seed)
     asked = [*(words or []), *(read_words(words_file) if words_file else [])]
     with console.status(escape(f"reading the files of {run}")) as status:
-        found = read_word_vectors(run, lambda text: status.update(escape(f"read {text.splitlines()[0]}")))
+        found = read_word_vectors(run, lambda text: status.update(escape(text.partition("\n")[0])))
     chosen, missing = found.choose(asked)
     with console.status(f"mapping {len(chosen):,} words"):
         before, after = map_together(*found.of(chosen), put)

@@ -7,6 +7,9 @@ from collections.abc import Iterable
 BASE = "DejaVu Sans"
 """The font that comes with matplotlib."""
 
+BOXES = "Last Resort"
+"""The name of a font that has a box for every character, which helps nobody."""
+
 
 def find_fonts(texts: Iterable[str]) -> tuple[list[str], str]:
     """Font families that together draw ``texts``, in order of use; and the characters that none here has."""
@@ -16,7 +19,11 @@ def find_fonts(texts: Iterable[str]) -> tuple[list[str], str]:
     left -= _covered(findfont(FontProperties(family=BASE)), left)
     families = [BASE]
     if left:
-        upright = {font.name: font.fname for font in fontManager.ttflist if font.style == "normal"}
+        upright = {
+            font.name: font.fname
+            for font in fontManager.ttflist
+            if font.style == "normal" and not font.name.startswith(BOXES)
+        }
         ordered = sorted(upright, key=lambda name: ("Sans" not in name and "Gothic" not in name, name))
         has = {name: covered for name in ordered if (covered := _covered(upright[name], left))}
         while left and has:
