@@ -64,15 +64,20 @@ def choose_device(config: TrainConfig) -> torch.device:
     return torch.device(wanted)
 
 
+def fresh_model(recipe: Recipe, prepared: Prepared) -> Tagger:
+    """The model before its first step, on the CPU: the same one for the same recipe and files."""
+    torch.manual_seed(recipe.train.seed)
+    return build(recipe.model, prepared.encoding, prepared.pretrained, prepared.options)
+
+
 def begin(recipe: Recipe, prepared: Prepared) -> Trainee:
     """A fresh model, at the beginning of its training."""
     config = recipe.train
     if config.threads:
         torch.set_num_threads(config.threads)
     torch.use_deterministic_algorithms(config.deterministic)
-    torch.manual_seed(config.seed)
     device = choose_device(config)
-    model = build(recipe.model, prepared.encoding, prepared.pretrained, prepared.options).to(device)
+    model = fresh_model(recipe, prepared).to(device)
     state = State(
         model=model,
         optimizer=build_optimizer(config, model.parameters()),

@@ -1,0 +1,69 @@
+"""`gonie vectors`: a picture and two tables of a run's word vectors, and runs it cannot show."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Gonie = Callable[..., Any]
+
+
+def test_without_words_the_typical_ones_are_drawn_into_the_run(
+    gonie: Gonie, toy_run: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(toy_run, run)
+    outcome = gonie("vectors", run)
+    assert outcome.code == 0, outcome.err
+    page = (run / "vectors.svg").read_text("utf-8")
+    assert (run / "vectors.png").is_file()
+    for text in ("seoul", "anna", "rains", "LOC", "PER", "t-SNE"):
+        assert f">{text}" in page, text
+    for text in ("moved most", "nearest words", "vectors.png"):
+        assert text in outcome.out, text
+
+
+def test_words_asked_for_are_drawn_and_others_named(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+    more = tmp_path / "words.txt"
+    more.write_text("Paris\n서울\n", "utf-8")
+    picture = tmp_path / "v.svg"
+    outcome = gonie("vectors", toy_run, "Seoul", "Zzz", "--words", more, "--out", picture, "--method", "pca")
+    assert outcome.code == 0, outcome.err
+    page = picture.read_text("utf-8")
+    assert ">seoul<" in page
+    assert ">paris<" in page
+    assert ">anna<" not in page
+    assert "Zzz, 서울" in outcome.out
+    assert [path.name for path in tmp_path.iterdir() if path.suffix in (".png", ".svg")] == ["v.svg"]
+
+
+def test_the_same_command_draws_the_same_picture(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        assert gonie("vectors", toy_run, "--out", tmp_path / name).code == 0
+    for suffix in (".png", ".svg"):
+        one, other = ((tmp_path / f"{name}{suffix}").read_bytes() for name in ("a", "b"))
+        assert one == other
+
+
+def test_what_cannot_be_shown_is_refused(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+    assert gonie("vectors", toy_run, "Zzz", "--out", tmp_path / "v").refused("Zzz", "vector of their own")
+    assert gonie("vectors", tmp_path / "none").refused("none", "gonie train")
+    assert gonie("vectors", toy_run / "bundle").refused("recipe.toml")
+    assert gonie("vectors", toy_run, "--out", tmp_path / "v.pdf").refused(".png or .svg")
+    assert gonie("vectors", toy_run, "--method", "umap").refused("tsne", "pca")
+    assert gonie("vectors", toy_run, "--words", tmp_path / "none.txt").refused("none.txt")
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_scikit_learn_it_says_what_to_install(
+    gonie: Gonie, toy_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn.manifold", None)
+    out = tmp_path / "v.png"
+    assert gonie("vectors", toy_run, "--out", out).refused("gonie[explain]", "--method pca")
+    assert gonie("vectors", toy_run, "--out", out, "--method", "pca").code == 0
