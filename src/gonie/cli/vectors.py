@@ -67,4 +67,4 @@ def vectors(
     if picture.unknown:
         text = f"No font here has {picture.unknown[:20]}: a PNG shows boxes, an SVG its reader's own letters."
         console.print(text, style="yellow", markup=False)
-    console.print(f"drawn: {', '.join(map(str, files))}", markup=False)
+    console.print(f"drawn: {', '.join(map(str, files))}", markup=False, soft_wrap=True)
