@@ -12,7 +12,7 @@ def vectors(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder that `gonie train` has left.")],
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[WORD]…", help="Words to show; the typical ones of each label if none."),
+        typer.Argument(metavar="WORD", help="Words to show; the typical ones of each label if none."),
     ] = None,
     *,
     words_file: Annotated[
