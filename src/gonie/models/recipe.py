@@ -27,11 +27,13 @@ def recipe_names() -> list[str]:
     )
 
 
-def load_recipe(name: str | Path, changes: Iterable[str] = ()) -> Recipe:
+def load_recipe(
+    name: str | Path, changes: Iterable[str] = (), *, absent: Mapping[str, str] | None = None
+) -> Recipe:
     """Read the recipe ``name`` (a file, or a shipped recipe's name) and apply ``key=value`` changes to it.
 
     A change of ``data.train`` to another file also forgets the dev and test files and the columns that belong
-    to the recipe's own, unless they are changed too.
+    to the recipe's own, unless they are changed too. ``absent`` has values for keys that nothing else gives.
     """
     changes = list(changes)
     values = _read(str(name))
@@ -41,6 +43,8 @@ def load_recipe(name: str | Path, changes: Iterable[str] = ()) -> Recipe:
         _apply(values, change, problems)
     if before is not None and _train_file(values) != before:
         _forget_companions(values, {change.partition("=")[0].strip() for change in changes})
+    for key, value in (absent or {}).items():
+        _fill(values, key, value)
     return check_recipe(values, source=str(name), problems=problems)
 
 
@@ -116,6 +120,17 @@ def _apply(values: dict[str, Any], change: str, problems: list[str]) -> None:
         place.pop(last, None)
     else:
         place[last] = value
+
+
+def _fill(values: dict[str, Any], key: str, value: str) -> None:
+    """Gives ``key`` a value where it has none; a parent that is no section is left to be refused."""
+    *parents, last = key.split(".")
+    place: Any = values
+    for parent in parents:
+        place = place.setdefault(parent, {})
+        if not isinstance(place, dict):
+            return
+    place.setdefault(last, value)
 
 
 def _parse(text: str, place: list[str]) -> Any:

@@ -1,0 +1,213 @@
+"""A small instance of what a recipe trains, from made-up text: for checks that must not need its files.
+
+It goes the way of training: made-up sentences are counted, encoded and collated, and the model is built, by
+the same code. Kinds of parts, layers, directions and feature groups are the recipe's; widths are cut to a few.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import torch
+from pydantic import BaseModel
+from torch import Tensor, nn
+
+from gonie.data.corpus import collate
+from gonie.data.encoding import Encoding, close_labels
+from gonie.data.gazetteer import Gazetteers
+from gonie.data.partial import ANY, OR, PartialStream, TagSets
+from gonie.data.rules import ARROW, END, START, Allowed, allowed
+from gonie.data.schemes import OUTSIDE, Scheme
+from gonie.data.types import Sentence
+from gonie.data.vectors import Vectors
+from gonie.errors import InputError
+from gonie.models.build import build
+from gonie.models.config import DataConfig, ModelConfig, Recipe
+from gonie.models.scorer import to_tensors
+from gonie.models.tagger import Tagger
+from gonie.training.prepare import build_extractors, fit_encoding
+
+LENGTHS = (5, 1, 4, 3, 2)  # tokens of each sentence
+WORDS = {
+    "en": ("Gonie", "sleeps", "in", "Room", "B-12", "at", "7:45", "McRae's", "IBM", "."),
+    "ko": ("고니", "는", "방", "12호", "에서", "잔다", "삼성", "IBM", "전자", "."),
+}
+NEW = {"en": ("Oslo", "rains", "3rd"), "ko": ("서울", "비", "3일")}  # met after counting, so unknown
+TYPES = ("PER", "LOC")
+WIDEST = {"width": 4, "hidden": 3}  # whatever a recipe calls so; unequal, so that a transposed matrix shows
+NOISE = 0.2
+
+SectionType = TypeVar("SectionType", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Specimen:
+    """A fresh model with weights nowhere zero, a batch for it, and the loss that training would lower."""
+
+    model: Tagger
+    batch: dict[str, Tensor]
+    loss: Callable[[Tagger, Mapping[str, Tensor]], Tensor]
+    encoding: Encoding
+
+
+def make_specimen(recipe: Recipe) -> Specimen:
+    """The specimen of a recipe, whose files need not be there; its seed decides on words, tags and weights."""
+    recipe = small(recipe)
+    generator = np.random.default_rng([recipe.train.seed, 3])
+    scheme = scheme_of(recipe)
+    labels = close_labels(named_tags(recipe, scheme), scheme)
+    head = recipe.model.head
+    rules = allowed(labels, scheme, forbidden=head.forbidden)
+    sentences = list(_sentences(recipe.data, labels, rules, generator))
+    vectors = _vectors(recipe, generator) if recipe.data.vectors else None
+    extractors = build_extractors(recipe, lambda data: _gazetteers(data, sentences))
+    every_tag = _sentence(WORDS[recipe.data.language][:1] * len(labels), labels, recipe.data, generator)
+    counted = [*sentences[:-1], every_tag]
+    encoding, _ = fit_encoding(recipe, counted, scheme, vectors, extractors)
+    sets = TagSets(encoding.labels)
+    known_in_part = PartialStream(
+        _forgetful(sentences, generator) if recipe.data.partial else (),
+        scheme=scheme,
+        target=scheme,
+        sets=sets,
+        rules=allowed(encoding.labels, scheme, constrained=head.constrained, forbidden=head.forbidden),
+    )
+    corpus = encoding.encode(chain(sentences, known_in_part), tag_ids=sets.ids)
+    pretrained = vectors.table_for(encoding.words, generator) if vectors else None
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(recipe.train.seed)
+        model = build(recipe.model, encoding, pretrained, sets.table() if recipe.data.partial else None)
+        _disturb(model)
+    return Specimen(
+        model=model,
+        batch=to_tensors(collate(corpus, np.arange(len(corpus))), torch.device("cpu")),
+        loss=Tagger.loss,  # a penalty that the recipe adds to the loss is to be added here too
+        encoding=encoding,
+    )
+
+
+def small(recipe: Recipe) -> Recipe:
+    """The recipe with widths of a few numbers, and with every word and feature kept."""
+    every = {"min_count": 1, "min_feature_count": 1}
+    return recipe.model_copy(
+        update={"data": recipe.data.model_copy(update=every), "model": _narrowed(recipe.model)}
+    )
+
+
+def _narrowed(section: SectionType) -> SectionType:
+    """A section of a recipe, and those within it, with no width above ``WIDEST``."""
+    changes = {}
+    for name in type(section).model_fields:
+        value = getattr(section, name)
+        if isinstance(value, BaseModel):
+            changes[name] = _narrowed(value)
+        elif name in WIDEST:
+            changes[name] = min(value, WIDEST[name])
+    return section.model_copy(update=changes)
+
+
+# --- tags ------------------------------------------------------------------------------------------------
+
+
+def scheme_of(recipe: Recipe) -> Scheme:
+    """The model's scheme; plain, if the recipe says so or has rules for tags that are of no such scheme."""
+    scheme = Scheme(kind=recipe.data.model_scheme)
+    strange = any(scheme.split(tag) is None for tag in _ruled(recipe.model))
+    return Scheme(kind="plain") if recipe.data.scheme == "plain" or strange else scheme
+
+
+def named_tags(recipe: Recipe, scheme: Scheme) -> list[str]:
+    """A tag for each type that the recipe gives a weight or a rule, else some of their own."""
+    ruled, weighed = _ruled(recipe.model), list(recipe.model.head.weights)
+    if not scheme.has_spans:
+        return [*ruled, *weighed, *TYPES, OUTSIDE]
+    marks = [scheme.split(tag) for tag in ruled]
+    types = [mark[1] for mark in marks if mark and mark[1]] + [name for name in weighed if name != OUTSIDE]
+    return [scheme.join("B", name) for name in types or TYPES]
+
+
+def _ruled(model: ModelConfig) -> list[str]:
+    """A tag that fits each side of the recipe's rules, if not every tag does."""
+    sides = [side.strip() for rule in model.head.forbidden for side in rule.split(ARROW)]
+    named = [side for side in sides if side not in (START, END, "*")]
+    return [re.sub(r"[*?]", "B", re.sub(r"\[(.)[^]]*\]", r"\1", side)) for side in named]
+
+
+def _walk(length: int, rules: Allowed, generator: np.random.Generator) -> list[int]:
+    """A random sequence of tags that keeps the rules."""
+    moves, first, last = rules
+    ending = [last]  # (K,) of each place: tags from which the end can be reached
+    for _ in range(length - 1):
+        ending.insert(0, (moves & ending[0]).any(1))
+    tags: list[int] = []
+    for place in range(length):
+        possible = ending[place] & (moves[tags[-1]] if tags else first)
+        if not possible.any():
+            raise InputError(
+                expected=f"rules (model.head.forbidden) that leave a sequence of {length} tags", got="none"
+            )
+        tags.append(int(generator.choice(np.flatnonzero(possible))))
+    return tags
+
+
+# --- text ------------------------------------------------------------------------------------------------
+
+
+def _sentences(
+    data: DataConfig, labels: tuple[str, ...], rules: Allowed, generator: np.random.Generator
+) -> Iterator[Sentence]:
+    """Sentences of ``LENGTHS`` from a few words, the last one from new words."""
+    for number, length in enumerate(LENGTHS, start=1):
+        words = (NEW if number == len(LENGTHS) else WORDS)[data.language]
+        if data.unit == "syllable":
+            words = tuple("".join(words))
+        tags = tuple(labels[tag] for tag in _walk(length, rules, generator))
+        yield _sentence(tuple(generator.choice(words, length).tolist()), tags, data, generator)
+
+
+def _sentence(
+    words: tuple[str, ...], tags: tuple[str, ...], data: DataConfig, generator: np.random.Generator
+) -> Sentence:
+    columns = {name: tuple(generator.choice(["A", "B"], len(words)).tolist()) for name in data.columns}
+    return Sentence(words=words, tags=tags, columns=columns)
+
+
+def _forgetful(sentences: list[Sentence], generator: np.random.Generator) -> Iterator[Sentence]:
+    """The sentences again, their tags known in part: not at all, as one of two, or for sure."""
+    every = sorted({tag for sentence in sentences for tag in sentence.tags or ()})
+    for sentence in sentences:
+        cells = [
+            str(generator.choice([ANY, f"{tag}{OR}{generator.choice(every)}", tag]))
+            for tag in sentence.tags or ()
+        ]
+        yield replace(sentence, tags=tuple(cells))
+
+
+def _gazetteers(data: DataConfig, sentences: list[Sentence]) -> Gazetteers:
+    """Lists of the names that the recipe's have, with entries of one and two words of the text."""
+    entries = [sentence.words[:2] for sentence in sentences]
+    return Gazetteers(lists={name: entries[number:] for number, name in enumerate(data.gazetteers or ["list"])})
+
+
+def _vectors(recipe: Recipe, generator: np.random.Generator) -> Vectors:
+    """Vectors for every other word, and for the new ones."""
+    language, words = recipe.data.language, recipe.model.words
+    known = [*WORDS[language][::2], *NEW[language][::2]]
+    matrix = generator.normal(size=(len(known), words.width if words else 1)).astype(np.float32)
+    return Vectors(words=known, matrix=matrix, path=Path(str(recipe.data.vectors)), format="made up")
+
+
+@torch.no_grad()
+def _disturb(model: nn.Module) -> None:
+    """Moves every weight at random: what starts at 0 would hide what is multiplied by it."""
+    for parameter in model.parameters():
+        parameter += NOISE * torch.randn_like(parameter)
+    for part in model.modules():
+        if isinstance(part, nn.Embedding) and part.padding_idx is not None:
+            part.weight[part.padding_idx] = 0.0
