@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import TypeVar
 
 import numpy as np
@@ -51,6 +52,11 @@ class BlockCheck:
     """Whether the difference is within the tolerance."""
     single: float
     """Relative error of the whole block's gradient in float32, against float64."""
+
+    @property
+    def size(self) -> int:
+        """Entries of the block."""
+        return prod(self.shape)
 
     @property
     def right_in_float32(self) -> bool:
@@ -122,9 +128,7 @@ def check_gradients(
         )
 
 
-def _gradients(
-    model: Model, batch: Batch, loss: Callable[[Model, Batch], Tensor]
-) -> dict[str, Floats]:
+def _gradients(model: Model, batch: Batch, loss: Callable[[Model, Batch], Tensor]) -> dict[str, Floats]:
     """The gradient of every parameter that is trained, as float64; 0 where the loss does not reach."""
     trained = {name: p for name, p in model.named_parameters() if p.requires_grad}
     given = torch.autograd.grad(loss(model, batch), list(trained.values()), materialize_grads=True)

@@ -1,7 +1,7 @@
 """A small instance of what a recipe trains, from made-up text: for checks that must not need its files.
 
 It goes the way of training: made-up sentences are counted, encoded and collated, and the model is built, by
-the same code. Kinds of parts, layers, directions and feature groups are the recipe's; widths are cut to a few.
+the same code. Kinds of parts, layers, directions and feature groups are the recipe's; widths are cut.
 """
 
 from __future__ import annotations
@@ -34,11 +34,12 @@ from gonie.models.tagger import Tagger
 from gonie.training.prepare import build_extractors, fit_encoding
 
 LENGTHS = (5, 1, 4, 3, 2)  # tokens of each sentence
-WORDS = {
+WORDS: Mapping[str, tuple[str, ...]] = {
     "en": ("Gonie", "sleeps", "in", "Room", "B-12", "at", "7:45", "McRae's", "IBM", "."),
     "ko": ("고니", "는", "방", "12호", "에서", "잔다", "삼성", "IBM", "전자", "."),
 }
-NEW = {"en": ("Oslo", "rains", "3rd"), "ko": ("서울", "비", "3일")}  # met after counting, so unknown
+NEW: Mapping[str, tuple[str, ...]] = {"en": ("Oslo", "rains", "3rd"), "ko": ("서울", "비", "3일")}
+"""Words met after counting, so unknown unless there are vectors for them."""
 TYPES = ("PER", "LOC")
 WIDEST = {"width": 4, "hidden": 3}  # whatever a recipe calls so; unequal, so that a transposed matrix shows
 NOISE = 0.2
@@ -57,37 +58,31 @@ class Specimen:
 
 
 def make_specimen(recipe: Recipe) -> Specimen:
-    """The specimen of a recipe, whose files need not be there; its seed decides on words, tags and weights."""
+    """The specimen of a recipe, whose files need not be there; its seed decides on text and weights."""
     recipe = small(recipe)
+    data, head = recipe.data, recipe.model.head
     generator = np.random.default_rng([recipe.train.seed, 3])
     scheme = scheme_of(recipe)
     labels = close_labels(named_tags(recipe, scheme), scheme)
-    head = recipe.model.head
     rules = allowed(labels, scheme, forbidden=head.forbidden)
-    sentences = list(_sentences(recipe.data, labels, rules, generator))
-    vectors = _vectors(recipe, generator) if recipe.data.vectors else None
+    sentences = list(_sentences(data, labels, rules, generator))
+    every_tag = _sentence(WORDS[data.language][:1] * len(labels), labels, data, generator)
+    vectors = _vectors(recipe, generator) if data.vectors else None
     extractors = build_extractors(recipe, lambda data: _gazetteers(data, sentences))
-    every_tag = _sentence(WORDS[recipe.data.language][:1] * len(labels), labels, recipe.data, generator)
-    counted = [*sentences[:-1], every_tag]
-    encoding, _ = fit_encoding(recipe, counted, scheme, vectors, extractors)
+    encoding, _ = fit_encoding(recipe, [*sentences[:-1], every_tag], scheme, vectors, extractors)
     sets = TagSets(encoding.labels)
-    known_in_part = PartialStream(
-        _forgetful(sentences, generator) if recipe.data.partial else (),
-        scheme=scheme,
-        target=scheme,
-        sets=sets,
-        rules=allowed(encoding.labels, scheme, constrained=head.constrained, forbidden=head.forbidden),
-    )
+    doubtful = _forgetful(sentences, generator) if data.partial else ()
+    known_in_part = PartialStream(doubtful, scheme=scheme, target=scheme, sets=sets, rules=rules)
     corpus = encoding.encode(chain(sentences, known_in_part), tag_ids=sets.ids)
     pretrained = vectors.table_for(encoding.words, generator) if vectors else None
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(recipe.train.seed)
-        model = build(recipe.model, encoding, pretrained, sets.table() if recipe.data.partial else None)
+        model = build(recipe.model, encoding, pretrained, sets.table() if data.partial else None)
         _disturb(model)
     return Specimen(
         model=model,
         batch=to_tensors(collate(corpus, np.arange(len(corpus))), torch.device("cpu")),
-        loss=Tagger.loss,  # a penalty that the recipe adds to the loss is to be added here too
+        loss=Tagger.loss,  # what a recipe adds to the loss is to be added here too
         encoding=encoding,
     )
 
@@ -144,7 +139,7 @@ def _walk(length: int, rules: Allowed, generator: np.random.Generator) -> list[i
     moves, first, last = rules
     ending = [last]  # (K,) of each place: tags from which the end can be reached
     for _ in range(length - 1):
-        ending.insert(0, (moves & ending[0]).any(1))
+        ending.insert(0, np.asarray((moves & ending[0]).any(1)))
     tags: list[int] = []
     for place in range(length):
         possible = ending[place] & (moves[tags[-1]] if tags else first)
@@ -192,7 +187,8 @@ def _forgetful(sentences: list[Sentence], generator: np.random.Generator) -> Ite
 def _gazetteers(data: DataConfig, sentences: list[Sentence]) -> Gazetteers:
     """Lists of the names that the recipe's have, with entries of one and two words of the text."""
     entries = [sentence.words[:2] for sentence in sentences]
-    return Gazetteers(lists={name: entries[number:] for number, name in enumerate(data.gazetteers or ["list"])})
+    names = list(data.gazetteers) or ["list"]
+    return Gazetteers(lists={name: entries[number:] for number, name in enumerate(names)})
 
 
 def _vectors(recipe: Recipe, generator: np.random.Generator) -> Vectors:
@@ -207,7 +203,7 @@ def _vectors(recipe: Recipe, generator: np.random.Generator) -> Vectors:
 def _disturb(model: nn.Module) -> None:
     """Moves every weight at random: what starts at 0 would hide what is multiplied by it."""
     for parameter in model.parameters():
-        parameter += NOISE * torch.randn_like(parameter)
+        parameter.add_(torch.randn_like(parameter), alpha=NOISE)
     for part in model.modules():
         if isinstance(part, nn.Embedding) and part.padding_idx is not None:
             part.weight[part.padding_idx] = 0.0
