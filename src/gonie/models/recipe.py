@@ -152,7 +152,9 @@ def _train_file(values: dict[str, Any]) -> Path | None:
 
 def _forget_companions(values: dict[str, Any], keys: set[str]) -> None:
     """With a training file of the user's own, the recipe's own dev, test and columns are not meant."""
-    data = values.get("data", {})
+    data = values.get("data")
+    if not isinstance(data, dict):
+        return  # to be refused as no section
     for key in ("dev", "test", "format", "word_column", "tag_column", "columns"):
         if not any(k == f"data.{key}" or k.startswith(f"data.{key}.") for k in keys):
             data.pop(key, None)
