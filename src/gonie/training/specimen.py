@@ -23,7 +23,7 @@ from gonie.data.encoding import Encoding, close_labels
 from gonie.data.gazetteer import Gazetteers
 from gonie.data.partial import ANY, OR, PartialStream, TagSets
 from gonie.data.rules import ARROW, END, START, Allowed, allowed
-from gonie.data.schemes import OUTSIDE, Scheme
+from gonie.data.schemes import OUTSIDE, Scheme, from_spans
 from gonie.data.types import Sentence
 from gonie.data.vectors import Vectors
 from gonie.errors import InputError
@@ -66,7 +66,7 @@ def make_specimen(recipe: Recipe) -> Specimen:
     labels = close_labels(named_tags(recipe, scheme), scheme)
     rules = allowed(labels, scheme, forbidden=head.forbidden)
     sentences = list(_sentences(data, labels, rules, generator))
-    every_tag = _sentence(WORDS[data.language][:1] * len(labels), labels, data, generator)
+    every_tag = _sentence(_words(WORDS, data)[:1] * len(labels), labels, data, generator)
     vectors = _vectors(recipe, generator) if data.vectors else None
     extractors = build_extractors(recipe, lambda data: _gazetteers(data, sentences))
     encoding, _ = fit_encoding(recipe, [*sentences[:-1], every_tag], scheme, vectors, extractors)
@@ -97,12 +97,12 @@ def small(recipe: Recipe) -> Recipe:
 
 def _narrowed(section: SectionType) -> SectionType:
     """A section of a recipe, and those within it, with no width above ``WIDEST``."""
-    changes = {}
+    changes: dict[str, object] = {}
     for name in type(section).model_fields:
         value = getattr(section, name)
         if isinstance(value, BaseModel):
             changes[name] = _narrowed(value)
-        elif name in WIDEST:
+        elif name in WIDEST and isinstance(value, int):
             changes[name] = min(value, WIDEST[name])
     return section.model_copy(update=changes)
 
@@ -118,13 +118,13 @@ def scheme_of(recipe: Recipe) -> Scheme:
 
 
 def named_tags(recipe: Recipe, scheme: Scheme) -> list[str]:
-    """A tag for each type that the recipe gives a weight or a rule, else some of their own."""
+    """A tag for each type that the recipe gives a weight or a rule, else for two made-up ones."""
     ruled, weighed = _ruled(recipe.model), list(recipe.model.head.weights)
     if not scheme.has_spans:
         return [*ruled, *weighed, *TYPES, OUTSIDE]
     marks = [scheme.split(tag) for tag in ruled]
     types = [mark[1] for mark in marks if mark and mark[1]] + [name for name in weighed if name != OUTSIDE]
-    return [scheme.join("B", name) for name in types or TYPES]
+    return [tag for name in types or TYPES for tag in from_spans([(0, 1, name)], 1, scheme)]
 
 
 def _ruled(model: ModelConfig) -> list[str]:
@@ -159,11 +159,15 @@ def _sentences(
 ) -> Iterator[Sentence]:
     """Sentences of ``LENGTHS`` from a few words, the last one from new words."""
     for number, length in enumerate(LENGTHS, start=1):
-        words = (NEW if number == len(LENGTHS) else WORDS)[data.language]
-        if data.unit == "syllable":
-            words = tuple("".join(words))
+        words = _words(NEW if number == len(LENGTHS) else WORDS, data)
         tags = tuple(labels[tag] for tag in _walk(length, rules, generator))
         yield _sentence(tuple(generator.choice(words, length).tolist()), tags, data, generator)
+
+
+def _words(table: Mapping[str, tuple[str, ...]], data: DataConfig) -> tuple[str, ...]:
+    """The words of the recipe's language, or their syllables."""
+    words = table[data.language]
+    return tuple(dict.fromkeys("".join(words))) if data.unit == "syllable" else words
 
 
 def _sentence(
@@ -193,9 +197,9 @@ def _gazetteers(data: DataConfig, sentences: list[Sentence]) -> Gazetteers:
 
 def _vectors(recipe: Recipe, generator: np.random.Generator) -> Vectors:
     """Vectors for every other word, and for the new ones."""
-    language, words = recipe.data.language, recipe.model.words
-    known = [*WORDS[language][::2], *NEW[language][::2]]
-    matrix = generator.normal(size=(len(known), words.width if words else 1)).astype(np.float32)
+    known = list(dict.fromkeys([*_words(WORDS, recipe.data)[::2], *_words(NEW, recipe.data)[::2]]))
+    width = recipe.model.words.width if recipe.model.words else 1
+    matrix = generator.normal(size=(len(known), width)).astype(np.float32)
     return Vectors(words=known, matrix=matrix, path=Path(str(recipe.data.vectors)), format="made up")
 
 
