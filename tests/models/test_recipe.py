@@ -96,6 +96,20 @@ def test_a_section_that_the_recipe_lacks_can_be_added() -> None:
 # --- one's own training file -----------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("absent", [{}, {"data.train": "x.conll"}])
+def test_a_value_in_place_of_a_section_is_refused(absent: dict[str, str]) -> None:
+    with pytest.raises(RecipeError, match=r"data: .* got 'x\.conll'"):
+        load_recipe("ner", ["data=x.conll"], absent=absent)
+
+
+def test_what_is_absent_is_filled_in_and_nothing_else_is_touched() -> None:
+    """A check that reads no files takes recipes that leave data.train to the user."""
+    filled = load_recipe("chunk", absent={"data.train": "x.conll"})
+    assert (filled.data.train, filled.data.columns) == ("x.conll", {"pos": 1})
+    assert load_recipe("ner", absent={"data.train": "x.conll"}) == load_recipe("ner")
+    assert load_recipe("chunk", ["data.train=y"], absent={"data.train": "x.conll"}).data.train == "y"
+
+
 def test_a_training_file_of_ones_own_forgets_what_belonged_to_the_other() -> None:
     """Else `--set data.train=mine.conll` would be scored on gonie's own English test file."""
     recipe = load_recipe("ner", ["data.train=mine.conll"])

@@ -29,11 +29,13 @@ def recipe_names() -> list[str]:
     )
 
 
-def load_recipe(name: str | Path, changes: Iterable[str] = ()) -> Recipe:
+def load_recipe(
+    name: str | Path, changes: Iterable[str] = (), *, absent: Mapping[str, str] | None = None
+) -> Recipe:
     """Read the recipe ``name`` (a file, or a shipped recipe's name) and apply ``key=value`` changes to it.
 
     A change of ``data.train`` to another file also forgets the dev and test files and the columns that belong
-    to the recipe's own, unless they are changed too.
+    to the recipe's own, unless they are changed too. ``absent`` has values for keys that nothing else gives.
     """
     changes = list(changes)
     values = _read(str(name))
@@ -43,6 +45,8 @@ def load_recipe(name: str | Path, changes: Iterable[str] = ()) -> Recipe:
         _apply(values, change, problems)
     if before is not None and _train_file(values) != before:
         _forget_companions(values, {change.partition("=")[0].strip() for change in changes})
+    for key, value in (absent or {}).items():
+        _fill(values, key, value)
     return check_recipe(values, source=str(name), problems=problems)
 
 
@@ -143,6 +147,17 @@ def _apply(values: dict[str, Any], change: str, problems: list[str]) -> None:
         place[last] = value
 
 
+def _fill(values: dict[str, Any], key: str, value: str) -> None:
+    """Gives ``key`` a value where it has none; a parent that is no section is left to be refused."""
+    *parents, last = key.split(".")
+    place: Any = values
+    for parent in parents:
+        place = place.setdefault(parent, {})
+        if not isinstance(place, dict):
+            return
+    place.setdefault(last, value)
+
+
 def _parse(text: str, place: list[str]) -> Any:
     """A TOML value if it reads as one, else the text itself; ``none`` takes a key away if it is no value."""
     if text.lower() == "none":
@@ -162,7 +177,9 @@ def _train_file(values: dict[str, Any]) -> Path | None:
 
 def _forget_companions(values: dict[str, Any], keys: set[str]) -> None:
     """With a training file of the user's own, the recipe's own dev, test and columns are not meant."""
-    data = values.get("data", {})
+    data = values.get("data")
+    if not isinstance(data, dict):
+        return  # to be refused as no section
     for key in ("dev", "test", "format", "word_column", "tag_column", "columns"):
         if not any(k == f"data.{key}" or k.startswith(f"data.{key}.") for k in keys):
             data.pop(key, None)

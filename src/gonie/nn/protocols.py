@@ -2,6 +2,9 @@
 
 Parts are ordinary modules that never inherit from one another; a part plays a role by having its shape.
 Letters: B sentences, T tokens, D width in, H width out, K tags. Padding is on the right.
+
+A part whose slope jumps somewhere (at a maximum, a ReLU) says so by a class attribute ``kinks = True``: a
+gradient check then takes smaller steps, lest it step over one.
 """
 
 from __future__ import annotations

@@ -163,7 +163,7 @@ def prepare(recipe: Recipe, note: Note) -> Prepared:
     part = None if data.partial is None else Source(locate(data.partial), options).viewed(scheme="plain")
     vectors = read_vectors(locate(data.vectors), limit=data.vectors_limit) if data.vectors else None
     texts = train if part is None else Chained(train, Untagged(part))
-    encoding, labels = _fit(recipe, texts, target, vectors)
+    encoding, labels = fit_encoding(recipe, texts, target, vectors, build_extractors(recipe))
     found.report.repairs = everything.source.report.repairs
     _tell(data.train, found.report, note)
     sets = TagSets(encoding.labels)
@@ -225,14 +225,17 @@ def what_is_read(recipe: Recipe) -> str:
     return json.dumps(read)
 
 
-def _fit(
-    recipe: Recipe, texts: Iterable[Sentence], scheme: Scheme, vectors: Vectors | None
+def fit_encoding(
+    recipe: Recipe,
+    texts: Iterable[Sentence],
+    scheme: Scheme,
+    vectors: Vectors | None,
+    extractors: list[Extractor],
 ) -> tuple[Encoding, Counter[str]]:
     """The encoding that the training texts ask for, and how often each of their labels comes."""
     data = recipe.data
     normalization = Normalization(lowercase=data.lowercase, digits=data.digits)
     jamo = bool(recipe.model.chars and recipe.model.chars.jamo)
-    extractors = build_extractors(recipe)
     counts = count(texts, normalization=normalization, jamo=jamo, extractors=extractors)
     encoding = Encoding.fit(
         counts,
@@ -300,18 +303,8 @@ def read_options(data: DataConfig, splitter: Tokenizer) -> ReadOptions:
     )
 
 
-def build_extractors(recipe: Recipe) -> list[Extractor]:
-    """The feature extractors that the model's parts ask for."""
-    data = recipe.data
-    makers: dict[str, Callable[[], Extractor]] = {
-        "spelling": Spelling,
-        "context": lambda: Context(window=data.context_window, columns=tuple(data.columns)),
-        "gazetteer": lambda: _gazetteers(data),
-    }
-    return [makers[group]() for group in recipe.model.groups]
-
-
-def _gazetteers(data: DataConfig) -> Gazetteers:
+def read_gazetteers(data: DataConfig) -> Gazetteers:
+    """The lists that the recipe names."""
     if not data.gazetteers:
         raise RecipeError(
             [
@@ -321,6 +314,19 @@ def _gazetteers(data: DataConfig) -> Gazetteers:
         )
     lists = {name: read_entries(locate(path)).entries for name, path in data.gazetteers.items()}
     return Gazetteers(lists=lists)
+
+
+def build_extractors(
+    recipe: Recipe, gazetteers: Callable[[DataConfig], Gazetteers] = read_gazetteers
+) -> list[Extractor]:
+    """The feature extractors that the model's parts ask for; ``gazetteers`` finds the lists."""
+    data = recipe.data
+    makers: dict[str, Callable[[], Extractor]] = {
+        "spelling": Spelling,
+        "context": lambda: Context(window=data.context_window, columns=tuple(data.columns)),
+        "gazetteer": lambda: gazetteers(data),
+    }
+    return [makers[group]() for group in recipe.model.groups]
 
 
 class Pieces:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numba.typed import List
 
+from gonie.nn.window.by_hand import cost, gradients, initial
 from gonie.nn.window.loops import Network, Tokens, run
 
 
@@ -69,3 +70,47 @@ def test_nothing_to_do_changes_nothing() -> None:
     before = part.weights[0].copy()
     assert run(np.arange(0), tokens(), part, 0.1, 0.1) == 0.0
     assert np.array_equal(part.weights[0], before)
+
+
+@pytest.mark.parametrize("outputs", [1, 4])
+@pytest.mark.parametrize("depth", [1, 2])
+def test_an_update_is_the_gradient_derived_by_hand(outputs: int, depth: int) -> None:
+    """Every window of a sentence on its own, the edges as two more words; λ/m at each update."""
+    generator = np.random.default_rng(5)
+    words, width, hidden, length, lam, rate = 6, 3, 5, 7, 0.4, 0.1
+    vectors = generator.normal(size=(words + 2, width))
+    p = initial(vectors, window=5, hidden=[hidden] * depth, classes=outputs, generator=generator)
+    sentence = generator.integers(0, words, length)
+    padded = np.concatenate([[words] * 2, sentence, [words + 1] * 2])
+    tags = generator.integers(0, max(2, outputs), length)
+    for at in range(length):
+        part = Network(
+            learned=List([p.L[:words].copy()]),
+            fixed=List([np.zeros((0, width))]),
+            edges=p.L[words:].copy(),
+            weights=List([W.copy() for W in p.W]),
+            biases=List([b.copy() for b in p.b]),
+            output=p.U.copy(),
+            output_bias=p.c.copy(),
+        )
+        data = Tokens(
+            ids=List([sentence]),
+            offsets=List([np.arange(length + 1)]),
+            first=np.zeros(length, np.int64),
+            last=np.full(length, length - 1),
+            tags=tags,
+        )
+        windows, gold = padded[None, at : at + 5], tags[at : at + 1]
+        cost_met = run(np.array([at]), data, part, rate, lam / length)
+        assert cost_met == pytest.approx(cost(p, windows, gold), rel=1e-12)
+        d = gradients(p, windows, gold, lam=lam / length)
+        pairs = [
+            (part.learned[0], p.L[:words], d.L[:words]),
+            (part.edges, p.L[words:], d.L[words:]),
+            (part.output, p.U, d.U),
+            (part.output_bias, p.c, d.c),
+            *zip(part.weights, p.W, d.W, strict=True),
+            *zip(part.biases, p.b, d.b, strict=True),
+        ]
+        for after, before, gradient in pairs:
+            np.testing.assert_allclose(after, before - rate * gradient, rtol=1e-10, atol=1e-13)

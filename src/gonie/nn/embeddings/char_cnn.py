@@ -22,6 +22,8 @@ class CharCNN(nn.Module):
     Shape: ``chars`` (U, C), ``char_lengths`` (U,), ``forms`` (B, T) -> (B, T, filters).
     """
 
+    kinks = True  # where another character becomes the largest
+
     def __init__(self, *, size: int, width: int, filters: int, kernel: int, dropout: float) -> None:
         super().__init__()
         self.width = filters

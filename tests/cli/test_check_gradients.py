@@ -1,0 +1,98 @@
+"""`gonie check-gradients` as it is typed: no files needed, the verdict as exit status, nonsense refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from gonie.models import build
+
+Gonie = Callable[..., Any]
+
+
+def test_a_recipe_whose_model_is_right(gonie: Gonie, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    outcome = gonie("check-gradients", "rnn", "--seed", "4")
+    assert outcome.code == 0, outcome.err
+    for words in ("ε = 0.0001, as all parts are smooth", "encoder.weight_hh", "3×3", "9 of 9", "blocks pass"):
+        assert words in outcome.out, words
+    assert "fails" not in outcome.out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_smaller_step_is_explained(gonie: Gonie) -> None:
+    outcome = gonie("check-gradients", "chunk", "--set", "data.vectors=no", "--set", "model.words.tuned=none")
+    assert outcome.code == 0, outcome.err
+    assert "ε = 1e-06, a small step, as CharCNN has kinks" in outcome.out
+    assert "not trained, so not checked: embedding.parts.0.weight" in outcome.out
+    assert "ε = 0.001, as was asked" in gonie("check-gradients", "crf", "--epsilon", "0.001").out
+
+
+def test_no_file_of_the_recipe_is_needed(gonie: Gonie, toy: Path, tmp_path: Path) -> None:
+    text = (toy / "toy.toml").read_text("utf-8").replace(str(toy), str(tmp_path / "gone"))
+    (tmp_path / "toy.toml").write_text(text, "utf-8")
+    assert gonie("check-gradients", tmp_path / "toy.toml").code == 0
+
+
+class Forgetful(torch.autograd.Function):
+    """tanh, whose backward pass forgets the slope."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        return x.tanh()
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> Tensor:
+        return grads[0]
+
+
+class Wrong(nn.Module):
+    """An encoder that learns by the wrong gradient."""
+
+    def __init__(self, *, width: int, hidden: int) -> None:
+        super().__init__()
+        self.input_width, self.width = width, hidden
+        self.linear = nn.Linear(width, hidden)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        states: Tensor = Forgetful.apply(self.linear(x))
+        return states.masked_fill(~mask.unsqueeze(2), 0.0)
+
+
+def test_a_broken_part_is_named_and_the_exit_status_says_so(
+    gonie: Gonie, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layer = {"rnn": lambda width, config, dropout: Wrong(width=width, hidden=config.hidden)}
+    monkeypatch.setattr(build, "LAYERS", layer)
+    outcome = gonie("check-gradients", "rnn")
+    assert outcome.code == 1
+    rows = {line.split()[0]: line.split()[-1] for line in outcome.out.splitlines() if line.strip()}
+    assert rows["encoder.linear.weight"] == rows["embedding.weight"] == "fails"
+    assert rows["heads.tags.scores.weight"] == rows["heads.tags.scores.direct.context.weight"] == "ok"
+    assert "blocks fail: embedding.weight, encoder.linear.weight, encoder.linear.bias" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--epsilon", "0"], "--epsilon from 1e-10 to 0.1, got 0"),
+        (["--epsilon", "nan"], "--epsilon from 1e-10 to 0.1, got nan"),
+        (["--tolerance", "-1"], "--tolerance above 0, got -1"),
+        (["--seed", "-1"], "train.seed"),
+        (["--set", "model.head.weights.XYZ=-1"], "model.head.weights"),
+        (["--set", "model.encoder.hiden=3"], "did you mean 'hidden'?"),
+        (["--set", "data=none-of-it"], "data"),
+        (["--set", 'model.head.forbidden=["nonsense"]'], "a rule such as"),
+    ],
+)
+def test_nonsense_is_refused(gonie: Gonie, options: list[str], words: str) -> None:
+    assert gonie("check-gradients", "ner", *options).refused(words)
+
+
+def test_a_recipe_that_is_not_there_names_the_nearest(gonie: Gonie) -> None:
+    assert gonie("check-gradients", "nr").refused("did you mean 'ner'?")

@@ -1,0 +1,233 @@
+"""The check of gradients: right ones pass, each kind of wrong one fails, and the block at fault is named.
+
+If a wrong gradient passed, a part would learn badly and nothing else would tell; if a right one failed,
+nobody would believe the check.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from gonie.models.recipe import load_recipe, recipe_names
+from gonie.nn import CharCNN
+from gonie.training import gradient_check
+from gonie.training.gradient_check import (
+    KINKED_STEP,
+    MOST_ENTRIES,
+    SMOOTH_STEP,
+    BlockCheck,
+    check_gradients,
+    kinked_parts,
+    step_for,
+)
+from gonie.training.specimen import make_specimen
+
+Batch = dict[str, Tensor]
+
+
+def checked(*changes: str, recipe: str = "ner") -> list[BlockCheck]:
+    loaded = load_recipe(recipe, changes, absent={"data.train": "not-there.conll"})
+    specimen = make_specimen(loaded)
+    return list(check_gradients(specimen.model, specimen.batch, specimen.loss))
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_every_recipe_that_ships_learns_by_the_right_gradients(name: str) -> None:
+    found = checked(recipe=name)
+    assert found
+    assert [check for check in found if not check.passed] == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        ("model.chars.kind=lstm", "model.encoder.layers=2"),
+        ("data.partial=not-there.conll", "data.vectors=not-there.txt"),
+        ("data.partial=not-there.conll", "model.head.kind=softmax", "model.encoder.kind=rnn"),
+        ("model.head.weights.LOC=3", "model.head.constrain_training=true"),
+        ("model.head.weights.LOC=3", "model.head.kind=softmax", "model.encoder.bidirectional=false"),
+        (
+            'model.features.groups=["gazetteer", "spelling"]',
+            'model.head.direct=["gazetteer"]',
+            "model.words.tuned=all",
+        ),
+    ],
+    ids=" ".join,
+)
+def test_so_do_the_parts_that_no_recipe_uses(changes: tuple[str, ...]) -> None:
+    assert [check for check in checked(*changes) if not check.passed] == []
+
+
+# --- broken parts ----------------------------------------------------------------------------------------
+
+
+class Square(torch.autograd.Function):
+    """x², whose backward pass says 2x ``factor`` times, or only in float32."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, factor: float, kind: torch.dtype) -> Tensor:
+        ctx.save_for_backward(x)
+        ctx.factor = factor if x.dtype == kind else 1.0
+        return x * x
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
+        (x,) = ctx.saved_tensors
+        return 2 * x * ctx.factor * grads[0], None, None
+
+
+class Broken(nn.Module):
+    """Σ (V x)² through a wrong backward pass, beside Σ w², which is right."""
+
+    def __init__(self, *, factor: float = 1.01, kind: torch.dtype = torch.float64) -> None:
+        super().__init__()
+        self.V = nn.Parameter(torch.randn(3, 2))
+        self.w = nn.Parameter(torch.randn(4))
+        self.dropout = nn.Dropout(0.5)
+        self.factor, self.kind = factor, kind
+
+    def forward(self, batch: Batch) -> Tensor:
+        x = self.dropout(batch["x"]).to(self.V.dtype)
+        return Square.apply(x @ self.V.T, self.factor, self.kind).sum() + (self.w**2).sum()
+
+
+def outcome(model: nn.Module, **options: Any) -> dict[str, BlockCheck]:
+    batch = {"x": torch.randn(5, 2)}
+    found = check_gradients(model, batch, lambda model, batch: model(batch), **options)
+    return {check.name: check for check in found}
+
+
+@pytest.fixture(autouse=True)
+def seeded() -> None:
+    torch.manual_seed(5)
+
+
+def test_a_backward_pass_that_is_off_by_a_hundredth_is_caught_and_named() -> None:
+    found = outcome(Broken())
+    assert not found["V"].right
+    assert found["V"].relative == pytest.approx(0.01 / 2.01, rel=1e-3)
+    assert found["w"].passed
+    assert outcome(Broken(factor=1.0))["V"].passed, "without the error, and with dropout off, it passes"
+
+
+def test_an_error_in_float32_alone_is_caught_too() -> None:
+    """The loops that models are trained by take float32 only; float64 goes another way."""
+    found = outcome(Broken(kind=torch.float32))["V"]
+    assert found.right
+    assert not found.right_in_float32
+    assert not found.passed
+
+
+def test_a_gradient_that_is_not_a_number_fails() -> None:
+    found = outcome(Broken(factor=float("nan")))["V"]
+    assert not found.right
+    assert not found.passed
+
+
+def test_the_tolerance_is_for_the_norm_and_of_large_gradients_for_the_relative_error() -> None:
+    large = Broken(factor=1.0)
+    nn.init.constant_(large.w, 3e5)
+    check = outcome(large, tolerance=1e-7)["w"]
+    assert check.difference > 1e-7
+    assert check.passed
+    assert not outcome(Broken(), tolerance=1e-7)["V"].passed
+    assert outcome(Broken(), tolerance=1.0)["V"].right
+
+
+def test_the_model_is_left_as_it_was() -> None:
+    model = Broken()
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    outcome(model)
+    assert model.training
+    assert all(p.dtype == torch.float32 and p.grad is None for p in model.parameters())
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+
+
+# --- what is compared ------------------------------------------------------------------------------------
+
+
+class Table(nn.Module):
+    """The sum of a table's cubes, of some of its rows only."""
+
+    def __init__(self, rows: int, *, padding: int | None = None) -> None:
+        super().__init__()
+        self.rows = nn.Embedding(rows, 4, padding_idx=padding)
+        self.fixed = nn.Parameter(torch.ones(2), requires_grad=False)
+        nn.init.normal_(self.rows.weight)
+
+    def forward(self, batch: Batch) -> Tensor:
+        return (self.rows(batch["ids"]) ** 3).sum() + self.fixed.sum()
+
+
+def table_check(table: Table, ids: list[int], **options: Any) -> BlockCheck:
+    batch = {"ids": torch.tensor(ids)}
+    found = list(check_gradients(table, batch, lambda model, batch: model(batch), **options))
+    assert [check.name for check in found] == ["rows.weight"], "what is not trained is not checked"
+    return found[0]
+
+
+def test_a_small_block_is_compared_whole_but_for_padding() -> None:
+    """The row of padding has no gradient by design, though the loss depends on it."""
+    assert table_check(Table(5), [1, 2, 0]).compared == 20
+    check = table_check(Table(5, padding=0), [1, 2, 0])
+    assert (check.compared, check.size, check.passed) == (16, 20, True)
+
+
+def test_of_a_large_block_a_sample_is_compared_mostly_where_something_happens() -> None:
+    check = table_check(Table(1000), list(range(500)))
+    assert (check.compared, check.shape) == (MOST_ENTRIES, (1000, 4))
+    assert check.difference > 0
+    assert check.passed
+
+
+@pytest.mark.parametrize("factor", [0.0, 1.01])
+def test_a_sample_finds_gradients_that_are_wrong_or_missing(
+    factor: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wrong(model: nn.Module, batch: Batch) -> Tensor:
+        return model(batch) * factor + model(batch).detach() * (1 - factor)
+
+    batch = {"ids": torch.arange(500)}
+    (check,) = check_gradients(Table(1000), batch, wrong)
+    assert not check.right
+    monkeypatch.setattr(gradient_check, "MOST_ENTRIES", 10)
+    (check,) = check_gradients(Table(1000), batch, wrong)
+    assert check.compared == 10
+    assert not check.right
+
+
+# --- kinks -----------------------------------------------------------------------------------------------
+
+
+def test_a_part_says_that_it_has_kinks_and_a_smaller_step_is_taken() -> None:
+    assert kinked_parts(nn.Sequential(nn.Linear(2, 2), nn.Tanh())) == []
+    assert kinked_parts(nn.Sequential(nn.ReLU(), nn.MaxPool1d(2), nn.ReLU())) == ["ReLU", "MaxPool1d"]
+    cnn = CharCNN(size=5, width=2, filters=2, kernel=3, dropout=0.0)
+    assert kinked_parts(nn.Sequential(cnn)) == ["CharCNN"]
+    assert step_for(cnn) == KINKED_STEP
+    assert step_for(nn.Tanh()) == SMOOTH_STEP
+
+
+def test_the_character_network_is_right_though_large_steps_step_over_its_kinks() -> None:
+    """Without the smaller step a right network would be called wrong."""
+    cnn = CharCNN(size=3, width=1, filters=1, kernel=1, dropout=0.0)
+    with torch.no_grad():
+        cnn.characters.weight[1:, 0] = torch.tensor([1.0, 1.00002])  # the second is largest, not by far
+        cnn.convolution.weight.fill_(1.0)
+    batch = {
+        "chars": torch.tensor([[1, 2]]),
+        "char_lengths": torch.tensor([2]),
+        "forms": torch.tensor([[0]]),
+    }
+
+    def characters(epsilon: float | None) -> BlockCheck:
+        found = check_gradients(cnn, batch, lambda part, batch: part(batch).sum(), epsilon=epsilon)
+        return next(check for check in found if check.name == "characters.weight")
+
+    assert characters(SMOOTH_STEP).difference > 0.1
+    assert characters(KINKED_STEP).passed
+    assert characters(None).passed
