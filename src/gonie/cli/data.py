@@ -107,7 +107,7 @@ def convert_command(
     scheme: Annotated[
         str | None,
         typer.Option(
-            "--scheme", help="Scheme to write: IOB1, IOB2, BIOES or BILOU; the file's own unless given."
+            "--scheme", help="Scheme to write: IOB1, IOB2, BIOES, BILOU or IO; the file's own unless given."
         ),
     ] = None,
     repair: Annotated[
