@@ -72,6 +72,10 @@ class Preparations:
         self._key = ""
         self._prepared: Prepared | None = None
 
+    def forget(self) -> None:
+        """Free the memory."""
+        self._prepared = None
+
     def get(self, recipe: Recipe, note: Callable[[str], None]) -> Prepared:
         """What ``prepare`` gives, or gave."""
         key = what_is_read(recipe)

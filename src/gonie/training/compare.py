@@ -154,6 +154,7 @@ def _go_on(
     if jobs == 1:
         complete = run_here(_alike_together(waiting), preparations, tell, keep=plan.keep)
     else:
+        preparations.forget()  # every worker has its own
         complete = run_spread(_alike_together(waiting), tell, jobs=jobs, keep=plan.keep)
     if not complete:
         display.interrupted(folder)

@@ -54,7 +54,7 @@ def build(comparison: Comparison) -> Figure:
     columns = max(1, len(axes))
     rows = 2 if axes else 1
     figure = Figure(figsize=(WIDTH * columns, HEIGHT * rows), dpi=DOTS, layout="constrained")
-    panels = figure.subplots(rows, columns, squeeze=False)
+    panels = figure.subplots(rows, columns, squeeze=False, sharey="row")
     for at, axis in enumerate(axes):
         _draw_values(panels[0, at], comparison, axis)
         _draw_curves(panels[1, at], comparison, axis)
