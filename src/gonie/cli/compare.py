@@ -41,8 +41,8 @@ def compare(
 ) -> None:
     """Train every combination of recipes and values: a table of means, spreads and p, and learning curves.
 
-    Killed or stopped at any moment, it goes on with --resume from where each cell was. The exit status is 1 if
-    a cell failed.
+    Killed or stopped at any moment, it goes on with --resume from where each cell was. The exit status is 1
+    if a cell failed.
 
     Examples:
 

@@ -22,6 +22,7 @@ from gonie.training.outcome import Scores
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 MOST_PANELS = 6
 MOST_CURVES = 8
@@ -123,13 +124,16 @@ def _scale(panel: Axes, axis: Axis) -> None:
 def _draw_curves(panel: Axes, comparison: Comparison, axis: Axis) -> None:
     """The mean learning curve at each value; of many values some, evenly spaced."""
     chosen = _spaced(axis.values, MOST_CURVES)
+    lines, names = [], []
     for value, color in zip(chosen, _colors(axis, len(chosen)), strict=True):
         runs = [scores for row in comparison.rows_with(axis, value) for scores in row.scores]
-        _draw_curve(panel, runs, color, label=short(value))
+        if drawn := _draw_curve(panel, runs, color):
+            lines.append(drawn[0])
+            names.append(short(value))
     panel.set_xlabel("epoch")
     left = len(axis.values) - len(chosen)
     title = f"{short(axis.label)} ({left} more)" if left else short(axis.label)
-    panel.legend(title=title, fontsize="x-small", title_fontsize="x-small", ncols=2)
+    panel.legend(lines, names, title=title, fontsize="x-small", title_fontsize="x-small", ncols=2)
     _whole_epochs(panel)
 
 
@@ -138,21 +142,22 @@ def _draw_seeds(panel: Axes, comparison: Comparison) -> None:
     runs = [scores for row in comparison.rows for scores in row.scores]
     for scores in runs if len(runs) > 1 else []:
         _draw_curve(panel, [scores], DEV, alpha=0.25)
-    _draw_curve(panel, runs, DEV, label="dev")
+    _draw_curve(panel, runs, DEV)
     panel.set_xlabel("epoch")
     _whole_epochs(panel)
 
 
-def _draw_curve(
-    panel: Axes, runs: Sequence[Scores], color: Any, *, label: str | None = None, alpha: float = 1.0
-) -> None:
+def _draw_curve(panel: Axes, runs: Sequence[Scores], color: Any, *, alpha: float = 1.0) -> list[Line2D]:
+    """The mean curve of some runs, on dev and on train; the lines that there are."""
+    drawn = []
     dev = [[100 * point.dev for point in scores.curve] for scores in runs]
     train = [[100 * point.train for point in s.curve if point.train is not None] for s in runs]
-    for curves, line, name in ((dev, "-", label), (train, "--", None)):
+    for curves, line in ((dev, "-"), (train, "--")):
         mean = mean_curve([curve for curve in curves if curve])
         if mean:
             epochs = range(1, len(mean) + 1)
-            panel.plot(epochs, mean, line, color=color, label=name, alpha=alpha, linewidth=1.4)
+            drawn += panel.plot(epochs, mean, line, color=color, alpha=alpha, linewidth=1.4)
+    return drawn
 
 
 def mean_curve(curves: Sequence[Sequence[float]]) -> list[float]:
