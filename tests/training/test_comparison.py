@@ -94,6 +94,11 @@ def test_a_best_value_at_the_edge_is_told_in_the_order_of_numbers(best: int, wor
     assert judged(grid, *cells).reading()[1].startswith(words)
 
 
+def test_nothing_lies_below_zero() -> None:
+    grid = read_grid(["ner"], ["model.dropout.input=0,0.5"])
+    assert judged(grid, [scores(0.9)], [scores(0.5)]).reading()[1] == "input: best at 0, the lowest there is"
+
+
 def test_inside_the_range_and_among_categories_nothing_is_suggested() -> None:
     inside = judged(THREE, [scores(0.5)], [scores(0.9)], [scores(0.5)])
     assert inside.reading()[1] == "lr: best at 0.2"

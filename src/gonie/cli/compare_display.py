@@ -41,6 +41,7 @@ class CompareDisplay:
         )
         self._whole: TaskID | None = None
         self._running: dict[Path, TaskID] = {}
+        self._shares: dict[Path, float] = {}  # how much of each run in the middle is done
         self._names: dict[str, str] = {}
         self._notes: set[str] = set()
         self._total = self._done = self._done_here = 0
@@ -125,9 +126,10 @@ class CompareDisplay:
     def _advance(self, event: Advanced) -> None:
         at = f"epoch {event.epoch}/{event.epochs}"
         at += "" if event.score is None else f"  dev {100 * event.score:.2f}"
+        self._shares[event.folder] = share = (event.epoch - 1 + event.share) / event.epochs
         if self._whole is not None:
-            share = (event.epoch - 1 + event.share) / event.epochs
             self._progress.update(self._running[event.folder], completed=share, told=at)
+            self._show_whole()
         elif time.monotonic() - self._spoke > QUIET_SECONDS:
             self._say(f"{self._name(event.folder)}: {at}")
 
@@ -137,6 +139,7 @@ class CompareDisplay:
 
         self._done += 1
         self._done_here += 1
+        self._shares.pop(folder, None)
         place = f"{self._done:>{len(str(self._total))}}/{self._total}  {self._name(folder)}:"
         if self._whole is not None:
             self._progress.remove_task(self._running.pop(folder))
@@ -161,11 +164,12 @@ class CompareDisplay:
             )
 
     def _left(self) -> str:
-        """The time to the end, should the others take as long as those done here."""
-        if not self._done_here:
+        """The time to the end, should the rest take as long as what was done here."""
+        begun = sum(self._shares.values())
+        if not self._done_here + begun:
             return "?"
-        each = (time.monotonic() - self._began) / self._done_here
-        return clock(each * (self._total - self._done))
+        each = (time.monotonic() - self._began) / (self._done_here + begun)
+        return clock(each * (self._total - self._done - begun))
 
     def _name(self, folder: Path) -> str:
         return self._names.get(folder.name, folder.name)

@@ -193,7 +193,9 @@ def _edge(axis: Axis, value: str) -> str:
     number = axis.numbers[axis.values.index(value)]
     if number == max(axis.numbers):
         return ", the highest tried: try higher"
-    return ", the lowest tried: try lower" if number == min(axis.numbers) else ""
+    if number == min(axis.numbers):
+        return ", the lowest tried: try lower" if number else ", the lowest there is"  # no key goes below 0
+    return ""
 
 
 def _judged(row: Row, best: Row) -> Row:
