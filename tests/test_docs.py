@@ -56,7 +56,16 @@ def _keys(model: type[BaseModel], prefix: str = "") -> list[str]:
 
 def test_every_command_has_its_heading() -> None:
     page = (ROOT / "docs" / "commands.md").read_text("utf-8")
-    for command in ("demo", "train", "evaluate", "tag", "data check", "data stats", "data convert"):
+    for command in (
+        "demo",
+        "train",
+        "evaluate",
+        "tag",
+        "compare",
+        "data check",
+        "data stats",
+        "data convert",
+    ):
         assert f"## `gonie {command}`" in page
         assert f"Usage: gonie {command}" in page
 

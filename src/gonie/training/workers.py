@@ -72,27 +72,35 @@ def run_spread(folders: Iterable[Path], tell: Tell, *, jobs: int, keep: bool) ->
                 waiting.clear()
                 for worker in workers:
                     worker.process.terminate()  # it saves where it stands
-            for ready in wait([worker.pipe for worker in workers], timeout=WAIT):
-                worker = next(worker for worker in workers if worker.pipe is ready)
-                try:
-                    said = worker.pipe.recv()
-                except (EOFError, OSError):
-                    workers.remove(worker)
-                    if worker.folder is not None and not interrupt.asked:
-                        raise _lost(worker) from None
+            for worker in _ready(workers):
+                if _listen(worker, waiting, tell):
                     continue
-                _heed(said, tell)
-                if isinstance(said, Ended):
-                    _send_next(worker, waiting)
+                workers.remove(worker)
+                if worker.folder is not None and not interrupt.asked:
+                    raise _lost(worker)
     return not interrupt.asked
 
 
-def _heed(said: Event | Refused | Crashed, tell: Tell) -> None:
+def _ready(workers: list[Worker]) -> list[Worker]:
+    """Those that have said something, or are gone; none if nobody does for a while."""
+    ready = wait([worker.pipe for worker in workers], timeout=WAIT)
+    return [worker for worker in workers if worker.pipe in ready]
+
+
+def _listen(worker: Worker, waiting: deque[Path], tell: Tell) -> bool:
+    """Pass on what the worker says, and give it the next cell at the end of one; false if it is gone."""
+    try:
+        said: Event | Refused | Crashed = worker.pipe.recv()
+    except (EOFError, OSError):
+        return False
     if isinstance(said, Refused):
         raise GonieError(said.reason)
     if isinstance(said, Crashed):
         raise RuntimeError(f"a worker met an error:\n{said.trace}")
     tell(said)
+    if isinstance(said, Ended):
+        _send_next(worker, waiting)
+    return True
 
 
 def _send_next(worker: Worker, waiting: deque[Path]) -> None:
