@@ -28,6 +28,7 @@ MOST_PANELS = 6
 MOST_CURVES = 8
 MOST_TICKS = 12
 LONGEST_LABEL = 24
+TICK_ROOM = 36  # letters that fit under a panel side by side
 LOG_SPAN = 30
 """From this ratio of the largest to the smallest value on, an axis of positive numbers is logarithmic."""
 
@@ -77,8 +78,9 @@ def _draw_values(panel: Axes, comparison: Comparison, axis: Axis) -> None:
     """Mean and spread of train and dev at each value, and every cell as a faint dot."""
     places = axis.numbers or tuple(float(at) for at in range(len(axis.values)))
     by_value = sorted(zip(places, axis.values, strict=True))
-    for side, color, line in (("dev", DEV, "-"), ("train", TRAIN, "--")):
-        found = [(x, _percents(comparison.rows_with(axis, value), side)) for x, value in by_value]
+    aside = 0.0 if axis.numbers else 0.05  # bars of categories stand beside each other
+    for side, color, line, shift in (("dev", DEV, "-", -aside), ("train", TRAIN, "--", aside)):
+        found = [(x + shift, _percents(comparison.rows_with(axis, value), side)) for x, value in by_value]
         known = [(x, values) for x, values in found if values]
         if not known:
             continue
@@ -107,7 +109,7 @@ def _scale(panel: Axes, axis: Axis) -> None:
     """Numbers where they stand, on a logarithmic scale if they span much; categories side by side."""
     if axis.numbers is None:
         panel.set_xticks(range(len(axis.values)), [short(value) for value in axis.values])
-        if sum(map(len, axis.values)) > 20:
+        if sum(map(len, axis.values)) > TICK_ROOM:
             panel.tick_params(axis="x", labelrotation=20)
         panel.margins(x=0.15)
         return
