@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -142,3 +143,14 @@ def test_a_display_without_closing_leaves_the_end_to_others() -> None:
 )
 def test_times_are_short(seconds: float, text: str) -> None:
     assert clock(seconds) == text
+
+
+def test_the_score_on_training_sentences_is_shown_where_there_is_one() -> None:
+    display, file = shown(False)
+    with display:
+        display.begin(summary())
+        display.epoch(epoch(1))
+        display.epoch(replace(epoch(2), train_score=0.875))
+    first, second = (line for line in plain(file).splitlines() if line.startswith("epoch"))
+    assert "train" not in first
+    assert "dev F1  50.00  train  87.50" in second

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gonie.errors import OutputError, ResumeError
-from gonie.training.folder import RunFolder
+from gonie.training.folder import RunFolder, held, next_folder
 
 
 def test_a_folder_is_made_with_its_parents_and_says_so(tmp_path: Path) -> None:
@@ -70,3 +70,20 @@ def test_two_processes_do_not_train_in_one_folder(tmp_path: Path) -> None:
         pass
     with run.held():
         pass
+
+
+def test_a_folder_is_held_by_one_at_a_time(tmp_path: Path) -> None:
+    with held(tmp_path), pytest.raises(ResumeError, match="another process"), held(tmp_path):
+        pass
+    with held(tmp_path):
+        pass
+
+
+def test_a_name_is_free_until_its_mark_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert next_folder("x", mark="m") == next_folder("x", mark="m", resume=True) == Path("runs/x")
+    (tmp_path / "runs/x").mkdir(parents=True)
+    assert next_folder("x", mark="m") == Path("runs/x")
+    (tmp_path / "runs/x/m").touch()
+    assert next_folder("x", mark="m") == Path("runs/x-2")
+    assert next_folder("x", mark="m", resume=True) == Path("runs/x")

@@ -53,3 +53,16 @@ def test_in_another_thread_training_works_without_signals() -> None:
     thread.start()
     thread.join()
     assert seen == [False]
+
+
+def test_a_block_within_another_shares_its_wish() -> None:
+    """Ctrl-C while one cell of many ends must stop the others too, and one while data is read, training."""
+    with Interrupt() as outer:
+        with Interrupt() as inner:
+            os.kill(os.getpid(), signal.SIGINT)
+            assert inner.asked
+        assert outer.asked
+        with Interrupt() as later:
+            assert later.asked
+            with pytest.raises(KeyboardInterrupt):
+                os.kill(os.getpid(), signal.SIGINT)

@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from gonie.cli import check_gradients, data, demo, evaluate, tag, train, vectors
+from gonie.cli import check_gradients, compare, data, demo, evaluate, tag, train, vectors
 from gonie.errors import GonieError, MissingExtraError
 
 EXTRAS = {"torch": "train", "onnx": "train", "psutil": "train", "tomli_w": "train", "matplotlib": "train"}
@@ -25,6 +25,7 @@ app.command()(demo.demo)
 app.command()(train.train)
 app.command()(evaluate.evaluate)
 app.command()(tag.tag)
+app.command()(compare.compare)
 app.command()(vectors.vectors)
 app.command()(check_gradients.check_gradients)
 app.add_typer(data.app, name="data")

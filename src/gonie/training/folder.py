@@ -22,7 +22,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -98,15 +98,9 @@ class RunFolder:
             else:
                 path.unlink(missing_ok=True)
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self) -> AbstractContextManager[None]:
         """Within the block no other process trains in this folder; the hold ends with the process."""
-        descriptor = os.open(self.root, os.O_RDONLY)
-        try:
-            _lock(descriptor, self.root)
-            yield
-        finally:
-            os.close(descriptor)
+        return held(self.root)
 
     def _outputs(self) -> tuple[Path, ...]:
         weights = (self.last, self.best)
@@ -129,6 +123,27 @@ class RunFolder:
     def write_history(self, records: list[dict[str, Any]]) -> None:
         """Write the records of all epochs so far, whole or not at all."""
         atomic_write(self.metrics, "".join(json.dumps(record) + "\n" for record in records))
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Within the block no other process holds ``folder``; the hold ends with the process."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        _lock(descriptor, folder)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def next_folder(name: str, *, mark: str, resume: bool = False) -> Path:
+    """runs/NAME, or the next name without a file ``mark`` in it; to resume, the latest that has one."""
+    folder, latest = Path("runs") / name, Path("runs") / name
+    number = 1
+    while (folder / mark).exists():
+        number += 1
+        latest, folder = folder, Path("runs") / f"{name}-{number}"
+    return latest if resume else folder
 
 
 def _lock(descriptor: int, folder: Path) -> None:

@@ -9,7 +9,10 @@ from typing import Any
 
 
 class Interrupt:
-    """Within the block, ``asked`` turns true at the first signal; a second Ctrl-C stops at once."""
+    """Within the block, ``asked`` turns true at the first signal; a second Ctrl-C stops at once.
+
+    A block within another shares its wish: what is asked of one is asked of both.
+    """
 
     def __init__(self) -> None:
         self.asked = False
@@ -19,6 +22,7 @@ class Interrupt:
         if threading.current_thread() is threading.main_thread():  # elsewhere Python takes no handlers
             for number in (signal.SIGINT, signal.SIGTERM):
                 self._before[number] = signal.signal(number, self._ask)
+        self.asked = self._outer is not None and self._outer.asked
         return self
 
     def __exit__(
@@ -31,3 +35,11 @@ class Interrupt:
         if self.asked and number == signal.SIGINT:
             raise KeyboardInterrupt
         self.asked = True
+        if self._outer is not None:
+            self._outer.asked = True
+
+    @property
+    def _outer(self) -> Interrupt | None:
+        """The block that this one is within."""
+        owner = getattr(self._before.get(signal.SIGINT), "__self__", None)
+        return owner if isinstance(owner, Interrupt) else None

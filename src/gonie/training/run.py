@@ -28,7 +28,7 @@ from gonie.models.tagger import Tagger
 from gonie.runtime.load import load
 from gonie.training.beside import Beside, as_json, build_variants, score_baselines, summary
 from gonie.training.fit import Trainee, begin, choose_device, fit
-from gonie.training.folder import RunFolder
+from gonie.training.folder import RunFolder, next_folder
 from gonie.training.loop import Epoch, Step
 from gonie.training.memory import memory_errors
 from gonie.training.prepare import Prepared, prepare
@@ -86,13 +86,7 @@ class Result:
 
 def default_folder(recipe: str, *, resume: bool = False) -> Path:
     """runs/NAME; for a new run the next free name if that is taken, to resume the latest one there is."""
-    name = Path(recipe).name.removesuffix(".toml")
-    folder, latest = Path("runs") / name, Path("runs") / name
-    number = 1
-    while (folder / "recipe.toml").exists():
-        number += 1
-        latest, folder = folder, Path("runs") / f"{name}-{number}"
-    return latest if resume else folder
+    return next_folder(Path(recipe).name.removesuffix(".toml"), mark="recipe.toml", resume=resume)
 
 
 def start_run(recipe: Recipe, folder: Path, display: Display) -> Result | None:

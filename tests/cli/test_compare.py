@@ -1,0 +1,120 @@
+"""`gonie compare` as it is typed: what it shows, what it leaves, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Gonie = Callable[..., Any]
+
+
+@pytest.fixture
+def small(toy: Path) -> list[str]:
+    return [str(toy / "toy.toml"), "--set", "train.epochs=2", "--jobs", "1"]
+
+
+def test_a_comparison_is_shown_and_left_in_its_folder(gonie: Gonie, small: list[str], tmp_path: Path) -> None:
+    out = tmp_path / "c"
+    ended = gonie("compare", *small, "--set", "train.lr=0.01,0.05", "--seeds", "2", "--out", out)
+    assert ended.code == 0, ended.err
+    for words in (
+        "80 sentences",
+        "2 cells, 2 seeds each, 1 at a time",
+        "1/4  lr=0.01 seed=1: dev ",
+        "4/4  lr=0.05 seed=2: dev ",
+        "dev F1 ",
+        "±",
+        "best with lr=",
+        "the highest tried: try higher",
+        "train - dev by value",
+        str(out / "curves.png"),
+        f"try:  gonie train {out}/cells/",
+    ):
+        assert words in ended.out, words
+    assert (out / "curves.svg").read_bytes().startswith(b"<?xml")
+    assert len(json.loads((out / "results.json").read_text("utf-8"))["cells"]) == 2
+
+
+def test_the_command_for_the_best_cell_trains_it(gonie: Gonie, small: list[str], tmp_path: Path) -> None:
+    ended = gonie("compare", *small, "--out", tmp_path / "c")
+    command = next(line for line in ended.out.splitlines() if line.startswith("try:"))
+    recipe = command.split()[-1]
+    trained = gonie("train", recipe, "--out", tmp_path / "best")
+    assert trained.code == 0, trained.err
+    found = json.loads((tmp_path / "c" / "results.json").read_text("utf-8"))["cells"][0]["dev"]["mean"]
+    scores = json.loads((tmp_path / "best" / "evaluation.json").read_text("utf-8"))
+    assert scores["dev"]["f1"] == pytest.approx(found)
+
+
+def test_several_recipes_features_and_vectors_are_one_table(gonie: Gonie, toy: Path, tmp_path: Path) -> None:
+    """The robustness table of Huang et al. 2015: model by vectors by features."""
+    vectors = tmp_path / "v.txt"
+    vectors.write_text("anna 0.1 0.2 0.3\nseoul 0.3 0.1 0.2\n", "utf-8")
+    files = [f"data.{split}={toy}/{split}.conll" for split in ("train", "dev", "test")]
+    settings = [*files, "model.encoder.hidden=4", "train.epochs=1", "train.device=cpu"]
+    swept = [f"data.vectors=none,{vectors}", 'model.head.direct=[],["spelling","context"]']
+    options = [part for change in (*swept, *settings) for part in ("--set", change)]
+    ended = gonie("compare", "lstm", "bilstm-crf", *options, "--jobs", "1", "--out", tmp_path / "c")
+    assert ended.code == 0, ended.err
+    cells = json.loads((tmp_path / "c" / "results.json").read_text("utf-8"))["cells"]
+    assert [cell["values"][0] for cell in cells] == ["lstm"] * 4 + ["bilstm-crf"] * 4
+    assert len({tuple(cell["values"]) for cell in cells}) == 8
+
+
+def test_a_cell_that_diverges_ends_with_1(gonie: Gonie, small: list[str], tmp_path: Path) -> None:
+    """Scripts tell by it that the table has holes."""
+    diverging = ["--set", "train.optimizer=sgd", "--set", "train.clip=0", "--set", "train.lr=0.1,1e30"]
+    ended = gonie("compare", *small, *diverging, "--out", tmp_path / "c")
+    assert ended.code == 1
+    assert "failed: the loss became" in ended.out
+    assert "failed: cells/2_lr=1e30_seed=1: the loss became" in ended.out
+    assert "1e30" in (tmp_path / "c" / "table.tsv").read_text("utf-8")
+
+
+def test_names_follow_the_recipe_and_resume_finds_the_latest(
+    gonie: Gonie, small: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("compare-toy", "compare-toy-2"):
+        assert gonie("compare", *small).code == 0
+        assert (tmp_path / "runs" / name / "table.md").is_file()
+    again = gonie("compare", *small, "--resume")
+    assert again.code == 0
+    assert "1 of 1 runs are done already" in again.out
+    assert "runs/compare-toy-2/curves.png" in again.out
+
+
+def test_mistakes_are_all_said_at_once_and_nothing_is_made(gonie: Gonie, toy: Path, tmp_path: Path) -> None:
+    out = tmp_path / "c"
+    options = ["--set", "train.lr=0.1,-1,x", "--set", "train.epoch=2", "--set", "model.encoder.hidden=0,4"]
+    ended = gonie("compare", toy / "toy.toml", *options, "--out", out)
+    assert ended.refused("train.lr", "did you mean 'epochs'?", "model.encoder.hidden", "hidden=0")
+    assert ended.err.count("did you mean") == 1
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "expected a recipe"),
+        (["--resume"], "--out"),
+        (["--resume", "--out", "nowhere"], "without --resume"),
+        (["nr"], "did you mean 'ner'?"),
+        (["ner", "--set", "train.lr=1", "--set", "train.lr=2"], "set twice"),
+        (["ner", "--seeds", "0"], "seeds"),
+        (["ner", "--jobs", "0"], "jobs"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(gonie: Gonie, arguments: list[str], words: str) -> None:
+    assert gonie("compare", *arguments).refused(words)
+
+
+def test_other_settings_are_not_resumed(gonie: Gonie, small: list[str], tmp_path: Path) -> None:
+    out = tmp_path / "c"
+    assert gonie("compare", *small, "--out", out).code == 0
+    assert gonie("compare", "--out", out, "--resume", "--seeds", "2").refused("something else", "--out")
+    assert gonie("compare", *small, "--out", out).refused("holds a comparison already", "--resume")
