@@ -128,7 +128,7 @@ def _outcome(run: RunFolder, preparations: Preparations, tell: Tell) -> Outcome 
     trainee = begin(recipe, prepared)
     if run.last.exists():
         trainee.state.restore(run.last)
-    if must_compile(trainee.model):
+    if must_compile(trainee.model, per_window=recipe.train.optimizer == "per-window"):
         tell(Note("compiling the model's loops for this processor: some fifteen seconds, once"))
     watcher = Teller(run.root, epochs=recipe.train.epochs, tell=tell)
     if not fit(recipe.train, prepared, run, trainee, watcher):

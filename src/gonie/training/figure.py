@@ -15,7 +15,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from gonie.training.colors import OKABE_ITO
 from gonie.training.comparison import Comparison, Row
+from gonie.training.fonts import find_fonts
 from gonie.training.grid import Axis
 from gonie.training.outcome import Scores
 
@@ -33,17 +35,12 @@ LOG_SPAN = 30
 """From this ratio of the largest to the smallest value on, an axis of positive numbers is logarithmic."""
 
 WIDTH, HEIGHT, DOTS = 4.4, 3.4, 150
-DEV, TRAIN = "#0072B2", "#D55E00"
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
-"""Okabe & Ito's colours, which colour-blind readers tell apart."""
-
-HANGUL = ("Noto Sans CJK KR", "Noto Sans KR", "NanumGothic", "Malgun Gothic", "Apple SD Gothic Neo")
-"""Fonts to look for when a value is Korean."""
+DEV, TRAIN, *_ = OKABE_ITO
 
 
 def draw(comparison: Comparison) -> tuple[bytes, bytes]:
     """The figure as PNG and as SVG."""
-    with _style():
+    with _style([text for axis in comparison.axes for text in (axis.label, *axis.values)]):
         figure = build(comparison)
         return _saved(figure, "png"), _saved(figure, "svg")
 
@@ -177,7 +174,7 @@ def _spaced(values: tuple[str, ...], most: int) -> list[str]:
 def _colors(axis: Axis, number: int) -> list[Any]:
     """For numbers a ramp from dark to light in their order, for categories colours without order."""
     if axis.numbers is None:
-        return list(PALETTE[:number])
+        return list(OKABE_ITO[:number])
     from matplotlib import colormaps
 
     ramp = colormaps["viridis"]
@@ -207,13 +204,13 @@ def _explain(panel: Axes) -> None:
 
 
 @contextmanager
-def _style() -> Iterator[None]:
-    """Within the block matplotlib draws alike on every machine, whatever its own settings are."""
-    from matplotlib import font_manager, style
+def _style(texts: Sequence[str]) -> Iterator[None]:
+    """Within the block matplotlib draws these texts alike on every machine, whatever its own settings are."""
+    from matplotlib import style
 
-    installed = {font.name for font in font_manager.fontManager.ttflist}
+    fonts, _ = find_fonts(texts)
     settings: dict[Any, Any] = {
-        "font.family": ["DejaVu Sans", *(name for name in HANGUL if name in installed)],
+        "font.family": fonts,
         "font.size": 9,
         "svg.fonttype": "none",
         "svg.hashsalt": "gonie",

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gonie.data.schemes import OUTSIDE
 from gonie.errors import OutputError
+from gonie.training.colors import OKABE_ITO
 from gonie.training.fonts import find_fonts
 from gonie.training.vector_map import Floats
 from gonie.training.word_vectors import UNSEEN, Word
@@ -21,10 +22,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe & Ito's palette, which colour-blind readers can tell apart; each label has a marker of its own too.
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+*COLORS, GREY = OKABE_ITO
 MARKERS = "os^DvPX*"
-FAINT = {OUTSIDE: ("#999999", "."), UNSEEN: ("#999999", "x")}
+FAINT = {OUTSIDE: (GREY, "."), UNSEEN: (GREY, "x")}
 SIZE, DOTS = (14.0, 7.6), 150  # inches, and dots to each
 TEXT = 7.0  # points
 LONGEST = 20  # characters of a word that are shown
