@@ -47,6 +47,13 @@ def shuffled_batches(
     return [batches[i] for i in generator.permutation(len(batches))]
 
 
+def mixed_batches(
+    lengths: Rows, *, tokens: int, sentences: int, generator: np.random.Generator
+) -> list[Rows]:
+    """Batches of one training epoch in wholly random order: for whoever pays nothing for padding."""
+    return cut(lengths, generator.permutation(len(lengths)), tokens=tokens, sentences=sentences)
+
+
 def sorted_batches(lengths: Rows, *, tokens: int, sentences: int) -> list[Rows]:
     """Batches for prediction: longest first, so that running out of memory shows at once."""
     return cut(lengths, np.argsort(-lengths, kind="stable"), tokens=tokens, sentences=sentences)

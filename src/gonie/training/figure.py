@@ -32,7 +32,7 @@ MOST_TICKS = 12
 LONGEST_LABEL = 24
 TICK_ROOM = 36  # letters that fit under a panel side by side
 LOG_SPAN = 30
-"""From this ratio of the largest to the smallest value on, an axis of positive numbers is logarithmic."""
+"""From this ratio of the largest to the smallest value above 0 on, an axis is logarithmic."""
 
 WIDTH, HEIGHT, DOTS = 4.4, 3.4, 150
 DEV, TRAIN, *_ = OKABE_ITO
@@ -110,8 +110,12 @@ def _scale(panel: Axes, axis: Axis) -> None:
             panel.tick_params(axis="x", labelrotation=20)
         panel.margins(x=0.15)
         return
-    if min(axis.numbers) > 0 and max(axis.numbers) >= LOG_SPAN * min(axis.numbers):
-        panel.set_xscale("log")
+    positive = [number for number in axis.numbers if number > 0]
+    if positive and min(axis.numbers) >= 0 and max(positive) >= LOG_SPAN * min(positive):
+        if len(positive) == len(axis.numbers):
+            panel.set_xscale("log")
+        else:  # a 0 stands one step before the smallest
+            panel.set_xscale("symlog", linthresh=min(positive), linscale=0.5)
     if len(axis.numbers) <= MOST_TICKS:
         panel.set_xticks(axis.numbers, [short(value) for value in axis.values])
         panel.set_xticks([], minor=True)

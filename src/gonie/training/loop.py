@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from gonie.data.batching import shuffled_batches
 from gonie.data.corpus import Corpus
 from gonie.errors import GonieError
 from gonie.models.config import TrainConfig
@@ -110,7 +109,7 @@ def _run_epoch(
     state: State, model: Tagger, corpus: Corpus, config: TrainConfig, update: Update
 ) -> Iterator[Step]:
     progress = state.progress
-    batches = shuffled_batches(
+    batches = update.batches(
         corpus.lengths,
         tokens=config.batch_tokens,
         sentences=batch_size(config, len(corpus)),

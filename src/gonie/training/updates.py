@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.optim import Optimizer
 
+from gonie.data.batching import mixed_batches, shuffled_batches
 from gonie.data.corpus import Corpus, collate
 from gonie.models.config import TrainConfig
 from gonie.models.per_window import per_window
@@ -18,9 +20,14 @@ from gonie.models.scorer import to_tensors
 from gonie.models.tagger import Tagger
 from gonie.training.optim import bound_gradients, set_learning_rate
 
+Batches = Callable[..., list[NDArray[np.int64]]]
+
 
 class Update(Protocol):
     """The role. Random choices come from torch's generator, which the caller has seeded."""
+
+    batches: Batches
+    """How an epoch is cut: lengths, most cells and most sentences to batches of rows."""
 
     def __call__(self, rows: NDArray[np.int64], *, rate: float) -> Tensor:
         """Learn from the sentences ``rows`` at this rate; their mean loss before it, penalties apart. ()"""
@@ -36,6 +43,8 @@ def build_update(config: TrainConfig, model: Tagger, corpus: Corpus, optimizer: 
 
 class GradientUpdate:
     """One batch, one gradient by autograd, one step of the optimiser."""
+
+    batches: Batches = staticmethod(shuffled_batches)
 
     def __init__(self, config: TrainConfig, model: Tagger, corpus: Corpus, optimizer: Optimizer) -> None:
         self._config = config
@@ -63,7 +72,13 @@ class GradientUpdate:
 
 
 class WindowUpdate:
-    """Plain SGD after each single token of the batch, in random order (``nn.window``)."""
+    """Plain SGD after each single token of the batch, in random order (``nn.window``).
+
+    Sentences of like length do not go together: an epoch would end on short ones, say, and single steps are
+    all too ready to forget the others.
+    """
+
+    batches: Batches = staticmethod(mixed_batches)
 
     def __init__(self, config: TrainConfig, model: Tagger, corpus: Corpus) -> None:
         self._corpus = corpus
