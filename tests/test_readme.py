@@ -83,7 +83,7 @@ def place(tmp_path: Path, toy: Path, monkeypatch: pytest.MonkeyPatch, gonie: Cal
 
 def small(arguments: list[str]) -> list[str]:
     """The same command with settings for a model of seconds: of a new run, one epoch over a few sentences."""
-    if arguments[0] != "train" or "--resume" in arguments:
+    if arguments[0] not in ("train", "compare") or "--resume" in arguments:
         return arguments
     settings = list(SMALL)
     if not any(argument.startswith("data.train=") for argument in arguments):
@@ -94,8 +94,20 @@ def small(arguments: list[str]) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.usefixtures("place")
 def test_the_readme_can_be_followed_from_top_to_bottom(gonie: Callable) -> None:
+    assert follow(README, gonie) > 10
+    assert all(Path(name).is_file() for name in ("scores.json", "report.html"))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("place")
+def test_the_page_of_the_window_network_can_be_followed(gonie: Callable) -> None:
+    assert follow(ROOT / "docs" / "window.md", gonie) > 3
+
+
+def follow(page: Path, gonie: Callable) -> int:
+    """Do what a page says, from top to bottom; how many commands it had."""
     ran = 0
-    for block in marked(README, "run"):
+    for block in marked(page, "run"):
         if block.kind == "python":
             run_python(block.body)
             continue
@@ -105,8 +117,7 @@ def test_the_readme_can_be_followed_from_top_to_bottom(gonie: Callable) -> None:
             outcome = gonie(*small(arguments))
             assert outcome.code == 0, f"{command}\n{outcome.out}\n{outcome.err}"
             ran += 1
-    assert ran > 10
-    assert all(Path(name).is_file() for name in ("scores.json", "report.html"))
+    return ran
 
 
 def run_python(code: str, names: dict[str, object] | None = None) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gonie.data.batching import shuffled_batches, sorted_batches
+from gonie.data.batching import mixed_batches, shuffled_batches, sorted_batches
 
 lengths = st.lists(st.integers(1, 60), min_size=1, max_size=80).map(lambda x: np.array(x, dtype=np.int64))
 
@@ -20,18 +24,22 @@ def test_every_sentence_once_within_the_budget(
     sizes: np.ndarray, tokens: int, sentences: int, seed: int
 ) -> None:
     generator = np.random.default_rng(seed)
-    shuffled = shuffled_batches(sizes, tokens=tokens, sentences=sentences, generator=generator)
-    for batches in (shuffled, sorted_batches(sizes, tokens=tokens, sentences=sentences)):
+    made = [
+        make(sizes, tokens=tokens, sentences=sentences, generator=generator)
+        for make in (shuffled_batches, mixed_batches)
+    ]
+    for batches in (*made, sorted_batches(sizes, tokens=tokens, sentences=sentences)):
         assert sorted(np.concatenate(batches).tolist()) == list(range(len(sizes)))
         assert all(budget_holds(sizes, batch, tokens, sentences) for batch in batches)
 
 
-def test_the_same_seed_gives_the_same_batches_and_another_epoch_others() -> None:
+@pytest.mark.parametrize("make", [shuffled_batches, mixed_batches])
+def test_the_same_seed_gives_the_same_batches_and_another_epoch_others(make: Callable[..., Any]) -> None:
     sizes = np.random.default_rng(0).integers(1, 40, 200)
 
     def epoch(number: int) -> list[list[int]]:
         generator = np.random.default_rng([7, number])
-        return [b.tolist() for b in shuffled_batches(sizes, tokens=400, sentences=32, generator=generator)]
+        return [b.tolist() for b in make(sizes, tokens=400, sentences=32, generator=generator)]
 
     assert epoch(1) == epoch(1)
     assert epoch(1) != epoch(2)
@@ -42,6 +50,14 @@ def test_little_is_padding() -> None:
     batches = shuffled_batches(sizes, tokens=1000, sentences=32, generator=np.random.default_rng(1))
     cells = sum(sizes[b].max() * len(b) for b in batches)
     assert sizes.sum() / cells > 0.8
+
+
+def test_mixed_batches_are_each_like_the_whole() -> None:
+    """Or single steps would end an epoch on short sentences alone, and forget the others."""
+    sizes = np.random.default_rng(0).geometric(1 / 16, 5000)
+    batches = mixed_batches(sizes, tokens=20_000, sentences=1000, generator=np.random.default_rng(1))
+    means = [sizes[batch].mean() for batch in batches[:-1]]
+    assert max(means) - min(means) < 0.3 * sizes.mean()
 
 
 def test_nothing_gives_nothing() -> None:

@@ -187,6 +187,15 @@ def test_exactly_the_vectors_meant_are_trained(
     assert not embedding.table()[0].any(), "padding stays zero"
 
 
+@pytest.mark.parametrize(("tuned", "trained"), [("missing", True), ("all", True), ("none", False)])
+def test_random_vectors_are_kept_as_drawn_only_if_the_recipe_says_so(
+    tuned: str, trained: bool, encoding: Encoding
+) -> None:
+    embedding = build(config({"words": {"tuned": tuned}}), encoding).embedding
+    assert isinstance(embedding, WordEmbedding)
+    assert embedding.weight.requires_grad is trained
+
+
 @pytest.mark.parametrize("bound", [False, True])
 def test_training_keeps_to_the_scheme_where_the_recipe_says_so(bound: bool, encoding: Encoding) -> None:
     """The chance of a sequence that the scheme forbids: none in a bound model, some in a free one."""

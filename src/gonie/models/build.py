@@ -143,6 +143,7 @@ def build_words(config: WordsConfig, encoding: Encoding, pretrained: Pretrained 
         return WordEmbedding(
             size=len(vocabulary),
             width=config.width,
+            tuned=config.tuned != "none",
             singletons=singletons,
             singleton_rate=config.singleton_rate,
         )

@@ -104,7 +104,8 @@ class WordsConfig(Section):
     width: Size = Field(default=100, description="width of random vectors; pretrained ones bring their own")
     tuned: Literal["missing", "all", "none"] = Field(
         default="missing",
-        description="which vectors to train beside pretrained ones: only those missing there, all, or none",
+        description="which vectors to train: beside pretrained ones only those missing there, all, or none; "
+        "random ones all, unless none",
     )
     singleton_rate: Rate = Field(
         default=0.5, description="how often a word met once in training is trained as unknown"
