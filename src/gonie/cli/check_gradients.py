@@ -6,24 +6,16 @@ from typing import Annotated
 
 import typer
 
+from gonie.cli.settings import Changes, RecipeName
+
 SMALLEST_STEP, LARGEST_STEP = 1e-10, 0.1
 NO_FILE = "made-up.conll"  # for recipes that leave data.train to the user; never opened
 
 
 def check_gradients(
-    recipe: Annotated[
-        str,
-        typer.Argument(
-            metavar="RECIPE", help="A recipe file, or the name of a shipped one (ner, pos, chunk, …)."
-        ),
-    ],
+    recipe: RecipeName,
     *,
-    changes: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="KEY=VALUE", help="Change any key: --set model.chars.kind=lstm. Repeatable."
-        ),
-    ] = None,
+    changes: Changes = None,
     seed: Annotated[
         int | None, typer.Option(help="Another text and other weights; same as --set train.seed=N.")
     ] = None,

@@ -7,21 +7,13 @@ from typing import Annotated
 
 import typer
 
+from gonie.cli.settings import Changes, RecipeName
+
 
 def train(
-    recipe: Annotated[
-        str,
-        typer.Argument(
-            metavar="RECIPE", help="A recipe file, or the name of a shipped one (ner, pos, chunk, …)."
-        ),
-    ],
+    recipe: RecipeName,
     *,
-    changes: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="KEY=VALUE", help="Change any key: --set data.train=mine.conll. Repeatable."
-        ),
-    ] = None,
+    changes: Changes = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for the run; runs/RECIPE, or the next free name, if not given."),
