@@ -12,6 +12,10 @@ g is the sigmoid where there is one output, else the softmax. ``by_hand`` derive
 What limits it: the first matrix (100 x 500 floats for H = 100, C = 5, D = 100) is too large for the nearest
 cache, and an update reads it twice and writes it once, 600 KB. So its gradient is never written down: the
 way back and the update are one pass, four rows at a time, each value read once and written once.
+
+What float32 cannot hold: α λ/m is some 1e-9 of a weight, and 1 - 1e-9 is 1. So the pull towards 0 is put off:
+matrices are kept as ``scale`` times what is stored, a window makes the scale smaller, and what has gathered
+is multiplied in now and then and at the end.
 """
 
 from __future__ import annotations
@@ -27,6 +31,9 @@ from gonie.nn.compiled import compiled, exp_in_place
 Floats = NDArray[Any]
 """float32 or float64, all of a call the same."""
 Ints = NDArray[np.int64]
+
+HALF = 0.5
+"""How small the scale of the matrices may become; a pull by more than that at once is not put off."""
 
 
 class Tokens(NamedTuple):
@@ -72,29 +79,49 @@ def run(order: Ints, tokens: Tokens, network: Network, rate: float, pull: float)
     edges, weights, output = network.edges, network.weights, network.output
     size = weights[0].shape[1] // edges.shape[1]
     depth, hidden = len(weights), output.shape[1]
-    step, keep = edges.dtype.type(rate), edges.dtype.type(1.0 - rate * pull)
+    step, shrink = edges.dtype.type(rate), 1.0 - rate * pull
+    put_off = shrink > HALF
+    keep = edges.dtype.type(1.0 if put_off else shrink)
+    scale = 1.0  # the matrices are this times what is stored
     x, dx = np.empty_like(weights[0][0]), np.empty_like(weights[0][0])  # (C * D,)
     states = np.empty((depth, hidden), edges.dtype)
     errors = np.empty((depth, hidden), edges.dtype)  # first ∂J/∂a, then δ
     p = np.empty_like(network.output_bias)  # (K,)
     total = 0.0
     for token in order:
+        now, scale = edges.dtype.type(scale), scale * shrink if put_off else scale
+        move = edges.dtype.type(rate / scale)  # of what is stored
         _read_window(x, token, size, tokens, network)
         for layer in range(depth):
             below = x if layer == 0 else states[layer - 1]
-            _multiply(weights[layer], below, network.biases[layer], states[layer])
+            _multiply(weights[layer], now, below, network.biases[layer], states[layer])
             _squash(states[layer])
-        _multiply(output, states[depth - 1], network.output_bias, p)
+        _multiply(output, now, states[depth - 1], network.output_bias, p)
         total += _compare(p, tokens.tags[token])
-        _go_back(output, p, states[depth - 1], errors[depth - 1], step, keep)
+        _go_back(output, now, p, states[depth - 1], errors[depth - 1], move, keep)
         _move(network.output_bias, p, step)
         for layer in range(depth - 1, -1, -1):
             below, error = (x, dx) if layer == 0 else (states[layer - 1], errors[layer - 1])
             _slope(errors[layer], states[layer])
-            _go_back(weights[layer], errors[layer], below, error, step, keep)
+            _go_back(weights[layer], now, errors[layer], below, error, move, keep)
             _move(network.biases[layer], errors[layer], step)
         _write_window(dx, token, size, tokens, network, step)
+        if scale < HALF:
+            _multiply_in(network, scale)
+            scale = 1.0
+    _multiply_in(network, scale)
     return total
+
+
+@compiled
+def _multiply_in(network: Network, scale: float) -> None:
+    """What is stored becomes the matrices themselves."""
+    if scale == 1.0:
+        return
+    factor = network.output.dtype.type(scale)
+    for weight in network.weights:
+        weight[:] = factor * weight
+    network.output[:] = factor * network.output
 
 
 @compiled
@@ -144,8 +171,8 @@ def _write_window(
 
 
 @compiled
-def _multiply(weight: Floats, x: Floats, bias: Floats, result: Floats) -> None:
-    """result = weight x + bias, four rows at a time. Shape: (H, D), (D,), (H,), (H,)."""
+def _multiply(weight: Floats, scale: np.float32, x: Floats, bias: Floats, result: Floats) -> None:
+    """result = scale weight x + bias, four rows at a time. Shape: (H, D), (), (D,), (H,), (H,)."""
     rows, width = weight.shape
     row = 0
     while row + 4 <= rows:
@@ -156,22 +183,28 @@ def _multiply(weight: Floats, x: Floats, bias: Floats, result: Floats) -> None:
             s1 += w1[i] * x[i]
             s2 += w2[i] * x[i]
             s3 += w3[i] * x[i]
-        result[row], result[row + 1] = s0 + bias[row], s1 + bias[row + 1]
-        result[row + 2], result[row + 3] = s2 + bias[row + 2], s3 + bias[row + 3]
+        result[row], result[row + 1] = scale * s0 + bias[row], scale * s1 + bias[row + 1]
+        result[row + 2], result[row + 3] = scale * s2 + bias[row + 2], scale * s3 + bias[row + 3]
         row += 4
     for last in range(row, rows):
         w = weight[last]
         s = weight.dtype.type(0.0)
         for i in range(width):
             s += w[i] * x[i]
-        result[last] = s + bias[last]
+        result[last] = scale * s + bias[last]
 
 
 @compiled
 def _go_back(
-    weight: Floats, error: Floats, x: Floats, dx: Floats, step: np.float32, keep: np.float32
+    weight: Floats,
+    scale: np.float32,
+    error: Floats,
+    x: Floats,
+    dx: Floats,
+    step: np.float32,
+    keep: np.float32,
 ) -> None:
-    """dx = weightᵀ error with the weight as it was; weight = keep weight - step error xᵀ. All in one pass."""
+    """dx = scale weightᵀ error with the weight as it was; weight = keep weight - step error xᵀ."""
     rows, width = weight.shape
     dx[:] = 0.0
     row = 0
@@ -179,6 +212,7 @@ def _go_back(
         w0, w1, w2, w3 = weight[row], weight[row + 1], weight[row + 2], weight[row + 3]
         e0, e1, e2, e3 = error[row], error[row + 1], error[row + 2], error[row + 3]
         m0, m1, m2, m3 = step * e0, step * e1, step * e2, step * e3
+        e0, e1, e2, e3 = scale * e0, scale * e1, scale * e2, scale * e3
         for i in range(width):
             v0, v1, v2, v3 = w0[i], w1[i], w2[i], w3[i]
             dx[i] += e0 * v0 + e1 * v1 + e2 * v2 + e3 * v3
@@ -188,8 +222,7 @@ def _go_back(
             w3[i] = keep * v3 - m3 * x[i]
         row += 4
     for last in range(row, rows):
-        w, e = weight[last], error[last]
-        m = step * e
+        w, e, m = weight[last], scale * error[last], step * error[last]
         for i in range(width):
             v = w[i]
             dx[i] += e * v
