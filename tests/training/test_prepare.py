@@ -216,6 +216,21 @@ def test_types_that_the_file_does_not_have_are_refused_with_those_it_has(toy: Pa
     path = write(tmp_path / "pos.conll", "the\tDET\ndog\tNOUN\n")
     with pytest.raises(RecipeError, match="plain labels, which name no types"):
         prepared(toy, 'data.types=["PER"]', f"data.train={path}")
+    path = write(tmp_path / "none.conll", "the\tO\ndog\tO\n")
+    with pytest.raises(RecipeError, match="it has no tag but O"):
+        prepared(toy, 'data.types=["PER"]', f"data.train={path}")
+
+
+@pytest.mark.parametrize("text", ["Bob\tPERSON\nran\tO\n", "A\tPERSON\nB\tPERSON\nran\tO\n\nC\tPERSON\n"])
+def test_bare_labels_that_are_the_types_asked_for_are_entities_however_frequent(
+    text: str, toy: Path, tmp_path: Path
+) -> None:
+    """A file of names has more PERSON than O, and was refused as one that names no types."""
+    path = write(tmp_path / "names.tsv", text)
+    asked = (f"data.train={path}", f"data.dev={path}", 'data.types=["PER", "PERSON"]', "data.model_scheme=IO")
+    made, notes = prepared(toy, *asked)
+    assert set(made.encoding.labels) == {"O", "PERSON"}
+    assert any("scheme: IO (X O) (bare labels, as data.types names them)" in note for note in notes)
 
 
 def test_bare_labels_and_documents_are_read_as_they_are(toy: Path, tmp_path: Path) -> None:

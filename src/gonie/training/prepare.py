@@ -143,10 +143,8 @@ def prepare(recipe: Recipe, note: Note) -> Prepared:
     splitter = tokenizer(language=data.language, unit=data.token_unit)
     options = read_options(data, splitter)
     source = Source(locate(data.train), options)
-    found = survey(source)
+    found = _with_types(data, survey(source))
     target = Scheme(kind=data.model_scheme) if found.scheme.has_spans else found.scheme
-
-    _check_types(data, found)
 
     def stream(source: Source) -> TagStream:
         checked = source.using(found.scheme, data.repair)
@@ -193,19 +191,24 @@ def prepare(recipe: Recipe, note: Note) -> Prepared:
     )
 
 
-def _check_types(data: DataConfig, found: Survey) -> None:
-    """Refuses to learn only types of which the training file has none."""
+def _with_types(data: DataConfig, found: Survey) -> Survey:
+    """What was found, once it is sure that the file has some of the types to be learned.
+
+    Bare labels that are these types name entities, even where O is not so frequent that it shows.
+    """
     if not data.types:
-        return
+        return found
+    bare = data.scheme == "auto" and not found.scheme.has_spans
+    if bare and set(data.types) & set(found.labels):
+        found.report.choose("scheme", str(schemes.IO), "bare labels, as data.types names them")
+        return dataclasses.replace(found, scheme=schemes.IO)
     parts = [found.scheme.split(tag) for tag in found.labels] if found.scheme.has_spans else []
     known = sorted({part[1] for part in parts if part is not None and part[1]})
     if not set(known) & set(data.types):
-        raise RecipeError(
-            [
-                f"data.types: {data.train} has none of {', '.join(data.types)}; "
-                f"it has {', '.join(known) or f'{found.scheme}, which name no types'}"
-            ]
-        )
+        other = "no tag but O" if found.scheme.has_spans else f"{found.scheme}, which name no types"
+        has = ", ".join(known) or other
+        raise RecipeError([f"data.types: {data.train} has none of {', '.join(data.types)}; it has {has}"])
+    return found
 
 
 def what_is_read(recipe: Recipe) -> str:
