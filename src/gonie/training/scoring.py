@@ -32,7 +32,7 @@ def build_decoder(model: Tagger, config: ModelConfig, encoding: Encoding) -> Dec
 
 
 class DevScorer:
-    """F1 of spans or, of bare labels, of tokens, or accuracy of plain tags, on the dev sentences (or any others with tags)."""
+    """The score on the dev sentences (or any others with tags): F1, or what METRICS says."""
 
     def __init__(
         self, model: Tagger, config: ModelConfig, encoding: Encoding, sentences: Sequence[Sentence]
