@@ -37,7 +37,7 @@ from gonie.models.recipe import locate
 Note = Callable[[str], None]
 
 MOST_TAGS = 4000
-"""More are the words of a file, or its line numbers, taken for tags; a chain over them would fill the memory."""
+"""More are words or line numbers of a file taken for tags; a chain over them would fill the memory."""
 SHOWN_SPANS = 5  # gold spans without tokens of their own that are named before training
 
 
