@@ -1,4 +1,4 @@
-"""Which weights a penalty reaches: one on a bias or a word's vector would be another cost than the recipe's."""
+"""Which weights a penalty reaches: one on a bias or a word would be another cost than the recipe says."""
 
 from __future__ import annotations
 

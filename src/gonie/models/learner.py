@@ -1,4 +1,4 @@
-"""What training asks of a model, whatever it learns: its parameters, its loss, and the size of its matrices."""
+"""What training asks of a model, whatever it learns: its parameters, its loss, the size of its matrices."""
 
 from __future__ import annotations
 
