@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from pydantic import BaseModel, ValidationError
@@ -84,6 +84,44 @@ def test_a_model_that_reads_nothing_is_refused() -> None:
     without = {"head": {"direct": ["spelling"]}, "encoder": {"kind": "none"}}
     for reading in ({"words": {}}, {"chars": {}}, without):
         ModelConfig.model_validate(reading)
+
+
+WINDOW: dict[str, Any] = {
+    "data": {"train": "train.conll"},
+    "model": {
+        "words": {},
+        "encoder": {"kind": "window"},
+        "head": {"kind": "sigmoid"},
+        "dropout": {"input": 0.0, "output": 0.0},
+    },
+    "train": {"optimizer": "per-window"},
+}
+
+
+@pytest.mark.parametrize(
+    ("section", "change", "named"),
+    [
+        ("model", {"encoder": {"kind": "lstm"}}, r"model\.encoder\.kind=lstm"),
+        ("model", {"head": {"kind": "crf"}}, r"model\.head\.kind=crf"),
+        ("model", {"head": {"kind": "sigmoid", "direct": ["spelling"]}}, r"model\.head\.direct"),
+        ("model", {"head": {"kind": "sigmoid", "weights": {"PER": 2.0}}}, r"model\.head\.weights"),
+        ("model", {"chars": {}}, r"model\.chars"),
+        ("model", {"dropout": {"input": 0.0, "output": 0.0, "word": 0.1}}, r"model\.dropout\.word=0\.1"),
+        ("model", {"dropout": {}}, r"model\.dropout\.input=0\.5, model\.dropout\.output=0\.5"),
+        ("data", {"partial": "more.conll"}, r"data\.partial"),
+        ("train", {"weight_decay": 0.1}, r"train\.weight_decay"),
+        ("train", {"normalize": True}, r"train\.normalize"),
+    ],
+)
+def test_what_updates_per_window_cannot_do_is_refused_and_not_left_out_in_silence(
+    section: str, change: dict[str, Any], named: str
+) -> None:
+    """A decay of the weights did nothing, and a character network was refused only when all was read."""
+    Recipe.model_validate(WINDOW)
+    changed = {**WINDOW, section: {**WINDOW[section], **change}}
+    with pytest.raises(ValidationError, match=f"it knows no {named}\\. "):
+        Recipe.model_validate(changed)
+    Recipe.model_validate({**changed, "train": {**changed["train"], "optimizer": "sgd"}})
 
 
 def test_feature_groups_are_those_of_all_parts_each_once() -> None:

@@ -92,6 +92,49 @@ def test_a_run_that_ended_within_a_variant_goes_on_there(
 
 
 @pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (("H 9", "H-9"), "'H 9' and 'H-9' would be one folder, H-9"),
+        (("x" * 300 + "a", "x" * 300 + "b"), "would be one folder"),
+        (("!!",), "a name with letters or digits .*got '!!'"),
+        (("words known by heart",), "that no baseline has"),
+    ],
+)
+def test_variants_that_would_lie_in_one_place_are_refused_before_anything_is_trained(
+    names: tuple[str, ...], message: str, recipe: Recipe, tmp_path: Path, silence: Any
+) -> None:
+    """The second would go on with the run of the first, and be refused when all else is trained."""
+    odd = recipe.model_copy(update={"variants": {name: {"train.epochs": 1} for name in names}})
+    with pytest.raises(RecipeError, match=message):
+        start_run(odd, tmp_path / "run", silence)
+    assert not (tmp_path / "run").exists()
+
+
+class Stops(Dies):
+    """A display under which Ctrl-C comes at some note."""
+
+    def __init__(self, silence: Any, at: str) -> None:
+        super().__init__(silence, 0)
+        self._at = at
+
+    def note(self, text: str) -> None:
+        if text.startswith(self._at):
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("at", ["exported", "scoring", "scoring beside", "beside it"])
+def test_ctrl_c_after_training_says_how_to_go_on(
+    at: str, recipe: Recipe, tmp_path: Path, silence: Any
+) -> None:
+    """It ended without a word, and nobody knew that nothing was lost."""
+    assert start_run(recipe, tmp_path / "run", Stops(silence, at)) is None
+    assert silence.events[-1] == tmp_path / "run"
+    result = resume_run(tmp_path / "run", silence)
+    assert result is not None
+    assert list(result.beside)[-1] == "all types"
+
+
+@pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"model.head.knd": "crf"}, r"variant 'odd'.*model\.head\.knd: unknown key; did you mean 'kind'"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -29,6 +31,15 @@ def judged(grid: Grid, *cells: list[Outcome]) -> Comparison:
         for at, (cell, outcomes) in enumerate(zip(grid.cells, cells, strict=True))
     ]
     return Comparison.judge(grid.axes, rows)
+
+
+def test_cells_that_are_scored_differently_are_not_taken_for_comparable() -> None:
+    """F1 over tokens is far above F1 over spans; the model that is scored by it would seem the better one."""
+    grid = read_grid(["ner"], ["data.model_scheme=IO,BIOES"])
+    found = judged(grid, [replace(scores(0.9), metric="token F1")], [scores(0.8)])
+    assert found.metric == "score"
+    assert found.reading()[0] == "take care: cells are scored by F1 and token F1, which cannot be compared"
+    assert not any("take care" in line for line in judged(grid, [scores(0.9)], [scores(0.8)]).reading())
 
 
 THREE = read_grid(["ner"], ["train.lr=0.1,0.2,0.3"])

@@ -87,6 +87,17 @@ def test_every_way_to_train_lowers_the_loss(toy: Path, changes: tuple[str, ...])
     assert epochs[-1].loss < 0.7 * epochs[0].loss
 
 
+@pytest.mark.parametrize(("optimizer", "clips"), [("sgd", True), ("per-window", False)])
+def test_a_loss_that_is_no_number_is_told_with_what_helps(toy: Path, optimizer: str, clips: bool) -> None:
+    """Updates per window know no clipping, so that to clip would be no help."""
+    window = ("model.encoder.kind=window", "model.head.kind=softmax")
+    still = ("model.dropout.input=0", "model.dropout.output=0", "train.clip=0")
+    made = setting(toy, *window, *still, f"train.optimizer={optimizer}", "train.lr=1e38")
+    with pytest.raises(GonieError, match=r"expected a finite number.*train\.lr=2\.5e\+37") as raised:
+        made.epochs()
+    assert ("train.clip" in str(raised.value)) == clips
+
+
 def test_an_epoch_sees_every_token_once(toy: Path) -> None:
     made = setting(toy, "train.epochs=2")
     events = made.events()

@@ -53,3 +53,12 @@ def test_plain_tags_are_scored_by_accuracy(tmp_path: Path) -> None:
     scorer = DevScorer(model, recipe.model, prepared.encoding, prepared.dev)
     assert scorer.metric == "accuracy"
     assert 0.0 <= scorer.score() <= 1.0
+
+
+@pytest.mark.parametrize(("scheme", "metric"), [("IO", "token F1"), ("BIOES", "F1")])
+def test_a_score_over_tokens_is_called_one(toy: Path, scheme: str, metric: str) -> None:
+    """Beside models that are scored over spans it would be read as theirs."""
+    recipe = load_recipe(toy / "toy.toml", [f"data.model_scheme={scheme}"])
+    prepared = prepare(recipe, lambda text: None)
+    model = build(recipe.model, prepared.encoding)
+    assert DevScorer(model, recipe.model, prepared.encoding, prepared.dev).metric == metric

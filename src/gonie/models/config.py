@@ -303,3 +303,30 @@ class Recipe(Section):
         default={},
         description="models trained beside this one, to be read beside it: a name, and the keys that differ",
     )
+
+    @model_validator(mode="after")
+    def _can_learn_per_window(self) -> Recipe:
+        if self.train.optimizer != "per-window":
+            return self
+        if asked := ", ".join(key for key, wanted in self._beyond_windows().items() if wanted):
+            raise ValueError(
+                "train.optimizer=per-window is plain SGD of word and feature vectors, a window and a "
+                f"sigmoid or softmax; it knows no {asked}. Set that otherwise, or take another optimizer: sgd"
+            )
+        return self
+
+    def _beyond_windows(self) -> dict[str, bool]:
+        """What updates after every window cannot do, and whether the recipe wants it."""
+        model, train, kind = self.model, self.train, self.model.encoder.kind
+        rates = {key: getattr(model.dropout, key) for key in ("input", "output", "word")}
+        return {
+            f"model.encoder.kind={kind}": kind != "window",
+            "model.head.kind=crf": model.head.kind == "crf",
+            "model.head.direct": bool(model.head.direct),
+            "model.head.weights": bool(model.head.weights),
+            "model.chars": model.chars is not None,
+            **{f"model.dropout.{key}={rate:g}": rate > 0 for key, rate in rates.items()},
+            "data.partial": self.data.partial is not None,
+            "train.weight_decay": train.weight_decay > 0,
+            "train.normalize": train.normalize,
+        }

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from gonie.errors import RecipeError
 from gonie.metrics.baselines import capitalised, exact_match
 from gonie.metrics.evaluation import Evaluation, evaluate
 from gonie.models.config import Recipe
 from gonie.models.recipe import check_recipe
+from gonie.training.folder import file_name
 from gonie.training.prepare import Prepared
 
 BASELINES = {"every capitalised word": capitalised, "words known by heart": exact_match}
@@ -40,7 +42,21 @@ def score_baselines(prepared: Prepared) -> Iterator[Beside]:
 
 def build_variants(recipe: Recipe) -> dict[str, Recipe]:
     """The recipe's variants as recipes of their own, checked before anything is trained."""
+    if problems := list(_name_problems(recipe.variants)):
+        raise RecipeError(problems)
     return {name: _changed(recipe, name, changes) for name, changes in recipe.variants.items()}
+
+
+def _name_problems(names: Iterable[str]) -> Iterator[str]:
+    """Each variant has a folder and a line of its own."""
+    folders: dict[str, str] = {}
+    for name in names:
+        folder = file_name(name)
+        if name in BASELINES or not folder:
+            yield f"variants: expected a name with letters or digits that no baseline has, got {name!r}"
+        elif folder in folders:
+            yield f"variants: {folders[folder]!r} and {name!r} would be one folder, {folder}; rename one"
+        folders.setdefault(folder, name)
 
 
 def _changed(recipe: Recipe, name: str, changes: Mapping[str, Any]) -> Recipe:

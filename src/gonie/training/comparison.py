@@ -133,9 +133,14 @@ class Comparison:
 
     @property
     def metric(self) -> str:
-        """``F1`` or ``accuracy``; ``score`` where cells differ in it."""
-        metrics = {scores.metric for row in self.rows for scores in row.scores}
-        return metrics.pop() if len(metrics) == 1 else "score"
+        """``F1``, ``token F1`` or ``accuracy``; ``score`` where cells differ in it."""
+        metrics = self.metrics
+        return metrics[0] if len(metrics) == 1 else "score"
+
+    @property
+    def metrics(self) -> list[str]:
+        """What the cells are scored by, by name; of several, no two can be compared."""
+        return sorted({scores.metric for row in self.rows for scores in row.scores})
 
     @property
     def tested_on(self) -> str:
@@ -170,7 +175,12 @@ class Comparison:
         gap = "" if best.gap is None else f", train - dev {100 * best.gap:.2f}"
         named = f" with {best.name}" if best.name else ""
         first = f"best{named}: dev {self.metric} {100 * best.dev.mean:.2f}{gap}"
-        return [first, *(self._advice(axis, best) for axis in self.axes)]
+        return [*self._warning(), first, *(self._advice(axis, best) for axis in self.axes)]
+
+    def _warning(self) -> list[str]:
+        if len(self.metrics) == 1:
+            return []
+        return [f"take care: cells are scored by {' and '.join(self.metrics)}, which cannot be compared"]
 
     def _advice(self, axis: Axis, best: Row) -> str:
         value = best.values[self.axes.index(axis)]

@@ -29,6 +29,8 @@ from typing import Any
 from gonie.data.files import atomic_write, is_utf8, remove_leftovers
 from gonie.errors import OutputError, ResumeError
 
+LONGEST_NAME = 48
+
 
 class RunFolder:
     """Paths of a run, and the few rules about making and reopening it."""
@@ -49,7 +51,7 @@ class RunFolder:
 
     def variant(self, name: str) -> RunFolder:
         """The run of a variant of the recipe."""
-        return RunFolder(self.variants / re.sub(r"[^\w-]+", "-", name).strip("-"))
+        return RunFolder(self.variants / file_name(name))
 
     def create(self) -> bool:
         """Make the folder for a new run; true if it was not there before.
@@ -123,6 +125,11 @@ class RunFolder:
     def write_history(self, records: list[dict[str, Any]]) -> None:
         """Write the records of all epochs so far, whole or not at all."""
         atomic_write(self.metrics, "".join(json.dumps(record) + "\n" for record in records))
+
+
+def file_name(name: str) -> str:
+    """A name as one of a file: its letters and digits, of a long one the first; empty if it has none."""
+    return re.sub(r"[^\w-]+", "-", name).strip("-")[:LONGEST_NAME]
 
 
 @contextmanager

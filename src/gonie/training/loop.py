@@ -132,10 +132,11 @@ def _run_epoch(
         progress.seconds += time.monotonic() - started
         yield Step(progress.epoch + 1, progress.batch, len(batches), tokens, rate)
     if not torch.isfinite(state.loss):
+        held = " or with the gradients held closer (--set train.clip=1)"
         raise GonieError(
             f"the loss became {float(state.loss)} in epoch {progress.epoch + 1}: expected a finite number. "
-            f"Start a new run with a lower learning rate (--set train.lr={config.lr / 4:g}) or with the "
-            "gradients held closer (--set train.clip=1)."
+            f"Start a new run with a lower learning rate (--set train.lr={config.lr / 4:g})"
+            f"{'' if config.optimizer == 'per-window' else held}."
         )
 
 

@@ -26,7 +26,7 @@ from gonie.models.first_use import must_compile
 from gonie.models.recipe import load_recipe, with_absolute_paths, write_recipe
 from gonie.models.tagger import Tagger
 from gonie.runtime.load import load
-from gonie.training.beside import Beside, as_json, build_variants, score_baselines, summary
+from gonie.training.beside import BASELINES, Beside, as_json, build_variants, score_baselines, summary
 from gonie.training.fit import Trainee, begin, choose_device, fit
 from gonie.training.folder import RunFolder, next_folder
 from gonie.training.loop import Epoch, Step
@@ -153,15 +153,10 @@ def _run(
     recipe: Recipe, prepared: Prepared, run: RunFolder, trainee: Trainee, display: Display
 ) -> Result | None:
     """Train, then whatever the run is read beside."""
-    result = _complete(recipe, prepared, run, trainee, display)
-    rows = list(score_baselines(prepared)) if recipe.train.baselines else []
-    for name, variant in build_variants(recipe).items():
-        if result is None:
-            break
-        display.note(f"beside it: {name}")
-        other = _run_variant(variant, run.variant(name), display)
-        result = None if other is None else result
-        rows += [] if other is None else [Beside(name, other.evaluations)]
+    try:
+        result, rows = _complete_all(recipe, prepared, run, trainee, display)
+    except KeyboardInterrupt:  # where it is no wish, as it is in training: what is done is kept all the same
+        result, rows = None, []
     if result is None:
         display.interrupted(run.root)
         return None
@@ -171,6 +166,27 @@ def _run(
     result = replace(result, beside=summary(rows))
     display.finished(result)
     return result
+
+
+def _complete_all(
+    recipe: Recipe, prepared: Prepared, run: RunFolder, trainee: Trainee, display: Display
+) -> tuple[Result | None, list[Beside]]:
+    """The run itself, and what it is read beside; None if it was interrupted."""
+    result = _complete(recipe, prepared, run, trainee, display)
+    if result is None:
+        return None, []
+    rows: list[Beside] = []
+    if recipe.train.baselines:
+        display.note(f"scoring beside it: {', '.join(BASELINES)}")
+        rows += score_baselines(prepared)
+    for name, variant in build_variants(recipe).items():
+        display.note(f"beside it: {name}")
+        other = _run_variant(variant, run.variant(name), display)
+        if other is None:
+            return None, []
+        rows.append(Beside(name, other.evaluations))
+        result = replace(result, seconds=result.seconds + other.seconds)
+    return result, rows
 
 
 def _run_variant(recipe: Recipe, run: RunFolder, display: Display) -> Result | None:

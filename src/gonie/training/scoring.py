@@ -19,6 +19,8 @@ from gonie.models.tagger import Tagger
 from gonie.runtime.decoder import Decoder
 
 BATCH_TOKENS = 8000
+METRICS = {"plain": "accuracy", "IO": "token F1"}
+"""What the score of a kind of scheme is called, if not F1, which is over spans."""
 
 
 def build_decoder(model: Tagger, config: ModelConfig, encoding: Encoding) -> Decoder:
@@ -30,7 +32,7 @@ def build_decoder(model: Tagger, config: ModelConfig, encoding: Encoding) -> Dec
 
 
 class DevScorer:
-    """F1 of spans, or accuracy of plain tags, on the dev sentences (or any others with tags)."""
+    """The score on the dev sentences (or any others with tags): F1, or what METRICS says."""
 
     def __init__(
         self, model: Tagger, config: ModelConfig, encoding: Encoding, sentences: Sequence[Sentence]
@@ -40,7 +42,7 @@ class DevScorer:
         self._encoding = encoding
         self._sentences = sentences
         self._corpus = encoding.encode(sentences)
-        self.metric = "accuracy" if encoding.scheme.kind == "plain" else "F1"
+        self.metric = METRICS.get(encoding.scheme.kind, "F1")
 
     def score(self) -> float:
         """Score the model as it is now."""
