@@ -168,7 +168,7 @@ def test_autocast_keeps_weights_and_gradients_sound(
     part, mask = build().to(device), mask.to(device)
     full, _ = part(x.to(device), mask)
     for dtype in (torch.float32, torch.bfloat16):  # what encoders give that keep to themselves, and others
-        states = x.to(device, dtype).requires_grad_()
+        states = x.to(device, dtype).detach().requires_grad_()
         with torch.autocast(device, dtype=torch.bfloat16):
             vectors, weights = part(states, mask)
         torch.testing.assert_close(weights.sum(1), torch.ones_like(weights[:, 0]))
