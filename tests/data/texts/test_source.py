@@ -108,7 +108,7 @@ def test_a_line_of_a_megabyte(tmp_path: Path) -> None:
 def test_marks_named_by_the_options(tmp_path: Path) -> None:
     texts, _ = read(tmp_path / "a.tsv", "text\tlabel\nI saw <x>him</x>\tyes\n", marks=("x",))
     assert texts == [Text("I saw him", ("yes",), (Span(6, 9, "x", "him"),), str(tmp_path / "a.tsv"), 2)]
-    with pytest.raises(InputError, match="a.tsv:2: expected marks that open and close"):
+    with pytest.raises(InputError, match=r"a\.tsv:2: expected marks that open and close"):
         read(tmp_path / "a.tsv", "text\tlabel\nI <x>saw\tyes\n", marks=("x",))
 
 
