@@ -7,7 +7,7 @@ the longest text, K labels and F n-grams:
     places_mask (N, S)   true at sentences, right-padded
     labels (N)           the label's number, -1 where it is unknown; or, where texts may have several,
     labels (N, K)        1.0 at each label that the text has
-    bag.ids (F)          n-grams of text n are bag.ids[bag.offsets[n] : bag.offsets[n + 1]], where there is a bag
+    bag.ids (F)          where there is a bag: the n-grams of text n from bag.offsets[n] to bag.offsets[n + 1]
     bag.offsets (N + 1)
 
 What a batch gives for a text never depends on its company.
@@ -28,7 +28,7 @@ Array = NDArray[Any]
 
 
 class TextCorpus:
-    """N encoded texts: text i is sentences ``offsets[i]`` .. ``offsets[i + 1]``, of which it has at least one.
+    """N encoded texts: text i is sentences ``offsets[i]`` .. ``offsets[i + 1]``, at least one of them.
 
     ``labels`` is (N,) or (N, K), as the module says. ``bag`` is the flat ids and the offsets (N + 1) of the
     n-grams. For batches, ``lengths`` is the longest sentence of each text and ``heights`` how many it has:
