@@ -1,4 +1,4 @@
-"""The classifier put together: what would break is a text's label depending on other texts, or a sentence lost."""
+"""The classifier put together: what would break is a label that depends on other texts, or a lost sentence."""
 
 from __future__ import annotations
 

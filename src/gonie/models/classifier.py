@@ -1,4 +1,4 @@
-"""A classifier: embeddings, one or two levels of encoder and pooling, and named heads over a text's vector."""
+"""A classifier: embeddings, one or two levels of encoder and pooling, named heads over the vector of a text."""
 
 from __future__ import annotations
 
