@@ -163,3 +163,8 @@ def test_plain_tags_are_one_span_a_token():
 def test_neighbours_do_not_overlap():
     assert not overlap((0, 2, "X"), (2, 3, "X"))
     assert overlap((0, 3, "X"), (2, 4, "Y"))
+
+
+def test_types_by_frequency_are_the_most_frequent_in_gold_first_and_by_name_among_equals():
+    scores = SpanScores.from_spans([unit_spans("YXZX")], [unit_spans("WXZZ")])
+    assert [label for label, _ in scores.by_frequency] == ["X", "Y", "Z", "W"]

@@ -84,9 +84,9 @@ def unknown_labels(counts: Mapping[str, int]) -> Markup | None:
     return element("p", f"Labels in the file that the model does not know: {named}. ", class_="warning")
 
 
-def training(records: Sequence[Record]) -> Markup | None:
+def training(records: Sequence[Record], *, unit: str = "sentence") -> Markup | None:
     """The curves of training, where there is anything to draw."""
-    drawing = training_curve(records)
+    drawing = training_curve(records, unit=unit)
     return None if drawing is None else section("Training", drawing)
 
 
