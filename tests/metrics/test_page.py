@@ -3,17 +3,7 @@
 import pytest
 
 from gonie.metrics.markup import element
-from gonie.metrics.page import (
-    detail_section,
-    facts,
-    headline,
-    page,
-    percent,
-    range_text,
-    section,
-    training,
-    unknown_labels,
-)
+from gonie.metrics.page import detail_section, facts, opening, page, percent, range_text, section, training
 
 
 def test_a_page_forbids_scripts_and_shows_its_sections_in_order(parse):
@@ -39,16 +29,17 @@ def test_details_as_tables_lines_and_folds(parse):
     assert detail_section({}) is None
 
 
-def test_the_headline_has_its_interval_only_where_there_is_one(parse):
-    assert "".join(parse(headline(0.5, "accuracy", (0.4, 0.6))).text) == (
-        "50.00accuracy95% interval 40.00–60.00"
-    )
-    assert "".join(parse(headline(0.5, "accuracy", None)).text) == "50.00accuracy"
+OPENING = {"score": 0.5, "measure": "accuracy", "values": {"seed": 7}, "told": "Told."}
 
 
-def test_labels_that_the_model_cannot_give_are_named_and_inert():
-    assert "does not know: &lt;b&gt; (1,200)" in unknown_labels({"<b>": 1200})
-    assert unknown_labels({}) is None
+def test_the_top_has_an_interval_and_a_warning_only_where_there_are_any(parse):
+    whole = parse(opening("<b>", interval=(0.4, 0.6), unknown={"<i>": 1200}, **OPENING)).text
+    assert whole[:4] == ["<b>", "50.00", "accuracy", "95% interval 40.00–60.00"]
+    assert whole[4:7] == ["seed", "7", "Told."]
+    assert "does not know: <i> (1,200)" in whole[7]
+    assert parse(opening("t", interval=None, unknown={}, **OPENING)).text == [
+        "t", "50.00", "accuracy", "seed", "7", "Told.",
+    ]  # fmt: skip
 
 
 def test_facts_stand_under_their_names(parse):

@@ -166,5 +166,6 @@ def test_neighbours_do_not_overlap():
 
 
 def test_types_by_frequency_are_the_most_frequent_in_gold_first_and_by_name_among_equals():
-    scores = SpanScores.from_spans([unit_spans("YXZX")], [unit_spans("WXZZ")])
+    gold = [(at, at + 1, label) for at, label in enumerate("YXZX")]
+    scores = SpanScores.from_spans([gold], [[(9, 10, "W")]])
     assert [label for label, _ in scores.by_frequency] == ["X", "Y", "Z", "W"]

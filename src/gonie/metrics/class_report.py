@@ -17,14 +17,13 @@ from gonie.metrics.page import (
     detail_section,
     facts,
     folded,
-    headline,
     note,
+    opening,
     page,
     percent,
     range_text,
     section,
     training,
-    unknown_labels,
 )
 from gonie.metrics.relations import RelationScores
 from gonie.metrics.reliability_diagram import reliability_diagram
@@ -72,19 +71,20 @@ def render_classes(
 
 def _head(evaluation: ClassEvaluation, title: str) -> Markup:
     name, value = evaluation.headline
-    return element(
-        "header",
-        element("h1", title),
-        headline(value, MEASURES[name], evaluation.interval(name)),
-        _facts(evaluation),
-        note(how_classes_scored(evaluation)),
-        unknown_labels(evaluation.unknown_labels),
+    return opening(
+        title,
+        score=value,
+        measure=MEASURES[name],
+        interval=evaluation.interval(name),
+        values=_facts(evaluation),
+        told=how_classes_scored(evaluation),
+        unknown=evaluation.unknown_labels,
     )
 
 
-def _facts(evaluation: ClassEvaluation) -> Markup:
+def _facts(evaluation: ClassEvaluation) -> dict[str, str]:
     micro = evaluation.scores.micro
-    values: dict[str, object] = {"accuracy": percent(evaluation.accuracy)}
+    values = {"accuracy": percent(evaluation.accuracy)}
     if evaluation.several:
         values |= {"precision": percent(micro.precision), "recall": percent(micro.recall)}
     values["macro F1"] = percent(evaluation.scores.macro.f1)
@@ -93,7 +93,7 @@ def _facts(evaluation: ClassEvaluation) -> Markup:
     values["calibration error"] = percent(evaluation.calibration.width.error)
     values["texts"] = f"{evaluation.texts:,}"
     values["with errors"] = f"{evaluation.texts - evaluation.right:,}"
-    return facts(values)
+    return values
 
 
 def how_classes_scored(evaluation: ClassEvaluation) -> str:

@@ -51,14 +51,33 @@ def section(name: str, *children: object) -> Markup:
     return element("section", element("h2", name), *children)
 
 
-def headline(value: float, measure: str, interval: Interval | None) -> Markup:
-    """The one score, large, with what it measures and its interval."""
+def opening(
+    title: str,
+    *,
+    score: float,
+    measure: str,
+    interval: Interval | None,
+    values: Mapping[str, object],
+    told: str,
+    unknown: Mapping[str, int],
+) -> Markup:
+    """The top of a page: the one score, large, with what it measures; further values; how it was scored; and
+    a warning of labels in the file that the model cannot give."""
+    named = ", ".join(f"{label} ({count:,})" for label, count in unknown.items())
+    warning = f"Labels in the file that the model does not know: {named}. "
     return element(
-        "p",
-        element("b", percent(value)),
-        element("span", measure),
-        None if interval is None else element("span", f"95% interval {range_text(interval)}"),
-        class_="headline",
+        "header",
+        element("h1", title),
+        element(
+            "p",
+            element("b", percent(score)),
+            element("span", measure),
+            None if interval is None else element("span", f"95% interval {range_text(interval)}"),
+            class_="headline",
+        ),
+        facts(values),
+        note(told),
+        element("p", warning, class_="warning") if unknown else None,
     )
 
 
@@ -74,14 +93,6 @@ def _fact(name: str, value: object) -> Markup:
 def note(text: str) -> Markup:
     """A remark in small print."""
     return element("p", text, class_="note")
-
-
-def unknown_labels(counts: Mapping[str, int]) -> Markup | None:
-    """The warning that the file has labels which the model cannot give."""
-    if not counts:
-        return None
-    named = ", ".join(f"{label} ({count:,})" for label, count in counts.items())
-    return element("p", f"Labels in the file that the model does not know: {named}. ", class_="warning")
 
 
 def training(records: Sequence[Record], *, unit: str = "sentence") -> Markup | None:

@@ -15,16 +15,14 @@ from gonie.metrics.markup import Markup, element, fragment, row, table
 from gonie.metrics.novelty import Novelty, Recall
 from gonie.metrics.page import (
     detail_section,
-    facts,
     folded,
-    headline,
     note,
+    opening,
     page,
     percent,
     range_text,
     section,
     training,
-    unknown_labels,
 )
 from gonie.metrics.passages import LEGEND, passage
 from gonie.metrics.score_tables import CONFUSION_NOTE, MOST_LABELS, confusion_table, label_scores
@@ -88,13 +86,14 @@ def novelty_names(evaluation: Evaluation) -> Mapping[Novelty, str]:
 
 def _head(evaluation: Evaluation, title: str) -> Markup:
     name, value = evaluation.headline
-    return element(
-        "header",
-        element("h1", title),
-        headline(value, _measure(evaluation), evaluation.interval(name)),
-        _facts(evaluation),
-        note(how_scored(evaluation)),
-        unknown_labels(evaluation.unknown_labels),
+    return opening(
+        title,
+        score=value,
+        measure=_measure(evaluation),
+        interval=evaluation.interval(name),
+        values=_facts(evaluation),
+        told=how_scored(evaluation),
+        unknown=evaluation.unknown_labels,
     )
 
 
@@ -105,7 +104,7 @@ def _measure(evaluation: Evaluation) -> str:
     return f"F1 of {what}, micro average"
 
 
-def _facts(evaluation: Evaluation) -> Markup:
+def _facts(evaluation: Evaluation) -> dict[str, str]:
     micro, macro = evaluation.spans.micro, evaluation.spans.macro
     values = {
         "precision": percent(micro.precision),
@@ -119,7 +118,7 @@ def _facts(evaluation: Evaluation) -> Markup:
     }
     if evaluation.plain:
         values = {name: values[name] for name in ("macro F1", "sentences", "with errors", "tokens")}
-    return facts(values)
+    return values
 
 
 def how_scored(evaluation: Evaluation) -> str:
