@@ -224,6 +224,11 @@ def test_what_cannot_be_scored_is_refused_in_words(
         evaluate_classes(texts(gold), predicted, table, labels)
 
 
+def test_lengths_of_other_texts_are_refused() -> None:
+    with pytest.raises(InputError, match="lengths of 2 texts, got lengths of 1"):
+        evaluation("ab", "ab", lengths=[3])
+
+
 def test_same_seed_same_intervals() -> None:
     one, two = (evaluation("abc", "abb", bootstrap=30, seed=4).to_json() for _ in range(2))
     assert one == two

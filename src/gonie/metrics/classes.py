@@ -119,6 +119,8 @@ def evaluate_classes(
     """
     chances = np.asarray(probabilities, dtype=np.float64)
     _check(gold, predicted, chances, labels, several=several)
+    if lengths is not None and len(lengths) != len(gold):
+        raise InputError(expected=f"lengths of {len(gold)} texts", got=f"lengths of {len(lengths)}")
     columns = {label: at for at, label in enumerate(labels)}
     truth, guess = [_spans(text.labels) for text in gold], [_spans(given) for given in predicted]
     scores, counts = SpanScores.from_spans(truth, guess), _counts(truth, guess)
