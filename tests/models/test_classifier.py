@@ -1,4 +1,4 @@
-"""The classifier put together: what would break is a label that depends on other texts, or a lost sentence."""
+"""The classifier put together: what would break: a label that depends on other texts, or a lost sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A classifier: embeddings, one or two levels of encoder and pooling, named heads over the vector of a text."""
+"""A classifier: embeddings, one or two levels of encoder and pooling, named heads over a text as a vector."""
 
 from __future__ import annotations
 
