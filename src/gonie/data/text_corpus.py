@@ -65,6 +65,10 @@ class TextCorpus:
         """How many tokens all texts have together."""
         return self.sentences.tokens
 
+    def batch(self, rows: Ints) -> dict[str, Array]:
+        """The padded batch of the texts ``rows``, in that order."""
+        return collate_texts(self, rows)
+
 
 def collate_texts(corpus: TextCorpus, rows: Ints) -> dict[str, Array]:
     """The padded batch of the texts ``rows``, in that order; the module has its names and shapes."""
