@@ -322,11 +322,28 @@ def test_a_folder_with_something_to_lose_is_refused(toy: Path, tmp_path: Path, s
 
 
 @pytest.mark.parametrize(
-    "again", [{"recipes": ["ner"]}, {"changes": ["train.lr=0.1,0.2"]}, {"seeds": 3}], ids=str
+    "again",
+    [{"recipes": ["ner"]}, {"changes": ["train.lr=0.1,0.2"]}, {"seeds": 3}, {"keep": True}],
+    ids=str,
 )
 def test_what_is_asked_again_must_be_the_same(small: Path, again: dict[str, Any]) -> None:
     with pytest.raises(ResumeError, match="something else"):
         resume_comparison(small, Silence(), **again)
+
+
+class Stops(Silence):
+    """Ctrl-C comes while differences are tested, when all is trained."""
+
+    def tested(self, number: int, rows: int) -> None:
+        raise KeyboardInterrupt
+
+
+def test_ctrl_c_in_the_report_says_how_to_go_on(small: Path) -> None:
+    """It ended without a word, as if all were lost."""
+    display = Stops()
+    assert resume_comparison(small, display) is None
+    assert (display.stopped, display.done) == (1, 0)
+    assert resume_comparison(small, Silence()) is not None
 
 
 def test_what_it_began_with_may_be_asked_again(toy: Path, small: Path) -> None:

@@ -71,7 +71,7 @@ def compare(
     with CompareDisplay() as display:
         if resume:
             result = resume_comparison(
-                folder, display, recipes=recipes or (), changes=settings, seeds=seeds, jobs=jobs
+                folder, display, recipes=recipes or (), changes=settings, seeds=seeds, jobs=jobs, keep=keep
             )
         else:
             asked = Asked(tuple(recipes or ()), tuple(settings), seeds or 1)

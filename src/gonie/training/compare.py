@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -88,12 +89,13 @@ def resume_comparison(
     changes: Sequence[str] = (),
     seeds: int | None = None,
     jobs: int | None = None,
+    keep: bool = False,
 ) -> Comparison | None:
     """Go on with the comparison in ``folder``; what is asked again must be what it began with."""
     plan = Plan.read(folder)
     began = plan.asked
     again = Asked(tuple(recipes) or began.recipes, tuple(changes) or began.changes, seeds or began.seeds)
-    if again != began:
+    if again != began or (keep and not plan.keep):  # the weights of cells that are done are gone
         raise ResumeError(
             f"{folder / PLAN}: the command asks for something else than the comparison began with. "
             "Resume with --out and --resume alone, or start a new one with another --out."
@@ -156,10 +158,11 @@ def _go_on(
     else:
         preparations.forget()  # every worker has its own
         complete = run_spread(_alike_together(waiting), tell, jobs=jobs, keep=plan.keep)
-    if not complete:
-        display.interrupted(folder)
-        return None
-    return _report(plan, folder, display)
+    if complete:
+        with suppress(KeyboardInterrupt):  # what is trained is kept, and reported when it is resumed
+            return _report(plan, folder, display)
+    display.interrupted(folder)
+    return None
 
 
 def _alike_together(recipes: Mapping[Path, Recipe]) -> list[Path]:
