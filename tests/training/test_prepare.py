@@ -314,3 +314,11 @@ def test_a_preparation_is_shared_where_its_part_of_the_recipe_is_the_same(toy: P
 def test_a_seed_counts_where_preparing_draws(toy: Path, setting: str) -> None:
     one, other = (load_recipe(toy / "toy.toml", [setting, f"train.seed={seed}"]) for seed in (1, 2))
     assert what_is_read(one) != what_is_read(other)
+
+
+def test_a_column_of_words_is_not_taken_for_tags(toy: Path, tmp_path: Path) -> None:
+    """A chain over tens of thousands of them would be killed for memory without a word."""
+    text = "".join(f"a\tword{i}\n" for i in range(4_500))
+    path = write(tmp_path / "wrong.conll", text)
+    with pytest.raises(InputError, match=r"at most 4,000 different tags.*got 4,500.*data\.tag_column"):
+        prepared(toy, f"data.train={path}", f"data.dev={path}")

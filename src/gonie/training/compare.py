@@ -77,6 +77,7 @@ def start_comparison(
             f"cannot make the folder {folder}: {error.strerror}. Write elsewhere (--out DIR)."
         ) from error
     with held(folder):
+        _refuse_taken(folder)  # by another process, while the files were read
         plan.write(folder, recipes)
         return _go_on(plan, folder, display, jobs=jobs, preparations=preparations)
 

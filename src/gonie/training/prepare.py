@@ -36,6 +36,8 @@ from gonie.models.recipe import locate
 
 Note = Callable[[str], None]
 
+MOST_TAGS = 4000
+"""More are the words of a file, or its line numbers, taken for tags; a chain over them would fill the memory."""
 SHOWN_SPANS = 5  # gold spans without tokens of their own that are named before training
 
 
@@ -162,6 +164,13 @@ def prepare(recipe: Recipe, note: Note) -> Prepared:
     vectors = read_vectors(locate(data.vectors), limit=data.vectors_limit) if data.vectors else None
     texts = train if part is None else Chained(train, Untagged(part))
     encoding, labels = fit_encoding(recipe, texts, target, vectors, build_extractors(recipe))
+    if len(encoding.labels) > MOST_TAGS:
+        raise InputError(
+            path=data.train,
+            expected=f"at most {MOST_TAGS:,} different tags",
+            got=f"{len(encoding.labels):,}, such as {', '.join(encoding.labels[:3])}",
+            fix="Name the tag's column: --set data.tag_column=N",
+        )
     found.report.repairs = everything.source.report.repairs
     _tell(data.train, found.report, note)
     sets = TagSets(encoding.labels)
