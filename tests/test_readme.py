@@ -152,10 +152,24 @@ def test_the_examples_of_formats_are_read_as_the_page_says(block: Block, tmp_pat
     assert not found.report.misaligned
 
 
+@pytest.mark.parametrize("block", marked(FORMATS, "texts"), ids=lambda block: block.mark)
+def test_the_examples_of_labelled_texts_are_read_as_the_page_says(block: Block, tmp_path: Path) -> None:
+    from gonie.data.texts import TextSource
+
+    _, name, number = block.mark.split()
+    (tmp_path / "example").write_text(block.body, "utf-8")
+    source = TextSource(tmp_path / "example")
+    assert all(text.labels for text in source)
+    assert (source.report.choices["format"][0], source.report.texts) == (name, int(number))
+
+
 def test_every_format_has_its_example() -> None:
     from gonie.data.formats import FORMATS as KNOWN
+    from gonie.data.texts import TEXT_FORMATS
 
     assert [block.mark.split()[1] for block in marked(FORMATS, "read")] == list(KNOWN)
+    files = [name for name, format in TEXT_FORMATS.items() if format.reader is not None]
+    assert [block.mark.split()[1] for block in marked(FORMATS, "texts")] == files
 
 
 def test_the_korean_readme_has_the_same_commands() -> None:

@@ -134,3 +134,44 @@ def test_nothing_heavy_is_imported_for_help() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=dict(os.environ)
     )
     assert done.stdout.strip() == "[]"
+
+
+# --- labelled texts --------------------------------------------------------------------------------------
+
+TEXTS = "review\tmood\ngood film\tpos\nbad [b]film[/b]\tneg\ngood film\tneg\n \tpos\n"
+
+
+def test_stats_of_texts_count_labels_and_what_comes_twice(tmp_path: Path) -> None:
+    first = wrote(tmp_path / "a.tsv", TEXTS)
+    second = wrote(tmp_path / "b.tsv", "review\tmood\ngood film\tpos\nso so\t[i]mixed\n")
+    output = run("stats", "--texts", "--text-column", "review", "--label-column", "mood", first, second)
+    for words in (
+        "header: review, mood",
+        "3 texts",
+        "skipped 1 rows with an empty text",
+        "text length in words: shortest 2",
+        "1 texts that stood in the file before with other labels",
+        "66.7%",
+        "1 texts that are in the first file too",
+        "labels that the first file does not have: [i]mixed",
+    ):
+        assert words in output
+
+
+def test_check_of_texts_shows_each_file_and_fails_for_one(tmp_path: Path) -> None:
+    good = wrote(tmp_path / "a.tsv", TEXTS)
+    bad = wrote(tmp_path / "b.tsv", TEXTS + "three\tcolumns\there\n")
+    with pytest.raises(GonieError, match="1 of 2 files") as caught:
+        run("check", "--texts", "--text-column", "review", "--label-column", "mood", bad, good)
+    assert "b.tsv:6: expected 2 columns" in caught.value.args[-1].replace("\n", "")
+    assert "3 texts" in caught.value.args[-1]
+
+
+def test_texts_without_labels_and_with_several(tmp_path: Path) -> None:
+    plain = wrote(tmp_path / "a.txt", "one text\nanother\n")
+    assert "2 texts without a label" in run("stats", "--texts", "--label-column", "", plain)
+    many = wrote(tmp_path / "b.jsonl", '{"text": "x", "label": "a|b"}\n{"text": "y", "labels": []}\n')
+    output = run("stats", "--texts", "--label-separator", "|", many)
+    assert "1 texts with several labels" in output
+    assert "1 texts without a label" in output
+    assert output.count("50.0%") == 2

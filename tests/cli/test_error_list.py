@@ -7,7 +7,8 @@ from pathlib import Path
 from rich.console import Console
 
 from gonie.cli.error_list import SHOWN, print_errors, write_errors
-from gonie.metrics.errors import Error, Kind, as_tsv
+from gonie.metrics.error_files import error_writer
+from gonie.metrics.errors import Error, Kind
 
 
 def error(**changes: object) -> Error:
@@ -65,7 +66,8 @@ def test_texts_cannot_steer_the_terminal() -> None:
 
 
 def test_a_file_name_that_is_no_utf8_does_not_lose_the_list(tmp_path: Path) -> None:
-    write_errors(tmp_path / "e.tsv", [error(file="\udcff.conll", text="김")], as_tsv)
-    written = (tmp_path / "e.tsv").read_text("utf-8")
+    path = tmp_path / "e.tsv"
+    write_errors(path, [error(file="\udcff.conll", text="김")], error_writer(path, Error))
+    written = path.read_text("utf-8")
     assert "\\udcff.conll" in written
     assert "김" in written

@@ -60,5 +60,27 @@ def test_mixed_batches_are_each_like_the_whole() -> None:
     assert max(means) - min(means) < 0.3 * sizes.mean()
 
 
+@given(
+    st.lists(st.tuples(st.integers(1, 60), st.integers(1, 9)), min_size=1, max_size=60),
+    st.integers(1, 900),
+    st.integers(1, 10),
+)
+def test_texts_of_many_sentences_keep_to_the_budget_of_cells(
+    sizes: list[tuple[int, int]], tokens: int, texts: int
+) -> None:
+    """A long sentence pads every sentence of every text beside it, not one row a text."""
+    longest, heights = np.array(sizes, dtype=np.int64).T
+    generator = np.random.default_rng(0)
+    made = [
+        make(longest, tokens=tokens, sentences=texts, generator=generator, heights=heights)
+        for make in (shuffled_batches, mixed_batches)
+    ]
+    for batches in (*made, sorted_batches(longest, tokens=tokens, sentences=texts, heights=heights)):
+        assert sorted(np.concatenate(batches).tolist()) == list(range(len(sizes)))
+        for batch in batches:
+            cells = longest[batch].max() * heights[batch].sum()
+            assert len(batch) == 1 or (len(batch) <= texts and cells <= tokens)
+
+
 def test_nothing_gives_nothing() -> None:
     assert sorted_batches(np.zeros(0, dtype=np.int64), tokens=10, sentences=10) == []

@@ -25,6 +25,12 @@ def test_everything_noticed_is_displayed() -> None:
     ]
 
 
+def test_texts_are_counted_as_texts() -> None:
+    """A file of reviews has no sentences until they are cut; saying 0 would look like a failure."""
+    assert Report(texts=3).lines() == ["3 texts"]
+    assert Report(texts=3, sentences=5, tokens=9).lines() == ["3 texts", "5 sentences, 9 tokens"]
+
+
 def test_a_long_list_may_be_cut_but_says_so() -> None:
     span = Misaligned("a", 1, 0, 1, "x", "X", "overlaps")
     report = Report(misaligned=[span] * 25)

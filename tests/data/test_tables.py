@@ -1,59 +1,13 @@
-"""Tables: a quotation mark or a stray tab must not move a text to another label."""
+"""A sentence and its tags a line: a stray blank or tab must not move a tag to another word."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import pytest
 
 from gonie.data.report import Report
-from gonie.data.tables import Row, read_rows, read_sentences, write_sentences
+from gonie.data.tables import read_sentences, write_sentences
 from gonie.data.types import Sentence
 from gonie.errors import InputError
-
-
-def table(path: Path, content: str, **names: str) -> tuple[list[Row], Report]:
-    path.write_text(content, encoding="utf-8")
-    report = Report()
-    return list(read_rows(path, report=report, **names)), report
-
-
-def test_columns_by_header(tmp_path: Path) -> None:
-    content = 'id\tdocument\tlabel\n1\t"굳" ㅋ\t1\n2\t\t0\n3\ta "b\t0\n'
-    rows, report = table(tmp_path / "a.tsv", content, text="document")
-    path = str(tmp_path / "a.tsv")
-    assert rows == [Row('"굳" ㅋ', "1", path, 2), Row('a "b', "0", path, 4)]
-    assert report.skipped == {"rows with an empty text": 1}
-
-
-def test_two_columns_need_no_header(tmp_path: Path) -> None:
-    rows, _ = table(tmp_path / "a", "good film\tpos\n\nbad film\tneg")
-    assert [(r.text, r.label) for r in rows] == [("good film", "pos"), ("bad film", "neg")]
-    rows, _ = table(tmp_path / "a", "label\ttext\npos\tgood film")
-    assert [(r.text, r.label) for r in rows] == [("good film", "pos")]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("text\tlabel\na\tb\tc\n", ":2: expected 2 columns apart by tabs, got 3"),
-        ("a\tb\tc\n", ":1: expected a header with the columns text and label"),
-        ("", "expected a table, got an empty file"),
-        ("text\tlabel\n", "at least one row"),
-        ("text\tlabel\n\tx\n", "at least one row"),
-    ],
-)
-def test_bad_tables_are_refused(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        table(tmp_path / "a", text)
-
-
-def test_the_film_reviews(shared_data: Path) -> None:
-    report = Report()
-    path = shared_data / "classify" / "nsmc" / "ratings_test.txt"
-    rows = list(read_rows(path, report=report, text="document"))
-    assert len(rows) + report.skipped["rows with an empty text"] == 50_000
-    assert {row.label for row in rows} == {"0", "1"}
 
 
 def sentences(*rows: str) -> tuple[list[Sentence], Report]:

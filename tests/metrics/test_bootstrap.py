@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gonie.metrics import bootstrap
-from gonie.metrics.bootstrap import intervals, percentiles, resampled_sums
+from gonie.metrics.bootstrap import draws, intervals, percentiles, resampled_sums
 from gonie.metrics.counts import SentenceCounts
 
 
@@ -37,6 +37,15 @@ def test_small_blocks_give_the_same_sums(monkeypatch):
     whole = resampled_sums(counts, resamples=30, seed=1)
     monkeypatch.setattr(bootstrap, "CELLS", 80)  # two sentences' rows and two columns at a time
     assert np.array_equal(resampled_sums(counts, resamples=30, seed=1), whole)
+
+
+def test_every_draw_is_as_many_sentences_as_there_are(monkeypatch):
+    monkeypatch.setattr(bootstrap, "CELLS", 40)  # four rows at a time
+    blocks = list(draws(10, resamples=9, seed=2))
+    assert [len(block) for block in blocks] == [4, 4, 1]
+    drawn = np.random.default_rng(2).integers(0, 10, size=(9, 10))
+    times = [[list(row).count(n) for n in range(10)] for row in drawn]
+    assert np.array_equal(np.concatenate(blocks), times)
 
 
 def test_same_seed_same_interval_and_other_seed_another():

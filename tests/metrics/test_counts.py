@@ -48,3 +48,11 @@ def test_tables_beside_each_other_keep_their_columns(left, right):
     parts = [SentenceCounts.from_events(events, sentences=5, columns=7) for events in (left, right)]
     joined = SentenceCounts.beside(parts)
     assert np.array_equal(joined.dense(0, 14), np.hstack([naive(left), naive(right)]))
+
+
+def test_a_table_is_the_same_sparse():
+    table = np.array([[0, 2, 1], [3, 0, 0]])
+    counts = SentenceCounts.from_table(table)
+    assert counts.shape == (2, 3)
+    assert np.array_equal(counts.dense(0, 3), table)
+    assert np.array_equal(counts.dense(1, 2), table[:, 1:2])

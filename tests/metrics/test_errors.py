@@ -1,10 +1,6 @@
-"""If these break, the list of errors hides some, counts some twice, or cannot be opened as a table."""
+"""If these break, the list of errors hides some or counts some twice."""
 
 from __future__ import annotations
-
-import csv
-import io
-import json
 
 import pytest
 from hypothesis import given
@@ -12,15 +8,11 @@ from hypothesis import strategies as st
 
 from gonie.data.schemes import Scheme, TokenSpan, from_spans
 from gonie.data.types import Sentence
-from gonie.errors import OutputError
 from gonie.metrics.errors import (
     AROUND,
     MOST,
     Error,
     Kind,
-    as_jsonl,
-    as_tsv,
-    error_writer,
     list_errors,
     wrong_pairs,
 )
@@ -157,35 +149,3 @@ def test_of_plain_tags_every_wrong_token_is_an_error() -> None:
     (error,) = result.errors()
     assert (error.kind, error.gold, error.predicted) == (Kind.WRONG_LABEL, "VERB", "NOUN")
     assert (error.confidence, error.text, error.before) == (0.7, "rains", "it ")
-
-
-# --- files -----------------------------------------------------------------------------------------------
-
-HOSTILE = Sentence(words=('"', "a\tb", "c\nd", "e\u2028f", "\r", "=1+1"), path="x\ty.conll", line=1)
-
-
-def test_no_word_breaks_the_table() -> None:
-    found = errors([(n, n + 1, '"\t') for n in range(6)], [], sentence=HOSTILE)
-    text = "".join(as_tsv(found))
-    assert text.count("\n") == len(text.splitlines()) == 7
-    rows = list(csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))
-    assert all(None not in row and None not in row.values() for row in rows), "as many fields as names"
-    assert [row["text"] for row in rows] == ['"', "a b", "c d", "e f", " ", "=1+1"]
-    assert {row["line"] for row in rows} == {"1"}
-    assert rows[0]["predicted"] == ""
-
-
-def test_lines_of_json_keep_every_character() -> None:
-    found = errors([(n, n + 1, "X") for n in range(6)], [], sentence=HOSTILE)
-    records = [json.loads(line) for line in as_jsonl(found)]
-    assert [record["text"] for record in records] == list(HOSTILE.words)
-    assert records[0]["predicted"] is None
-    assert records[0]["kind"] == "false negative"
-
-
-def test_the_suffix_says_what_is_written() -> None:
-    assert error_writer("a.tsv") is as_tsv
-    assert error_writer("a.JSONL") is as_jsonl
-    for name in ("a.html", "a"):
-        with pytest.raises(OutputError, match=r"\.tsv or \.jsonl"):
-            error_writer(name)

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonie.metrics.markup import Markup, element, escape, fragment, join, row, table
+from gonie.metrics.markup import Markup, element, escape, fragment, join, language, row, table
 
 
 class Text(HTMLParser):
@@ -72,3 +72,9 @@ def test_tables_are_captioned_and_headed():
     assert "<caption>Scores</caption>" in markup
     assert '<th scope="col">F1</th>' in markup
     assert 'aria-label="Scores"' in markup
+
+
+def test_hangul_is_marked_so_that_a_font_with_it_is_taken():
+    assert language("see 서울") == "ko"
+    assert language("see Seoul") is None
+    assert language("") is None

@@ -1,7 +1,6 @@
 """If these break, the report is empty, unsafe to open, or not readable by everybody."""
 
 import re
-from html.parser import HTMLParser
 
 import pytest
 
@@ -9,39 +8,11 @@ from gonie.data.schemes import Scheme
 from gonie.data.types import Sentence
 from gonie.metrics.evaluation import evaluate
 from gonie.metrics.novelty import SeenMentions
-from gonie.metrics.report import percent, range_text, render
+from gonie.metrics.report import render
 
 IOB2, PLAIN = Scheme(kind="IOB2"), Scheme(kind="plain")
 CURVE = [{"epoch": n, "loss": 5 / n, "score": n / 10, "rate": 0.1, "seconds": 1.5} for n in range(1, 4)]
 HOSTILE = '"><script>alert(1)</script><img src="https://evil.example/x" onerror=alert(2)>'
-VOID = {"meta"}
-
-
-class Page(HTMLParser):
-    """Checks that every element is closed where it should be, and keeps what was opened."""
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.tags, self.text = [], [], []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text.append(data)
-
-
-def parse(page):
-    parser = Page()
-    parser.feed(page)
-    parser.close()
-    assert parser.open == []
-    return parser
 
 
 def spans_evaluation():
@@ -68,7 +39,7 @@ def plain_evaluation(labels=3):
     return evaluate(gold, [[*tags[1:], tags[0]]], scheme=PLAIN, bootstrap=0)
 
 
-def test_everything_asked_for_is_on_the_page():
+def test_everything_asked_for_is_on_the_page(parse):
     page = render(
         spans_evaluation(), title="runs/ner", curve=CURVE, details={"recipe": "task = 'tag'\nx = 1"}
     )
@@ -81,7 +52,7 @@ def test_everything_asked_for_is_on_the_page():
 
 
 @pytest.mark.parametrize("make", [spans_evaluation, hostile_evaluation, plain_evaluation])
-def test_the_page_refers_to_nothing_outside_itself_and_runs_nothing(make):
+def test_the_page_refers_to_nothing_outside_itself_and_runs_nothing(make, parse):
     details = {
         HOSTILE: HOSTILE,
         "recipe": HOSTILE + "\nurl = 'http://x.example'",
@@ -89,11 +60,7 @@ def test_the_page_refers_to_nothing_outside_itself_and_runs_nothing(make):
     }
     page = render(make(), title=HOSTILE, curve=[*CURVE, {"epoch": HOSTILE, "loss": HOSTILE}], details=details)
     assert not re.search(r"https?://|@import|url\(", page)
-    for tag, attributes in parse(page).tags:
-        assert tag not in {"script", "img", "link", "iframe", "object", "a", "base", "form", "image", "use"}
-        assert not any(
-            name in {"src", "href", "srcset", "action"} or name.startswith("on") for name in attributes
-        )
+    assert parse(page).runs_and_loads_nothing()
     assert "default-src 'none'" in page
 
 
@@ -102,7 +69,7 @@ def test_the_page_can_be_written_whatever_the_corpus_holds():
     render(evaluate(gold, [["O"]], scheme=IOB2, bootstrap=0), title="t").encode("utf-8")
 
 
-def test_readable_by_everybody():
+def test_readable_by_everybody(parse):
     page = render(spans_evaluation(), title="t", curve=CURVE)
     parsed = parse(page)
     tags = [tag for tag, _ in parsed.tags]
@@ -117,14 +84,14 @@ def test_readable_by_everybody():
     assert 'name="viewport"' in page
 
 
-def test_plain_labels_have_their_own_words():
+def test_plain_labels_have_their_own_words(parse):
     text = " ".join(parse(render(plain_evaluation(), title="t")).text)
     assert "accuracy of tokens" in text
     assert "wrong boundary" not in text
     assert "T0 → T1" in text
 
 
-def test_a_perfect_file_and_a_file_without_curve_novelty_or_intervals():
+def test_a_perfect_file_and_a_file_without_curve_novelty_or_intervals(parse):
     gold = [Sentence(words=("a",), tags=("B-X",))]
     text = " ".join(parse(render(evaluate(gold, [["B-X"]], scheme=IOB2, bootstrap=0), title="t")).text)
     assert "100.00" in text
@@ -138,21 +105,3 @@ def test_a_thousand_labels_do_not_make_a_million_cells_and_the_rest_is_said():
     assert page.count("<td") < 5000
     assert "rarer labels are in the JSON only" in page
     assert "24 most frequent labels" in page
-
-
-def test_details_as_tables_lines_and_folds():
-    details = {
-        "seconds": 83.25,
-        "labels": {"PER": {"train": 1200, "dev": 3}},
-        "sizes": {"words": 10, "ok": True},
-    }
-    page = render(plain_evaluation(), title="t", details=details)
-    text = parse(page).text
-    for wanted in ("83.25", "1,200", "train", "words", "True"):
-        assert wanted in text
-
-
-def test_numbers_are_written_as_conlleval_does():
-    assert percent(0.812345) == "81.23"
-    assert range_text((0.5, 1.0)) == "50.00–100.00"
-    assert range_text(None) == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -139,3 +140,24 @@ def test_seeds_add_up_over_the_same_sentences_and_follow_over_others() -> None:
     other = together([tally([(1, 1, 1)], "a"), tally([(2, 2, 2)], "b")])
     assert other.counts.tolist() == [[1, 1, 1], [2, 2, 2]]
     assert together([tally([(1, 1, 1)], "a")]).data != together([tally([(1, 1, 1)], "a")] * 2).data
+
+
+@dataclass(frozen=True)
+class Text:
+    """As a file of texts gives it."""
+
+    text: str
+    labels: tuple[str, ...]
+    path: str = ""
+    line: int = 0
+
+
+def test_two_classifications_of_the_same_texts_can_be_paired() -> None:
+    texts = [Text("good", ("yes",)), Text("bad", ("no",)), Text("both", ("no", "yes"))]
+    one = Tally.from_labels(texts, [("yes",), ("yes",), ("yes",)])
+    assert one.counts.tolist() == [[1, 1, 1], [1, 1, 0], [2, 1, 1]]
+    assert one.f1 == pytest.approx(4 / 7)
+    other = Tally.from_labels(texts, [("no",), ("no",), ()])
+    assert randomization_test(one, other, shuffles=50) is not None
+    elsewhere = Tally.from_labels([Text("good", ("no",)), *texts[1:]], [("yes",)] * 3)
+    assert randomization_test(one, elsewhere, shuffles=50) is None

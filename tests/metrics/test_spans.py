@@ -163,3 +163,9 @@ def test_plain_tags_are_one_span_a_token():
 def test_neighbours_do_not_overlap():
     assert not overlap((0, 2, "X"), (2, 3, "X"))
     assert overlap((0, 3, "X"), (2, 4, "Y"))
+
+
+def test_types_by_frequency_are_the_most_frequent_in_gold_first_and_by_name_among_equals():
+    gold = [(at, at + 1, label) for at, label in enumerate("YXZX")]
+    scores = SpanScores.from_spans([gold], [[(9, 10, "W")]])
+    assert [label for label, _ in scores.by_frequency] == ["X", "Y", "Z", "W"]

@@ -20,6 +20,11 @@ def test_a_panel_for_each_quantity_there_is():
     assert training_curve([record | {"train_score": 0.9} for record in RECORDS]).count("<svg") == 5
 
 
+def test_the_curve_says_what_the_model_learns_from():
+    assert "Training loss a sentence" in training_curve(RECORDS)
+    assert "Training loss a text" in training_curve(RECORDS, unit="text")
+
+
 def test_nothing_to_draw_draws_nothing():
     assert training_curve([]) is None
     assert training_curve([{"epoch": 1}]) is None

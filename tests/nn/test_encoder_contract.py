@@ -13,7 +13,17 @@ import torch
 from torch import Tensor, nn
 
 from gonie.errors import InputError
-from gonie.nn import LSTM, Bidirectional, Deep, Elman, NoEncoder, PeepholeLSTM, VariationalDropout, Window
+from gonie.nn import (
+    LSTM,
+    Bidirectional,
+    Convolution,
+    Deep,
+    Elman,
+    NoEncoder,
+    PeepholeLSTM,
+    VariationalDropout,
+    Window,
+)
 
 WIDTH = 5
 LENGTHS = [6, 1, 4, 6, 3]
@@ -39,6 +49,8 @@ ENCODERS: dict[str, Callable[[], nn.Module]] = {
     **{f"{name}_deep": lambda layer=layer: two_layers(layer) for name, layer in LAYERS.items()},
     "window": lambda: Window(width=WIDTH, hidden=4, size=3),
     "window_wide_and_deep": lambda: Window(width=WIDTH, hidden=4, size=9, layers=3),
+    "convolution": lambda: Convolution(width=WIDTH, hidden=4, dropout=0.5),
+    "convolution_narrow": lambda: Convolution(width=WIDTH, hidden=4, kernels=[1, 2]),
     "mixed": lambda: Bidirectional(ahead=LSTM(width=WIDTH, hidden=3), back=Elman(width=WIDTH, hidden=2)),
 }
 

@@ -13,27 +13,41 @@ from gonie.errors import InputError
 from gonie.nn import (
     CRF,
     LSTM,
+    AdditiveAttention,
+    BatchNorm,
     Bidirectional,
     CharCNN,
     CharLSTM,
+    Convolution,
     CRFHead,
+    DotAttention,
     Elman,
     FeatureEmbedding,
+    Joined,
+    Last,
+    Max,
+    Mean,
+    Normalized,
     PeepholeLSTM,
     Scores,
     SoftmaxHead,
     Stack,
+    TextLabelsHead,
+    TextScores,
+    TextSigmoidHead,
+    TextSoftmaxHead,
     VariationalDropout,
     WordDropout,
     WordEmbedding,
 )
+from gonie.nn.heads.text_objectives import OneOf
 
 Batch = dict[str, Tensor]
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 
 
 class Model(nn.Module):
-    """Every part there is, in one step."""
+    """Every part there is, in one step; each sentence is a text too."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,18 +63,46 @@ class Model(nn.Module):
         self.encoders = nn.ModuleList(
             Bidirectional(ahead=layer(width=27, hidden=5), back=layer(width=27, hidden=5)) for layer in layers
         )
+        self.encoders.append(Convolution(width=27, hidden=5, kernels=(2, 3), dropout=0.5))
+        poolings = [
+            AdditiveAttention(width=10, hidden=4, heads=2),
+            DotAttention(width=10),
+            Mean(width=10),
+            Max(width=10),
+            Last(width=10, both_ways=True),
+        ]
+        self.pooling = Normalized(pooling=Joined(poolings), norm=BatchNorm(width=60))
         crf = CRFHead(scores=Scores(width=10, num_tags=5, direct={"spelling": 9}), crf=CRF(5))
         self.heads = nn.ModuleList([crf, SoftmaxHead(scores=Scores(width=10, num_tags=5, direct={}))])
+        weighted = OneOf(weights=torch.tensor([1.0, 2.0]), smoothing=0.1)
+        self.text_heads = nn.ModuleList(
+            [
+                TextSoftmaxHead(scores=TextScores(width=60, num_labels=2, direct={"bag": 9})),
+                TextSigmoidHead(scores=TextScores(width=60, num_labels=1, direct={}), objective=weighted),
+            ]
+        )
+        self.labels_head = TextLabelsHead(scores=TextScores(width=60, num_labels=2, direct={}))
 
     def loss(self, batch: Batch) -> Tensor:
         vectors = self.dropout(self.embedding(batch))
         states = torch.stack([encoder(vectors, batch["mask"]) for encoder in self.encoders]).sum(0)
-        return torch.stack([head.loss(head.score(states, batch), batch) for head in self.heads]).sum()
+        losses = [head.loss(head.score(states, batch), batch) for head in self.heads]
+        texts, _ = self.pooling(states, batch["mask"])
+        losses += [head.loss(head.score(texts, batch), batch) for head in self.text_heads]
+        several = {"labels": batch["several"]}
+        losses.append(self.labels_head.loss(self.labels_head.score(texts, several), several))
+        return torch.stack(losses).sum()
 
 
 @pytest.fixture
 def batch(make_batch: Callable[..., Batch]) -> Batch:
-    return {name: value.cuda() for name, value in make_batch([9, 3, 7, 1]).items()}
+    texts = {
+        "labels": torch.tensor([0, 1, 1, 0]),
+        "several": torch.tensor([[0.0, 1.0], [1.0, 1.0], [0.0, 0.0], [1.0, 0.0]]),
+        "bag.ids": torch.randint(0, 9, (8,)),
+        "bag.offsets": torch.tensor([0, 3, 3, 7, 8]),
+    }
+    return {name: value.cuda() for name, value in {**make_batch([9, 3, 7, 1]), **texts}.items()}
 
 
 @pytest.fixture

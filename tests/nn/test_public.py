@@ -8,8 +8,8 @@ import pytest
 import torch
 
 import gonie.nn
-from gonie.nn import CRF, LSTM, CRFHead, Scores, WordEmbedding
-from gonie.nn.protocols import Embedding, Encoder, Head
+from gonie.nn import CRF, LSTM, AdditiveAttention, CRFHead, Scores, TextScores, TextSoftmaxHead, WordEmbedding
+from gonie.nn.protocols import Embedding, Encoder, Head, Pooling, TextHead
 
 SOURCE = Path(gonie.nn.__file__).parent
 
@@ -29,8 +29,12 @@ def test_parts_play_their_roles() -> None:
         "mask": torch.ones(1, 2, dtype=torch.bool),
         "tags": torch.tensor([[0, 1]]),
     }
-    scores = head.score(encoder(embedding(batch), batch["mask"]), batch)
-    assert head.loss(scores, batch).item() > 0
+    states = encoder(embedding(batch), batch["mask"])
+    assert head.loss(head.score(states, batch), batch).item() > 0
+    pooling: Pooling = AdditiveAttention(width=2, hidden=2)
+    text_head: TextHead = TextSoftmaxHead(scores=TextScores(width=2, num_labels=2, direct={}))
+    texts = {"labels": torch.tensor([1])}
+    assert text_head.loss(text_head.score(pooling(states, batch["mask"])[0], texts), texts).item() > 0
 
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: path.name)

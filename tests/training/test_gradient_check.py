@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from gonie.models.recipe import load_recipe, recipe_names
-from gonie.nn import CharCNN
+from gonie.nn import CharCNN, Convolution, Max, Mean
 from gonie.training import gradient_check
 from gonie.training.gradient_check import (
     KINKED_STEP,
@@ -208,6 +208,8 @@ def test_a_part_says_that_it_has_kinks_and_a_smaller_step_is_taken() -> None:
     assert kinked_parts(nn.Sequential(nn.ReLU(), nn.MaxPool1d(2), nn.ReLU())) == ["ReLU", "MaxPool1d"]
     cnn = CharCNN(size=5, width=2, filters=2, kernel=3, dropout=0.0)
     assert kinked_parts(nn.Sequential(cnn)) == ["CharCNN"]
+    texts = nn.Sequential(Convolution(width=2, hidden=2), Max(width=2), Mean(width=2))
+    assert kinked_parts(texts) == ["Convolution", "Max"]
     assert step_for(cnn) == KINKED_STEP
     assert step_for(nn.Tanh()) == SMOOTH_STEP
 

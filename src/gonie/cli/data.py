@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from collections import Counter
+
     from rich.console import Console
 
     from gonie.data.formats import ReadOptions
     from gonie.data.inspect import Check, Stats
+    from gonie.data.text_stats import TextCheck, TextStats
+    from gonie.data.texts import TextOptions
 
 app = typer.Typer(no_args_is_help=True, help="Check, measure and convert data files.")
 
@@ -31,6 +35,18 @@ LanguageOption = Annotated[str, typer.Option("--language", help="Language of raw
 UnitOption = Annotated[
     str, typer.Option("--unit", help="Token of raw text: word, or in Korean eojeol, syllable, morpheme.")
 ]
+TextsOption = Annotated[
+    bool, typer.Option("--texts", help="Read labelled texts (tsv, csv, jsonl, semeval, parallel), not tags.")
+]
+TextColumnOption = Annotated[
+    str, typer.Option("--text-column", help="With --texts: column or key of the text.")
+]
+LabelColumnOption = Annotated[
+    str, typer.Option("--label-column", help="With --texts: column or key of the label; '' for none.")
+]
+LabelSeparatorOption = Annotated[
+    str, typer.Option("--label-separator", help="With --texts: what stands between several labels.")
+]
 
 
 @app.command("check")
@@ -43,6 +59,10 @@ def check_command(
     tag_column: TagOption = None,
     language: LanguageOption = "en",
     unit: UnitOption = "",
+    texts: TextsOption = False,
+    text_column: TextColumnOption = "text",
+    label_column: LabelColumnOption = "label",
+    label_separator: LabelSeparatorOption = "",
 ) -> None:
     """Say what a file holds and what is wrong with it; exits with 2 if anything is."""
     from rich.console import Console
@@ -51,18 +71,25 @@ def check_command(
     from gonie.errors import GonieError
 
     console = Console()
-    options = _options(
-        format=format,
-        separator=separator,
-        word_column=word_column,
-        tag_column=tag_column,
-        language=language,
-        unit=unit,
-    )
     failed = 0
-    for verdict in check(files, options):
-        _show_check(console, verdict)
-        failed += not verdict.passed
+    if texts:
+        from gonie.data.text_stats import check_texts
+
+        for found in check_texts(files, _text_options(format, text_column, label_column, label_separator)):
+            _show_text_check(console, found)
+            failed += found.report is None
+    else:
+        options = _options(
+            format=format,
+            separator=separator,
+            word_column=word_column,
+            tag_column=tag_column,
+            language=language,
+            unit=unit,
+        )
+        for verdict in check(files, options):
+            _show_check(console, verdict)
+            failed += not verdict.passed
     if failed:
         raise GonieError(f"{failed} of {len(files)} files cannot be used as they are")
 
@@ -77,13 +104,23 @@ def stats_command(
     tag_column: TagOption = None,
     language: LanguageOption = "en",
     unit: UnitOption = "",
+    texts: TextsOption = False,
+    text_column: TextColumnOption = "text",
+    label_column: LabelColumnOption = "label",
+    label_separator: LabelSeparatorOption = "",
 ) -> None:
-    """Count sentences, words and labels; with several files, what the first one has not seen."""
+    """Count sentences (or texts), words and labels; with several files, what the first one has not seen."""
     from rich.console import Console
 
     from gonie.data.inspect import stats
 
     console = Console()
+    if texts:
+        from gonie.data.text_stats import text_stats
+
+        for found in text_stats(files, _text_options(format, text_column, label_column, label_separator)):
+            _show_text_stats(console, found)
+        return
     for measured in stats(
         files,
         _options(
@@ -164,6 +201,12 @@ def _options(
     )
 
 
+def _text_options(format: str, text: str, label: str, separator: str) -> TextOptions:
+    from gonie.data.texts import TextOptions
+
+    return TextOptions(format=format, text_column=text, label_column=label or None, label_separator=separator)
+
+
 def _lines(console: Console, lines: list[str]) -> None:
     """Print as it stands: data may hold what Rich would take for markup."""
     for line in lines:
@@ -186,15 +229,16 @@ def _show_check(console: Console, verdict: Check) -> None:
     _lines(console, [f"  {problem}" for problem in found.problems])
 
 
-def _show_stats(console: Console, measured: Stats) -> None:
-    from gonie.data.inspect import QUANTILES
+def _show_text_check(console: Console, verdict: TextCheck) -> None:
+    console.rule(verdict.path, align="left")
+    _lines(console, [verdict.error] if verdict.report is None else verdict.report.lines())
 
+
+def _show_stats(console: Console, measured: Stats) -> None:
     console.rule(measured.path, align="left")
-    lengths = ", ".join(
-        f"{_quantile(share)} {length:g}" for share, length in zip(QUANTILES, measured.lengths, strict=True)
-    )
     _lines(console, measured.report.lines(shown=20))
-    _lines(console, [f"{len(measured.vocabulary):,} distinct words", f"sentence length: {lengths}"])
+    _lines(console, [f"{len(measured.vocabulary):,} distinct words"])
+    _lines(console, [f"sentence length: {_quantiles(measured.lengths)}"])
     if measured.invalid:
         _lines(console, [f"{measured.invalid:,} invalid tags; gonie data check lists them"])
     if measured.unseen is not None:
@@ -202,23 +246,53 @@ def _show_stats(console: Console, measured: Stats) -> None:
         mentions = "" if unseen.mentions is None else f", {unseen.mentions:.1%} of the entity mentions"
         shares = f"{unseen.tokens:.1%} of the tokens, {unseen.words:.1%} of the words{mentions}"
         _lines(console, [f"unseen in the first file: {shares}"])
-    _show_labels(console, measured)
+    if measured.scheme.has_spans:
+        _show_labels(console, measured.entities, kind="entity", whole=measured.entities.total(), total=True)
+    else:
+        _show_labels(console, measured.labels, kind="label", whole=measured.labels.total())
+
+
+def _show_text_stats(console: Console, measured: TextStats) -> None:
+    console.rule(measured.path, align="left")
+    _lines(console, measured.report.lines())
+    _lines(console, [f"text length in words: {_quantiles(measured.lengths)}"])
+    facts = {
+        "texts without a label": measured.unlabelled,
+        "texts with several labels": measured.several,
+        "texts that stood in the file before": measured.repeated,
+        "texts that stood in the file before with other labels": measured.contradicted,
+    }
+    if measured.known is not None:
+        facts["texts that are in the first file too"] = measured.known.texts
+        if measured.known.unmet:
+            _lines(console, [f"labels that the first file does not have: {', '.join(measured.known.unmet)}"])
+    _lines(console, [f"{number:,} {fact}" for fact, number in facts.items() if number])
+    _show_labels(console, measured.labels, kind="label", whole=measured.report.texts)
+
+
+def _quantiles(lengths: tuple[float, ...]) -> str:
+    from gonie.data.inspect import QUANTILES
+
+    return ", ".join(
+        f"{_quantile(share)} {length:g}" for share, length in zip(QUANTILES, lengths, strict=True)
+    )
 
 
 def _quantile(share: float) -> str:
     return {0.0: "shortest", 0.5: "median", 1.0: "longest"}.get(share, f"{share:.0%}")
 
 
-def _show_labels(console: Console, measured: Stats) -> None:
+def _show_labels(
+    console: Console, counts: Counter[str], *, kind: str, whole: int, total: bool = False
+) -> None:
+    """A table of labels, each with its share of the whole."""
     from rich.table import Table
     from rich.text import Text
 
-    spans = measured.scheme.has_spans
-    counts = measured.entities if spans else measured.labels
-    table = Table("entity" if spans else "label", "count", "share")
+    table = Table(kind, "count", "share")
     for label, number in counts.most_common():
-        table.add_row(Text(label), f"{number:,}", f"{number / counts.total():.1%}")
-    if spans:
-        table.add_row("all", f"{counts.total():,}", "", style="bold")
+        table.add_row(Text(label), f"{number:,}", f"{number / whole:.1%}")
+    if total:
+        table.add_row("all", f"{whole:,}", "", style="bold")
     if counts:
         console.print(table)

@@ -12,13 +12,14 @@ from rich.text import Text
 from gonie.cli.tag_output import safe
 from gonie.data.files import atomic_write
 from gonie.data.report import count
-from gonie.metrics.errors import Error, Write
+from gonie.metrics.error_files import E, Write
+from gonie.metrics.errors import Error
 
 SHOWN = 10
 NEAR = 24  # characters to each side of an error that the terminal shows
 
 
-def write_errors(path: Path, errors: Sequence[Error], write: Write) -> None:
+def write_errors(path: Path, errors: Sequence[E], write: Write[E]) -> None:
     """Write the list, whole or not at all; a file's name that is no UTF-8 is escaped in it."""
     atomic_write(path, "".join(write(errors)).encode("utf-8", "backslashreplace"))
 

@@ -68,13 +68,14 @@ def evaluate(
     from gonie.cli.evaluation_table import print_evaluation
     from gonie.data.files import atomic_write
     from gonie.data.formats import ReadOptions, Source
-    from gonie.metrics.errors import error_writer
+    from gonie.metrics.error_files import error_writer
+    from gonie.metrics.errors import Error
     from gonie.metrics.report import render
     from gonie.metrics.scoring import score_source
     from gonie.runtime.load import load
     from gonie.training.folder import RunFolder
 
-    write = error_writer(errors_file) if errors_file else None  # a name it cannot write is refused at once
+    write = error_writer(errors_file, Error) if errors_file else None  # a bad name is refused at once
     tagger = turned(load(model), decode, bias)
     console = Console(highlight=False)
     data = tagger.recipe.get("data", {})

@@ -11,7 +11,8 @@ from rich.text import Text
 from gonie.metrics.counts import Counts
 from gonie.metrics.evaluation import Evaluation
 from gonie.metrics.intervals import Interval
-from gonie.metrics.report import how_scored, novelty_names, percent, range_text
+from gonie.metrics.page import percent, range_text
+from gonie.metrics.report import how_scored, novelty_names
 
 MOST_LABELS = 60
 """A terminal is no place for a thousand labels; the rest is counted and is in the JSON."""

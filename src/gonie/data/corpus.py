@@ -34,6 +34,23 @@ Array = NDArray[Any]
 INDEX = "corpus.json"
 
 
+class Examples(Protocol):
+    """What a model learns from, encoded: N sentences, or N texts."""
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """(N,) the size of each, by which those of like size share a batch."""
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens they have together."""
+
+    def __len__(self) -> int: ...
+
+    def batch(self, rows: NDArray[np.int64]) -> dict[str, Array]:
+        """The padded batch of the examples ``rows``, in that order."""
+
+
 class Corpus:
     """Encoded sentences; ``corpus.arrays`` holds the flat arrays that the module describes."""
 
@@ -49,6 +66,10 @@ class Corpus:
     def tokens(self) -> int:
         """How many tokens all sentences have together."""
         return int(self.arrays["offsets"][-1])
+
+    def batch(self, rows: NDArray[np.int64]) -> dict[str, Array]:
+        """The padded batch of the sentences ``rows``, in that order."""
+        return collate(self, rows)
 
     @classmethod
     def open(cls, folder: Path) -> Corpus:

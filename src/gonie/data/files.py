@@ -59,6 +59,25 @@ def is_stream(path: str | PathLike[str]) -> bool:
     return os.fspath(path) == STANDARD_INPUT or Path(path).is_fifo()
 
 
+class Passes:
+    """How often a path has been gone over: a stream can be only once, and the second time is refused."""
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self._path = path
+        self._begun = False
+
+    def begin(self) -> None:
+        """Note a pass that is about to begin."""
+        if self._begun and is_stream(self._path):
+            raise InputError(
+                path=display(self._path),
+                expected="a file, which is read more than once",
+                got="a stream",
+                fix="Save it to a file first",
+            )
+        self._begun = True
+
+
 def lines(path: str | PathLike[str]) -> Iterator[Line]:
     """Yield ``(number, text)`` for each line of a UTF-8 file, plain, ``.gz`` or ``.xz``; ``-`` is stdin.
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from gonie.data import columns, conllu, jsonl, klue, tables
-from gonie.data.files import Line, atomic_file, display, is_stream, lines
+from gonie.data.files import Line, Passes, atomic_file, display, is_stream, lines
 from gonie.data.jsonl import Tokenizer
 from gonie.data.report import Report
 from gonie.data.schemes import IOB2, Checker, Detection, Policy, Scheme, Tally, named, repair
@@ -212,18 +212,11 @@ class Source:
         self.path = path
         self.options = options or ReadOptions()
         self.report = Report(path=display(path))
-        self._passes: list[None] = []  # one entry for each, shared by all views of the file
+        self._passes = Passes(path)  # shared by all views of the file
 
     def __iter__(self) -> Iterator[Sentence]:
-        if self._passes and is_stream(self.path):
-            raise InputError(
-                path=display(self.path),
-                expected="a file, which is read more than once",
-                got="a stream",
-                fix="Save it to a file first",
-            )
+        self._passes.begin()
         self.report = Report(path=display(self.path))
-        self._passes.append(None)
         return read(self.path, self.options, self.report)
 
     def using(self, scheme: Scheme, policy: Policy) -> Source:

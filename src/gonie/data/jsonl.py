@@ -40,23 +40,23 @@ def read(rows: Iterable[Line], *, report: Report, tokenizer: Tokenizer | None = 
                 yield sentence
 
 
-def read_record(line: str, path: str, number: int) -> dict[str, Any]:
-    """The JSON object of one line, which has a text; anything else is refused with its place."""
+def read_record(line: str, path: str, number: int, *, key: str = "text") -> dict[str, Any]:
+    """The JSON object of one line, with a text under ``key``; anything else is refused with its place."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:  # ValueError also for a number of too many digits
         raise InputError(
             path=path, line=number, expected="a JSON object", got=f"what is none ({error})"
         ) from None
-    if not isinstance(record, dict) or not isinstance(record.get("text"), str):
+    if not isinstance(record, dict) or not isinstance(record.get(key), str):
         raise InputError(
             path=path,
             line=number,
-            expected='a JSON object with "text": "…"',
+            expected=f'a JSON object with "{key}": "…"',
             got=f"the keys {sorted(record)}" if isinstance(record, dict) else type(record).__name__,
         )
     try:
-        record["text"].encode("utf-8")
+        record[key].encode("utf-8")
     except UnicodeEncodeError:
         raise InputError(
             path=path, line=number, expected="a text of whole characters", got="half a surrogate pair in it"

@@ -38,6 +38,7 @@ class Report:
     """
 
     path: str = ""
+    texts: int = 0
     sentences: int = 0
     tokens: int = 0
     documents: int = 0
@@ -56,7 +57,10 @@ class Report:
     def lines(self, *, shown: int | None = None) -> list[str]:
         """The report as sentences for display; ``shown`` limits the misaligned spans that are spelled out."""
         told = [f"{name}: {choice} ({reason})" for name, (choice, reason) in self.choices.items()]
-        told.append(f"{count(self.sentences, 'sentence')}, {count(self.tokens, 'token')}")
+        if self.texts:
+            told.append(count(self.texts, "text"))
+        if self.sentences or not self.texts:
+            told.append(f"{count(self.sentences, 'sentence')}, {count(self.tokens, 'token')}")
         if self.documents:
             told.append(f"{count(self.documents, '-DOCSTART- line')}")
         if self.comments:

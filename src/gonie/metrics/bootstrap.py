@@ -8,7 +8,7 @@ resample is one row of a matrix product and not a second pass over the corpus.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -27,15 +27,25 @@ def resampled_sums(counts: SentenceCounts, *, resamples: int, seed: int) -> Floa
     sums[r] = Σ_n w[r, n] · counts[n], where w[r, n] is how often resample r drew sentence n.
     """
     sentences, columns = counts.shape
-    generator = np.random.default_rng(seed)
     sums = np.empty((resamples, columns))  # (R, C)
-    rows, width = max(1, CELLS // sentences), max(1, CELLS // sentences)
-    for top in range(0, resamples, rows):
-        weights = _draw(generator, rows=min(rows, resamples - top), sentences=sentences)  # (rows, N)
+    width, top = max(1, CELLS // sentences), 0
+    for weights in draws(sentences, resamples=resamples, seed=seed):  # (rows, N)
         for left in range(0, columns, width):
             right = min(columns, left + width)
-            sums[top : top + rows, left:right] = weights @ counts.dense(left, right)
+            sums[top : top + len(weights), left:right] = weights @ counts.dense(left, right)
+        top += len(weights)
     return sums
+
+
+def draws(sentences: int, *, resamples: int, seed: int) -> Iterator[Floats]:
+    """How often each resample drew each sentence, as many rows (rows, N) at a time as CELLS allows.
+
+    The same seed draws the same, so that scores which are summed in different ways stay of one resample.
+    """
+    generator = np.random.default_rng(seed)
+    rows = max(1, CELLS // sentences)
+    for top in range(0, resamples, rows):
+        yield _draw(generator, rows=min(rows, resamples - top), sentences=sentences)
 
 
 def _draw(generator: np.random.Generator, *, rows: int, sentences: int) -> Floats:

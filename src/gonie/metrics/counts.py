@@ -78,6 +78,12 @@ class SentenceCounts:
         return cls(table[:, 0], table[:, 1], table[:, 2], (sentences, columns))
 
     @classmethod
+    def from_table(cls, table: npt.NDArray[np.int64]) -> SentenceCounts:
+        """From an ordinary table, (N, C)."""
+        sentences, columns = np.indices(table.shape)
+        return cls(sentences.ravel(), columns.ravel(), table.ravel(), (table.shape[0], table.shape[1]))
+
+    @classmethod
     def beside(cls, parts: Sequence[SentenceCounts]) -> SentenceCounts:
         """Tables over the same sentences put side by side, columns in the order of ``parts``."""
         starts = np.cumsum([0, *(part.shape[1] for part in parts)])

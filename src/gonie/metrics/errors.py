@@ -6,25 +6,17 @@ confidence is a wrong gold tag or something the model has learned wrongly; a clo
 
 from __future__ import annotations
 
-import json
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
-from os import PathLike
-from pathlib import Path
 
 from gonie.data.schemes import TokenSpan
-from gonie.errors import OutputError
 from gonie.metrics.mistakes import Mistake, mean
 
 AROUND, MOST = 8, 40
 """An error is shown with AROUND words to each side: what stands between blanks, but at most MOST tokens."""
-
-DIGITS = 6  # of a confidence in a file
-_BREAKS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")  # what some reader takes for a cell's end
 
 
 class Kind(StrEnum):
@@ -131,40 +123,3 @@ def _around(spaces: tuple[bool, ...], start: int, end: int) -> tuple[int, int]:
     while last < min(len(spaces), end + MOST) and (blanks := blanks + spaces[last - 1]) <= AROUND:
         last += 1
     return first, last
-
-
-# --- files -----------------------------------------------------------------------------------------------
-
-Write = Callable[[Iterable[Error]], Iterator[str]]
-
-
-def as_tsv(errors: Iterable[Error]) -> Iterator[str]:
-    """Lines of a table with a header and no quoting; a tab or line end within a field becomes a blank."""
-    yield "\t".join(field.name for field in fields(Error)) + "\n"
-    for error in errors:
-        yield "\t".join(_BREAKS.sub(" ", str(value)) for value in _record(error, none="").values()) + "\n"
-
-
-def as_jsonl(errors: Iterable[Error]) -> Iterator[str]:
-    """A JSON object a line, with the names of the table's columns."""
-    for error in errors:
-        yield json.dumps(_record(error, none=None), ensure_ascii=False) + "\n"
-
-
-def _record(error: Error, *, none: str | None) -> dict[str, object]:
-    record = {**asdict(error), "confidence": round(error.confidence, DIGITS), "kind": error.kind.value}
-    return {name: none if value is None else value for name, value in record.items()}
-
-
-WRITERS: Mapping[str, Write] = {".tsv": as_tsv, ".jsonl": as_jsonl}
-
-
-def error_writer(path: str | PathLike[str]) -> Write:
-    """What writes a list to a file of this name, by its suffix."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in WRITERS:
-        raise OutputError(
-            f"{path}: expected a file for the errors that ends in {' or '.join(WRITERS)}, "
-            f"got {f'one in {suffix}' if suffix else 'one without a suffix'}. Choose one of them"
-        )
-    return WRITERS[suffix]

@@ -103,7 +103,7 @@ class Evaluation:
     @property
     def by_frequency(self) -> list[tuple[str, Counts]]:
         """Types and their counts, the most frequent in gold first."""
-        return sorted(self.spans.types.items(), key=lambda item: (-item[1].gold, item[0]))
+        return self.spans.by_frequency
 
     def worst_errors(self, count: int = 20) -> list[Mistake]:
         """The sentences with the most errors (where confidences were given, the surest) first."""

@@ -79,31 +79,32 @@ def _scores(sums: Floats, labels: int) -> Floats:
     """Summed counts (R, 3L + 2 [+ 8]) to scores (R, S): micro, macro, accuracy, types, novelty."""
     resamples = len(sums)
     by_type = sums[:, : 3 * labels].reshape(resamples, labels, 3)  # (R, L, 3)
-    types = _precision_recall_f1(by_type)  # (R, L, 3)
+    types = precision_recall_f1(by_type)  # (R, L, 3)
     present = (by_type[:, :, :2].sum(axis=2) > 0).sum(axis=1, keepdims=True)  # (R, 1)
-    macro = _divide(np.nan_to_num(types).sum(axis=1), present)  # (R, 3)
+    macro = divide(np.nan_to_num(types).sum(axis=1), present)  # (R, 3)
     rest = sums[:, 3 * labels :]  # (R, 2 [+ 8])
     pieces = [
-        _precision_recall_f1(by_type.sum(axis=1)),
+        precision_recall_f1(by_type.sum(axis=1)),
         macro,
-        _divide(rest[:, 0], rest[:, 1])[:, None],
+        divide(rest[:, 0], rest[:, 1])[:, None],
         types.reshape(resamples, -1),
-        _divide(
+        divide(
             rest[:, 3::2], rest[:, 2::2]
         ),  # correct / gold of each novelty; no columns where there is none
     ]
     return np.concatenate(pieces, axis=1)
 
 
-def _precision_recall_f1(counts: Floats) -> Floats:
+def precision_recall_f1(counts: Floats) -> Floats:
     """(…, 3) gold, predicted, correct to (…, 3) precision, recall, F1; nan where it is not defined."""
     gold, predicted, correct = np.moveaxis(counts, -1, 0)
     return np.stack(
-        [_divide(correct, predicted), _divide(correct, gold), _divide(2 * correct, gold + predicted)], axis=-1
+        [divide(correct, predicted), divide(correct, gold), divide(2 * correct, gold + predicted)], axis=-1
     )
 
 
-def _divide(numerator: Floats, denominator: Floats) -> Floats:
+def divide(numerator: Floats, denominator: Floats) -> Floats:
+    """The quotient, nan where there is nothing to divide by."""
     quotient = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
     np.divide(numerator, denominator, out=quotient, where=denominator > 0)
     return quotient

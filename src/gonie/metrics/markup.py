@@ -58,6 +58,11 @@ def element(tag: str, /, *children: Child, **attributes: object) -> Markup:
     return Markup(f"<{tag}{shown}>{fragment(*children)}</{tag}>")
 
 
+def language(text: str) -> str | None:
+    """``ko`` for text with Hangul in it, so that a browser takes a font that has it."""
+    return "ko" if any("가" <= letter <= "힣" for letter in text) else None
+
+
 def row(*cells: Child, head: int = 1, **attributes: object) -> Markup:
     """A table row whose first ``head`` cells are its headers."""
     shown = (

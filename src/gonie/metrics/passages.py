@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from gonie.data.schemes import TokenSpan
-from gonie.metrics.markup import Markup, element, fragment
+from gonie.metrics.markup import Markup, element, fragment, language
 from gonie.metrics.mistakes import Mistake
 from gonie.metrics.spans import overlap
 
@@ -89,8 +89,8 @@ def _shown_words(mistake: Mistake) -> Collection[int]:
 
 
 def _line(mistake: Mistake, marks: Mapping[TokenSpan, Mark], shown: Collection[int]) -> Markup:
-    language = "ko" if any("가" <= letter <= "힣" for word in mistake.words for letter in word) else None
-    return element("p", *_pieces(mistake, marks, shown), class_="text", lang=language)
+    korean = language("".join(mistake.words))
+    return element("p", *_pieces(mistake, marks, shown), class_="text", lang=korean)
 
 
 def _pieces(

@@ -51,6 +51,11 @@ svg .name { fill: var(--fg); font-weight: 600; font-size: 13px }
 .ring { fill: none; stroke: rgb(var(--due)); stroke-width: 2.5 }
 .bar { display: inline-block; width: 7.5rem; height: 1rem; vertical-align: middle }
 .whisker { stroke: rgb(var(--right) / .5); stroke-width: 5 }
+.diagram { max-width: 30rem; margin: .75rem 0 }
+.diagonal { stroke: var(--soft); stroke-width: 1.5; stroke-dasharray: 5 4 }
+.column { fill: rgb(var(--right) / .6) }
+.gap { fill: rgb(var(--due) / .35); stroke: rgb(var(--due)); stroke-dasharray: 3 2 }
+.share { fill: var(--soft) }
 .passage { padding: .7rem 0; border-bottom: 1px solid var(--rule) }
 .passage p { margin: 0; max-width: none }
 .reading { display: grid; grid-template-columns: 5rem 1fr; gap: .25rem .5rem; margin-top: .2rem }

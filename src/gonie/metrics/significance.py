@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,7 @@ import numpy.typing as npt
 from gonie.data.schemes import Scheme
 from gonie.data.types import Sentence
 from gonie.metrics.bootstrap import CELLS, Floats
+from gonie.metrics.class_errors import Labelled
 from gonie.metrics.spans import read_spans
 
 SHUFFLES = 10_000
@@ -46,11 +48,25 @@ class Tally:
         cls, sentences: Sequence[Sentence], predicted: Sequence[Sequence[str]], scheme: Scheme
     ) -> Tally:
         """Count the spans of gold and predicted tags, both in ``scheme``."""
+        return cls._count(
+            (sentence.words, set(read_spans(sentence.tags or (), scheme)), set(read_spans(tags, scheme)))
+            for sentence, tags in zip(sentences, predicted, strict=True)
+        )
+
+    @classmethod
+    def from_labels(cls, texts: Sequence[Labelled], predicted: Sequence[Sequence[str]]) -> Tally:
+        """Count the labels of whole texts; where a text has one, F1 is accuracy."""
+        return cls._count(
+            (text.text, set(text.labels), set(labels)) for text, labels in zip(texts, predicted, strict=True)
+        )
+
+    @classmethod
+    def _count(cls, answers: Iterable[tuple[object, set[Any], set[Any]]]) -> Tally:
+        """From what was asked, what was due and what was given, one after another."""
         digest, rows = hashlib.sha256(), []
-        for sentence, tags in zip(sentences, predicted, strict=True):
-            truth, guess = (set(read_spans(side, scheme)) for side in (sentence.tags or (), tags))
+        for asked, truth, guess in answers:
             rows.append((len(truth), len(guess), len(truth & guess)))
-            digest.update(json.dumps([sentence.words, sorted(truth)]).encode())
+            digest.update(json.dumps([asked, sorted(truth)]).encode())
         return cls(digest.hexdigest()[:16], np.array(rows, dtype=np.int64).reshape(-1, 3))
 
     @property

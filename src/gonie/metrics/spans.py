@@ -47,6 +47,11 @@ class SpanScores:
         return cls({label: Counts(wanted[label], given[label], right[label]) for label in labels})
 
     @property
+    def by_frequency(self) -> list[tuple[str, Counts]]:
+        """Types and their counts, the most frequent in gold first."""
+        return sorted(self.types.items(), key=lambda item: (-item[1].gold, item[0]))
+
+    @property
     def micro(self) -> Counts:
         """All types counted together: conlleval's overall line."""
         return sum(self.types.values(), Counts())

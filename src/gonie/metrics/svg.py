@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gonie.metrics.markup import Markup, element
 
@@ -16,7 +16,7 @@ WIDTH, PANEL, LEFT, RIGHT, TOP, BOTTOM = 450, 160, 46, 14, 28, 24
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One curve: the record key it shows, its title and how its numbers are written."""
+    """One curve: the record key it shows, its title (with a place for the unit) and how it writes numbers."""
 
     key: str
     title: str
@@ -26,19 +26,21 @@ class Panel:
 
 PANELS = (
     Panel("score", "Dev score", lambda value: f"{100 * value:.4g}", mark_best=True),
-    Panel("train_score", "Score on training sentences", lambda value: f"{100 * value:.4g}"),
-    Panel("loss", "Training loss a sentence", lambda value: f"{value:.4g}"),
+    Panel("train_score", "Score on training {unit}s", lambda value: f"{100 * value:.4g}"),
+    Panel("loss", "Training loss a {unit}", lambda value: f"{value:.4g}"),
     Panel("rate", "Learning rate", lambda value: f"{value:.3g}"),
     Panel("seconds", "Seconds an epoch", lambda value: f"{value:.3g}"),
 )
 
 
-def training_curve(records: Sequence[Mapping[str, object]]) -> Markup | None:
+def training_curve(records: Sequence[Mapping[str, object]], *, unit: str = "sentence") -> Markup | None:
     """One panel a quantity over the epochs, from records with the keys of ``PANELS`` and ``epoch``.
 
-    A quantity that no record has gets no panel; values that are not finite are left out of its line.
+    A quantity that no record has gets no panel; values that are not finite are left out of its line. ``unit``
+    is what the model learns from, sentences or texts.
     """
-    drawn = [panel for panel in (_panel(panel, records) for panel in PANELS) if panel is not None]
+    named = (replace(panel, title=panel.title.format(unit=unit)) for panel in PANELS)
+    drawn = [drawing for panel in named if (drawing := _panel(panel, records)) is not None]
     return element("div", *drawn, class_="curves") if drawn else None
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-import torch
 from torch import Tensor, nn
 
 from gonie.errors import InputError
+from gonie.models.matrices import squared_norm
 from gonie.nn.protocols import Embedding, Encoder, Head, as_modules
 
 TAGS = "tags"
@@ -72,11 +72,8 @@ class Tagger(nn.Module):
         return self.score(self.encode(self.embed(batch), batch["mask"]), batch, head)
 
     def squares(self) -> Tensor:
-        """‖W‖² of all matrices of encoder and heads, not of biases, vectors and moves; 0 without any. ()."""
-        parts = (self.encoder, self.heads)
-        named = [item for part in parts for item in cast("nn.Module", part).named_parameters()]
-        chosen = [w.square().sum() for name, w in named if name.rpartition(".")[2].startswith("weight")]
-        return torch.stack(chosen).sum() if chosen else torch.zeros(())
+        """‖W‖² of all matrices of encoder and heads. Shape: ()."""
+        return squared_norm([cast("nn.Module", self.encoder), self.heads])
 
     def loss(self, batch: Mapping[str, Tensor], head: str = TAGS) -> Tensor:
         """The head's loss on a batch with gold ``tags``: a scalar, the mean over its sentences."""

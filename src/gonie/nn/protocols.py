@@ -1,7 +1,8 @@
-"""The roles of a network's parts, told apart by shape: embedding, encoder, head.
+"""The roles of a network's parts, told apart by shape: embedding, encoder, pooling, head.
 
 Parts are ordinary modules that never inherit from one another; a part plays a role by having its shape.
-Letters: B sentences, T tokens, D width in, H width out, K tags. Padding is on the right.
+Letters: B sentences, T tokens, D width in, H width out, K tags or labels, N texts, P width of their vectors.
+Padding is on the right.
 
 A part whose slope jumps somewhere (at a maximum, a ReLU) says so by a class attribute ``kinks = True``: a
 gradient check then takes smaller steps, lest it step over one.
@@ -44,6 +45,25 @@ class Encoder(Protocol):
         ...
 
 
+class Pooling(Protocol):
+    """Makes one vector of the states of a row, and says what weight each token has in it.
+
+    What stands at padding never matters. A row without any token has the weight 0 throughout, and never NaN.
+    """
+
+    input_width: int
+    """H, the width of the states taken."""
+    width: int
+    """P, the width of the vector given."""
+
+    def __call__(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """States (B, T, H) and mask (B, T) bool to vectors (B, P) and weights (B, T).
+
+        The weights of a row are at least 0 and sum to 1; they are exactly 0 at padding.
+        """
+        ...
+
+
 class Head(Protocol):
     """Turns states into scores, and scores into a loss; decoding is the runtime's, from scores and chain."""
 
@@ -60,7 +80,19 @@ class Head(Protocol):
         ...
 
 
-def as_modules(parts: Iterable[Embedding | Encoder | Head]) -> list[nn.Module]:
+class TextHead(Protocol):
+    """Turns the vector of a text into scores of its labels, and scores into a loss."""
+
+    def score(self, vectors: Tensor, batch: Batch) -> Tensor:
+        """Vectors (N, P) and the batch's n-grams to scores. Shape: (N, K)."""
+        ...
+
+    def loss(self, scores: Tensor, batch: Batch) -> Tensor:
+        """Scores (N, K) against ``labels``: a text's -log-likelihood, mean over texts. Shape: ()."""
+        ...
+
+
+def as_modules(parts: Iterable[Embedding | Encoder | Pooling | Head | TextHead]) -> list[nn.Module]:
     """The parts as modules, so that a container can own their weights; anything else is refused."""
     found = list(parts)
     for part in found:

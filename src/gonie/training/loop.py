@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from gonie.data.corpus import Corpus
+from gonie.data.corpus import Examples
 from gonie.errors import GonieError
 from gonie.models.config import TrainConfig
-from gonie.models.tagger import Tagger
+from gonie.models.learner import Learner
 from gonie.training.optim import learning_rate
 from gonie.training.state import State
 from gonie.training.updates import Update, build_update
@@ -55,8 +55,8 @@ class Epoch:
 
 def train(
     state: State,
-    model: Tagger,
-    corpus: Corpus,
+    model: Learner,
+    examples: Examples,
     config: TrainConfig,
     evaluate: Callable[[], float],
     *,
@@ -68,9 +68,9 @@ def train(
     ``evaluate_train``, which decides nothing, its score on training sentences.
     """
     progress = state.progress
-    update = build_update(config, model, corpus, state.optimizer)
+    update = build_update(config, model, examples, state.optimizer)
     while not progress.finished:
-        yield from _run_epoch(state, model, corpus, config, update)
+        yield from _run_epoch(state, model, examples, config, update)
         started = time.monotonic()
         with state.average.applied():
             score = evaluate()
@@ -78,7 +78,7 @@ def train(
         improved = score >= progress.best  # of equal scores, as a small dev set gives, the later is kept
         done = Epoch(
             epoch=progress.epoch + 1,
-            loss=float(state.loss) / len(corpus),
+            loss=float(state.loss) / len(examples),
             score=score,
             improved=improved,
             rate=learning_rate(config, step=progress.step, epochs_done=progress.epoch + 1),
@@ -106,13 +106,13 @@ def batch_size(config: TrainConfig, sentences: int) -> int:
 
 
 def _run_epoch(
-    state: State, model: Tagger, corpus: Corpus, config: TrainConfig, update: Update
+    state: State, model: Learner, examples: Examples, config: TrainConfig, update: Update
 ) -> Iterator[Step]:
     progress = state.progress
     batches = update.batches(
-        corpus.lengths,
+        examples.lengths,
         tokens=config.batch_tokens,
-        sentences=batch_size(config, len(corpus)),
+        sentences=batch_size(config, len(examples)),
         generator=np.random.default_rng([config.seed, progress.epoch]),
     )
     model.train()
@@ -125,7 +125,7 @@ def _run_epoch(
         loss = update(rows, rate=rate)
         state.average.update(progress.step)
         state.loss += loss * len(rows)  # read once an epoch: no wait inside a step
-        tokens = int(corpus.lengths[rows].sum())
+        tokens = int(examples.lengths[rows].sum())
         progress.batch += 1
         progress.step += 1
         progress.tokens += tokens

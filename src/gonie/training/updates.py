@@ -13,8 +13,10 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from gonie.data.batching import mixed_batches, shuffled_batches
-from gonie.data.corpus import Corpus, collate
+from gonie.data.corpus import Examples
+from gonie.errors import RecipeError
 from gonie.models.config import TrainConfig
+from gonie.models.learner import Learner
 from gonie.models.per_window import per_window
 from gonie.models.scorer import to_tensors
 from gonie.models.tagger import Tagger
@@ -34,11 +36,13 @@ class Update(Protocol):
         ...
 
 
-def build_update(config: TrainConfig, model: Tagger, corpus: Corpus, optimizer: Optimizer) -> Update:
+def build_update(config: TrainConfig, model: Learner, examples: Examples, optimizer: Optimizer) -> Update:
     """The step that the recipe's optimiser asks for."""
     if config.optimizer == "per-window":
-        return WindowUpdate(config, model, corpus)
-    return GradientUpdate(config, model, corpus, optimizer)
+        if not isinstance(model, Tagger):
+            raise RecipeError(["train.optimizer: per-window is for taggers; take another, such as sgd"])
+        return WindowUpdate(config, model, examples)
+    return GradientUpdate(config, model, examples, optimizer)
 
 
 class GradientUpdate:
@@ -46,22 +50,22 @@ class GradientUpdate:
 
     batches: Batches = staticmethod(shuffled_batches)
 
-    def __init__(self, config: TrainConfig, model: Tagger, corpus: Corpus, optimizer: Optimizer) -> None:
+    def __init__(self, config: TrainConfig, model: Learner, examples: Examples, optimizer: Optimizer) -> None:
         self._config = config
         self._model = model
-        self._corpus = corpus
+        self._examples = examples
         self._optimizer = optimizer
         self._parameters = list(model.parameters())
         self._device = self._parameters[0].device
 
     def __call__(self, rows: NDArray[np.int64], *, rate: float) -> Tensor:
         """Learn from the sentences ``rows``."""
-        batch = to_tensors(collate(self._corpus, rows), self._device)
+        batch = to_tensors(self._examples.batch(rows), self._device)
         with _precision(self._config, self._device):
             loss = self._model.loss(batch)
         cost = loss
         if self._config.l2:  # a sentence's share of λ/2 ‖W‖², as the loss is a sentence's share of the whole
-            cost = loss + self._config.l2 / (2 * len(self._corpus)) * self._model.squares()
+            cost = loss + self._config.l2 / (2 * len(self._examples)) * self._model.squares()
         self._optimizer.zero_grad(set_to_none=True)
         with torch.autograd.set_multithreading_enabled(False):  # one device: its own thread only costs time
             cost.backward()  # type: ignore[no-untyped-call]
@@ -80,14 +84,14 @@ class WindowUpdate:
 
     batches: Batches = staticmethod(mixed_batches)
 
-    def __init__(self, config: TrainConfig, model: Tagger, corpus: Corpus) -> None:
-        self._corpus = corpus
-        self._pull = config.l2 / corpus.tokens
+    def __init__(self, config: TrainConfig, model: Tagger, examples: Examples) -> None:
+        self._examples = examples
+        self._pull = config.l2 / examples.tokens
         self._sgd = per_window(model)
 
     def __call__(self, rows: NDArray[np.int64], *, rate: float) -> Tensor:
         """Learn from the sentences ``rows``."""
-        batch = to_tensors(collate(self._corpus, rows), torch.device("cpu"))
+        batch = to_tensors(self._examples.batch(rows), torch.device("cpu"))
         loss = self._sgd.step(batch, rate=rate, pull=self._pull)
         return torch.tensor(loss / len(rows), dtype=torch.float64)
 

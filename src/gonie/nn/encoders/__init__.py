@@ -1,6 +1,7 @@
 """Encoders: vectors (B, T, D) and a mask (B, T) to states (B, T, H). A layer a file, and two combinators."""
 
 from gonie.nn.encoders.bidirectional import Bidirectional
+from gonie.nn.encoders.convolution import Convolution
 from gonie.nn.encoders.deep import Deep
 from gonie.nn.encoders.elman import Elman
 from gonie.nn.encoders.lstm import LSTM
@@ -8,4 +9,4 @@ from gonie.nn.encoders.none import NoEncoder
 from gonie.nn.encoders.peephole import PeepholeLSTM
 from gonie.nn.encoders.window import Window
 
-__all__ = ["LSTM", "Bidirectional", "Deep", "Elman", "NoEncoder", "PeepholeLSTM", "Window"]
+__all__ = ["LSTM", "Bidirectional", "Convolution", "Deep", "Elman", "NoEncoder", "PeepholeLSTM", "Window"]

@@ -1,0 +1,54 @@
+"""Marks in a running text: ``<e1>…</e1>`` around a stretch becomes the stretch and its offsets.
+
+Relation extraction is classification of a text with two marked nominals. The marks are taken out of the text,
+so that it reads as it was written, and come back as tokens of their own in ``passages``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from gonie.data.types import Span
+from gonie.errors import InputError
+
+
+def cut_marks(
+    text: str, names: Sequence[str], *, path: str | None = None, line: int | None = None
+) -> tuple[str, tuple[Span, ...]]:
+    """The text without the marks of these names, and what they enclosed, in the order in which they open.
+
+    Marks may nest, cross or come more than once; one that is not closed, or never opened, is refused.
+    """
+    if not names:
+        return text, ()
+    pieces: list[str] = []
+    opened: dict[str, list[int]] = {}
+    ranges: list[tuple[int, int, str]] = []
+    at = length = 0
+    for match in re.finditer(f"<(/?)({'|'.join(map(re.escape, names))})>", text):
+        pieces.append(text[at : match.start()])
+        length += len(pieces[-1])
+        at = match.end()
+        closing, name = match.groups()
+        if not closing:
+            opened.setdefault(name, []).append(length)
+        elif opened.get(name):
+            ranges.append((opened[name].pop(), length, name))
+        else:
+            raise _unpaired(f"</{name}> without <{name}>", path, line)
+    left = [name for name, starts in opened.items() if starts]
+    if left:
+        raise _unpaired(f"<{left[0]}> without </{left[0]}>", path, line)
+    clean = "".join([*pieces, text[at:]])
+    ranges.sort(key=lambda found: (found[0], -found[1]))
+    return clean, tuple(Span(start, end, name, clean[start:end]) for start, end, name in ranges)
+
+
+def mark_words(name: str) -> tuple[str, str]:
+    """The tokens that stand before and after a marked stretch."""
+    return f"<{name}>", f"</{name}>"
+
+
+def _unpaired(got: str, path: str | None, line: int | None) -> InputError:
+    return InputError(path=path, line=line, expected="marks that open and close", got=got)

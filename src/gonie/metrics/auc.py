@@ -1,0 +1,48 @@
+"""How well a classifier of two labels ranks texts, whatever the threshold: the area under the ROC curve.
+
+The area is the chance that a positive text scores above a negative one, a tie counting half (Mann & Whitney
+1947; Hanley & McNeil 1982):
+
+    AUC = Σ_p Σ_n ([s_p > s_n] + ½ [s_p = s_n]) / (P · N)
+
+It is no function of a few summed counts, so it draws its resamples itself, the same ones as other scores.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gonie.metrics.bootstrap import Floats, draws, percentiles
+from gonie.metrics.intervals import Interval, divide
+
+
+class Ranking:
+    """Texts sorted by their score, so that the area is one pass for any weights."""
+
+    def __init__(self, *, scores: Floats, positive: npt.NDArray[np.bool_]) -> None:
+        self._order = np.argsort(scores, kind="stable")  # (N,)
+        ordered = scores[self._order]
+        self._positive = positive[self._order]  # (N,)
+        self._starts = np.flatnonzero(np.diff(ordered, prepend=-np.inf))  # (G,) where each tied group begins
+
+    @property
+    def area(self) -> float | None:
+        """The AUC; None where one side has no text."""
+        (area,) = self._areas(np.ones((1, len(self._order))))
+        return None if np.isnan(area) else float(area)
+
+    def interval(self, *, resamples: int, seed: int, level: float = 0.95) -> Interval:
+        """The percentile interval over resampled texts; those with one side only are left out."""
+        pieces = [self._areas(w) for w in draws(len(self._order), resamples=resamples, seed=seed)]
+        low, high = percentiles(np.concatenate(pieces)[:, None], level=level)[0]
+        return float(low), float(high)
+
+    def _areas(self, weights: Floats) -> Floats:
+        """The AUC of each row of weights (R, N), (R,); nan where it is not defined."""
+        ordered = weights[:, self._order]  # (R, N)
+        positives = np.add.reduceat(ordered * self._positive, self._starts, axis=1)  # (R, G)
+        negatives = np.add.reduceat(ordered * ~self._positive, self._starts, axis=1)  # (R, G)
+        below = np.cumsum(negatives, axis=1) - negatives  # (R, G)
+        won = (positives * (below + negatives / 2)).sum(axis=1)  # (R,)
+        return divide(won, positives.sum(axis=1) * negatives.sum(axis=1))

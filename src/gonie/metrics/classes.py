@@ -1,0 +1,260 @@
+"""One call that measures a classifier from every side, and the value it returns.
+
+A text is scored as a tagger's sentence is: its labels are spans over the whole of it. So counts, averages,
+confusion and intervals are those of the taggers; what is new is what probabilities are good for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from gonie.data.schemes import TokenSpan
+from gonie.errors import InputError
+from gonie.metrics.auc import Ranking
+from gonie.metrics.bootstrap import Floats
+from gonie.metrics.calibration import Calibration, Gold, measure_calibration
+from gonie.metrics.class_errors import ClassError, Labelled, Labels, list_class_errors
+from gonie.metrics.counts import SentenceCounts, ratio
+from gonie.metrics.intervals import Interval, Intervals, bootstrap_intervals
+from gonie.metrics.labels import Confusion
+from gonie.metrics.lengths import LengthScore, length_scores
+from gonie.metrics.relations import RelationScores, are_relations, relation_scores
+from gonie.metrics.spans import SpanScores, span_counts
+
+SLACK = 1e-4
+"""How far rounding may take a probability out of 0..1."""
+
+
+@dataclass(frozen=True)
+class ClassEvaluation:
+    """Everything measured on the texts of one file.
+
+    Where a text has one label, micro precision, recall and F1 all equal accuracy. Where it may have several
+    (``several``), accuracy is the share of texts with just the right ones, and there is no ``confusion``.
+    ``auc`` is there for two labels, ``relations`` for labels of SemEval-2010 task 8, ``lengths`` where the
+    lengths of the texts were given. ``unknown_labels`` are gold labels that the model cannot predict, with
+    how often they occur; they count as missed, and stand in the macro average with 0.
+    """
+
+    several: bool
+    texts: int
+    right: int
+    scores: SpanScores
+    confusion: Confusion | None
+    calibration: Calibration
+    auc: float | None
+    relations: RelationScores | None
+    lengths: tuple[LengthScore, ...]
+    intervals: Intervals | None
+    unknown_labels: Mapping[str, int]
+    mistakes: tuple[ClassError, ...]
+
+    @property
+    def accuracy(self) -> float:
+        """The share of texts with all their labels right and no other."""
+        return ratio(self.right, self.texts)
+
+    @property
+    def headline(self) -> tuple[str, float]:
+        """The one score: accuracy; of several labels F1, of relations the official macro F1."""
+        if self.relations is not None:
+            return "relation_f1", self.relations.f1
+        return ("f1", self.scores.micro.f1) if self.several else ("accuracy", self.accuracy)
+
+    def interval(self, score: str) -> Interval | None:
+        """The 95% interval of an overall score (``accuracy``, ``macro_f1``, ``auc`` …), where asked for."""
+        return None if self.intervals is None else self.intervals.overall.get(score)
+
+    def errors(self) -> list[ClassError]:
+        """Every error by itself, the one made with the greatest confidence first."""
+        return list(self.mistakes)
+
+    def to_json(self) -> dict[str, object]:
+        """All of it but the texts, as fractions (not percentages) and counts."""
+        micro, macro = self.scores.micro, self.scores.macro
+        return {
+            "headline": self.headline[0],
+            "f1": micro.f1,
+            "precision": micro.precision,
+            "recall": micro.recall,
+            "accuracy": self.accuracy,
+            "types": {label: counts.to_json() for label, counts in self.scores.types.items()},
+            "macro": {"f1": macro.f1, "precision": macro.precision, "recall": macro.recall},
+            "auc": self.auc,
+            "relation_f1": None if self.relations is None else self.relations.f1,
+            "relations": None if self.relations is None else self.relations.to_json(),
+            "intervals": None if self.intervals is None else self.intervals.to_json(),
+            "calibration": self.calibration.to_json(),
+            "lengths": [score.to_json() for score in self.lengths],
+            "confusion": None if self.confusion is None else self.confusion.to_json(),
+            "unknown_labels": dict(self.unknown_labels),
+            "several_labels": self.several,
+            "texts": self.texts,
+            "texts_with_errors": self.texts - self.right,
+        }
+
+
+def evaluate_classes(
+    gold: Sequence[Labelled],
+    predicted: Sequence[Labels],
+    probabilities: npt.ArrayLike,
+    labels: Sequence[str],
+    *,
+    several: bool = False,
+    lengths: Sequence[int] | None = None,
+    bootstrap: int = 1000,
+    seed: int = 0,
+) -> ClassEvaluation:
+    """Score the labels predicted for texts against their gold labels.
+
+    ``probabilities`` (N, K) have a column for each of ``labels``, those the model can give. ``several``: a
+    text may have any number of labels, and each probability is one by itself; else it has one, and they sum
+    to 1. ``lengths`` (tokens a text) are for the scores by length. ``bootstrap`` is the number of resamples,
+    0 for no intervals.
+    """
+    chances = np.asarray(probabilities, dtype=np.float64)
+    _check(gold, predicted, chances, labels, several=several)
+    if lengths is not None and len(lengths) != len(gold):
+        raise InputError(expected=f"lengths of {len(gold)} texts", got=f"lengths of {len(lengths)}")
+    columns = {label: at for at, label in enumerate(labels)}
+    truth, guess = [_spans(text.labels) for text in gold], [_spans(given) for given in predicted]
+    scores, counts = SpanScores.from_spans(truth, guess), _counts(truth, guess)
+    unknown = _unknown(gold, columns)
+    targets = _indicators(gold, columns) if several else _ids(gold, columns)
+    ranking = _ranking(chances, targets) if len(labels) == 2 and not several and not unknown else None
+    relations = None
+    if not several and are_relations({*labels, *unknown}):
+        sides = [text.labels[0] for text in gold], [given[0] for given in predicted]
+        relations = relation_scores(*sides, resamples=bootstrap, seed=seed)
+    return ClassEvaluation(
+        several=several,
+        texts=len(gold),
+        right=int(_right(counts).sum()),
+        scores=scores,
+        confusion=None if several else Confusion.from_spans(truth, guess),
+        calibration=measure_calibration(chances, targets),
+        auc=None if ranking is None else ranking.area,
+        relations=relations,
+        lengths=() if lengths is None else length_scores(lengths, counts, resamples=bootstrap, seed=seed),
+        intervals=None
+        if not bootstrap
+        else _intervals(
+            span_counts(truth, guess, list(scores.types)),
+            _right(counts),
+            list(scores.types),
+            ranking=ranking,
+            relations=relations,
+            resamples=bootstrap,
+            seed=seed,
+        ),
+        unknown_labels=unknown,
+        mistakes=tuple(list_class_errors(gold, predicted, chances, columns)),
+    )
+
+
+def _check(
+    gold: Sequence[Labelled],
+    predicted: Sequence[Labels],
+    probabilities: Floats,
+    labels: Sequence[str],
+    *,
+    several: bool,
+) -> None:
+    """Refuse what cannot be compared."""
+    if not gold:
+        raise InputError(expected="at least one text to score", got="none", fix="Check the file")
+    if len(gold) != len(predicted):
+        raise InputError(expected=f"labels for {len(gold)} texts", got=f"labels for {len(predicted)}")
+    if len(set(labels)) != len(labels) or not labels:
+        raise InputError(expected="different labels that the model can give", got=f"{list(labels)}")
+    if probabilities.shape != (len(gold), len(labels)):
+        shape = f"({len(gold)} texts, {len(labels)} labels)"
+        raise InputError(expected=f"probabilities of shape {shape}", got=f"{probabilities.shape}")
+    if not ((probabilities >= -SLACK) & (probabilities <= 1 + SLACK)).all():  # nor nan
+        raise InputError(expected="probabilities between 0 and 1", got="others", fix="Give no raw scores")
+    known = set(labels)
+    for text, given in zip(gold, predicted, strict=True):
+        path, line = text.path or None, text.line or None
+        if not several and len(text.labels) != 1:
+            got = f"{len(text.labels)}: {', '.join(text.labels) or 'none'}"
+            raise InputError(expected="one gold label a text", got=got, path=path, line=line)
+        if not known.issuperset(given) or (not several and len(given) != 1):
+            what = "labels" if several else "one label"
+            raise InputError(
+                expected=f"{what} of the model as prediction", got=f"{list(given)}", path=path, line=line
+            )
+
+
+def _spans(labels: Labels) -> list[TokenSpan]:
+    """Each label as a span over the whole text."""
+    return [(0, 1, label) for label in dict.fromkeys(labels)]
+
+
+def _counts(gold: Sequence[list[TokenSpan]], predicted: Sequence[list[TokenSpan]]) -> Gold:
+    """Gold, predicted and correct labels of each text, (N, 3)."""
+    rows = (
+        (len(due), len(given), len(set(due) & set(given))) for due, given in zip(gold, predicted, strict=True)
+    )
+    return np.array(list(rows), dtype=np.int64)
+
+
+def _right(counts: Gold) -> npt.NDArray[np.bool_]:
+    """Which texts have just their gold labels, (N,)."""
+    return np.asarray((counts == counts[:, 2:]).all(axis=1))
+
+
+def _ids(gold: Sequence[Labelled], columns: Mapping[str, int]) -> Gold:
+    """The label of each text (N,), -1 if the model does not know it."""
+    return np.array([columns.get(text.labels[0], -1) for text in gold], dtype=np.int64)
+
+
+def _indicators(gold: Sequence[Labelled], columns: Mapping[str, int]) -> Gold:
+    """Which labels each text has, (N, K) of 0 and 1."""
+    table = np.zeros((len(gold), len(columns)), dtype=np.int64)
+    for at, text in enumerate(gold):
+        table[at, [columns[label] for label in text.labels if label in columns]] = 1
+    return table
+
+
+def _unknown(gold: Sequence[Labelled], columns: Mapping[str, int]) -> dict[str, int]:
+    counts = Counter(label for text in gold for label in set(text.labels) if label not in columns)
+    return dict(counts.most_common())
+
+
+def _ranking(probabilities: Floats, gold: Gold) -> Ranking | None:
+    """The texts by the probability of the second label; None where one of the two never occurs."""
+    ranking = Ranking(scores=probabilities[:, 1], positive=gold == 1)
+    return None if ranking.area is None else ranking
+
+
+def _intervals(
+    spans: SentenceCounts,
+    right: npt.NDArray[np.bool_],
+    labels: Sequence[str],
+    *,
+    ranking: Ranking | None,
+    relations: RelationScores | None,
+    resamples: int,
+    seed: int,
+) -> Intervals:
+    """Those that taggers have too, and beside them those of the scores that only classifiers have."""
+    whole = np.stack([right, np.ones_like(right)], axis=1).astype(np.int64)  # (N, 2), as tokens are counted
+    shared = bootstrap_intervals(
+        spans=spans,
+        tokens=SentenceCounts.from_table(whole),
+        novelty=None,
+        labels=labels,
+        resamples=resamples,
+        seed=seed,
+    )
+    own: dict[str, Interval] = {}
+    if ranking is not None:
+        own["auc"] = ranking.interval(resamples=resamples, seed=seed)
+    if relations is not None and relations.interval is not None:
+        own["relation_f1"] = relations.interval
+    return replace(shared, overall={**shared.overall, **own})

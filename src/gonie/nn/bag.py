@@ -1,0 +1,41 @@
+"""A text as a bag of n-grams: one vector from all that occur, whatever their order.
+
+Straight to the scores it is a linear classifier on n-grams, the baseline that is hard to beat; at a width of
+its own it is the hidden layer of fastText.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from gonie.nn.initial import embedding_
+from gonie.nn.protocols import Batch
+
+
+class Bag(nn.Module):
+    """v[n] = the sum of the vectors of the n-grams of text n / √(how many they are), 0 where there is none.
+
+    Joulin et al. 2017 (arXiv:1607.01759) take the mean; by the root, a long text, which has more to go by,
+    may be more certain than a short one. N-grams travel as flat ``<group>.ids`` (F,) and ``<group>.offsets``
+    (N + 1,): text n has ids[offsets[n] : offsets[n + 1]], one that occurs twice being there twice. Vectors
+    start uniform on ±sqrt(3 / width). Shape: (N, width).
+    """
+
+    def __init__(self, *, group: str, size: int, width: int) -> None:
+        super().__init__()
+        self.group = group
+        self.width = width
+        self.weight = nn.Parameter(embedding_(torch.empty(size, width), padding=None))
+
+    def forward(self, batch: Batch) -> Tensor:
+        """The vectors of the texts."""
+        ids, offsets = batch[f"{self.group}.ids"], batch[f"{self.group}.offsets"]
+        sums = F.embedding_bag(ids, self.weight, offsets, mode="sum", include_last_offset=True)  # (N, width)
+        counts = offsets.diff().clamp(min=1).to(sums.dtype)  # (N,)
+        return sums / counts.sqrt().unsqueeze(1)
+
+    def extra_repr(self) -> str:
+        """The group and the table's shape."""
+        return f"{self.group}, {self.weight.shape[0]}, {self.width}"

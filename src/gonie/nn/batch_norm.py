@@ -1,0 +1,41 @@
+"""Batch normalisation that a batch of one does not stop.
+
+torch's own refuses to train on one vector, of which there is no variance; the last batch of an epoch often
+has no more.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+class BatchNorm(nn.Module):
+    """y = g ∘ (x - mean) / sqrt(variance + 1e-5) + b, for each feature.
+
+    Ioffe & Szegedy 2015 (arXiv:1502.03167). In training, mean and variance are those of the batch, and
+    averages follow them by a tenth at each step; in use, and for a batch of one, they are the averages. g
+    starts at 1, b at 0.
+
+    Shape: (B, width) -> (B, width).
+    """
+
+    mean: Tensor
+    variance: Tensor
+
+    def __init__(self, *, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+        self.bias = nn.Parameter(torch.zeros(width))
+        self.register_buffer("mean", torch.zeros(width))
+        self.register_buffer("variance", torch.ones(width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The normalised vectors."""
+        by_batch = self.training and len(x) > 1
+        return F.batch_norm(x, self.mean, self.variance, self.weight, self.bias, training=by_batch)
+
+    def extra_repr(self) -> str:
+        """The width."""
+        return f"{len(self.bias)}"

@@ -1,0 +1,58 @@
+"""The convolution over words: a state says which short phrases stand around its token, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from gonie.errors import InputError
+from gonie.nn.dropout import VariationalDropout
+
+
+class Convolution(nn.Module):
+    """h[t] = [ReLU(Wk [x[t - (k-1)/2]; …; x[t + k/2]] + bk) for k in kernels], x = 0 outside the sentence.
+
+    The filters of Kim 2014 (arXiv:1408.5882) §2, ``hidden`` of each width k; under the pooling ``Max`` it is
+    his network. Windows are centred, so that a sentence shorter than a kernel has states too. ``dropout``
+    silences a filter throughout a sentence, which under ``Max`` is Kim's dropout of the pooled vector. W
+    starts Glorot, b at 0.
+
+    Shape: (B, T, width) -> (B, T, len(kernels) * hidden).
+    """
+
+    kinks = True  # where a filter's ReLU opens
+
+    def __init__(
+        self, *, width: int, hidden: int, kernels: Sequence[int] = (3, 4, 5), dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        if not kernels or min(kernels) < 1:
+            raise InputError(expected="kernels of at least one token each", got=f"{list(kernels)}")
+        self.input_width = width
+        self.width = len(kernels) * hidden
+        self.kernels = tuple(kernels)
+        self.filters = nn.ModuleList(nn.Conv1d(width, hidden, kernel) for kernel in kernels)
+        self.dropout = VariationalDropout(dropout)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draws fresh weights."""
+        for name, weight in self.filters.named_parameters():
+            if name.endswith("weight"):
+                nn.init.xavier_uniform_(weight)
+            else:
+                nn.init.zeros_(weight)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """States, zero at padding."""
+        for_tokens = mask.unsqueeze(2)  # (B, T, 1)
+        columns = x.masked_fill(~for_tokens, 0.0).transpose(1, 2)  # (B, D, T)
+        states = [
+            filters(F.pad(columns, ((kernel - 1) // 2, kernel // 2)))  # (B, hidden, T)
+            for kernel, filters in zip(self.kernels, self.filters, strict=True)
+        ]
+        found = torch.cat(states, dim=1).relu().transpose(1, 2)  # (B, T, H)
+        return self.dropout(found).masked_fill(~for_tokens, 0.0)  # type: ignore[no-any-return]

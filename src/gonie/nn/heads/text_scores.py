@@ -1,0 +1,54 @@
+"""Scores of the labels of a text, what every head of a classifier begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from gonie.nn.bag import Bag
+from gonie.nn.initial import glorot_
+from gonie.nn.protocols import Batch
+
+
+class TextScores(nn.Module):
+    """scores[n] = W vectors[n] + b + Σ over the n-grams of text n of their weights / √(how many they are).
+
+    ``direct`` names each bag of n-grams and how many it knows; their weights go to the scores past every
+    hidden layer, as those of sparse features do in a tagger's ``Scores``. W (K, width) starts Glorot, the
+    bias and the direct weights at 0. ``width`` 0 leaves W out: a linear model of n-grams alone.
+
+    Shape: vectors (N, width) -> (N, num_labels).
+    """
+
+    weight: Tensor | None
+
+    def __init__(self, *, width: int, num_labels: int, direct: Mapping[str, int]) -> None:
+        super().__init__()
+        self.width = width
+        self.num_labels = num_labels
+        weight = nn.Parameter(glorot_(torch.empty(num_labels, width))) if width else None
+        self.register_parameter("weight", weight)
+        self.bias = nn.Parameter(torch.zeros(num_labels))
+        self.direct = nn.ModuleDict(
+            {group: _direct(group, size, num_labels) for group, size in direct.items()}
+        )
+
+    def forward(self, vectors: Tensor, batch: Batch) -> Tensor:
+        """The scores."""
+        if self.weight is None:
+            scores = self.bias.expand(len(vectors), -1)
+        else:
+            scores = F.linear(vectors, self.weight, self.bias)  # (N, K)
+        for part in self.direct.values():
+            scores = scores + part(batch)
+        return scores
+
+
+def _direct(group: str, size: int, num_labels: int) -> Bag:
+    """One weight for each n-gram and label, starting at 0: an n-gram says nothing until it is learned."""
+    part = Bag(group=group, size=size, width=num_labels)
+    nn.init.zeros_(part.weight)
+    return part

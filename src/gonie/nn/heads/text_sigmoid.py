@@ -1,0 +1,34 @@
+"""One label of two for a text, by a single output."""
+
+from __future__ import annotations
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from gonie.errors import InputError
+from gonie.nn.heads.text_objectives import OneOf, TextObjective
+from gonie.nn.heads.text_scores import TextScores
+from gonie.nn.protocols import Batch
+
+
+class TextSigmoidHead(nn.Module):
+    """p(y = label 1 | x) = sigmoid(z), z the one output.
+
+    Its scores are given as those of two labels, 0 and z: the second of softmax(0, z) is sigmoid(z), so that
+    whatever takes scores of labels takes them as they are. ``objective`` as for the softmax.
+    """
+
+    def __init__(self, *, scores: TextScores, objective: TextObjective | None = None) -> None:
+        super().__init__()
+        if scores.num_labels != 1:
+            raise InputError(expected="scores of one output", got=f"{scores.num_labels} outputs")
+        self.scores = scores
+        self.objective = objective or OneOf()
+
+    def score(self, vectors: Tensor, batch: Batch) -> Tensor:
+        """Scores of both labels, that of the first always 0. Shape: (N, width) -> (N, 2)."""
+        return F.pad(self.scores(vectors, batch), (1, 0))
+
+    def loss(self, scores: Tensor, batch: Batch) -> Tensor:
+        """-log p(label | scores), mean over texts. Shape: ()."""
+        return -self.objective(scores, batch["labels"]).mean()

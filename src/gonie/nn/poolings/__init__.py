@@ -1,0 +1,11 @@
+"""Poolings: states (B, T, H) and a mask (B, T) to one vector a row (B, P), and each token's weight (B, T)."""
+
+from gonie.nn.poolings.attention import AdditiveAttention
+from gonie.nn.poolings.dot import DotAttention
+from gonie.nn.poolings.joined import Joined
+from gonie.nn.poolings.last import Last
+from gonie.nn.poolings.max import Max
+from gonie.nn.poolings.mean import Mean
+from gonie.nn.poolings.normalized import Normalized
+
+__all__ = ["AdditiveAttention", "DotAttention", "Joined", "Last", "Max", "Mean", "Normalized"]

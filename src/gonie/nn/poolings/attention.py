@@ -1,0 +1,56 @@
+"""Attention by a small network: a text's vector is made of the words that matter most for the task."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from gonie.errors import InputError
+from gonie.nn.initial import glorot_
+from gonie.nn.poolings.weights import softmax_weights, weighted_sums
+
+
+class AdditiveAttention(nn.Module):
+    """u[t] = tanh(W h[t] + b);  α = softmax(u[t]ᵀ q) over the real tokens;  c = Σt α[t] h[t].
+
+    Yang et al. 2016, "Hierarchical Attention Networks for Document Classification" (NAACL), §2.2. Several
+    ``heads`` have a query q each over one W, their vectors side by side, as in Lin et al. 2017
+    (arXiv:1703.03130); the weights given are then the mean over heads. W and q start Glorot, b at 0, so that
+    at first all tokens count nearly the same.
+
+    Shape: (B, T, width) -> (B, heads * width) and (B, T).
+    """
+
+    def __init__(self, *, width: int, hidden: int, heads: int = 1) -> None:
+        super().__init__()
+        if hidden < 1 or heads < 1:
+            raise InputError(
+                expected="hidden and heads of at least 1", got=f"hidden={hidden} and heads={heads}"
+            )
+        self.input_width = width
+        self.width = heads * width
+        self.heads = heads
+        self.layer = nn.Linear(width, hidden)
+        self.queries = nn.Parameter(torch.empty(heads, hidden))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draws fresh weights."""
+        glorot_(self.layer.weight)
+        nn.init.zeros_(self.layer.bias)
+        glorot_(self.queries)
+
+    def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """The vectors, and the tokens' weights."""
+        x = x.masked_fill(~mask.unsqueeze(2), 0.0)
+        weights = self.attend(x, mask)
+        return weighted_sums(x, weights), weights.mean(2)
+
+    def attend(self, x: Tensor, mask: Tensor) -> Tensor:
+        """α of each head, from states that are zero at padding. Shape: (B, T, heads)."""
+        return softmax_weights(F.linear(self.layer(x).tanh(), self.queries), mask)
+
+    def extra_repr(self) -> str:
+        """The heads."""
+        return f"heads={self.heads}"

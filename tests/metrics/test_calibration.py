@@ -1,0 +1,231 @@
+"""If these break, a probability beside a label is not one, or the report says that it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import log_loss
+
+from gonie.metrics.calibration import (
+    FLOOR,
+    HIGHEST,
+    LOWEST,
+    brier,
+    decisions,
+    equal_mass,
+    equal_width,
+    fit_temperature,
+    measure_calibration,
+    negative_log_likelihood,
+    reliability,
+)
+
+
+def softmax(scores: Any) -> Any:
+    weights = np.exp(scores - np.max(scores, axis=1, keepdims=True))
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def sigmoid(scores: Any) -> Any:
+    return 1 / (1 + np.exp(-scores))
+
+
+def some_texts(seed: int, texts: int = 60, labels: int = 4) -> tuple[Any, Any]:
+    generator = np.random.default_rng(seed)
+    scores = 2 * generator.normal(size=(texts, labels))
+    gold = np.array([generator.choice(labels, p=row) for row in softmax(scores / 1.5)])
+    return scores, gold
+
+
+# --- bins ------------------------------------------------------------------------------------------------
+
+
+def test_hand_counted_bins() -> None:
+    """Three of four are right, and 0.75 is the mean probability: no error in one bin, but in two halves."""
+    probabilities = np.array([[0.8, 0.2], [0.1, 0.9], [0.7, 0.3], [0.6, 0.4]])
+    found = measure_calibration(probabilities, np.array([0, 1, 1, 0]), bins=2)
+    (only,) = found.width.bins
+    assert (only.low, only.high, only.count) == (0.5, 1.0, 4)
+    assert (only.confidence, only.accuracy) == pytest.approx((0.75, 0.75))
+    assert found.width.error == pytest.approx(0.0)
+    # halves by size: 0.6, 0.7 (one right) and 0.8, 0.9 (both right)
+    assert [each.count for each in found.mass.bins] == [2, 2]
+    assert found.mass.error == pytest.approx(0.5 * abs(0.65 - 0.5) + 0.5 * abs(0.85 - 1))
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=50),
+    st.integers(1, 12),
+)
+def test_equal_width_is_a_loop_over_bins(pairs: list[tuple[float, bool]], bins: int) -> None:
+    expected, seen = 0.0, 0
+    for at in range(bins):
+        low, high = at / bins, (at + 1) / bins
+        inside = [pair for pair in pairs if (low < pair[0] or at == 0) and pair[0] <= high]
+        seen += len(inside)
+        if inside:
+            gap = abs(sum(p for p, _ in inside) / len(inside) - sum(r for _, r in inside) / len(inside))
+            expected += len(inside) / len(pairs) * gap
+    assert seen == len(pairs)
+    confidences, right = map(np.array, zip(*pairs, strict=True))
+    found = reliability(confidences, right, equal_width(bins))
+    assert found.error == pytest.approx(expected, abs=1e-12)
+    assert sum(each.count for each in found.bins) == len(pairs)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from([0.2, 0.5, 0.6, 0.9, 1.0]), st.booleans()), min_size=1, max_size=40),
+    st.integers(1, 8),
+    st.randoms(),
+)
+def test_equal_mass_does_not_depend_on_the_order_and_loses_none(
+    pairs: list[tuple[float, bool]], bins: int, chance: Any
+) -> None:
+    mixed = list(pairs)
+    chance.shuffle(mixed)
+    found = []
+    for order in (pairs, mixed):
+        confidences, right = map(np.array, zip(*order, strict=True))
+        found.append(reliability(confidences, right, equal_mass(confidences, bins)))
+    assert found[0].error == pytest.approx(found[1].error)
+    assert sum(each.count for each in found[0].bins) == len(pairs)
+    assert len(found[0].bins) <= bins
+
+
+def test_equal_mass_bins_are_equal_where_nothing_is_tied() -> None:
+    confidences = np.random.default_rng(0).random(1003)
+    found = reliability(confidences, confidences > 0.5, equal_mass(confidences, 10))
+    assert {each.count for each in found.bins} <= {100, 101}
+
+
+def test_a_classifier_that_says_what_is_true_has_little_error_and_a_boaster_much() -> None:
+    generator = np.random.default_rng(3)
+    chance = generator.uniform(0.5, 1, size=20_000)
+    gold = (generator.random(20_000) > chance).astype(np.int64)
+    honest = np.stack([chance, 1 - chance], axis=1)
+    assert measure_calibration(honest, gold).width.error < 0.02
+    boast = np.stack([np.full(20_000, 0.99), np.full(20_000, 0.01)], axis=1)
+    assert measure_calibration(boast, gold).width.error == pytest.approx(0.99 - np.mean(gold == 0))
+
+
+def test_of_several_labels_every_label_is_a_decision() -> None:
+    confidences, right = decisions(np.array([[0.9, 0.2]]), np.array([[1, 0]]))
+    assert confidences.tolist() == [0.9, 0.2]
+    assert right.tolist() == [True, False]
+
+
+def test_of_equal_probabilities_the_first_label_is_the_decision() -> None:
+    _, right = decisions(np.array([[0.5, 0.5]]), np.array([0]))
+    assert right.tolist() == [True]
+
+
+# --- scores without bins ---------------------------------------------------------------------------------
+
+
+def test_hand_counted_log_loss_and_brier() -> None:
+    probabilities, gold = np.array([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]]), np.array([1, 1])
+    assert negative_log_likelihood(probabilities, gold) == pytest.approx(np.log(4) / 2)
+    assert brier(probabilities, gold) == pytest.approx((0.25 + 0.5625 + 0.0625) / 2)
+    several = np.array([[0.5, 1.0]]), np.array([[0, 1]])
+    assert negative_log_likelihood(*several) == pytest.approx(np.log(2) / 2)
+    assert brier(*several) == pytest.approx(0.125)
+
+
+def test_log_loss_equals_the_reference() -> None:
+    scores, gold = some_texts(5)
+    expected = log_loss(gold, softmax(scores), labels=range(4))
+    assert negative_log_likelihood(softmax(scores), gold) == pytest.approx(expected)
+
+
+def test_a_label_that_the_model_does_not_know_is_wrong_and_has_no_likelihood() -> None:
+    probabilities, gold = np.array([[1.0, 0.0], [0.5, 0.5]]), np.array([-1, 0])
+    assert negative_log_likelihood(probabilities, gold) == pytest.approx(np.log(2))
+    assert brier(probabilities, gold) == pytest.approx((2 + 0.5) / 2)
+    assert decisions(probabilities, gold)[1].tolist() == [False, True]
+    assert negative_log_likelihood(probabilities[:1], gold[:1]) is None
+
+
+def test_a_certain_error_is_bad_but_not_infinite() -> None:
+    found = measure_calibration(np.array([[1.0, 0.0]]), np.array([1]))
+    assert found.nll == pytest.approx(-np.log(FLOOR))
+    assert found.width.error == found.mass.error == 1.0
+    assert found.to_json()["brier"] == 2.0
+
+
+# --- temperature -----------------------------------------------------------------------------------------
+
+GRID = np.geomspace(LOWEST, HIGHEST, 2000)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 10_000), st.floats(0.2, 5))
+def test_no_temperature_of_a_fine_grid_fits_better(seed: int, stretch: float) -> None:
+    scores, gold = some_texts(seed)
+    scores = stretch * scores
+    best = min(negative_log_likelihood(softmax(scores / t), gold) or 0.0 for t in GRID)
+    found = negative_log_likelihood(softmax(scores / fit_temperature(scores, gold)), gold)
+    assert found is not None
+    assert found <= best + 1e-6
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 10_000), st.floats(0.2, 5))
+def test_nor_of_several_labels(seed: int, stretch: float) -> None:
+    generator = np.random.default_rng(seed)
+    scores = generator.normal(size=(40, 3))
+    gold = (generator.random((40, 3)) < sigmoid(scores)).astype(np.int64)
+    scores = stretch * scores
+    best = min(negative_log_likelihood(sigmoid(scores / t), gold) or 0.0 for t in GRID)
+    found = negative_log_likelihood(sigmoid(scores / fit_temperature(scores, gold)), gold)
+    assert found is not None
+    assert found <= best + 1e-6
+
+
+@pytest.mark.parametrize("stretch", [0.1, 0.5, 1.0, 3.0, 15.0])
+def test_scores_stretched_by_a_known_factor_are_brought_back(stretch: float) -> None:
+    """Three of four texts have the label whose odds are three to one."""
+    one_label = stretch * np.log([[3.0, 1.0]] * 4), np.array([0, 0, 0, 1])
+    assert fit_temperature(*one_label) == pytest.approx(stretch, rel=1e-4)
+    several = stretch * np.log([[3.0]] * 4), np.array([[1], [1], [1], [0]])
+    assert fit_temperature(*several) == pytest.approx(stretch, rel=1e-4)
+
+
+def test_one_label_is_the_same_as_its_two_sided_softmax() -> None:
+    generator = np.random.default_rng(2)
+    scores = generator.normal(size=(50, 1))
+    gold = (generator.random(50) < sigmoid(scores[:, 0] / 2)).astype(np.int64)
+    two_sided = np.hstack([np.zeros_like(scores), scores])
+    assert fit_temperature(two_sided, gold) == pytest.approx(fit_temperature(scores, gold[:, None]), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("scores", "gold", "expected"),
+    [
+        (np.zeros((3, 2)), np.array([0, 1, 0]), 1.0),  # nothing is said
+        (np.ones((2, 1)), np.array([0, 0]), 1.0),  # there is one label only
+        (np.zeros((0, 2)), np.zeros(0, dtype=np.int64), 1.0),  # nothing is known
+        (np.array([[3.0, 0.0]]), np.array([-1]), 1.0),  # nor here
+        (np.zeros((0, 2)), np.zeros((0, 2), dtype=np.int64), 1.0),
+        (np.array([[1e-3, 0.0]]), np.array([0]), LOWEST),  # all right: as cold as may be
+        (np.array([[1.0, 0.0]]), np.array([1]), HIGHEST),  # all wrong: as hot as may be
+        (np.array([[40.0, 0.0]]), np.array([0]), 1.0),  # right already, as far as numbers tell
+    ],
+)
+def test_where_there_is_nothing_to_fit_it_stays_within_bounds(
+    scores: Any, gold: Any, expected: float
+) -> None:
+    assert fit_temperature(scores, gold) == expected
+
+
+def test_huge_scores_and_single_precision_do_no_harm() -> None:
+    scores, gold = some_texts(11)
+    assert fit_temperature((1e5 * scores).astype(np.float32), gold) == HIGHEST
+    single = fit_temperature(scores.astype(np.float32), gold)
+    assert single == pytest.approx(fit_temperature(scores, gold), rel=1e-4)
+    assert fit_temperature(1e5 * scores, np.eye(4, dtype=np.int64)[gold]) == HIGHEST

@@ -1,0 +1,58 @@
+"""If these break, a report cannot be opened safely, or says its numbers in a way that cannot be compared."""
+
+import pytest
+
+from gonie.metrics.markup import element
+from gonie.metrics.page import detail_section, facts, opening, page, percent, range_text, section, training
+
+
+def test_a_page_forbids_scripts_and_shows_its_sections_in_order(parse):
+    made = page("<b>", section("first", "x"), None, section("second", element("p", "y")))
+    parsed = parse(made)
+    assert "default-src 'none'" in made
+    assert [text for text in parsed.text if text in ("first", "x", "second", "y")] == [
+        "first", "x", "second", "y",
+    ]  # fmt: skip
+    assert "b" not in [tag for tag, _ in parsed.tags]
+
+
+def test_details_as_tables_lines_and_folds(parse):
+    details = {
+        "seconds": 83.25,
+        "labels": {"PER": {"train": 1200, "dev": 3}},
+        "sizes": {"words": 10, "ok": True},
+        "recipe": "a = 1\nb = 2",
+    }
+    text = parse(detail_section(details)).text
+    for wanted in ("83.25", "1,200", "train", "words", "True", "a = 1\nb = 2"):
+        assert wanted in text
+    assert detail_section({}) is None
+
+
+OPENING = {"score": 0.5, "measure": "accuracy", "values": {"seed": 7}, "told": "Told."}
+
+
+def test_the_top_has_an_interval_and_a_warning_only_where_there_are_any(parse):
+    whole = parse(opening("<b>", interval=(0.4, 0.6), unknown={"<i>": 1200}, **OPENING)).text
+    assert whole[:4] == ["<b>", "50.00", "accuracy", "95% interval 40.00–60.00"]
+    assert whole[4:7] == ["seed", "7", "Told."]
+    assert "does not know: <i> (1,200)" in whole[7]
+    assert parse(opening("t", interval=None, unknown={}, **OPENING)).text == [
+        "t", "50.00", "accuracy", "seed", "7", "Told.",
+    ]  # fmt: skip
+
+
+def test_facts_stand_under_their_names(parse):
+    assert parse(facts({"texts": "3", "seed": 7})).text == ["texts", "3", "seed", "7"]
+
+
+def test_a_run_without_epochs_has_no_curve():
+    assert training([]) is None
+    assert "<svg" in training([{"epoch": 1, "loss": 2.0}])
+
+
+@pytest.mark.parametrize(("value", "shown"), [(0.812345, "81.23"), (1.0, "100.00"), (0.0, "0.00")])
+def test_numbers_are_written_as_conlleval_does(value, shown):
+    assert percent(value) == shown
+    assert range_text((value, value)) == f"{shown}–{shown}"
+    assert range_text(None) == ""

@@ -1,0 +1,25 @@
+"""Poolings side by side: which part's numbers stand where, and what cannot be joined."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from gonie.errors import InputError
+from gonie.nn import Joined, Last, Max, Mean
+
+
+def test_parts_stand_in_the_order_given_and_their_weights_are_averaged() -> None:
+    x, mask = torch.randn(2, 4, 3), torch.arange(4) < torch.tensor([[4], [2]])
+    parts = [Mean(width=3), Max(width=3), Last(width=3)]
+    vectors, weights = Joined(parts)(x, mask)
+    for place, part in enumerate(parts):
+        assert torch.equal(vectors[:, 3 * place : 3 * place + 3], part(x, mask)[0])
+    torch.testing.assert_close(weights, sum(part(x, mask)[1] for part in parts) / 3)
+
+
+def test_what_cannot_be_joined_is_refused() -> None:
+    with pytest.raises(InputError, match="at least one pooling"):
+        Joined([])
+    with pytest.raises(InputError, match=r"one width, got \[3, 4\]"):
+        Joined([Mean(width=3), Max(width=4)])

@@ -1,0 +1,29 @@
+"""Batch normalisation: torch's own where that works, and a step where it refuses."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from gonie.nn import BatchNorm
+
+
+def test_it_is_torch_s_own_in_training_and_in_use() -> None:
+    ours, torchs = BatchNorm(width=4), nn.BatchNorm1d(4)
+    for _ in range(3):
+        x = 3 * torch.randn(6, 4) + 1
+        torch.testing.assert_close(ours(x), torchs(x))
+    torch.testing.assert_close(ours.eval()(x), torchs.eval()(x))
+
+
+def test_training_goes_on_with_a_batch_of_one() -> None:
+    """The last batch of an epoch may hold a single text: no error, no NaN, and the averages stay."""
+    part = BatchNorm(width=4)
+    part(torch.randn(6, 4))
+    averages = part.mean.clone()
+    x = torch.randn(1, 4, requires_grad=True)
+    part(x).sum().backward()
+    assert x.grad is not None
+    assert x.grad.abs().min() > 0
+    assert torch.equal(part.mean, averages)
+    assert torch.equal(part(x), part.eval()(x))
