@@ -68,6 +68,7 @@ def evaluate(
     from gonie.cli.evaluation_table import print_evaluation
     from gonie.data.files import atomic_write
     from gonie.data.formats import ReadOptions, Source
+    from gonie.data.inspect import column_named
     from gonie.metrics.error_files import error_writer
     from gonie.metrics.errors import Error
     from gonie.metrics.report import render
@@ -79,18 +80,15 @@ def evaluate(
     tagger = turned(load(model), decode, bias)
     console = Console(highlight=False)
     data = tagger.recipe.get("data", {})
-    column = int(tag_column) if tag_column and tag_column.lstrip("-").isdigit() else tag_column
-    source = Source(
-        file,
-        ReadOptions(
-            format=format,
-            separator=separator,
-            word_column=word_column,
-            tag_column=column if column is not None else data.get("tag_column"),
-            columns=data.get("columns", {}),
-            tokenizer=tagger.tokenizer,
-        ),
+    options = ReadOptions(
+        format=format,
+        separator=separator,
+        word_column=word_column,
+        tag_column=column_named(tag_column) if tag_column else data.get("tag_column"),
+        columns=data.get("columns", {}),
+        tokenizer=tagger.tokenizer,
     )
+    source = Source(file, options)
     with console.status(f"scoring {file}"):
         result = score_source(
             source,
@@ -112,10 +110,5 @@ def evaluate(
     if json_file:
         atomic_write(json_file, json.dumps(result.to_json(), ensure_ascii=False, indent=1))
     if html_file:
-        page = render(
-            result,
-            title=f"{model.name} on {file.name}",
-            curve=RunFolder(model).history(),
-            details={"file": str(file)},
-        )
-        atomic_write(html_file, page)
+        title, curve = f"{model.name} on {file.name}", RunFolder(model).history()
+        atomic_write(html_file, render(result, title=title, curve=curve, details={"file": str(file)}))

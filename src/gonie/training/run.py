@@ -27,27 +27,20 @@ from gonie.models.recipe import load_recipe, with_absolute_paths, write_recipe
 from gonie.models.tagger import Tagger
 from gonie.runtime.load import load
 from gonie.training.beside import BASELINES, Beside, as_json, build_variants, score_baselines, summary
-from gonie.training.fit import Trainee, begin, choose_device, fit
+from gonie.training.fit import Trainee, Watcher, begin, choose_device, fit
 from gonie.training.folder import RunFolder, next_folder
-from gonie.training.loop import Epoch, Step
 from gonie.training.memory import memory_errors
 from gonie.training.prepare import Prepared, prepare
 
 
-class Display(Protocol):
-    """What a run tells while it goes on; the command line shows it."""
+class Display(Watcher, Protocol):
+    """What a run tells while it goes on, its training included; the command line shows it."""
 
     def note(self, text: str) -> None:
         """Something found or decided on the way."""
 
     def begin(self, summary: Summary) -> None:
         """Training is about to begin."""
-
-    def step(self, step: Step) -> None:
-        """A step is done."""
-
-    def epoch(self, epoch: Epoch) -> None:
-        """An epoch is done and scored."""
 
     def interrupted(self, folder: Path) -> None:
         """The run was asked to stop, and has saved where it stands."""

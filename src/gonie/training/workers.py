@@ -174,7 +174,7 @@ def work(pipe: Connection, keep: bool) -> None:
         return
     except (GonieError, OSError) as error:
         pipe.send(Refused(str(error)))
-    except Exception:
+    except Exception:  # raised again, with its trace, by the process that hired this one
         pipe.send(Crashed(traceback.format_exc()))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gonie.data.report import Report
-from gonie.data.texts.semeval import is_sentence, read_semeval
+from gonie.data.texts.semeval import is_sentence, read_task8
 from gonie.data.texts.source import TextSource
 from gonie.data.texts.text import Row, TextOptions
 from gonie.errors import InputError
@@ -24,7 +24,7 @@ TWO = [
 
 def rows(lines: list[str], **options: object) -> tuple[list[Row], Report]:
     report = Report(path="f")
-    return list(read_semeval(enumerate(lines, 1), TextOptions(**options), report)), report  # type: ignore[arg-type]
+    return list(read_task8(enumerate(lines, 1), TextOptions(**options), report)), report  # type: ignore[arg-type]
 
 
 def test_sentences_and_their_relations() -> None:

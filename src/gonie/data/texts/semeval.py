@@ -28,7 +28,7 @@ def is_sentence(line: str) -> bool:
     return _SENTENCE.fullmatch(line) is not None and f"<{MARKS[0]}>" in line
 
 
-def read_semeval(lines: Iterable[Line], options: TextOptions, report: Report) -> Iterator[Row]:
+def read_task8(lines: Iterable[Line], options: TextOptions, report: Report) -> Iterator[Row]:
     """Yield each sentence, its marks still in it, with its relation; comments are counted."""
     labelled = options.label_column is not None
     held: Row | None = None  # a sentence whose relation is to come

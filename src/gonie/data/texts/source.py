@@ -18,7 +18,7 @@ from gonie.data.report import Report
 from gonie.data.texts.marks import cut_marks
 from gonie.data.texts.parallel import is_parallel, read_parallel
 from gonie.data.texts.records import read_records
-from gonie.data.texts.semeval import MARKS, is_sentence, read_semeval
+from gonie.data.texts.semeval import MARKS, is_sentence, read_task8
 from gonie.data.texts.tables import first_row, read_csv, read_tsv
 from gonie.data.texts.text import Row, Text, TextOptions
 from gonie.errors import InputError
@@ -43,7 +43,7 @@ TEXT_FORMATS: Mapping[str, TextFormat] = {
     "tsv": TextFormat(read_tsv, (".tsv",), "a table with tabs, quoting off"),
     "csv": TextFormat(read_csv, (".csv",), "a table with commas and quotation marks"),
     "jsonl": TextFormat(read_records, (".jsonl", ".ndjson"), "one JSON object a line"),
-    "semeval": TextFormat(read_semeval, (), "SemEval-2010 task 8: sentences, two nominals marked"),
+    "semeval": TextFormat(read_task8, (), "SemEval-2010 task 8: sentences, two nominals marked"),
     PARALLEL: TextFormat(None, (), "a folder with seq.in and label, line by line"),
 }
 
