@@ -20,7 +20,8 @@ MAY_IMPORT = {
     "export": {"export", "data", "models", "nn", "runtime"},
     # beyond the design: a run ends with the exported bundle, so training may use export, which knows none
     "training": {"training", "data", "metrics", "models", "runtime", "export"},
-    "cli": {"cli", "data", "metrics", "models", "runtime", "export", "training"},
+    "explain": {"explain", "data", "models", "runtime"},
+    "cli": {"cli", "data", "metrics", "models", "runtime", "export", "explain", "training"},
 }
 WITHOUT_TORCH = ("data", "metrics", "runtime")
 HEAVY = {"torch", "onnx", "numba"}

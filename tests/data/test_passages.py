@@ -21,7 +21,7 @@ ENGLISH = EnglishTokenizer()
 
 def cut(text: str, by: By = "text", names: tuple[str, ...] = (), **limits: int) -> list[Sentence]:
     clean, marks = cut_marks(text, names)
-    return Passages(tokenizer=ENGLISH, by=by, **limits)(Text(clean, (), marks))
+    return list(Passages(tokenizer=ENGLISH, by=by, **limits)(Text(clean, (), marks)).sentences)
 
 
 def words(sentences: list[Sentence]) -> list[str]:
@@ -80,7 +80,7 @@ def test_a_mark_may_reach_over_sentences() -> None:
 def test_a_mark_around_nothing_is_counted() -> None:
     report = Report()
     clean, marks = cut_marks("a <e1> </e1>b", ("e1",))
-    assert words(Passages(tokenizer=ENGLISH)(Text(clean, (), marks), report)) == ["a b"]
+    assert words(Passages(tokenizer=ENGLISH)(Text(clean, (), marks), report).sentences) == ["a b"]
     assert report.noticed == {"marks without a token inside": 1}
 
 
@@ -91,7 +91,7 @@ def test_columns_follow_their_tokens() -> None:
             joined = ("".join(whole.words),)
             return [Sentence(joined, None, {"morphemes": ("x/Y",)}, text, (0,), (len(text),))]
 
-    (sentence,) = Passages(tokenizer=Analysing())(Text("서울은", (), (Span(0, 2, "e1", "서울"),)))
+    (sentence,) = Passages(tokenizer=Analysing())(Text("서울은", (), (Span(0, 2, "e1", "서울"),))).sentences
     assert sentence.words == ("<e1>", "서울", "</e1>", "은")
     assert sentence.columns == {"morphemes": ("", "x/Y", "", "x/Y")}
 
@@ -99,8 +99,8 @@ def test_columns_follow_their_tokens() -> None:
 def test_what_is_too_long_is_cut_and_counted() -> None:
     report = Report()
     passages = Passages(tokenizer=ENGLISH, by="sentence", max_tokens=3, max_sentences=2)
-    assert words(passages(Text("It rains on. We go! Fine."), report)) == ["It rains on", "We go !"]
-    assert words(passages(Text("Fine."), report)) == ["Fine ."]
+    assert words(passages(Text("It rains on. We go! Fine."), report).sentences) == ["It rains on", "We go !"]
+    assert words(passages(Text("Fine."), report).sentences) == ["Fine ."]
     assert report.noticed == {"texts cut to 2 sentences": 1, "sentences cut to 3 tokens": 1}
     assert (report.sentences, report.tokens) == (3, 8)
 
@@ -109,7 +109,7 @@ def test_what_is_too_long_is_cut_and_counted() -> None:
 def test_a_text_without_a_token_is_one_unknown_word(by: By) -> None:
     for blank in ("", "  \n "):
         report = Report()
-        (sentence,) = Passages(tokenizer=ENGLISH, by=by)(Text(blank, (), (), "f", 3), report)
+        (sentence,) = Passages(tokenizer=ENGLISH, by=by)(Text(blank, (), (), "f", 3), report).sentences
         assert (sentence.words, sentence.offsets(), sentence.line) == ((BLANK,), [(0, 0)], 3)
         assert report.noticed.total() == 1
     assert ENGLISH(BLANK) == []
@@ -121,7 +121,7 @@ def test_every_offset_points_to_its_word(text: str, by: By, data: st.DataObject)
     places = sorted(data.draw(st.lists(st.integers(0, len(text)), min_size=2, max_size=2)))
     mark = Span(places[0], places[1], "e", text[places[0] : places[1]])
     for tokenizer in (ENGLISH, EojeolTokenizer()):
-        sentences = Passages(tokenizer=tokenizer, by=by)(Text(text, (), (mark,)))
+        sentences = Passages(tokenizer=tokenizer, by=by)(Text(text, (), (mark,))).sentences
         shown = [
             (word, start, end)
             for sentence in sentences
@@ -142,8 +142,8 @@ def test_every_offset_points_to_its_word(text: str, by: By, data: st.DataObject)
 
 def test_the_running_text_has_no_marks_between_sentences() -> None:
     text = Text("a <s> b")
-    assert Passages(tokenizer=ENGLISH, by="mark").running(text).split() == ["a", "b"]
-    assert Passages(tokenizer=ENGLISH).running(text) == "a <s> b"
+    assert Passages(tokenizer=ENGLISH, by="mark")(text).running.split() == ["a", "b"]
+    assert Passages(tokenizer=ENGLISH)(text).running == "a <s> b"
 
 
 def test_saved_and_made_again() -> None:
@@ -163,6 +163,6 @@ def test_every_marked_nominal_of_the_relations_is_found(shared_data: Path) -> No
     passages = Passages(tokenizer=ENGLISH)
     report = Report()
     for text in TextSource(shared_data / "classify" / "semeval2010_task8" / "TEST_FILE_FULL.TXT"):
-        (sentence,) = passages(text, report)
+        (sentence,) = passages(text, report).sentences
         assert {"<e1>", "</e1>", "<e2>", "</e2>"} <= set(sentence.words)
     assert not report.noticed

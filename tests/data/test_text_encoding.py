@@ -34,7 +34,7 @@ def fitted(*, several: bool = False, bag: bool = True) -> TextEncoding:
     passages = Passages(tokenizer=EnglishTokenizer(), by="sentence")
     normalization = Normalization(lowercase=True, digits=True)
     counts = count(
-        (sentence for text in TEXTS for sentence in passages(text)),
+        (sentence for text in TEXTS for sentence in passages(text).sentences),
         normalization=normalization,
         jamo=False,
         extractors=(),

@@ -15,7 +15,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from gonie.data.report import Report
 from gonie.data.texts.marks import mark_words
@@ -29,9 +29,23 @@ By = Literal["text", "sentence", "mark"]
 BLANK = " "
 
 
+class Passage(NamedTuple):
+    """A text as a classifier reads it: its sentences, its characters for n-grams, and its labels.
+
+    Whatever is changed between reading and encoding, a word erased or another put in its place, is changed
+    here.
+    """
+
+    sentences: tuple[Sentence, ...]
+    running: str
+    labels: tuple[str, ...] = ()
+    path: str = ""
+    line: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passages:
-    """How texts are cut: ``passages(text, report)`` gives at least one sentence of at least one token.
+    """How texts are cut: ``passages(text, report)`` has at least one sentence of at least one token.
 
     ``by`` says what a sentence is: the whole ``"text"``, a ``"sentence"`` of the tokenizer, or what stands
     between two occurrences of ``mark``, which are no tokens themselves. Sentences beyond ``max_sentences``
@@ -53,8 +67,8 @@ class Passages:
                 fix='Name one, or let the tokenizer find the sentences: by = "sentence"',
             )
 
-    def __call__(self, text: Text, report: Report | None = None) -> list[Sentence]:
-        """The sentences of a text."""
+    def __call__(self, text: Text, report: Report | None = None) -> Passage:
+        """The text, cut."""
         report = report or Report()
         sentences = _marked(list(self._pieces(text.text)), text.marks, report)
         kept = [
@@ -66,11 +80,8 @@ class Passages:
             kept = [Sentence((BLANK,), None, {}, text.text, (0,), (0,), text.path, text.line)]
         report.sentences += len(kept)
         report.tokens += sum(map(len, kept))
-        return kept
-
-    def running(self, text: Text) -> str:
-        """The text for whoever reads it as a string: without the marks between sentences."""
-        return text.text.replace(self.mark, " ") if self.by == "mark" else text.text
+        running = text.text.replace(self.mark, " ") if self.by == "mark" else text.text
+        return Passage(tuple(kept), running, text.labels, text.path, text.line)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for the bundle."""

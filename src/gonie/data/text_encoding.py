@@ -16,7 +16,7 @@ from gonie.data import ragged
 from gonie.data.corpus import Corpus, Sink
 from gonie.data.encoding import Encoding
 from gonie.data.ngrams import BLOCK, Bag
-from gonie.data.passages import Passages
+from gonie.data.passages import Passage, Passages
 from gonie.data.report import Report
 from gonie.data.text_corpus import TextCorpus
 from gonie.data.texts.text import Text
@@ -47,8 +47,15 @@ class TextEncoding:
         ``report`` gets what was cut, and how many texts have a label that training has not met: -1, or no
         place in the table.
         """
+        report = report or Report()
+        return self.encode_passages((self.passages(text, report) for text in texts), sink=sink, report=report)
+
+    def encode_passages(
+        self, passages: Iterable[Passage], *, sink: Sink | None = None, report: Report | None = None
+    ) -> TextCorpus:
+        """Encode texts that are already cut; as ``encode``."""
         gathered = _Gathered(self, report or Report())
-        sentences = self.words.encode(gathered.sentences(texts), sink)
+        sentences = self.words.encode(gathered.sentences(passages), sink)
         return gathered.corpus(sentences)
 
     def to_json(self) -> dict[str, Any]:
@@ -84,18 +91,16 @@ class _Gathered:
         self._running: list[str] = []  # texts whose n-grams are still to be found
         self._bags: list[tuple[NDArray[np.int32], NDArray[np.int64]]] = []
 
-    def sentences(self, texts: Iterable[Text]) -> Iterator[Sentence]:
+    def sentences(self, passages: Iterable[Passage]) -> Iterator[Sentence]:
         """The sentences of all texts."""
-        passages = self._encoding.passages
-        for text in texts:
-            self._labels.append(self._label_ids(text))
+        for passage in passages:
+            self._labels.append(self._label_ids(passage))
             if self._encoding.bag is not None:
-                self._running.append(passages.running(text))
+                self._running.append(passage.running)
                 if len(self._running) == BLOCK:
                     self._find()
-            sentences = passages(text, self._report)
-            self._heights.append(len(sentences))
-            yield from sentences
+            self._heights.append(len(passage.sentences))
+            yield from passage.sentences
 
     def corpus(self, sentences: Corpus) -> TextCorpus:
         """The texts, once all their sentences are encoded."""
@@ -106,7 +111,7 @@ class _Gathered:
             bag=self._bag(),
         )
 
-    def _label_ids(self, text: Text) -> list[int]:
+    def _label_ids(self, text: Passage) -> list[int]:
         if len(text.labels) > 1 and not self._encoding.several:
             raise InputError(
                 path=text.path or None,
