@@ -1,1 +1,1 @@
-"""Why a model says what it says: weights over words, how far they can be trusted, and pages that show them."""
+"""Why a model says what it says: weights over words, how far to trust them, and pages that show them."""
