@@ -10,8 +10,8 @@ import torch
 
 from gonie.data.encoding import Encoding
 from gonie.models.build import build
-from gonie.models.config import ModelConfig
 from gonie.models.scorer import TorchScorer, to_tensors
+from gonie.models.tag_config import TaggerConfig as ModelConfig
 from gonie.models.tagger import Tagger
 
 Batches = Callable[..., dict[str, np.ndarray]]
