@@ -15,7 +15,7 @@ from gonie.metrics.report import render
 from gonie.models.build import build
 from gonie.models.tag_config import TagRecipe
 from gonie.models.tagger import Tagger
-from gonie.runtime.load import load
+from gonie.runtime.load import load_tagger
 from gonie.training.folder import ENCODING, SEEN
 from gonie.training.job import Beside, Split
 from gonie.training.tag_data import TagData
@@ -80,7 +80,7 @@ class TagJob:
         sentences = self._sentences(split)
         return evaluate(
             sentences,
-            [tagged.tags for tagged in load(bundle).tag_sentences(sentences)],
+            [tagged.tags for tagged in load_tagger(bundle).tag_sentences(sentences)],
             scheme=self.data.encoding.scheme,
             seen=self.data.seen,
             known_tags=self.data.encoding.labels,

@@ -6,14 +6,18 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from gonie.data.texts.marks import with_marks
 from gonie.data.texts.text import Text
 from gonie.export.proof import MaxDifference
+from gonie.export.text_bundle import export_classifier
 from gonie.metrics.class_report import render_classes
 from gonie.metrics.classes import ClassEvaluation, evaluate_classes
 from gonie.models.build_text import build_classifier
 from gonie.models.classifier import LABEL, Classifier
 from gonie.models.text_config import TextRecipe
+from gonie.runtime.load import load_classifier
 from gonie.training.folder import ENCODING, SAMPLES
 from gonie.training.job import Beside, Split
 from gonie.training.text_data import TextData
@@ -66,8 +70,6 @@ class TextJob:
 
     def export(self, model: Classifier, folder: Path) -> MaxDifference:
         """Write the classifier as a bundle, proved equal to it, its probabilities calibrated on dev."""
-        from gonie.export.text_bundle import export_classifier
-
         return export_classifier(
             model,
             encoding=self.data.encoding,
@@ -79,7 +81,19 @@ class TextJob:
 
     def evaluate(self, bundle: Path, split: Split) -> ClassEvaluation:
         """Measure an exported classifier on a split from every side."""
-        raise NotImplementedError
+        texts = self._texts(split)
+        classifier = load_classifier(bundle)
+        passages = [classifier.passage(text) for text in texts]
+        scores = np.stack([reading.scores for reading in classifier.read(passages)])  # (N, K)
+        chances = classifier.probabilities(scores)
+        return evaluate_classes(
+            texts,
+            [classifier.given(row) for row in chances],
+            chances,
+            classifier.labels,
+            several=classifier.several,
+            lengths=[sum(map(len, passage.sentences)) for passage in passages],
+        )
 
     def report(
         self,
