@@ -13,7 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from gonie.explain.explanation import Weights
-from gonie.explain.flat import Floats, by_sentence
+from gonie.explain.flat import by_sentence
+from gonie.explain.odds import Floats
 from gonie.runtime.reading import Reading
 
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gonie.explain.explanation import Method, Weights
-
-Floats = NDArray[np.float64]
+from gonie.explain.odds import Floats
 
 
 def flatten(weights: Weights) -> Floats:
@@ -18,7 +17,12 @@ def flatten(weights: Weights) -> Floats:
 
 
 def by_sentence(
-    flat: NDArray[np.floating], lengths: Sequence[int], *, method: Method, label: str, gap: float | None = None
+    flat: NDArray[np.floating],
+    lengths: Sequence[int],
+    *,
+    method: Method,
+    label: str,
+    gap: float | None = None,
 ) -> Weights:
     """Weights (M,) of tokens in their order, laid out over sentences of these lengths."""
     rows = np.split(flat, np.cumsum(lengths)[:-1])

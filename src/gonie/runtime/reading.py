@@ -1,4 +1,4 @@
-"""What a classifier makes of one passage, before any of it becomes a label: its scores, and what it looked at."""
+"""What a classifier makes of one passage: its scores, and what it looked at to reach them."""
 
 from __future__ import annotations
 

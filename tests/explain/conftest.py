@@ -1,0 +1,162 @@
+"""What tests of explanations share: small real classifiers, behind the door that the runtime has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from gonie.data.encoding import Encoding, count
+from gonie.data.ngrams import Bag, NGrams
+from gonie.data.normalize import Normalization
+from gonie.data.passages import By, Passage, Passages
+from gonie.data.schemes import PLAIN
+from gonie.data.text_encoding import TextEncoding
+from gonie.data.texts.text import Text
+from gonie.data.tokenize import EnglishTokenizer
+from gonie.models.classifier import LABEL, Classifier, Level
+from gonie.models.scorer import to_tensors
+from gonie.nn import (
+    LSTM,
+    AdditiveAttention,
+    Bidirectional,
+    TextLabelsHead,
+    TextScores,
+    TextSigmoidHead,
+    TextSoftmaxHead,
+    WordEmbedding,
+)
+from gonie.nn.protocols import TextHead
+from gonie.runtime.reading import Reading
+
+TEXTS = (
+    "A good film. I like it, and she does!",
+    "bad",
+    "It is not good. No. Never again, I say.",
+    "The plot is thin but the players are fine.",
+)
+
+
+def text_encoding(
+    *, by: By = "text", bag: bool = False, labels: int = 3, several: bool = False
+) -> TextEncoding:
+    passages = Passages(tokenizer=EnglishTokenizer(), by=by)
+    normalization = Normalization(lowercase=True, digits=True)
+    counts = count(
+        (sentence for text in TEXTS for sentence in passages(Text(text)).sentences),
+        normalization=normalization,
+        jamo=False,
+        extractors=(),
+    )
+    return TextEncoding(
+        passages=passages,
+        words=Encoding.fit(
+            counts,
+            scheme=PLAIN,
+            normalization=normalization,
+            jamo=False,
+            extractors=(),
+            min_count=1,
+            min_feature_count=1,
+        ),
+        labels=tuple("abcdef"[:labels]),
+        several=several,
+        bag=Bag.fit(TEXTS, ngrams=NGrams(chars=(1, 3), words=(1, 2))) if bag else None,
+    )
+
+
+def classifier(encoding: TextEncoding, *, upper: bool = False, sigmoid: bool = False) -> Classifier:
+    """A classifier with random weights, its n-grams' among them."""
+    torch.manual_seed(3)
+
+    def level(width: int) -> Level:
+        encoder = Bidirectional(ahead=LSTM(width=width, hidden=4), back=LSTM(width=width, hidden=4))
+        return Level(encoder=encoder, pooling=AdditiveAttention(width=8, hidden=4))
+
+    direct = {"bag": len(encoding.bag.vocabulary)} if encoding.bag is not None else {}
+    scores = TextScores(width=8, num_labels=1 if sigmoid else len(encoding.labels), direct=direct)
+    for part in scores.direct.values():
+        nn.init.normal_(part.weight)
+    head: TextHead
+    if sigmoid:
+        head = TextSigmoidHead(scores=scores)
+    else:
+        head = TextLabelsHead(scores=scores) if encoding.several else TextSoftmaxHead(scores=scores)
+    return Classifier(
+        embedding=WordEmbedding(size=len(encoding.words.words), width=5),
+        words=level(5),
+        sentences=level(8) if upper else None,
+        heads={LABEL: head},
+        word_dropout=nn.Dropout(0.5),
+        dropout=nn.Dropout(0.5),
+    )
+
+
+@dataclass
+class TorchReader:
+    """A torch classifier that reads as the runtime does; ``most`` is its largest call."""
+
+    model: Classifier
+    encoding: TextEncoding
+    temperature: float = 1.0
+    most: int = 0
+
+    @torch.no_grad()
+    def read(self, passages: Sequence[Passage]) -> list[Reading]:
+        self.most = max(self.most, sum(len(sentence) for p in passages for sentence in p.sentences))
+        corpus = self.encoding.encode_passages(passages)
+        return [self._reading(corpus.batch(np.array([row]))) for row in range(len(corpus))]
+
+    def _reading(self, arrays: dict[str, NDArray[Any]]) -> Reading:
+        batch = to_tensors(arrays, torch.device("cpu"))
+        self.model.eval()
+        pooled = self.model.pool(self.model.embed(batch), batch)
+        return Reading(
+            self.model.score(pooled.vectors, batch)[0].numpy(),
+            tuple(row[real].numpy() for row, real in zip(pooled.words, batch["mask"], strict=True)),
+            pooled.sentences[0].numpy(),
+        )
+
+    def probabilities(self, scores: NDArray[Any]) -> NDArray[Any]:
+        values = torch.from_numpy(np.asarray(scores, dtype=np.float64)) / self.temperature
+        given: NDArray[Any] = (values.sigmoid() if self.encoding.several else values.softmax(1)).numpy()
+        return given
+
+
+KINDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "flat": ({}, {}),
+    "hierarchical": ({"by": "sentence"}, {"upper": True}),
+    "with n-grams": ({"bag": True}, {}),
+    "hierarchical, n-grams": ({"by": "sentence", "bag": True}, {"upper": True}),
+    "sigmoid, n-grams": ({"bag": True, "labels": 2}, {"sigmoid": True}),
+    "several labels": ({"several": True, "bag": True}, {}),
+}
+
+
+@pytest.fixture
+def make_reader() -> Callable[..., TorchReader]:
+    """A reader of a kind by its name in ``KINDS``."""
+
+    def make(kind: str = "flat", temperature: float = 1.0) -> TorchReader:
+        data, model = KINDS[kind]
+        encoding = text_encoding(**data)
+        return TorchReader(classifier(encoding, **model), encoding, temperature)
+
+    return make
+
+
+@pytest.fixture(params=KINDS)
+def reader(request: pytest.FixtureRequest, make_reader: Callable[..., TorchReader]) -> TorchReader:
+    """A reader of each kind in turn, calibrated."""
+    return make_reader(request.param, temperature=1.7)
+
+
+@pytest.fixture
+def texts() -> tuple[str, ...]:
+    return TEXTS
