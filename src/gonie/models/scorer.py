@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gonie.models.classifier import LABEL, Classifier
+from gonie.models.evaluating import evaluating
 from gonie.models.tagger import TAGS, Tagger
 from gonie.runtime.scorer import ScoredTexts
 
@@ -25,15 +26,10 @@ def to_tensors(batch: Mapping[str, NDArray[Any]], device: torch.device) -> dict[
 
 
 @contextmanager
-def evaluating(model: nn.Module) -> Iterator[torch.device]:
+def inferring(model: nn.Module) -> Iterator[torch.device]:
     """The model without dropout and gradients, afterwards as it was; gives the device it lies on."""
-    was_training = model.training
-    model.eval()
-    try:
-        with torch.inference_mode():
-            yield next(model.parameters()).device
-    finally:
-        model.train(was_training)
+    with evaluating(model), torch.inference_mode():
+        yield next(model.parameters()).device
 
 
 class TorchScorer:
@@ -45,7 +41,7 @@ class TorchScorer:
 
     def scores(self, batch: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
         """Scores (B, T, K) of a numpy batch."""
-        with evaluating(self._model) as device:
+        with inferring(self._model) as device:
             return _to_numpy(self._model(to_tensors(batch, device), self._head))
 
 
@@ -59,7 +55,7 @@ class TorchTextScorer:
     def score_texts(self, batch: Mapping[str, NDArray[Any]]) -> ScoredTexts:
         """Scores (N, K) of a numpy batch, and the shares of tokens (B, T) and sentences (N, S)."""
         model = self._model
-        with evaluating(model) as device:
+        with inferring(model) as device:
             tensors = to_tensors(batch, device)
             pooled = model.pool(model.embed(tensors), tensors)
             scores = model.score(pooled.vectors, tensors, self._head)

@@ -1,0 +1,16 @@
+"""If this breaks, nothing that the runtime classifies could be explained."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gonie.explain.reader import Reader
+from gonie.runtime.classifier import TextClassifier
+
+
+def test_the_runtimes_classifier_plays_the_role(make_reader: Any) -> None:
+    names = [name for name in vars(Reader) if not name.startswith("_")]
+    assert {"encoding", "read", "probabilities"} <= set(names)
+    classifier = make_reader()
+    assert isinstance(classifier, TextClassifier)
+    assert [name for name in names if not hasattr(classifier, name)] == []
