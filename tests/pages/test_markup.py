@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonie.metrics.markup import Markup, element, escape, fragment, join, language, row, table
+from gonie.pages.markup import Markup, element, escape, fragment, join, language, row, table
 
 
 class Text(HTMLParser):
