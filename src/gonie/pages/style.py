@@ -13,7 +13,7 @@ STYLE = """
 * { box-sizing: border-box }
 body { margin: 0 auto; max-width: 62rem; padding: 2rem 1.25rem 4rem; background: var(--bg); color: var(--fg);
   font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Noto Sans KR",
-    "Apple SD Gothic Neo", "Malgun Gothic", sans-serif }
+    "Noto Sans CJK KR", "Apple SD Gothic Neo", "Malgun Gothic", sans-serif }
 h1 { font-size: 1.35rem; margin: 0; overflow-wrap: anywhere }
 h2 { font-size: 1.1rem; margin: 2.5rem 0 .5rem; padding-top: 1rem; border-top: 1px solid var(--rule) }
 p { margin: .4rem 0; max-width: 46rem }
