@@ -75,3 +75,9 @@ def test_a_sentence_alone_is_without_its_neighbours() -> None:
     words = Sentence(words=("Anna", "naps"))
     assert "".join(piece.text for piece in lay_out_sentence(words)) == "Anna naps"
     assert lay_out_sentence(Sentence(words=())) == []
+
+
+def test_a_token_that_cannot_be_seen_is_shown_by_its_code() -> None:
+    sentence = Sentence(words=("a", "\u202e"), text="a\u202e", starts=(0, 1), ends=(1, 2))
+    row = lay_out_sentence(sentence)
+    assert row == [Piece("a", 0), Piece("U+202E", 1, added=True), Piece("\u202e")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -37,14 +38,8 @@ def test_every_method_the_labels_and_the_gold_are_shown(
         assert text.count(f" {method} ,") == len(texts)
     for due in ("0.8125", "0.1875", "as gold", "(gold)", "a.tsv:3", "control", "no better than chance"):
         assert due in text, due
-    wrong = render_texts([replaced(texts[0], gold=("negative",))], figures, title="t")
+    wrong = render_texts([replace(texts[0], gold=("negative",))], figures, title="t")
     assert "✗ gold is negative" in words(parse, wrong)
-
-
-def replaced(each: TextExplanation, **changes: Any) -> TextExplanation:
-    from dataclasses import replace
-
-    return replace(each, **changes)
 
 
 def test_no_address_no_script_and_nothing_that_breaks_out(
@@ -59,7 +54,7 @@ def test_no_address_no_script_and_nothing_that_breaks_out(
 
 
 def test_a_text_without_weights_is_still_shown(parse: Parse, texts: Sequence[TextExplanation]) -> None:
-    page = render_texts([replaced(texts[0], weights=(), gold=())], [], title="t")
+    page = render_texts([replace(texts[0], weights=(), gold=())], [], title="t")
     text = words(parse, page)
     assert "Not a bad film at all." in text
     assert "was not measured" in text
@@ -71,5 +66,5 @@ def test_many_labels_do_not_bury_the_text(
     parse: Parse, texts: Sequence[TextExplanation], number: int
 ) -> None:
     chances = {f"L{n}": 1 / number for n in range(number)}
-    page = render_texts([replaced(texts[0], probabilities=chances)], [], title="t")
+    page = render_texts([replace(texts[0], probabilities=chances)], [], title="t")
     assert (f"{number - 8} more labels" in words(parse, page)) == (number > 8)

@@ -2,11 +2,13 @@
 
 Tokens know their offsets. What lies between them (blanks, line breaks, words beyond a model's limit) is kept
 as it is. A token without characters of its own, such as the mark ``<e1>`` or the second of two morphemes that
-share a syllable, is shown by its word and is no part of the text.
+share a syllable, is shown by its word and is no part of the text; one whose characters cannot be seen, as
+U+202E, by their codes.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -61,11 +63,19 @@ def _row(text: str, sentence: Sentence, at: int, stop: int) -> tuple[list[Piece]
         if start > at:
             row.append(Piece(text[at:start]))
             at = start
-        if end > at:
-            row.append(Piece(text[at:end], token))
-            at = end
-        else:
-            row.append(Piece(sentence.words[token].strip() or "(no word)", token, added=True))
+        own, at = text[at:end], max(at, end)
+        if _can_be_seen(own):
+            row.append(Piece(own, token))
+            continue
+        shown = " ".join(f"U+{ord(character):04X}" for character in own) or sentence.words[token].strip()
+        row.append(Piece(shown or "(no word)", token, added=True))
+        if own:
+            row.append(Piece(own))
     if stop > at:
         row.append(Piece(text[at:stop]))
     return row, max(at, stop)
+
+
+def _can_be_seen(text: str) -> bool:
+    """Does it have more than control characters, blanks and accents without a letter?"""
+    return any(unicodedata.category(character)[0] not in "CZM" for character in text)

@@ -31,7 +31,7 @@ thead th { color: var(--soft); font-weight: 500; vertical-align: bottom }
 tbody th { font-weight: 600 }
 mark { color: inherit; background: rgb(var(--tone) / .18); border-bottom: 2px solid rgb(var(--tone));
   border-radius: 3px 3px 0 0; padding: .08em .25em }
-mark small { margin-left: .4em; font-size: .72em; font-weight: 650; color: var(--ink); white-space: nowrap }
+mark small { margin-left: .4em; font-size: .75em; font-weight: 650; color: var(--ink); white-space: nowrap }
 mark.right { --tone: var(--right); --ink: var(--right-ink) }
 .warning { border-left: 4px solid rgb(var(--due)); background: var(--box); padding: .5rem .8rem }
 summary { cursor: pointer; font-weight: 600; margin-top: .75rem }
