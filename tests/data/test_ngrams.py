@@ -71,3 +71,26 @@ def test_saved_and_made_again() -> None:
 def test_lengths_that_are_none_are_refused(lengths: dict[str, Lengths]) -> None:
     with pytest.raises(InputError, match="expected the shortest and longest n-grams"):
         NGrams(**lengths)
+
+
+@settings(deadline=None)
+@given(st.text("ab \t\n,.AİΣς한é", max_size=20), st.booleans())
+def test_n_grams_are_found_again_where_they_stand(text: str, lowercase: bool) -> None:
+    """What an n-gram says is shown over the text as it was written, not over what it was cut from."""
+    ngrams = NGrams(chars=(1, 3), words=(1, 2), lowercase=lowercase)
+    grams, places = ngrams.extract(text), ngrams.places(text)
+    assert len(grams) == len(places)
+    for gram, (start, end) in zip(grams, places, strict=True):
+        shown = text[start:end].lower() if lowercase else text[start:end]
+        if gram.startswith("\t"):
+            assert len(gram[1:].replace(" ", "")) <= len("".join(shown.split()))
+        elif "İ" not in text and "Σ" not in text:
+            assert " ".join(shown.split()) == gram.strip()
+
+
+def test_places_are_those_of_the_n_grams_that_are_known() -> None:
+    bag = Bag.fit(["a b"], ngrams=NGrams(chars=(1, 2), words=(1, 1)))
+    ids, _ = bag.encode(["B  x A"])
+    known = [bag.vocabulary.string(id) for id in ids.tolist()]
+    assert known == ["b", " ", " ", "a", "\tb", "\ta"]
+    assert bag.places("B  x A").tolist() == [[0, 1], [2, 3], [4, 5], [5, 6], [0, 1], [5, 6]]

@@ -1,160 +1,162 @@
-"""What tests of pages and terminals share: explanations made by hand, of every kind that can turn up."""
+"""What tests of explanations share: small real classifiers, behind the door that the runtime has."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import pytest
+import torch
+from numpy.typing import NDArray
+from torch import nn
 
-from gonie.data.passages import Passage
-from gonie.data.types import Sentence
-from gonie.explain.explanation import (
-    Candidate,
-    Faithfulness,
-    Method,
-    SpanExplanation,
-    TagExplanation,
-    TextExplanation,
-    Transitions,
-    Weights,
+from gonie.data.encoding import Encoding, count
+from gonie.data.ngrams import Bag, NGrams
+from gonie.data.normalize import Normalization
+from gonie.data.passages import By, Passage, Passages
+from gonie.data.schemes import PLAIN
+from gonie.data.text_encoding import TextEncoding
+from gonie.data.texts.text import Text
+from gonie.data.tokenize import EnglishTokenizer
+from gonie.models.classifier import LABEL, Classifier, Level
+from gonie.models.scorer import to_tensors
+from gonie.nn import (
+    LSTM,
+    AdditiveAttention,
+    Bidirectional,
+    TextLabelsHead,
+    TextScores,
+    TextSigmoidHead,
+    TextSoftmaxHead,
+    WordEmbedding,
+)
+from gonie.nn.protocols import TextHead
+from gonie.runtime.reading import Reading
+
+TEXTS = (
+    "A good film. I like it, and she does!",
+    "bad",
+    "It is not good. No. Never again, I say.",
+    "The plot is thin but the players are fine.",
 )
 
-SIGNED: tuple[Method, ...] = ("integrated gradients", "erasure")
-HOSTILE = (
-    '<script>document.title = "owned"</script> </style><style>* { display: none } '
-    '" onmouseover="document.title=1" <img src=x onerror=alert(1)> a\0b \u202eRTL\u202c \u200f שלום '
-    "https://evil.example/x"
-)
-ENGLISH = "Not a bad film at all.\n\n  The second half drags, but the ending is wonderful!"
-KOREAN = "정말 재미있는 영화 ㅋㅋㅋ 배우들의 연기가 훌륭하고 끝까지 지루하지 않았다."
 
-
-def cut(text: str, *, by: str | None = None) -> tuple[Sentence, ...]:
-    """Sentences of words and signs with offsets; ``by`` is what ends a sentence, none for one sentence."""
-    tokens = [(found.start(), found.end()) for found in re.finditer(r"\w+|[^\w\s]", text)]
-    groups: list[list[tuple[int, int]]] = [[]]
-    for start, end in tokens:
-        groups[-1].append((start, end))
-        if by is not None and text[start:end] in by:
-            groups.append([])
-    return tuple(
-        Sentence(
-            words=tuple(text[start:end] for start, end in group),
-            text=text,
-            starts=tuple(start for start, _ in group),
-            ends=tuple(end for _, end in group),
-        )
-        for group in groups
-        if group
+def text_encoding(
+    *, by: By = "text", bag: bool = False, labels: int = 3, several: bool = False
+) -> TextEncoding:
+    passages = Passages(tokenizer=EnglishTokenizer(), by=by)
+    normalization = Normalization(lowercase=True, digits=True)
+    counts = count(
+        (sentence for text in TEXTS for sentence in passages(Text(text)).sentences),
+        normalization=normalization,
+        jamo=False,
+        extractors=(),
     )
-
-
-def attention(sentences: Sequence[Sentence], label: str) -> Weights:
-    """Shares that grow along a sentence and along the text."""
-    shares = [1.0 + at for at in range(len(sentences))]
-    shares = [share / sum(shares) for share in shares]
-    rows = []
-    for sentence, share in zip(sentences, shares, strict=True):
-        raw = [float(1 + len(word) ** 2) for word in sentence.words]
-        rows.append(tuple(share * value / sum(raw) for value in raw))
-    return Weights("attention", label, tuple(rows), tuple(shares))
-
-
-def signed(sentences: Sequence[Sentence], method: Method, label: str) -> Weights:
-    """Weights of both signs, every seventh word 0."""
-    rows = tuple(tuple(map(_weight, range(len(each)), each.words)) for each in sentences)
-    return Weights(method, label, rows, tuple(map(sum, rows)))
-
-
-def _weight(at: int, word: str) -> float:
-    return ((7 * at + 3 * len(word)) % 13 - 6) / 10 if at % 7 != 6 else 0.0
-
-
-def explained(text: str, *, by: str | None = None, label: str = "positive") -> TextExplanation:
-    """A text with all three methods."""
-    sentences = cut(text, by=by)
-    weights = (attention(sentences, label), *(signed(sentences, method, label) for method in SIGNED))
-    chances = {label: 0.8125, f"not {label}": 0.1875}
-    passage = Passage(sentences, text, path="a.tsv", line=3)
-    return TextExplanation(text, passage, label, chances, weights, (label,))
-
-
-@pytest.fixture
-def explain_text() -> Callable[..., TextExplanation]:
-    """How a text becomes an explanation."""
-    return explained
-
-
-@pytest.fixture
-def texts() -> list[TextExplanation]:
-    """A flat English text, a hierarchical one, a Korean one, and one that means harm."""
-    return [
-        explained(ENGLISH),
-        explained(ENGLISH, by=".!"),
-        explained(KOREAN, label="긍정"),
-        explained(HOSTILE, label='"><script>document.title=2</script>'),
-    ]
-
-
-@pytest.fixture
-def figures() -> list[Faithfulness]:
-    """What was measured: erasure is faithful, attention is not."""
-    return [
-        Faithfulness("attention", 0.125, 0.25, 200),
-        Faithfulness("integrated gradients", 0.25, 0.125, 200),
-        Faithfulness("erasure", 0.5, 0.0625, 200),
-        Faithfulness("random", 0.125, 0.3125, 200),
-        Faithfulness("uniform attention", 0.1, 0.3125, 200),
-    ]
-
-
-TAGS = ("O", "B-PER", "I-PER", "B-LOC")
-
-
-def tagging(
-    sentence: Sentence, tags: tuple[str, ...], spans: Sequence[tuple[int, int, str]], *others: Candidate
-) -> TagExplanation:
-    """A tagged sentence whose spans all have weights."""
-    return TagExplanation(
-        sentence,
-        tags,
-        tuple({tag: 0.91 if tag == given else 0.03 for tag in TAGS} for given in tags),
-        (Candidate(tags, 0.75), *others),
-        tuple(
-            SpanExplanation(
-                start, end, label, 0.9, tuple(signed([sentence], method, label) for method in SIGNED)
-            )
-            for start, end, label in spans
+    return TextEncoding(
+        passages=passages,
+        words=Encoding.fit(
+            counts,
+            scheme=PLAIN,
+            normalization=normalization,
+            jamo=False,
+            extractors=(),
+            min_count=1,
+            min_feature_count=1,
         ),
+        labels=tuple("abcdef"[:labels]),
+        several=several,
+        bag=Bag.fit(TEXTS, ngrams=NGrams(chars=(1, 3), words=(1, 2))) if bag else None,
     )
 
 
-@pytest.fixture
-def tagged() -> list[TagExplanation]:
-    """Two sentences of one text: one without a span, one with Hangul and three."""
-    first, second = cut("It rains. 서울에 Anna Kim lives in Oslo .", by=".")
-    tags = ("B-LOC", "B-PER", "I-PER", "O", "O", "B-LOC", "O")
-    spans = [(1, 3, "PER"), (5, 6, "LOC"), (0, 1, "LOC")]
-    return [
-        tagging(first, ("O",) * len(first), []),
-        tagging(second, tags, spans, Candidate(("O", *tags[1:]), 0.125)),
-    ]
+def classifier(encoding: TextEncoding, *, upper: bool = False, sigmoid: bool = False) -> Classifier:
+    """A classifier with random weights, its n-grams' among them."""
+    torch.manual_seed(3)
 
+    def level(width: int) -> Level:
+        encoder = Bidirectional(ahead=LSTM(width=width, hidden=4), back=LSTM(width=width, hidden=4))
+        return Level(encoder=encoder, pooling=AdditiveAttention(width=8, hidden=4))
 
-@pytest.fixture
-def moves() -> Transitions:
-    """A chain in which a name cannot begin inside."""
-    never = float("-inf")
-    return Transitions(
-        TAGS,
-        ((0.5, 1.25, never, 0.25), (-0.5, -2.0, 2.5, 0.0), (0.5, -1.0, 1.0, 0.0), (0.75, 0.0, never, -1.5)),
-        (0.25, 0.5, never, 0.125),
-        (1.0, -0.25, 0.0, 0.125),
+    direct = {"bag": len(encoding.bag.vocabulary)} if encoding.bag is not None else {}
+    scores = TextScores(width=8, num_labels=1 if sigmoid else len(encoding.labels), direct=direct)
+    for part in scores.direct.values():
+        nn.init.normal_(part.weight)
+    head: TextHead
+    if sigmoid:
+        head = TextSigmoidHead(scores=scores)
+    else:
+        head = TextLabelsHead(scores=scores) if encoding.several else TextSoftmaxHead(scores=scores)
+    return Classifier(
+        embedding=WordEmbedding(size=len(encoding.words.words), width=5),
+        words=level(5),
+        sentences=level(8) if upper else None,
+        heads={LABEL: head},
+        word_dropout=nn.Dropout(0.5),
+        dropout=nn.Dropout(0.5),
     )
 
 
+@dataclass
+class TorchReader:
+    """A torch classifier that reads as the runtime does; ``most`` is its largest call."""
+
+    model: Classifier
+    encoding: TextEncoding
+    temperature: float = 1.0
+    most: int = 0
+
+    @torch.no_grad()
+    def read(self, passages: Sequence[Passage]) -> list[Reading]:
+        self.most = max(self.most, sum(len(sentence) for p in passages for sentence in p.sentences))
+        corpus = self.encoding.encode_passages(passages)
+        return [self._reading(corpus.batch(np.array([row]))) for row in range(len(corpus))]
+
+    def _reading(self, arrays: dict[str, NDArray[Any]]) -> Reading:
+        batch = to_tensors(arrays, torch.device("cpu"))
+        self.model.eval()
+        pooled = self.model.pool(self.model.embed(batch), batch)
+        return Reading(
+            self.model.score(pooled.vectors, batch)[0].numpy(),
+            tuple(row[real].numpy() for row, real in zip(pooled.words, batch["mask"], strict=True)),
+            pooled.sentences[0].numpy(),
+        )
+
+    def probabilities(self, scores: NDArray[Any]) -> NDArray[Any]:
+        values = torch.from_numpy(np.asarray(scores, dtype=np.float64)) / self.temperature
+        given: NDArray[Any] = (values.sigmoid() if self.encoding.several else values.softmax(1)).numpy()
+        return given
+
+
+KINDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "flat": ({}, {}),
+    "hierarchical": ({"by": "sentence"}, {"upper": True}),
+    "with n-grams": ({"bag": True}, {}),
+    "hierarchical, n-grams": ({"by": "sentence", "bag": True}, {"upper": True}),
+    "sigmoid, n-grams": ({"bag": True, "labels": 2}, {"sigmoid": True}),
+    "several labels": ({"several": True, "bag": True}, {}),
+}
+
+
 @pytest.fixture
-def hostile() -> str:
-    """A text that tries everything a page could fall for."""
-    return HOSTILE
+def make_reader() -> Callable[..., TorchReader]:
+    """A reader of a kind by its name in ``KINDS``."""
+
+    def make(kind: str = "flat", temperature: float = 1.0) -> TorchReader:
+        data, model = KINDS[kind]
+        encoding = text_encoding(**data)
+        return TorchReader(classifier(encoding, **model), encoding, temperature)
+
+    return make
+
+
+@pytest.fixture(params=KINDS)
+def reader(request: pytest.FixtureRequest, make_reader: Callable[..., TorchReader]) -> TorchReader:
+    """A reader of each kind in turn, calibrated."""
+    return make_reader(request.param, temperature=1.7)
+
+
+@pytest.fixture
+def texts() -> tuple[str, ...]:
+    return TEXTS

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gonie.data import ragged
 from gonie.data.trie import NONE, Symbols, Trie, count_grams
-from gonie.data.vocabulary import RESERVED, Vocabulary
+from gonie.data.vocabulary import RESERVED, UNKNOWN, Vocabulary
 from gonie.errors import InputError
 
 Ints = NDArray[np.int64]
@@ -27,6 +27,7 @@ Lengths = tuple[int, int]
 WORD = "\t"  # before an n-gram of words: the running text has no tab, so none of characters looks like it
 BLOCK = 20_000  # texts that are laid out at a time
 _WORDS = re.compile(r"\w+|[^\w\s]")
+_PRINTED = re.compile(r"\S+")
 
 
 class NGrams:
@@ -67,6 +68,29 @@ class NGrams:
                 for at in range(len(words) - n + 1)
             ),
         ]
+
+    def places(self, text: str) -> list[tuple[int, int]]:
+        """Where each n-gram of ``extract`` stands in ``text`` as given: its first character, and its end."""
+        origins = self._origins(text)
+        letters = [(at, at + 1) for at in range(len(origins))]
+        words = [word.span() for word in _WORDS.finditer(self.running(text))]
+        return [
+            (origins[parts[at][0]], origins[parts[at + n - 1][1] - 1] + 1)
+            for parts, lengths in ((letters, self.chars), (words, self.words))
+            for n in _span(lengths)
+            for at in range(len(parts) - n + 1)
+        ]
+
+    def _origins(self, text: str) -> list[int]:
+        """Which character of ``text`` each one of the running text comes from."""
+        origins: list[int] = []
+        for printed in _PRINTED.finditer(text):
+            if origins:
+                origins.append(printed.start() - 1)  # the blank before it
+            for at in range(*printed.span()):
+                letters = text[at].lower() if self.lowercase else text[at]  # of some capitals there are two
+                origins += [at] * len(letters)
+        return origins
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for the bundle."""
@@ -133,6 +157,12 @@ class Bag:
             flat.append(ids)
             sizes.append(counts)
         return np.concatenate(flat), ragged.offsets(np.concatenate(sizes))
+
+    def places(self, text: str) -> Ints:
+        """Where each n-gram that ``encode`` finds stands in the text as given: (F, 2), first and end."""
+        grams = zip(self.ngrams.extract(text), self.ngrams.places(text), strict=True)
+        known = [place for gram, place in grams if self.vocabulary.id(gram) != UNKNOWN]
+        return np.array(known, dtype=np.int64).reshape(-1, 2)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for the bundle."""

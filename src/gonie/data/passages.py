@@ -32,6 +32,7 @@ BLANK = " "
 class Passage(NamedTuple):
     """A text as a classifier reads it: its sentences, its characters for n-grams, and its labels.
 
+    Offsets of the sentences' tokens are offsets into ``running`` too.
     Whatever is changed between reading and encoding, a word erased or another put in its place, is changed
     here.
     """
@@ -77,10 +78,11 @@ class Passages:
         ]
         if not kept:
             report.noticed["texts without a token, read as one unknown word"] += 1
-            kept = [Sentence((BLANK,), None, {}, text.text, (0,), (0,), text.path, text.line)]
+            kept = [blank(text.text, path=text.path, line=text.line)]
         report.sentences += len(kept)
         report.tokens += sum(map(len, kept))
-        running = text.text.replace(self.mark, " ") if self.by == "mark" else text.text
+        blanks = " " * len(self.mark)  # as many, so that offsets into the text are offsets into it
+        running = text.text.replace(self.mark, blanks) if self.by == "mark" else text.text
         return Passage(tuple(kept), running, text.labels, text.path, text.line)
 
     def to_json(self) -> dict[str, Any]:
@@ -116,6 +118,27 @@ class Passages:
         return sentences[: self.max_sentences]
 
 
+def blank(text: str, *, path: str = "", line: int = 0) -> Sentence:
+    """What a text without a token is read as."""
+    return Sentence((BLANK,), None, {}, text, (0,), (0,), path, line)
+
+
+def picked(
+    sentence: Sentence, indices: Sequence[int], starts: Sequence[int], ends: Sequence[int]
+) -> Sentence:
+    """A sentence of these tokens of another, at these offsets; -1 stands for none and has empty columns."""
+    return replace(
+        sentence,
+        words=tuple(sentence.words[index] if index >= 0 else "" for index in indices),
+        columns={
+            name: tuple(values[index] if index >= 0 else "" for index in indices)
+            for name, values in sentence.columns.items()
+        },
+        starts=tuple(starts),
+        ends=tuple(ends),
+    )
+
+
 def _joined(sentences: Sequence[Sentence], text: str, shift: int) -> Sentence:
     """One sentence of ``text`` from those of a piece that begins at ``shift``."""
     columns = sentences[0].columns if sentences else ()
@@ -136,7 +159,7 @@ def _first(sentence: Sentence, most: int, report: Report) -> Sentence:
     if not most or len(sentence) <= most:
         return sentence
     report.noticed[f"sentences cut to {most:,} tokens"] += 1
-    return _picked(sentence, range(most), sentence.starts[:most], sentence.ends[:most])
+    return picked(sentence, range(most), sentence.starts[:most], sentence.ends[:most])
 
 
 # --- marks -----------------------------------------------------------------------------------------------
@@ -183,7 +206,7 @@ def _cut(sentence: Sentence, borders: Sequence[int]) -> Sentence:
         return sentence
     text = sentence.surface
     words = tuple(text[start:end] for start, end in zip(starts, ends, strict=True))
-    return replace(_picked(sentence, indices, starts, ends), words=words)
+    return replace(picked(sentence, indices, starts, ends), words=words)
 
 
 def _inserted(
@@ -200,20 +223,4 @@ def _inserted(
     if len(tokens) == len(sentence):
         return sentence
     words, starts, ends, indices = zip(*tokens, strict=True)
-    return replace(_picked(sentence, indices, starts, ends), words=words)
-
-
-def _picked(
-    sentence: Sentence, indices: Sequence[int], starts: Sequence[int], ends: Sequence[int]
-) -> Sentence:
-    """A sentence of these tokens of another, at these offsets; -1 stands for none and has empty columns."""
-    return replace(
-        sentence,
-        words=tuple(sentence.words[index] if index >= 0 else "" for index in indices),
-        columns={
-            name: tuple(values[index] if index >= 0 else "" for index in indices)
-            for name, values in sentence.columns.items()
-        },
-        starts=tuple(starts),
-        ends=tuple(ends),
-    )
+    return replace(picked(sentence, indices, starts, ends), words=words)

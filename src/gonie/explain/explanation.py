@@ -22,12 +22,15 @@ class Weights:
     """The weights that one method gives the tokens of each sentence, for the answer ``label``.
 
     ``sentences`` has one number a sentence: of attention its share in the text, else the sum over its tokens.
+    ``gap``, of integrated gradients, is what the weights leave unexplained: how far their sum falls short of
+    what they should sum to.
     """
 
     method: Method
     label: str
     words: tuple[tuple[float, ...], ...]
     sentences: tuple[float, ...]
+    gap: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

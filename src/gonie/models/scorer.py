@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gonie.models.evaluating import evaluating
 from gonie.models.tagger import TAGS, Tagger
 
 
@@ -31,12 +32,7 @@ class TorchScorer:
     def scores(self, batch: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
         """Scores (B, T, K) of a numpy batch."""
         device = next(self._model.parameters()).device
-        was_training = self._model.training
-        self._model.eval()
-        try:
-            with torch.inference_mode():
-                scores = self._model(to_tensors(batch, device), self._head)
-        finally:
-            self._model.train(was_training)
+        with evaluating(self._model), torch.inference_mode():
+            scores = self._model(to_tensors(batch, device), self._head)
         result: NDArray[np.float32] = scores.float().cpu().numpy()
         return result

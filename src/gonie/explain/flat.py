@@ -1,0 +1,35 @@
+"""Weights as one number after another, which is how they are made and ranked, and by sentence, as shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gonie.explain.explanation import Method, Weights
+from gonie.explain.odds import Floats
+
+
+def flatten(weights: Weights) -> Floats:
+    """The weights of all tokens in their order. Shape: (M,)."""
+    return np.array([weight for sentence in weights.words for weight in sentence], dtype=np.float64)
+
+
+def by_sentence(
+    flat: NDArray[np.floating],
+    lengths: Sequence[int],
+    *,
+    method: Method,
+    label: str,
+    gap: float | None = None,
+) -> Weights:
+    """Weights (M,) of tokens in their order, laid out over sentences of these lengths."""
+    rows = np.split(flat, np.cumsum(lengths)[:-1])
+    return Weights(
+        method=method,
+        label=label,
+        words=tuple(tuple(row.tolist()) for row in rows),
+        sentences=tuple(float(row.sum()) for row in rows),
+        gap=gap,
+    )

@@ -1,0 +1,30 @@
+"""The role of a classifier that is explained: it reads passages, whatever was done to them before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from gonie.data.passages import Passage
+from gonie.data.text_encoding import TextEncoding
+from gonie.runtime.reading import Reading
+
+
+class Reader(Protocol):
+    """A trained classifier, as ``gonie.load`` gives it, or anything that reads as one does."""
+
+    @property
+    def encoding(self) -> TextEncoding:
+        """How it cuts a text into passages, and its labels."""
+
+    @property
+    def temperature(self) -> float:
+        """What its scores are divided by before they are probabilities."""
+
+    def read(self, passages: Sequence[Passage]) -> list[Reading]:
+        """What it makes of each passage, in the order asked, whatever their company."""
+
+    def probabilities(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """Calibrated probabilities of the labels from scores: (N, K) -> (N, K)."""

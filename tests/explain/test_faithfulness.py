@@ -1,0 +1,125 @@
+"""If these break, a method is called faithful that is not, or one that is no better than luck."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import torch
+
+from gonie.data.texts.text import Text
+from gonie.explain.erased import Keep, without
+from gonie.explain.erasure import erasure
+from gonie.explain.faithfulness import RANDOM, Case, faithfulness
+from gonie.explain.odds import from_probabilities
+from gonie.explain.text_answers import TextAnswer, TextAnswers
+
+
+def naive(reader: Any, case: Case[TextAnswer], method: str) -> tuple[float, float]:
+    """The two definitions as they stand, a text at a time; no two tokens may weigh the same."""
+
+    def chance(keep: Keep) -> float:
+        (reading,) = reader.read([without(case.answer.passage, keep)])
+        return float(reader.probabilities(reading.scores[None])[0, case.answer.label])
+
+    weights = case.weights[method]
+    order = sorted(range(len(weights)), key=lambda token: -weights[token])
+    whole, losses = chance(np.ones(len(weights), dtype=bool)), []
+    for share in (0.01, 0.05, 0.1, 0.2, 0.5):
+        first = order[: int(np.ceil(round(share * len(weights), 9)))]
+        keep = np.isin(np.arange(len(weights)), first)
+        losses.append((whole - chance(~keep), whole - chance(keep)))
+    comprehensiveness, sufficiency = np.mean(losses, axis=0)
+    return float(comprehensiveness), float(sufficiency)
+
+
+def test_it_is_what_the_definitions_say(reader: Any, texts: tuple[str, ...]) -> None:
+    chance = np.random.default_rng(0)
+    cases = []
+    for text in (*texts, "it is thin " * 14):
+        answer = TextAnswer(reader.encoding.passages(Text(text)), 1)
+        cases.append(Case(answer, {name: chance.normal(size=answer.tokens) for name in ("one", "two")}))
+    told: list[int] = []
+    found = faithfulness(TextAnswers(reader), cases, progress=told.append)
+    assert [row.method for row in found] == ["one", "two", RANDOM]
+    for row in found[:2]:
+        wanted = np.mean([naive(reader, case, row.method) for case in cases], axis=0)
+        assert (row.comprehensiveness, row.sufficiency) == pytest.approx(tuple(wanted), abs=1e-6)
+        assert row.texts == len(cases)
+    assert told == [1, 2, 3, 4, 5]
+
+
+class Tokens(NamedTuple):
+    tokens: int
+
+
+class Counted:
+    """Answers by a known rule: certain while token 0 is there; or by how many tokens there are."""
+
+    def __init__(self, *, by_number: bool) -> None:
+        self.asked: list[tuple[int, bytes]] = []
+        self.by_number = by_number
+
+    def log_odds(self, questions: Iterable[tuple[Tokens, Keep]]) -> np.ndarray:
+        chances = []
+        for answer, keep in questions:
+            self.asked.append((answer.tokens, keep.tobytes()))
+            chances.append(keep.mean() if self.by_number else float(keep[0]))
+        return from_probabilities(np.array(chances))
+
+
+def test_a_method_that_knows_the_one_word_is_told_from_luck() -> None:
+    weights = np.zeros(200)
+    weights[0] = 1.0
+    right, random = faithfulness(Counted(by_number=False), [Case(Tokens(200), {"right": weights})], draws=200)
+    assert right.comprehensiveness == pytest.approx(1.0)
+    assert right.sufficiency == pytest.approx(0.0)
+    # by luck the one word is among the first 1, 5, 10, 20 or 50 % just as often as that
+    assert random.comprehensiveness == pytest.approx(0.172, abs=0.03)
+    assert random.sufficiency == pytest.approx(1 - 0.172, abs=0.03)
+
+
+def test_where_every_word_counts_the_same_no_order_is_better() -> None:
+    cases = [Case(Tokens(100), {"rising": np.arange(100.0), "even": np.ones(100)})]
+    for row in faithfulness(Counted(by_number=True), cases):
+        assert row.comprehensiveness == pytest.approx(0.172)
+        assert row.sufficiency == pytest.approx(1 - 0.172)
+
+
+def test_at_least_one_word_is_taken_and_nothing_is_asked_twice() -> None:
+    answers = Counted(by_number=False)
+    weights = {"a": np.array([3.0, 2.0, 1.0]), "b": np.array([3.0, 2.0, 1.0])}
+    found = faithfulness(
+        answers, [Case(Tokens(3), weights), Case(Tokens(1), {"a": np.ones(1), "b": np.ones(1)})]
+    )
+    assert found[0].comprehensiveness == found[1].comprehensiveness == pytest.approx(1.0)
+    assert len(answers.asked) == len(set(answers.asked))
+
+
+def test_the_same_seed_gives_the_same_figures(make_reader: Any, texts: tuple[str, ...]) -> None:
+    reader = make_reader()
+    cases = [Case(TextAnswer(reader.encoding.passages(Text(text)), 0), {}) for text in texts]
+    first, again, other = (faithfulness(TextAnswers(reader), cases, seed=seed, draws=2) for seed in (1, 1, 2))
+    assert first == again != other
+    assert faithfulness(TextAnswers(reader), []) == []
+
+
+def test_a_model_that_hangs_on_one_word_is_explained_by_erasure(make_reader: Any) -> None:
+    """Whatever it attends to: the n-grams decide, and attention never sees them."""
+    reader = make_reader("sigmoid, n-grams")
+    head = reader.model.head().scores
+    torch.nn.init.zeros_(head.weight)
+    bag = head.direct["bag"].weight
+    torch.nn.init.zeros_(bag)
+    bag.data[reader.encoding.bag.vocabulary.id("\tthin")] = 600.0
+    head.bias.data.fill_(-20.0)
+    passage = reader.encoding.passages(Text("The plot is thin but the players are fine."))
+    answer = TextAnswer(passage, 1)
+    answers = TextAnswers(reader)
+    weights = erasure(answers, answer)
+    found, random = faithfulness(answers, [Case(answer, {"erasure": weights})], draws=50)
+    assert found.comprehensiveness == pytest.approx(1.0, abs=1e-3)
+    assert found.sufficiency == pytest.approx(0.0, abs=1e-3)
+    assert random.comprehensiveness < 0.5
