@@ -8,7 +8,7 @@ from typing import Any
 
 from gonie.data.types import Sentence
 from gonie.explain.explanation import Candidate, Faithfulness, TagExplanation, Transitions
-from gonie.explain.tag_page import render_tags
+from gonie.explain.render.tag_page import render_tags
 
 Parse = Callable[[str], Any]
 

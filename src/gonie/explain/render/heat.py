@@ -12,8 +12,8 @@ from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 from gonie.explain.explanation import Weights
-from gonie.explain.layout import Piece
-from gonie.explain.shades import is_share, sentence_shades, shades, strongest
+from gonie.explain.render.layout import Piece
+from gonie.explain.render.shades import is_share, sentence_shades, shades, strongest
 from gonie.pages.markup import Markup, element, fragment, language, row, table
 
 STOPS = 12

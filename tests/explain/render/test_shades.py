@@ -7,7 +7,7 @@ from math import nan, sqrt
 import pytest
 
 from gonie.explain.explanation import Weights
-from gonie.explain.shades import is_share, sentence_shades, shades, strongest
+from gonie.explain.render.shades import is_share, sentence_shades, shades, strongest
 
 
 def test_attention_over_sentences_is_drawn_as_yang_et_al_do() -> None:

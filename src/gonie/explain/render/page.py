@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gonie.explain.explanation import Faithfulness
-from gonie.explain.verdict import DIGITS, beats, is_control, measured_on, standing, verdict
+from gonie.explain.render.verdict import DIGITS, beats, is_control, measured_on, standing, verdict
 from gonie.pages.frame import folded, note
 from gonie.pages.markup import Markup, element, fragment, row, table
 

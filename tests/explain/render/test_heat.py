@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from gonie.explain.explanation import TextExplanation, Weights
-from gonie.explain.heat import STOPS, number, strip, strongest_words
-from gonie.explain.layout import lay_out
+from gonie.explain.render.heat import STOPS, number, strip, strongest_words
+from gonie.explain.render.layout import lay_out
 
 Explain = Callable[..., TextExplanation]
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from gonie.explain.explanation import Faithfulness, TagExplanation, TextExplanation, Transitions
-from gonie.explain.tag_page import render_tags
-from gonie.explain.text_page import render_texts
+from gonie.explain.render.tag_page import render_tags
+from gonie.explain.render.text_page import render_texts
 
 sync_api = pytest.importorskip("playwright.sync_api")
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from gonie.explain.explanation import Candidate, Faithfulness, SpanExplanation, TagExplanation, Transitions
-from gonie.explain.heat import strip
-from gonie.explain.layout import Piece, lay_out_sentence
-from gonie.explain.page import key, opening, references
-from gonie.explain.style import STYLE
-from gonie.explain.transition_table import transition_section
+from gonie.explain.render.heat import strip
+from gonie.explain.render.layout import Piece, lay_out_sentence
+from gonie.explain.render.page import key, opening, references
+from gonie.explain.render.style import STYLE
+from gonie.explain.render.transition_table import transition_section
 from gonie.pages.frame import folded, page
 from gonie.pages.markup import Markup, element, fragment, join, language, row, table
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gonie.explain.explanation import Faithfulness, TextExplanation
-from gonie.explain.heat import strip, strongest_words
-from gonie.explain.layout import lay_out
-from gonie.explain.page import ATTENTION, bars, key, opening, references
-from gonie.explain.shades import is_share
-from gonie.explain.style import STYLE
+from gonie.explain.render.heat import strip, strongest_words
+from gonie.explain.render.layout import lay_out
+from gonie.explain.render.page import ATTENTION, bars, key, opening, references
+from gonie.explain.render.shades import is_share
+from gonie.explain.render.style import STYLE
 from gonie.pages.frame import folded, page
 from gonie.pages.markup import Markup, element
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gonie.explain.explanation import Faithfulness, TextExplanation
-from gonie.explain.text_page import render_texts
+from gonie.explain.render.text_page import render_texts
 
 Parse = Callable[[str], Any]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gonie.explain.explanation import Transitions
-from gonie.explain.transition_table import END, START, greatest, lines, transition_section
+from gonie.explain.render.transition_table import END, START, greatest, lines, transition_section
 
 
 def test_each_score_stands_in_the_row_it_comes_from(moves: Transitions, parse: Callable[[str], Any]) -> None:

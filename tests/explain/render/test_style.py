@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gonie.explain.style import STYLE
+from gonie.explain.render.style import STYLE
 
 
 def test_the_style_sheet_loads_nothing_and_has_a_dark_half() -> None:

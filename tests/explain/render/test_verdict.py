@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gonie.explain.explanation import Faithfulness
-from gonie.explain.verdict import beats, is_control, measured_on, standing, verdict
+from gonie.explain.render.verdict import beats, is_control, measured_on, standing, verdict
 
 RANDOM = Faithfulness("random", 0.1, 0.3, 100)
 UNIFORM = Faithfulness("uniform attention", 0.2, 0.2, 100)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gonie.explain.explanation import Faithfulness
-from gonie.explain.page import bars, faithfulness_table, key, opening, references
+from gonie.explain.render.page import bars, faithfulness_table, key, opening, references
 
 Parse = Callable[[str], Any]
 

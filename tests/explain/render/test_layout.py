@@ -9,7 +9,7 @@ from gonie.data.passages import Passages
 from gonie.data.texts import Text
 from gonie.data.tokenize import tokenizer
 from gonie.data.types import Sentence, Span
-from gonie.explain.layout import Piece, lay_out, lay_out_sentence
+from gonie.explain.render.layout import Piece, lay_out, lay_out_sentence
 
 
 def shown(rows: list[list[Piece]]) -> str:
