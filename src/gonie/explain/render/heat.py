@@ -41,15 +41,21 @@ def strip(rows: Rows, weights: Weights, *, inside: Container[int] = ()) -> Marku
 
     A text of several sentences has a bar before each.
     """
-    told = ", share of the text" if is_share(weights) else f", for {weights.label}"
     text = "".join(piece.text for pieces in rows for piece in pieces)
     kind = "share" if is_share(weights) else "sides"
     return element(
         "section",
-        element("h4", weights.method, element("span", told)),
+        element("h4", weights.method, element("span", f", {about(weights)}")),
         element("div", _rows(rows, weights, inside), class_=f"heat {kind}", lang=language(text), dir="auto"),
         class_="strip",
     )
+
+
+def about(weights: Weights) -> str:
+    """What the weights are of, and how much they leave unexplained where that is known."""
+    if is_share(weights):
+        return "share of the text"
+    return f"for {weights.label}" + ("" if weights.gap is None else f"; {weights.gap:+.4f} unexplained")
 
 
 def _rows(rows: Rows, weights: Weights, inside: Container[int]) -> Markup:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gonie.explain.explanation import Faithfulness
+from gonie.explain.render.alternatives import likeliest
 from gonie.explain.render.verdict import DIGITS, beats, is_control, measured_on, standing, verdict
 from gonie.pages.frame import folded, note
 from gonie.pages.markup import Markup, element, fragment, row, table
@@ -99,7 +100,7 @@ def key(*, shares: bool, sides: bool) -> Markup:
 
 def bars(probabilities: Mapping[str, float], *, given: Sequence[str], gold: Sequence[str]) -> Markup:
     """The probability of each label, highest first, as a bar and a number."""
-    ordered = sorted(probabilities.items(), key=lambda item: -item[1])
+    ordered = likeliest(probabilities)
     first, rest = ordered[:MOST_LABELS], ordered[MOST_LABELS:]
     return fragment(
         _bars(first, given, gold),

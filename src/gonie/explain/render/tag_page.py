@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from gonie.explain.explanation import Candidate, Faithfulness, SpanExplanation, TagExplanation, Transitions
+from gonie.explain.render.alternatives import differing, likeliest
 from gonie.explain.render.heat import strip
 from gonie.explain.render.layout import Piece, lay_out_sentence
 from gonie.explain.render.page import key, opening, references
@@ -106,7 +107,7 @@ def _marginals(each: TagExplanation) -> Markup:
 
 def _chances(chances: Mapping[str, float]) -> list[Markup]:
     """The likeliest tags, a cell each, and the others folded into one more."""
-    ordered = [f"{tag} {chance:.4f}" for tag, chance in sorted(chances.items(), key=lambda item: -item[1])]
+    ordered = [f"{tag} {chance:.4f}" for tag, chance in likeliest(chances)]
     first = [element("td", told) for told in ordered[:TOP]] + [element("td")] * (TOP - len(ordered))
     rest = ordered[TOP:]
     return [*first, element("td", folded(f"{len(rest)} more", ", ".join(rest)) if rest else None)]
@@ -125,9 +126,7 @@ def _candidates(each: TagExplanation) -> Markup:
 
 def _differences(words: Sequence[str], best: Candidate, other: Candidate) -> Markup:
     found = [
-        fragment(element("bdi", word), f": {one} → {two}")
-        for word, one, two in zip(words, best.tags, other.tags, strict=True)
-        if one != two
+        fragment(element("bdi", word), f": {one} → {two}") for word, one, two in differing(words, best, other)
     ]
     return join(found, ", ") if found else fragment("–")
 

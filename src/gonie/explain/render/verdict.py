@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from gonie.data.report import count
 from gonie.explain.explanation import Faithfulness
+from gonie.explain.faithfulness import RANDOM, UNIFORM
 
-CONTROLS = ("random", "uniform attention")
+CONTROLS = (RANDOM, UNIFORM)
 DIGITS = 3
 FEW = 30
 """Over fewer texts than this, the sentence warns that the figures may be luck."""
