@@ -20,7 +20,7 @@ Write = Callable[[Document], None]
 
 OUTPUTS = ("pretty", "conll", "jsonl")
 COLORS = ("cyan", "green", "magenta", "yellow", "blue", "red")
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")  # steers a terminal
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # what could steer a terminal
 DIGITS = 6  # of a score in JSON
 
 
