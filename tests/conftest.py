@@ -6,14 +6,24 @@ import io
 import os
 import random
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 
 from gonie.cli.main import main
+from gonie.data.encoding import Encoding, count
+from gonie.data.normalize import Normalization
+from gonie.data.passages import Passages
+from gonie.data.schemes import PLAIN
+from gonie.data.text_encoding import TextEncoding
+from gonie.data.tokenize import EnglishTokenizer
+from gonie.data.types import Sentence
+from gonie.runtime.about import About
+from gonie.runtime.text_bundle import TextBundle
 
 # Tests run side by side, one to a core: more threads would only wait for each other. Read when torch loads.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -204,3 +214,72 @@ def parse() -> Callable[[str], Page]:
         return parser
 
     return read
+
+
+# --- a classifier whose answers are known ----------------------------------------------------------------
+
+LABELS = ("negative", "positive")
+OPINIONS = {"good": (0.0, 4.0), "bad": (4.0, 0.0), "film": (0.0, 0.0), "the": (0.0, 0.0), "<e1>": (0.0, 9.0)}
+
+
+def make_text_bundle(
+    *,
+    upper: bool = False,
+    several: bool = False,
+    temperature: float = 1.0,
+    recipe: Mapping[str, Any] | None = None,
+    **limits: int,
+) -> TextBundle:
+    """The score of a label is the mean of what each word says for it, unknown words nothing.
+
+    With ``upper``, a text has sentences, and its score is the mean of theirs; ``limits`` are those of
+    ``Passages``.
+    """
+    import torch
+    from torch import nn
+
+    from gonie.export.text_graph import text_graph
+    from gonie.models.classifier import LABEL, Classifier, Level
+    from gonie.nn import Mean, NoEncoder, TextLabelsHead, TextScores, TextSoftmaxHead, WordEmbedding
+
+    encoding = make_text_encoding(upper=upper, several=several, **limits)
+    words = WordEmbedding(size=len(encoding.words.words), width=len(LABELS))
+    scores = TextScores(width=len(LABELS), num_labels=len(LABELS), direct={})
+    with torch.no_grad():
+        words.weight.zero_()
+        for word, said in OPINIONS.items():
+            words.weight[encoding.words.word_id(word)] = torch.tensor(said)
+        scores.weight.copy_(torch.eye(len(LABELS)))  # type: ignore[union-attr]
+    model = Classifier(
+        embedding=words,
+        words=Level(encoder=NoEncoder(width=2), pooling=Mean(width=2)),
+        sentences=Level(encoder=NoEncoder(width=2), pooling=Mean(width=2)) if upper else None,
+        heads={LABEL: TextLabelsHead(scores=scores) if several else TextSoftmaxHead(scores=scores)},
+        word_dropout=nn.Identity(),
+        dropout=nn.Identity(),
+    )
+    about = About(recipe=recipe or {})
+    return TextBundle(encoding=encoding, graph=text_graph(model), temperature=temperature, about=about)
+
+
+def make_text_encoding(*, upper: bool, several: bool, **limits: int) -> TextEncoding:
+    """The words of ``OPINIONS``; with ``upper``, a text is cut into sentences."""
+    normalization = Normalization(lowercase=False, digits=False)
+    words = Encoding.fit(
+        count([Sentence(tuple(OPINIONS))], normalization=normalization, jamo=False, extractors=[]),
+        scheme=PLAIN,
+        normalization=normalization,
+        jamo=False,
+        extractors=[],
+        min_count=1,
+        min_feature_count=1,
+    )
+    by: Literal["sentence", "text"] = "sentence" if upper else "text"
+    passages = Passages(tokenizer=EnglishTokenizer(), by=by, **limits)
+    return TextEncoding(passages=passages, words=words, labels=LABELS, several=several, bag=None)
+
+
+@pytest.fixture(scope="session")
+def text_bundle() -> Callable[..., TextBundle]:
+    """Makes bundles of a classifier that looks its words up."""
+    return make_text_bundle

@@ -1,9 +1,12 @@
-"""gonie: small sequence taggers, trained on your own text and shipped without PyTorch.
+"""gonie: small taggers and text classifiers, trained on your own text and shipped without PyTorch.
 
     import gonie
     tagger = gonie.load("runs/ner")
     document = tagger("George is happy about the election outcome.")
     document.spans[0]  # Span(start=0, end=6, label="PER", text="George", score=0.98)
+
+    classifier = gonie.load("runs/nsmc")
+    classifier("정말 재미있다").label
 
 Importing the package is cheap: the runtime is loaded with the first model, and torch only by training.
 """
@@ -13,7 +16,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from gonie.data.types import Document, Sentence, Span, Token
+from gonie.data.types import Classification, Document, Sentence, Span, Token
 from gonie.errors import (
     BundleError,
     GonieError,
@@ -26,10 +29,12 @@ from gonie.errors import (
 from gonie.version import __version__
 
 if TYPE_CHECKING:
+    from gonie.runtime.classifier import TextClassifier
     from gonie.runtime.predictor import Predictor
 
 __all__ = [
     "BundleError",
+    "Classification",
     "Document",
     "GonieError",
     "InputError",
@@ -45,8 +50,11 @@ __all__ = [
 ]
 
 
-def load(path: str | PathLike[str], *, threads: int | None = None) -> Predictor:
-    """The tagger in ``path``, a bundle or a run folder with one; ``threads`` bounds what one call uses."""
-    from gonie.runtime.load import load as load_predictor
+def load(path: str | PathLike[str], *, threads: int | None = None) -> Predictor | TextClassifier:
+    """The tagger or classifier in ``path``, a bundle or a run folder with one.
 
-    return load_predictor(path, threads=threads)
+    ``threads`` bounds what one call uses.
+    """
+    from gonie.runtime.load import load as load_model
+
+    return load_model(path, threads=threads)

@@ -22,13 +22,14 @@ from gonie.data.schemes import PLAIN, Scheme
 from gonie.data.tokenize import tokenizer
 from gonie.data.types import Document, Sentence, Span
 from gonie.errors import GonieError, InputError
-from gonie.runtime.bundle import Bundle, write_bundle
+from gonie.runtime.bundle import write_bundle
+from gonie.runtime.tag_bundle import TagBundle
 
 ENTITIES = {"George": "S-PER", "New": "B-LOC", "York": "E-LOC", "sleeps": "O"}
 PARTS = {"George": "PROPN", "sleeps": "VERB", ".": "PUNCT"}
 
 
-def toy_bundle(wanted: dict[str, str], scheme: Scheme) -> Bundle:
+def toy_bundle(wanted: dict[str, str], scheme: Scheme) -> TagBundle:
     """A model that knows the tag of each word, as one look-up."""
     sentence = Sentence(words=tuple(wanted), tags=tuple(wanted.values()))
     normalization = Normalization(lowercase=False, digits=False)
@@ -54,7 +55,7 @@ def toy_bundle(wanted: dict[str, str], scheme: Scheme) -> Bundle:
         [numpy_helper.from_array(table, "table")],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
-    return Bundle(
+    return TagBundle(
         encoding=encoding,
         tokenizer=tokenizer(language="en", unit="word").to_json(),
         graph=bytes(model.SerializeToString()),

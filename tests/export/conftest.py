@@ -58,6 +58,40 @@ def one_row(batch: Batch, row: int) -> Batch:
     return alone
 
 
+def random_texts(texts: Sequence[Sequence[int]], seed: int = 0, most: int = 3) -> Batch:
+    """A batch of texts, each given as the lengths of its sentences, as ``collate_texts`` makes it."""
+    batch = random_batch([length for text in texts for length in text], seed, most)
+    heights = np.array([len(text) for text in texts])
+    batch["places_mask"] = np.arange(heights.max()) < heights[:, None]
+    batch["places"] = np.zeros(batch["places_mask"].shape, dtype=np.int64)
+    batch["places"][batch["places_mask"]] = np.arange(heights.sum())
+    random = np.random.default_rng([seed, 1])
+    counts = random.integers(0, 3 * most + 1, len(texts))
+    batch["bag.offsets"] = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    batch["bag.ids"] = random.integers(0, FEATURES, counts.sum())
+    return batch
+
+
+def one_text(batch: Batch, row: int) -> Batch:
+    """The batch of one text alone, padding of the others gone, without characters."""
+    own = batch["places"][row][batch["places_mask"][row]]
+    parts = [one_row(batch, sentence) for sentence in own]
+    lengths = np.concatenate([part["lengths"] for part in parts])
+    start, end = batch["bag.offsets"][row : row + 2]
+    words = np.zeros((len(own), lengths.max()), dtype=np.int64)
+    for place, part in enumerate(parts):
+        words[place, : lengths[place]] = part["words"][0]
+    return {
+        "lengths": lengths,
+        "mask": np.arange(lengths.max()) < lengths[:, None],
+        "words": words,
+        "places": np.arange(len(own))[None],
+        "places_mask": np.ones((1, len(own)), dtype=bool),
+        "bag.ids": batch["bag.ids"][start:end],
+        "bag.offsets": np.array([0, end - start]),
+    }
+
+
 def tensors(batch: Batch) -> dict[str, torch.Tensor]:
     return {name: torch.from_numpy(array) for name, array in batch.items()}
 
@@ -75,3 +109,13 @@ def alone() -> Callable[[Batch, int], Batch]:
 @pytest.fixture
 def as_tensors() -> Callable[[Batch], dict[str, torch.Tensor]]:
     return tensors
+
+
+@pytest.fixture
+def texts() -> Callable[..., Any]:
+    return random_texts
+
+
+@pytest.fixture
+def text_alone() -> Callable[[Batch, int], Batch]:
+    return one_text

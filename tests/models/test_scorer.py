@@ -7,12 +7,15 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from gonie.data.encoding import Encoding
 from gonie.models.build import build
+from gonie.models.classifier import LABEL, Classifier, Level
 from gonie.models.config import ModelConfig
-from gonie.models.scorer import TorchScorer, to_tensors
+from gonie.models.scorer import TorchScorer, TorchTextScorer, to_tensors
 from gonie.models.tagger import Tagger
+from gonie.nn import LSTM, AdditiveAttention, TextScores, TextSoftmaxHead, WordEmbedding
 
 Batches = Callable[..., dict[str, np.ndarray]]
 
@@ -56,3 +59,35 @@ def test_a_batch_becomes_tensors_of_the_same_values(encoding: Encoding, batch_of
     assert tensors.keys() == batch.keys()
     for name, array in batch.items():
         np.testing.assert_array_equal(tensors[name].numpy(), array)
+
+
+@pytest.fixture
+def classifier(encoding: Encoding) -> Classifier:
+    return Classifier(
+        embedding=WordEmbedding(size=len(encoding.words), width=4),
+        words=Level(encoder=LSTM(width=4, hidden=3), pooling=AdditiveAttention(width=3, hidden=2)),
+        sentences=Level(encoder=LSTM(width=3, hidden=3), pooling=AdditiveAttention(width=3, hidden=2)),
+        heads={LABEL: TextSoftmaxHead(scores=TextScores(width=3, num_labels=2, direct={}))},
+        word_dropout=nn.Identity(),
+        dropout=nn.Dropout(0.5),
+    )
+
+
+def test_a_classifier_gives_its_scores_and_what_it_looked_at(
+    classifier: Classifier, encoding: Encoding, batch_of: Batches
+) -> None:
+    batch = batch_of(encoding)  # four sentences, here of two texts
+    batch["places"], batch["places_mask"] = (
+        np.array([[0, 1, 2], [3, 0, 0]]),
+        np.array([[1, 1, 1], [1, 0, 0]]) > 0,
+    )
+    scored = TorchTextScorer(classifier.train()).score_texts(batch)
+    assert classifier.training
+    assert [array.dtype for array in scored] == [np.float32] * 3
+    with torch.no_grad():
+        expected = classifier.eval()(to_tensors(batch, torch.device("cpu")))
+    np.testing.assert_array_equal(scored.scores, expected.numpy())
+    assert scored.words.shape == batch["mask"].shape
+    np.testing.assert_allclose(scored.words.sum(1), 1.0, rtol=1e-6)
+    np.testing.assert_allclose(scored.sentences.sum(1), 1.0, rtol=1e-6)
+    assert scored.sentences[1].tolist() == [1.0, 0.0, 0.0]

@@ -10,18 +10,21 @@ import numpy as np
 import pytest
 
 from gonie.data.encoding import Encoding
-from gonie.errors import BundleError, OutputError
-from gonie.runtime.bundle import GRAPH, INDEX, WEIGHTS, Bundle, read_bundle, write_bundle
+from gonie.errors import BundleError, MissingExtraError, OutputError
+from gonie.runtime.about import About
+from gonie.runtime.bundle import FORMAT, GRAPH, INDEX, read_bundle, write_bundle
 from gonie.runtime.folder import set_aside
+from gonie.runtime.tag_bundle import WEIGHTS, TagBundle
+from gonie.runtime.text_bundle import TextBundle
 
 RECIPE = {"task": "tag", "data": {"train": "사람.conll", "columns": {"pos": 1}}}
 
 
 @pytest.fixture
-def bundle(encoding: Encoding) -> Bundle:
+def bundle(encoding: Encoding) -> TagBundle:
     size = len(encoding.labels)
     random = np.random.default_rng(0)
-    return Bundle(
+    return TagBundle(
         encoding=encoding,
         tokenizer={"language": "ko", "unit": "morpheme"},
         graph=b"not really a graph",
@@ -30,14 +33,12 @@ def bundle(encoding: Encoding) -> Bundle:
         end=random.normal(size=size).astype(np.float32),
         constrained=False,
         forbidden=["B-PER -> B-PER"],
-        model={"weights": 12},
-        scores={"dev": {"f1": 0.5}},
-        recipe=RECIPE,
+        about=About(model={"weights": 12}, scores={"dev": {"f1": 0.5}}, recipe=RECIPE),
     )
 
 
 @pytest.fixture
-def folder(tmp_path: Path, bundle: Bundle) -> Path:
+def folder(tmp_path: Path, bundle: TagBundle) -> Path:
     write_bundle(tmp_path / "bundle", bundle)
     return tmp_path / "bundle"
 
@@ -48,40 +49,47 @@ def change(folder: Path, **values: Any) -> None:
     (folder / INDEX).write_text(json.dumps(index), "utf-8")
 
 
-def test_what_is_written_is_read_back(folder: Path, bundle: Bundle) -> None:
+def test_what_is_written_is_read_back(folder: Path, bundle: TagBundle) -> None:
     again = read_bundle(folder)
+    assert isinstance(again, TagBundle)
     assert again.encoding.to_json() == bundle.encoding.to_json()
-    for name in (
-        "tokenizer",
-        "graph",
-        "constrained",
-        "forbidden",
-        "task",
-        "model",
-        "scores",
-        "recipe",
-        "gonie",
-    ):
+    for name in ("tokenizer", "graph", "constrained", "forbidden", "about"):
         assert getattr(again, name) == getattr(bundle, name)
     for name in ("transitions", "start", "end"):
         np.testing.assert_array_equal(getattr(again, name), getattr(bundle, name))
 
 
-def test_a_bundle_of_the_first_format_has_no_rules_of_its_own(folder: Path) -> None:
+@pytest.mark.parametrize("upper", [False, True])
+def test_a_classifier_is_read_back(tmp_path: Path, text_bundle: Any, upper: bool) -> None:
+    bundle = text_bundle(upper=upper, temperature=1.5, recipe=RECIPE)
+    write_bundle(tmp_path / "b", bundle)
+    assert {file.name for file in (tmp_path / "b").iterdir()} == {INDEX, GRAPH}
+    again = read_bundle(tmp_path / "b")
+    assert isinstance(again, TextBundle)
+    assert again.encoding.to_json() == bundle.encoding.to_json()
+    assert (again.graph, again.temperature, again.about) == (bundle.graph, 1.5, bundle.about)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_bundles_of_earlier_formats_are_read(folder: Path, bundle: TagBundle, number: int) -> None:
+    """What was trained with an earlier gonie must still tag; format 1 has no rules of its own."""
     index = json.loads((folder / INDEX).read_text("utf-8"))
-    del index["forbidden"]
-    (folder / INDEX).write_text(json.dumps({**index, "format": 1}), "utf-8")
-    assert read_bundle(folder).forbidden == []
+    if number == 1:
+        del index["forbidden"]
+    (folder / INDEX).write_text(json.dumps({**index, "format": number}), "utf-8")
+    again = read_bundle(folder)
+    assert isinstance(again, TagBundle)
+    assert again.forbidden == ([] if number == 1 else bundle.forbidden)
 
 
 def test_the_description_opens_with_what_a_person_looks_for(folder: Path) -> None:
     lines = (folder / INDEX).read_text("utf-8").splitlines()
-    assert lines[1] == '"format": 2,'
+    assert lines[1] == f'"format": {FORMAT},'
     assert lines[-2].startswith('"encoding": ')
     assert any("사람.conll" in line for line in lines)
 
 
-def test_a_bundle_is_replaced_by_a_bundle_only(folder: Path, bundle: Bundle) -> None:
+def test_a_bundle_is_replaced_by_a_bundle_only(folder: Path, bundle: TagBundle) -> None:
     write_bundle(folder, bundle)
     (folder / "notes.txt").write_text("mine")
     with pytest.raises(OutputError, match=r"notes\.txt"):
@@ -89,8 +97,8 @@ def test_a_bundle_is_replaced_by_a_bundle_only(folder: Path, bundle: Bundle) -> 
 
 
 def test_a_newer_format_asks_for_a_newer_gonie(folder: Path) -> None:
-    change(folder, format=3, gonie="9.9")
-    with pytest.raises(BundleError, match=r"format 2 or lower, got 3, written by gonie 9\.9.*upgrade"):
+    change(folder, format=FORMAT + 1, gonie="9.9")
+    with pytest.raises(BundleError, match=r"format 3 or lower, got 4, written by gonie 9\.9.*upgrade"):
         read_bundle(folder)
 
 
@@ -126,13 +134,14 @@ def test_a_description_that_is_none_is_refused(folder: Path, content: bytes) -> 
         {"recipe": "none"},
         {"tokenizer": 3},
         {"constrained": "yes"},
+        {"forbidden": [3]},
         {"files": {}},
     ],
 )
 def test_wrong_values_are_refused_not_traced(folder: Path, values: dict[str, Any]) -> None:
     """A stranger's file may hold anything; loading it must end in a sentence."""
     change(folder, **values)
-    with pytest.raises(BundleError, match="expected the keys of bundle format 2"):
+    with pytest.raises(BundleError, match=f"expected the keys of bundle format {FORMAT}"):
         read_bundle(folder)
 
 
@@ -145,8 +154,70 @@ def test_a_missing_key_is_named(folder: Path, key: str) -> None:
         read_bundle(folder)
 
 
-def test_a_chain_of_another_size_is_refused(tmp_path: Path, encoding: Encoding, bundle: Bundle) -> None:
-    strange = Bundle(
+@pytest.mark.parametrize("task", ["dance", None, ["tag"]])
+def test_a_task_that_nobody_knows_is_refused(folder: Path, task: Any) -> None:
+    change(folder, task=task)
+    with pytest.raises(BundleError, match="expected a bundle that can tag or classify, got one for the task"):
+        read_bundle(folder)
+
+
+def test_a_task_that_the_files_are_not_for_is_refused(folder: Path, tmp_path: Path, text_bundle: Any) -> None:
+    change(folder, task="classify", temperature=1.0)
+    with pytest.raises(BundleError, match="expected the keys of bundle format"):
+        read_bundle(folder)
+    write_bundle(tmp_path / "texts", text_bundle())
+    change(tmp_path / "texts", task="tag")
+    with pytest.raises(BundleError, match=f"got no {WEIGHTS}"):
+        read_bundle(tmp_path / "texts")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"temperature": 0.0},
+        {"temperature": -1.0},
+        {"temperature": float("nan")},
+        {"temperature": float("inf")},
+        {"temperature": "warm"},
+        {"temperature": None},
+        {"encoding": {}},
+        {"encoding": {"passages": {"tokenizer": {"language": "xx", "unit": "word"}}}},
+        {"recipe": []},
+    ],
+)
+def test_wrong_values_of_a_classifier_are_refused_not_traced(
+    tmp_path: Path, text_bundle: Any, values: dict[str, Any]
+) -> None:
+    write_bundle(tmp_path / "b", text_bundle())
+    change(tmp_path / "b", **values)
+    with pytest.raises(BundleError, match="expected the keys of bundle format"):
+        read_bundle(tmp_path / "b")
+
+
+def test_a_classifier_takes_the_place_of_a_tagger(folder: Path, text_bundle: Any, bundle: TagBundle) -> None:
+    """A run trained anew for another task writes into the same folder."""
+    write_bundle(folder, text_bundle())
+    assert not (folder / WEIGHTS).exists()
+    write_bundle(folder, bundle)
+    assert isinstance(read_bundle(folder), TagBundle)
+
+
+def test_a_missing_tokenizer_is_said_as_such(
+    tmp_path: Path, text_bundle: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever lacks an extra must be told to install it, not that the bundle is damaged."""
+    write_bundle(tmp_path / "b", text_bundle())
+
+    def missing(**_: str) -> None:
+        raise MissingExtraError("kiwipiepy", extra="korean", purpose="cutting Korean into morphemes")
+
+    monkeypatch.setattr("gonie.data.passages.tokenizer", missing)
+    with pytest.raises(MissingExtraError, match="pip install"):
+        read_bundle(tmp_path / "b")
+
+
+def test_a_chain_of_another_size_is_refused(tmp_path: Path, encoding: Encoding, bundle: TagBundle) -> None:
+    strange = TagBundle(
         encoding=encoding,
         tokenizer={},
         graph=b"",
@@ -155,7 +226,7 @@ def test_a_chain_of_another_size_is_refused(tmp_path: Path, encoding: Encoding, 
         end=bundle.end,
     )
     write_bundle(tmp_path / "b", strange)
-    with pytest.raises(BundleError, match=f"expected a chain over {len(encoding.labels)} labels"):
+    with pytest.raises(BundleError, match=f"no chain over {len(encoding.labels)} labels"):
         read_bundle(tmp_path / "b")
 
 

@@ -17,12 +17,14 @@ import gonie
 from gonie.data.encoding import Encoding
 from gonie.data.tokenize import tokenizer
 from gonie.errors import BundleError
-from gonie.runtime.bundle import Bundle, write_bundle
-from gonie.runtime.load import load
+from gonie.runtime.bundle import write_bundle
+from gonie.runtime.classifier import TextClassifier
+from gonie.runtime.load import load, load_classifier, load_tagger
+from gonie.runtime.tag_bundle import TagBundle
 
 
 @pytest.fixture
-def bundle(encoding: Encoding, word_scorer: Any) -> Bundle:
+def bundle(encoding: Encoding, word_scorer: Any) -> TagBundle:
     """The toy tagger as a real bundle: its graph is one look-up."""
     table = word_scorer(encoding, {"George": "S-PER", "New": "B-LOC", "York": "E-LOC"}).table
     size = len(encoding.labels)
@@ -34,7 +36,7 @@ def bundle(encoding: Encoding, word_scorer: Any) -> Bundle:
         [numpy_helper.from_array(table, "table")],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
-    return Bundle(
+    return TagBundle(
         encoding=encoding,
         tokenizer=tokenizer(language="en", unit="word").to_json(),
         graph=bytes(model.SerializeToString()),
@@ -45,7 +47,7 @@ def bundle(encoding: Encoding, word_scorer: Any) -> Bundle:
 
 
 @pytest.fixture
-def run(tmp_path: Path, bundle: Bundle) -> Path:
+def run(tmp_path: Path, bundle: TagBundle) -> Path:
     write_bundle(tmp_path / "run" / "bundle", bundle)
     return tmp_path / "run"
 
@@ -80,24 +82,51 @@ def test_tagging_never_imports_torch(run: Path) -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_unconstrained_bundles_decode_without_the_scheme(tmp_path: Path, bundle: Bundle) -> None:
+def test_unconstrained_bundles_decode_without_the_scheme(tmp_path: Path, bundle: TagBundle) -> None:
     write_bundle(tmp_path / "free", replace(bundle, constrained=False))
     write_bundle(tmp_path / "held", bundle)
     words = [["New", "sleeps"]]
-    assert load(tmp_path / "free").tag_tokens(words)[0].tags == ("B-LOC", "O")
-    assert load(tmp_path / "held").tag_tokens(words)[0].tags != ("B-LOC", "O")
+    assert load_tagger(tmp_path / "free").tag_tokens(words)[0].tags == ("B-LOC", "O")
+    assert load_tagger(tmp_path / "held").tag_tokens(words)[0].tags != ("B-LOC", "O")
 
 
-def test_a_corrupt_graph_is_refused(tmp_path: Path, bundle: Bundle) -> None:
+def test_a_corrupt_graph_is_refused(tmp_path: Path, bundle: TagBundle) -> None:
     write_bundle(tmp_path / "b", replace(bundle, graph=b"garbage"))
     with pytest.raises(BundleError, match="expected an ONNX graph"):
         load(tmp_path / "b")
 
 
-def test_another_task_is_refused(tmp_path: Path, bundle: Bundle) -> None:
-    write_bundle(tmp_path / "b", replace(bundle, task="classify"))
-    with pytest.raises(BundleError, match="expected a bundle that can tag, got one for the task 'classify'"):
-        load(tmp_path / "b")
+def test_a_tagger_is_no_classifier_and_the_reverse(run: Path, tmp_path: Path, text_bundle: Any) -> None:
+    """The wrong model in a command must end in a sentence that names the right command."""
+    write_bundle(tmp_path / "texts", text_bundle())
+    with pytest.raises(BundleError, match=r"expected a model that tags words.*Do: gonie classify "):
+        load_tagger(tmp_path / "texts")
+    with pytest.raises(BundleError, match=r"expected a model that classifies texts.*Do: gonie tag "):
+        load_classifier(run)
+
+
+def test_a_classifier_loads_with_all_it_was_exported_with(tmp_path: Path, text_bundle: Any) -> None:
+    write_bundle(
+        tmp_path / "run" / "bundle", text_bundle(temperature=2.0, recipe={"data": {"marks": ["e1"]}})
+    )
+    classifier = load_classifier(tmp_path / "run")
+    assert isinstance(gonie.load(tmp_path / "run"), TextClassifier)
+    assert (classifier.temperature, classifier.marks) == (2.0, ("e1",))
+    assert classifier("a good film").label == "positive"
+
+
+def test_classifying_never_imports_torch(tmp_path: Path, text_bundle: Any) -> None:
+    write_bundle(tmp_path / "b", text_bundle(upper=True))
+    program = (
+        "import sys, gonie\n"
+        f"assert gonie.load({str(tmp_path / 'b')!r})('bad').label == 'negative'\n"
+        "print([name for name in sys.modules if name.split('.')[0] in ('torch', 'onnx', 'pydantic')])\n"
+    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=env, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
 
 
 def test_what_is_no_model_is_explained(tmp_path: Path) -> None:

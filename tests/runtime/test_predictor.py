@@ -15,7 +15,8 @@ from gonie.data.encoding import Encoding
 from gonie.data.schemes import problems
 from gonie.data.types import Document, Sentence, Span
 from gonie.errors import InputError
-from gonie.runtime.predictor import GROUP, MAX_TOKENS, OVERLAP, WINDOW, Predictor
+from gonie.runtime.groups import MOST
+from gonie.runtime.predictor import MAX_TOKENS, OVERLAP, WINDOW, Predictor
 
 
 def names(document: Document) -> list[tuple[str, str]]:
@@ -116,7 +117,7 @@ def test_a_stream_is_read_ahead_but_never_whole(tagger: Predictor) -> None:
     assert taken < 100  # the first answers come soon
     for _ in range(20_000):
         next(documents)
-    assert taken - 20_000 < 2 * GROUP / 5
+    assert taken - 20_000 < 2 * MOST / 5
 
 
 def test_a_sentence_beyond_the_limit_is_windowed_noted_and_whole(

@@ -76,14 +76,14 @@ def _show(console: Console, folder: Path, sentence: str) -> None:
 
     from rich.markup import escape
 
-    from gonie import load
     from gonie.cli.tag_output import Colors, pretty
+    from gonie.runtime.load import load_tagger
 
     scores = json.loads((folder / "evaluation.json").read_text("utf-8"))["test"]
     low, high = scores["intervals"]["f1"]
     interval = f"(95% {100 * low:.1f} to {100 * high:.1f})"
     console.print(f"[bold]test F1 {100 * scores['f1']:.1f}[/bold]  {interval}  {escape(str(folder))}")
-    tagger = load(folder)
+    tagger = load_tagger(folder)
     console.print("  ", pretty(tagger(sentence), tagger.encoding.scheme, Colors()), sep="")
 
 

@@ -73,11 +73,11 @@ def evaluate(
     from gonie.metrics.errors import Error
     from gonie.metrics.report import render
     from gonie.metrics.scoring import score_source
-    from gonie.runtime.load import load
+    from gonie.runtime.load import load_tagger
     from gonie.training.folder import RunFolder
 
     write = error_writer(errors_file, Error) if errors_file else None  # a bad name is refused at once
-    tagger = turned(load(model), decode, bias)
+    tagger = turned(load_tagger(model), decode, bias)
     console = Console(highlight=False)
     data = tagger.recipe.get("data", {})
     options = ReadOptions(

@@ -51,10 +51,10 @@ def tag(
     from gonie.cli.tag_input import documents
     from gonie.cli.tag_output import writer
     from gonie.cli.tag_progress import TagProgress
-    from gonie.runtime.load import load
+    from gonie.runtime.load import load_tagger
 
     with TagProgress() as progress:
-        tagger = turned(load(model), decode, bias)
+        tagger = turned(load_tagger(model), decode, bias)
         write = writer(output, tagger.encoding.scheme)
         for document in documents(tagger, text=text, files=file or [], kind=input):
             write(document)

@@ -1,8 +1,8 @@
-"""The nouns that text becomes: sentences to learn from, documents that come back tagged.
+"""The nouns that text becomes: sentences to learn from, documents that come back tagged or labelled.
 
 ``Sentence`` is what readers yield and what training and scoring consume: words with named columns beside
-them. ``Document`` is what a tagger returns: the text with its tokens and spans, all by character offset.
-Neither holds tensors.
+them. ``Document`` is what a tagger returns: the text with its tokens and spans, all by character offset;
+``Classification`` is what a classifier returns. None holds tensors.
 """
 
 from __future__ import annotations
@@ -93,3 +93,20 @@ class Document:
     def tags(self) -> tuple[str | None, ...]:
         """The tag of every token, in order."""
         return tuple(token.tag for token in self.tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """A labelled text. ``label`` is the most probable one and ``score`` its probability.
+
+    ``scores`` has every label's probability. ``labels`` are those given: ``label`` alone, or, where a text
+    may have several, each that is more likely than not, which may be none. ``notes`` say what of the text was
+    not read.
+    """
+
+    text: str
+    label: str
+    score: float
+    scores: Mapping[str, float]
+    labels: tuple[str, ...]
+    notes: tuple[str, ...] = ()

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
+from torch import nn
+
 from gonie.data.batching import sorted_batches
 from gonie.data.corpus import collate
 from gonie.data.encoding import Encoding
@@ -14,8 +16,10 @@ from gonie.data.types import Sentence
 from gonie.export.onnx_graph import onnx_graph
 from gonie.export.proof import MaxDifference, prove
 from gonie.models.tagger import Tagger
-from gonie.runtime.bundle import Bundle, write_bundle
+from gonie.runtime.about import About
+from gonie.runtime.bundle import write_bundle
 from gonie.runtime.session import OnnxScorer
+from gonie.runtime.tag_bundle import TagBundle
 
 BATCH_TOKENS, BATCH_SENTENCES = 2000, 32
 
@@ -43,7 +47,7 @@ def export_bundle(
     rows = sorted_batches(corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES)
     difference = prove(model, OnnxScorer(graph), (collate(corpus, chosen) for chosen in rows))
     transitions, start, end = (part.detach().float().cpu().numpy() for part in model.head().chain())
-    bundle = Bundle(
+    bundle = TagBundle(
         encoding=encoding,
         tokenizer=tokenizer.to_json(),
         graph=graph,
@@ -52,15 +56,13 @@ def export_bundle(
         end=end,
         constrained=constrained,
         forbidden=forbidden,
-        model=summary(model),
-        scores=scores or {},
-        recipe=recipe or {},
+        about=About(model=summary(model), scores=scores or {}, recipe=recipe or {}),
     )
     write_bundle(folder, bundle)
     return difference
 
 
-def summary(model: Tagger) -> dict[str, Any]:
+def summary(model: nn.Module) -> dict[str, Any]:
     """The model for people: its parts as torch prints them, and how many weights each has."""
     return {
         "parts": {name: type(part).__name__ for name, part in model.named_children()},

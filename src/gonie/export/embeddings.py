@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from torch import nn
 
 from gonie.export.cells import Y_H, cell, recur
 from gonie.export.graph import Graph
@@ -15,7 +14,7 @@ from gonie.export.sums import feature_sums
 from gonie.nn.embeddings import CharCNN, CharLSTM, FeatureEmbedding, NoEmbedding, Stack, WordEmbedding
 
 
-def embedding(graph: Graph, part: nn.Module) -> str | None:
+def embedding(graph: Graph, part: object) -> str | None:
     """Vectors (B, T, D) of the tokens; None where the width is 0, for which a graph needs no value."""
     write = EMBEDDINGS.get(type(part))
     if write is None:
@@ -74,10 +73,8 @@ def nothing(graph: Graph, part: NoEmbedding) -> None:
 
 def real_characters(graph: Graph, chars: str) -> str:
     """True at a form's own characters: (U, 1, C)."""
-    size = graph.add("Gather", graph.add("Shape", chars), graph.weight(np.array(1)))  # C
-    places = graph.add("Range", graph.weight(np.array(0)), size, graph.weight(np.array(1)))  # (C,)
     lengths = graph.add("Unsqueeze", graph.input("char_lengths"), graph.weight([1, 2]))  # (U, 1, 1)
-    return graph.add("Less", places, lengths)
+    return graph.add("Less", graph.positions(chars, axis=1), lengths)
 
 
 EMBEDDINGS: Mapping[type, Callable[[Graph, Any], str | None]] = {

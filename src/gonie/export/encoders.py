@@ -1,68 +1,84 @@
-"""Each encoder as a piece of graph, (T, B, D) -> (T, B, H): time first, as ONNX's recurrences have it."""
+"""Each encoder as a piece of graph, (T, B, D) -> (T, B, H): time first, as ONNX's recurrences have it.
+
+States past a row's end are free: whoever reads them looks at the row's length or mask.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 from torch import nn
 
+from gonie.errors import GonieError
 from gonie.export.cells import CELLS, alike, cell, recur
 from gonie.export.graph import Graph
 from gonie.export.refusal import unknown
-from gonie.nn.encoders import Bidirectional, Deep, NoEncoder, Window
+from gonie.export.rows import Rows
+from gonie.nn.encoders import Bidirectional, Convolution, Deep, NoEncoder, Window
 
-Writer = Callable[[Graph, Any, str, str], str]
+Writer = Callable[[Graph, Any, str, Rows], str]
 END = 2**63 - 1  # of an axis, however long it is
 
 
-def encoder(graph: Graph, part: nn.Module, x: str, lengths: str) -> str:
-    """States of ``part`` over vectors ``x`` (T, B, D) and ``lengths`` (B,) int32: (T, B, H)."""
+def states(graph: Graph, part: object, vectors: str | None, rows: Rows) -> str | None:
+    """States (B, T, H) over vectors (B, T, D); None where there is neither, as in a model without words."""
+    if isinstance(part, NoEncoder):
+        return vectors
+    if vectors is None:
+        raise GonieError(
+            f"expected an embedding for {type(part).__name__} to read, got none. Give the model one."
+        )
+    x = graph.add("Transpose", vectors, perm=[1, 0, 2])  # (T, B, D)
+    return graph.add("Transpose", encoder(graph, part, x, rows), perm=[1, 0, 2])
+
+
+def encoder(graph: Graph, part: object, x: str, rows: Rows) -> str:
+    """States of ``part`` over vectors ``x`` (T, B, D) of these rows: (T, B, H)."""
     write = ENCODERS.get(type(part))
     if write is None:
         raise unknown("encoder", part, ENCODERS)
-    return write(graph, part, x, lengths)
+    return write(graph, part, x, rows)
 
 
-def one_way(graph: Graph, part: nn.Module, x: str, lengths: str) -> str:
+def one_way(graph: Graph, part: nn.Module, x: str, rows: Rows) -> str:
     """A single recurrent layer."""
-    return recur(graph, x, lengths, [cell(part)], direction="forward")
+    return recur(graph, x, rows.lengths, [cell(part)], direction="forward")
 
 
-def bidirectional(graph: Graph, part: Bidirectional, x: str, lengths: str) -> str:
+def bidirectional(graph: Graph, part: Bidirectional, x: str, rows: Rows) -> str:
     """Both ways in one operator where the two layers allow it, else in two."""
     ahead, back = cell(part.ahead), cell(part.back)  # type: ignore[arg-type]
     if alike(ahead, back):
-        return recur(graph, x, lengths, [ahead, back], direction="bidirectional")
+        return recur(graph, x, rows.lengths, [ahead, back], direction="bidirectional")
     ways = (
-        recur(graph, x, lengths, [ahead], direction="forward"),
-        recur(graph, x, lengths, [back], direction="reverse"),
+        recur(graph, x, rows.lengths, [ahead], direction="forward"),
+        recur(graph, x, rows.lengths, [back], direction="reverse"),
     )
     return graph.add("Concat", *ways, axis=2)
 
 
-def deep(graph: Graph, part: Deep, x: str, lengths: str) -> str:
+def deep(graph: Graph, part: Deep, x: str, rows: Rows) -> str:
     """One layer after the other; the dropout between them is for training alone."""
     for layer in part.layers:
-        x = encoder(graph, layer, x, lengths)
+        x = encoder(graph, layer, x, rows)
     return x
 
 
-def window(graph: Graph, part: Window, x: str, lengths: str) -> str:
+def window(graph: Graph, part: Window, x: str, rows: Rows) -> str:
     """The sentence between its edges, as often as the window is wide, each time one token further."""
-    mask = graph.add("Transpose", graph.input("mask"), perm=[1, 0])  # (T, B)
     before, after = (graph.weight(edge) for edge in part.edges)  # (D,)
-    x = graph.add("Where", graph.add("Unsqueeze", mask, graph.weight([2])), x, after)
+    x = graph.add("Where", _time_first(graph, rows), x, after)
     sizes = graph.add("Gather", graph.add("Shape", x), graph.weight([1, 2]))  # [B, D]
     shape = graph.add("Concat", graph.weight([part.size // 2]), sizes, axis=0)
     edges = [graph.add("Expand", edge, shape) for edge in (before, after)]
     x = graph.add("Concat", edges[0], x, edges[1], axis=0)  # (T + C - 1, B, D)
     steps = [_shifted(graph, x, first, part.size - 1 - first) for first in range(part.size)]
-    states = graph.add("Concat", *steps, axis=2)  # (T, B, C * D)
+    found = graph.add("Concat", *steps, axis=2)  # (T, B, C * D)
     for layer in part.linear():
-        product = graph.add("MatMul", states, graph.weight(layer.weight.T))
-        states = graph.add("Tanh", graph.add("Add", product, graph.weight(layer.bias)))
-    return states
+        found = graph.add("Tanh", graph.linear(found, layer.weight, layer.bias))
+    return found
 
 
 def _shifted(graph: Graph, x: str, first: int, last: int) -> str:
@@ -71,7 +87,32 @@ def _shifted(graph: Graph, x: str, first: int, last: int) -> str:
     return graph.add("Slice", x, graph.weight([first]), graph.weight([end]), graph.weight([0]))
 
 
-def nothing(graph: Graph, part: NoEncoder, x: str, lengths: str) -> str:
+def convolution(graph: Graph, part: Convolution, x: str, rows: Rows) -> str:
+    """The filters of each width over the sentence, 0 outside it."""
+    zero = graph.weight(np.array(0, dtype=np.float32))
+    x = graph.add("Where", _time_first(graph, rows), x, zero)
+    columns = graph.add("Transpose", x, perm=[1, 2, 0])  # (B, D, T)
+    found = [
+        graph.add(
+            "Conv",
+            columns,
+            graph.weight(filters.weight),  # type: ignore[arg-type]
+            graph.weight(filters.bias),  # type: ignore[arg-type]
+            pads=[(kernel - 1) // 2, kernel // 2],
+        )  # (B, hidden, T)
+        for kernel, filters in zip(part.kernels, part.filters, strict=True)
+    ]
+    active = graph.add("Relu", graph.add("Concat", *found, axis=1))  # (B, H, T)
+    return graph.add("Transpose", active, perm=[2, 0, 1])
+
+
+def _time_first(graph: Graph, rows: Rows) -> str:
+    """The mask as vectors lie here: (T, B, 1)."""
+    mask = graph.add("Transpose", rows.mask, perm=[1, 0])
+    return graph.add("Unsqueeze", mask, graph.weight([2]))
+
+
+def nothing(graph: Graph, part: NoEncoder, x: str, rows: Rows) -> str:
     """The vectors as they are."""
     return x
 
@@ -81,5 +122,6 @@ ENCODERS: Mapping[type, Writer] = {
     Bidirectional: bidirectional,
     Deep: deep,
     Window: window,
+    Convolution: convolution,
     NoEncoder: nothing,
 }

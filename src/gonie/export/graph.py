@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
@@ -15,10 +16,9 @@ from gonie.version import __version__
 
 OPSET = 18
 IR_VERSION = 8  # the one of opset 18, which every onnxruntime since 1.14 reads
-OUTPUT = "scores"
 LARGEST = 2**31 - 1  # bytes that a protobuf message may have
 
-# What a graph may ask of a batch, as gonie.data.batching describes it.
+# What a graph may ask of a batch, as gonie.data.batching and, of texts, gonie.data.text_corpus describe it.
 INPUTS: dict[str, tuple[int, tuple[str, ...]]] = {
     "lengths": (TensorProto.INT64, ("B",)),
     "mask": (TensorProto.BOOL, ("B", "T")),
@@ -26,11 +26,23 @@ INPUTS: dict[str, tuple[int, tuple[str, ...]]] = {
     "forms": (TensorProto.INT64, ("B", "T")),
     "chars": (TensorProto.INT64, ("U", "C")),
     "char_lengths": (TensorProto.INT64, ("U",)),
+    "places": (TensorProto.INT64, ("N", "S")),
+    "places_mask": (TensorProto.BOOL, ("N", "S")),
 }
 
 
+class Result(NamedTuple):
+    """What a graph gives under one name: the value, float32, and the names or sizes of its axes."""
+
+    value: str
+    shape: tuple[str | int, ...]
+
+
 class Graph:
-    """Grows by ``input``, ``weight`` and ``add``, which return the names of values; ``serialize`` ends it."""
+    """Grows by ``input``, ``weight`` and ``add``, which return the names of values; ``serialize`` ends it.
+
+    ``linear`` and ``positions`` add the few nodes that many parts have in common.
+    """
 
     def __init__(self) -> None:
         self._inputs: dict[str, onnx.ValueInfoProto] = {}
@@ -47,18 +59,25 @@ class Graph:
         return self.add("Cast", self.input(name), to=TensorProto.INT32)
 
     def features(self, group: str) -> tuple[str, str]:
-        """Ids of a feature group and the flat position b * T + t of each: (F,), (F,)."""
-        names = f"{group}.ids", f"{group}.rows"
-        for name in names:
-            value = helper.make_tensor_value_info(name, TensorProto.INT64, [f"{group}.F"])
-            self._inputs.setdefault(name, value)
-        return names
+        """Ids of a group of features and the flat position of each: (F,), (F,).
+
+        The position is b * T + t for a feature of a token, n for an n-gram of a text.
+        """
+        return self._flat(f"{group}.ids", f"{group}.F"), self._flat(f"{group}.rows", f"{group}.F")
+
+    def offsets(self, group: str) -> str:
+        """Where the ids of each text begin in a bag of n-grams, and where they end: (N + 1,)."""
+        return self._flat(f"{group}.offsets", f"{group}.offsets")
+
+    def _flat(self, name: str, size: str) -> str:
+        self._inputs.setdefault(name, helper.make_tensor_value_info(name, TensorProto.INT64, [size]))
+        return name
 
     def weight(self, values: Tensor | NDArray[Any] | list[int]) -> str:
         """A constant of the graph: trained weights, or whole numbers such as shapes (as int64)."""
         array = values.detach().float().cpu().numpy() if isinstance(values, Tensor) else np.asarray(values)
         name = f"weight_{len(self._weights)}"
-        self._weights.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+        self._weights.append(numpy_helper.from_array(np.asarray(array, order="C"), name))
         return name
 
     def add(self, op: str, *inputs: str, output: int = 0, **attributes: Any) -> str:
@@ -68,11 +87,24 @@ class Graph:
         self._nodes.append(helper.make_node(op, list(inputs), outputs, name=name, **attributes))
         return name
 
-    def serialize(self, scores: str, num_tags: int) -> bytes:
-        """The checked model whose result is the value ``scores`` (B, T, K), in ONNX's own bytes."""
-        self._nodes.append(helper.make_node("Identity", [scores], [OUTPUT], name=OUTPUT))
-        result = helper.make_tensor_value_info(OUTPUT, TensorProto.FLOAT, ["B", "T", num_tags])
-        body = helper.make_graph(self._nodes, "tagger", list(self._inputs.values()), [result], self._weights)
+    def linear(self, x: str, weight: Tensor, bias: Tensor) -> str:
+        """W x + b of whatever has the last axis of ``weight`` (H, D): (…, D) -> (…, H)."""
+        return self.add("Add", self.add("MatMul", x, self.weight(weight.T)), self.weight(bias))
+
+    def positions(self, value: str, axis: int) -> str:
+        """0, 1, 2 … along one axis of ``value``."""
+        size = self.add("Gather", self.add("Shape", value), self.weight(np.array(axis)))
+        return self.add("Range", self.weight(np.array(0)), size, self.weight(np.array(1)))
+
+    def serialize(self, name: str, results: Mapping[str, Result]) -> bytes:
+        """The checked model called ``name`` that gives these results, in ONNX's own bytes."""
+        for result, (value, _) in results.items():
+            self._nodes.append(helper.make_node("Identity", [value], [result], name=result))
+        given = [
+            helper.make_tensor_value_info(result, TensorProto.FLOAT, list(shape))
+            for result, (_, shape) in results.items()
+        ]
+        body = helper.make_graph(self._nodes, name, list(self._inputs.values()), given, self._weights)
         model = helper.make_model(
             body,
             opset_imports=[helper.make_opsetid("", OPSET)],

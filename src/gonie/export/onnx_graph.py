@@ -7,15 +7,12 @@ batch; dropout is for training and leaves no trace.
 
 from __future__ import annotations
 
-from torch import nn
-
-from gonie.errors import GonieError
 from gonie.export.embeddings import embedding
-from gonie.export.encoders import encoder
-from gonie.export.graph import Graph
+from gonie.export.encoders import states
+from gonie.export.graph import Graph, Result
+from gonie.export.rows import Sentences
 from gonie.export.scores import head_scores
 from gonie.models.tagger import TAGS, Tagger
-from gonie.nn.encoders import NoEncoder
 
 
 def onnx_graph(model: Tagger, head: str = TAGS) -> bytes:
@@ -25,25 +22,7 @@ def onnx_graph(model: Tagger, head: str = TAGS) -> bytes:
     ``G.rows``, the flat position b * T + t of each feature.
     """
     graph = Graph()
-    states = _states(graph, model)
-    return graph.serialize(*head_scores(graph, _module(model.head(head)), states))
-
-
-def _states(graph: Graph, model: Tagger) -> str | None:
-    """States (B, T, H) of the encoder; None for a model that lives on direct features alone."""
-    vectors = embedding(graph, _module(model.embedding))
-    part = _module(model.encoder)
-    if isinstance(part, NoEncoder):
-        return vectors
-    if vectors is None:
-        raise GonieError(
-            f"expected an embedding for {type(part).__name__} to read, got none. Give the model one."
-        )
-    x = graph.add("Transpose", vectors, perm=[1, 0, 2])  # (T, B, D)
-    states = encoder(graph, part, x, graph.lengths("lengths"))  # (T, B, H)
-    return graph.add("Transpose", states, perm=[1, 0, 2])
-
-
-def _module(part: object) -> nn.Module:
-    assert isinstance(part, nn.Module)
-    return part
+    vectors = embedding(graph, model.embedding)
+    encoded = states(graph, model.encoder, vectors, Sentences(graph))  # (B, T, H)
+    scores, size = head_scores(graph, model.head(head), encoded)
+    return graph.serialize("tagger", {"scores": Result(scores, ("B", "T", size))})

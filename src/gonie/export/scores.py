@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from torch import nn
-
 from gonie.export.graph import Graph
 from gonie.export.refusal import unknown
 from gonie.export.sums import feature_sums
@@ -12,7 +10,7 @@ from gonie.nn.heads import CRFHead, Scores, SigmoidHead, SoftmaxHead
 HEADS = (CRFHead, SoftmaxHead, SigmoidHead)
 
 
-def head_scores(graph: Graph, head: nn.Module, states: str | None) -> tuple[str, int]:
+def head_scores(graph: Graph, head: object, states: str | None) -> tuple[str, int]:
     """Scores (B, T, K) of the tags as the head gives them, and K."""
     if not isinstance(head, HEADS):
         raise unknown("head", head, HEADS)
@@ -32,8 +30,11 @@ def scores(graph: Graph, part: Scores, states: str | None) -> str:
 
 
 def _linear(graph: Graph, part: Scores, states: str | None) -> str:
-    bias = graph.weight(part.bias)
     if part.weight is None or states is None:  # a model of direct features alone
         shape = graph.add("Shape", graph.input("mask"))  # [B, T]
-        return graph.add("Expand", bias, graph.add("Concat", shape, graph.weight([part.num_tags]), axis=0))
-    return graph.add("Add", graph.add("MatMul", states, graph.weight(part.weight.T)), bias)
+        return graph.add(
+            "Expand",
+            graph.weight(part.bias),
+            graph.add("Concat", shape, graph.weight([part.num_tags]), axis=0),
+        )
+    return graph.linear(states, part.weight, part.bias)

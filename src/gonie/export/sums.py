@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
+from onnx import TensorProto
 from torch import Tensor
 
 from gonie.export.graph import Graph
+from gonie.nn.bag import Bag
 
 
 def feature_sums(graph: Graph, group: str, table: Tensor) -> str:
-    """The sum of the rows of ``table`` (V, D) that fire at each position, 0 where none does: (B, T, D).
+    """The sum of the rows of ``table`` (V, D) that fire at each position, 0 where none does: (B, T, D)."""
+    mask = graph.input("mask")
+    cells = graph.add("Unsqueeze", graph.add("Size", mask), graph.weight([0]))  # [B * T]
+    summed = _sums(graph, group, table, cells)  # (B * T, D)
+    shape = graph.add("Concat", graph.add("Shape", mask), graph.weight([table.shape[1]]), axis=0)
+    return graph.add("Reshape", summed, shape)
+
+
+def bag_sums(graph: Graph, part: Bag) -> str:
+    """The sum of the vectors of the n-grams of each text by the root of their number: (N, width)."""
+    offsets = graph.offsets(part.group)  # (N + 1,)
+    ends = graph.add("Slice", offsets, graph.weight([1]), graph.add("Shape", offsets))  # (N,)
+    starts = graph.add("Slice", offsets, graph.weight([0]), graph.weight([-1]))  # (N,)
+    summed = _sums(graph, part.group, part.weight, graph.add("Shape", ends))  # (N, width)
+    counts = graph.add("Max", graph.add("Sub", ends, starts), graph.weight([1]))  # (N,)
+    roots = graph.add("Sqrt", graph.add("Cast", counts, to=TensorProto.FLOAT))
+    return graph.add("Div", summed, graph.add("Unsqueeze", roots, graph.weight([1])))
+
+
+def _sums(graph: Graph, group: str, table: Tensor, number: str) -> str:
+    """The sums at each of ``number`` [R] positions: (R, D).
 
     ScatterElements, not ScatterND: the latter adds from several threads without a lock in onnxruntime
     (microsoft/onnxruntime#23396), and many features share a position.
     """
     ids, rows = graph.features(group)  # (F,), (F,)
-    width = graph.weight([table.shape[1]])
     picked = graph.add("Gather", graph.weight(table), ids, axis=0)  # (F, D)
     columns = graph.add("Unsqueeze", rows, graph.weight([1]))  # (F, 1)
     places = graph.add("Expand", columns, graph.add("Shape", picked))  # (F, D)
-    mask = graph.input("mask")
-    cells = graph.add("Unsqueeze", graph.add("Size", mask), graph.weight([0]))  # [B * T]
-    zeros = graph.add("ConstantOfShape", graph.add("Concat", cells, width, axis=0))  # (B * T, D)
-    summed = graph.add("ScatterElements", zeros, places, picked, axis=0, reduction="add")
-    shape = graph.add("Concat", graph.add("Shape", mask), width, axis=0)  # [B, T, D]
-    return graph.add("Reshape", summed, shape)
+    zeros = graph.add("ConstantOfShape", graph.add("Concat", number, graph.weight([table.shape[1]]), axis=0))
+    return graph.add("ScatterElements", zeros, places, picked, axis=0, reduction="add")

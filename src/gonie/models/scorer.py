@@ -1,17 +1,20 @@
-"""The torch scorer: a model behind the same door as an exported bundle."""
+"""The torch scorers: a model behind the same door as an exported bundle."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
+from gonie.models.classifier import LABEL, Classifier
 from gonie.models.evaluating import evaluating
 from gonie.models.tagger import TAGS, Tagger
+from gonie.runtime.scorer import ScoredTexts
 
 
 def to_tensors(batch: Mapping[str, NDArray[Any]], device: torch.device) -> dict[str, Tensor]:
@@ -20,6 +23,13 @@ def to_tensors(batch: Mapping[str, NDArray[Any]], device: torch.device) -> dict[
     if device.type == "cpu":
         return tensors
     return {name: tensor.pin_memory().to(device, non_blocking=True) for name, tensor in tensors.items()}
+
+
+@contextmanager
+def inferring(model: nn.Module) -> Iterator[torch.device]:
+    """The model without dropout and gradients, afterwards as it was; gives the device it lies on."""
+    with evaluating(model), torch.inference_mode():
+        yield next(model.parameters()).device
 
 
 class TorchScorer:
@@ -31,8 +41,27 @@ class TorchScorer:
 
     def scores(self, batch: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
         """Scores (B, T, K) of a numpy batch."""
-        device = next(self._model.parameters()).device
-        with evaluating(self._model), torch.inference_mode():
-            scores = self._model(to_tensors(batch, device), self._head)
-        result: NDArray[np.float32] = scores.float().cpu().numpy()
-        return result
+        with inferring(self._model) as device:
+            return _to_numpy(self._model(to_tensors(batch, device), self._head))
+
+
+class TorchTextScorer:
+    """Scores batches of texts with a classifier in evaluation mode, wherever it lies."""
+
+    def __init__(self, model: Classifier, head: str = LABEL) -> None:
+        self._model = model
+        self._head = head
+
+    def score_texts(self, batch: Mapping[str, NDArray[Any]]) -> ScoredTexts:
+        """Scores (N, K) of a numpy batch, and the shares of tokens (B, T) and sentences (N, S)."""
+        model = self._model
+        with inferring(model) as device:
+            tensors = to_tensors(batch, device)
+            pooled = model.pool(model.embed(tensors), tensors)
+            scores = model.score(pooled.vectors, tensors, self._head)
+            return ScoredTexts(*map(_to_numpy, (scores, pooled.words, pooled.sentences)))
+
+
+def _to_numpy(tensor: Tensor) -> NDArray[np.float32]:
+    array: NDArray[np.float32] = tensor.float().cpu().numpy()
+    return array

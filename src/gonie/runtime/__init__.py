@@ -1,5 +1,6 @@
-"""Tagging without torch, from a bundle on disk to documents with spans.
+"""Tagging and classifying without torch, from a bundle on disk to documents with spans, or to labels.
 
-``load`` reads a bundle (``bundle``) and puts a ``predictor`` together: tokenise, encode, score (``session``),
-decode (``decoder``, over the ``chain`` and its ``lattice``), spans (``tagging``).
+``load`` reads a bundle (``bundle``) and puts together a ``predictor``: tokenise, encode, score (``session``),
+decode (``decoder``, over the ``chain`` and its ``lattice``), spans (``tagging``); or a ``classifier``: cut,
+encode, score, calibrate.
 """

@@ -1,128 +1,98 @@
-"""The bundle: everything needed to tag, in one folder that runs without PyTorch.
+"""The bundle: everything needed to tag or to classify, in one folder that runs without PyTorch.
 
-A bundle is a folder of three files. Nothing in it is pickled; loading one can never run code.
+A bundle is a folder of two or three files. Nothing in it is pickled; loading one can never run code.
 
 ``bundle.json`` (UTF-8, one top-level key a line, the long one last):
 
-    format      2, this description; a reader refuses a higher number. Format 1 has no ``forbidden``
+    format      3, this description; a reader refuses a higher number
     gonie       version of gonie that wrote it
-    task        "tag"
-    constrained whether decoding keeps to sequences that the tag scheme allows
-    forbidden   moves that decoding never makes, as ``gonie.data.rules`` reads them
-    tokenizer   how raw text becomes tokens, as ``gonie.data.tokenize`` writes it
+    task        "tag" or "classify"
     model       a summary for people: the parts and their sizes
     scores      what the model reached when it was trained, by name
     recipe      the resolved recipe it was trained with
     files       SHA-256 of each other file, in hexadecimal
-    encoding    vocabularies, features, labels and tag scheme, as ``gonie.data.encoding`` writes them
+    encoding    vocabularies, features and labels: of a tagger as ``gonie.data.encoding`` writes them, of a
+                classifier as ``gonie.data.text_encoding`` does, with how a text is cut into sentences
 
-``model.onnx``: a graph from the arrays of a batch (those of ``gonie.data.batching`` that it declares as
-inputs, and ``G.rows``, see ``session``) to ``scores`` (B, T, K), float32, one column for each label in order.
+of a tagger also
 
-``weights.safetensors``: ``transitions`` (K, K) indexed [from, to], ``start`` (K,), ``end`` (K,), float32;
-zeros for a softmax model.
+    constrained whether decoding keeps to sequences that the tag scheme allows
+    forbidden   moves that decoding never makes, as ``gonie.data.rules`` reads them
+    tokenizer   how raw text becomes tokens, as ``gonie.data.tokenize`` writes it
 
-A bundle is written whole or not at all, and an earlier one is replaced only by a whole one (see ``folder``).
+and of a classifier
+
+    temperature above 0: the scores are divided by it before they become probabilities
+
+``model.onnx``: a graph from the arrays of a batch that it declares as inputs (see ``session``) to float32. Of
+a tagger, the arrays are those of ``gonie.data.batching``, and the result ``scores`` (B, T, K) has a column
+for each label in order. Of a classifier, they are those of ``gonie.data.text_corpus``, and the results are
+``scores`` (N, K), ``word_shares`` (B, T) and ``sentence_shares`` (N, S).
+
+``weights.safetensors``, of a tagger: ``transitions`` (K, K) indexed [from, to], ``start`` (K,), ``end`` (K,),
+float32; zeros for a softmax model.
+
+Format 2 is of taggers alone and otherwise the same, format 1 has no ``forbidden``; both are read. A bundle is
+written whole or not at all, and an earlier one is replaced only by a whole one (see ``folder``).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import safetensors.numpy
-from numpy.typing import NDArray
 from safetensors import SafetensorError
 
-from gonie.data.encoding import Encoding
-from gonie.errors import BundleError, GonieError
+from gonie.errors import BundleError, GonieError, MissingExtraError
 from gonie.runtime.folder import replace_folder, set_aside
+from gonie.runtime.tag_bundle import TagBundle
+from gonie.runtime.text_bundle import TextBundle
 from gonie.version import __version__
 
-FORMAT = 2
-INDEX, GRAPH, WEIGHTS = "bundle.json", "model.onnx", "weights.safetensors"
-CHAIN = ("transitions", "start", "end")
-KINDS: Mapping[str, type] = {
-    "gonie": str,
-    "task": str,
-    "constrained": bool,
-    "forbidden": list,
-    "tokenizer": dict,
-    "model": dict,
-    "scores": dict,
-    "recipe": dict,
+FORMAT = 3
+INDEX, GRAPH = "bundle.json", "model.onnx"
+
+Bundle = TagBundle | TextBundle
+KINDS: Mapping[str, type[TagBundle] | type[TextBundle]] = {
+    TagBundle.task: TagBundle,
+    TextBundle.task: TextBundle,
 }
-
-
-@dataclass(frozen=True)
-class Bundle:
-    """A trained tagger as plain values: see the module for what each part means on disk.
-
-    ``graph`` is the serialised ONNX model; ``transitions`` (K, K), ``start`` (K,) and ``end`` (K,) the chain.
-    """
-
-    encoding: Encoding
-    tokenizer: Mapping[str, Any]
-    graph: bytes
-    transitions: NDArray[np.float32]
-    start: NDArray[np.float32]
-    end: NDArray[np.float32]
-    constrained: bool = True
-    forbidden: Sequence[str] = ()
-    task: str = "tag"
-    model: Mapping[str, Any] = field(default_factory=dict)
-    scores: Mapping[str, Any] = field(default_factory=dict)
-    recipe: Mapping[str, Any] = field(default_factory=dict)
-    gonie: str = __version__
 
 
 def write_bundle(folder: str | PathLike[str], bundle: Bundle) -> None:
     """Write ``bundle`` as ``folder``, whole or not at all; an earlier bundle there is replaced."""
-    chain = {name: np.ascontiguousarray(getattr(bundle, name), dtype=np.float32) for name in CHAIN}
-    files = {GRAPH: bundle.graph, WEIGHTS: safetensors.numpy.save(chain)}
+    about = bundle.about
+    files = {GRAPH: bundle.graph, **bundle.files()}
     index = {
         "format": FORMAT,
-        "gonie": bundle.gonie,
+        "gonie": about.gonie,
         "task": bundle.task,
-        "constrained": bundle.constrained,
-        "forbidden": list(bundle.forbidden),
-        "tokenizer": bundle.tokenizer,
-        "model": bundle.model,
-        "scores": bundle.scores,
-        "recipe": bundle.recipe,
+        **bundle.describe(),
+        "model": about.model,
+        "scores": about.scores,
+        "recipe": about.recipe,
         "files": {name: _digest(content) for name, content in files.items()},
         "encoding": bundle.encoding.to_json(),
     }
-    replace_folder(Path(folder), {INDEX: _dump(index), **files})
+    earlier = [name for kind in KINDS.values() for name in kind.further]
+    replace_folder(Path(folder), {INDEX: _dump(index), **files}, earlier=earlier)
 
 
 def read_bundle(folder: str | PathLike[str]) -> Bundle:
     """Read and check the bundle in ``folder``; anything wrong with it is a ``BundleError``."""
     place = Path(folder)
     index = _read_index(place)
-    content = {name: _read(place, name) for name in (GRAPH, WEIGHTS)}
     try:
-        for name, data in content.items():
-            if _digest(data) != index["files"][name]:
-                raise BundleError(f"{place}: {name} is not the file that was exported. {_AGAIN}")
-        _check_kinds(index)
-        encoding = Encoding.from_json(index["encoding"])
-        chain = _read_chain(place, content[WEIGHTS], len(encoding.labels))
-        return Bundle(
-            encoding=encoding,
-            graph=content[GRAPH],
-            **chain,
-            **{name: index[name] for name in KINDS},
-        )
-    except BundleError:
+        kind = _kind(place, index)
+        files = {name: _read_file(place, index, name, kind) for name in (GRAPH, *kind.further)}
+        return kind.read(index, files[GRAPH], files)
+    except (BundleError, MissingExtraError):
         raise
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, GonieError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, SafetensorError, GonieError) as error:
         raise BundleError(
             f"{place / INDEX}: expected the keys of bundle format {FORMAT}, got a damaged file "
             f"({type(error).__name__}: {error}). {_AGAIN}"
@@ -150,16 +120,17 @@ def _read_index(folder: Path) -> dict[str, Any]:
             f"{folder}: expected bundle format {FORMAT} or lower, got {found}, written by gonie "
             f"{index.get('gonie')}; this is gonie {__version__}. Do: pip install --upgrade gonie"
         )
-    return {"forbidden": [], **index}  # which format 1 does not have
+    return dict(index)
 
 
-def _check_kinds(index: Mapping[str, Any]) -> None:
-    """Refuse values of a kind that nobody downstream would expect."""
-    for name, kind in KINDS.items():
-        if not isinstance(index[name], kind):
-            raise TypeError(f"{name} is {json.dumps(index[name])[:40]}")
-    if not all(isinstance(rule, str) for rule in index["forbidden"]):
-        raise TypeError(f"forbidden is {json.dumps(index['forbidden'])[:40]}")
+def _kind(folder: Path, index: Mapping[str, Any]) -> type[TagBundle] | type[TextBundle]:
+    task = index["task"]
+    if not isinstance(task, str) or task not in KINDS:
+        raise BundleError(
+            f"{folder}: expected a bundle that can {' or '.join(KINDS)}, got one for the task {task!r}. "
+            f"{_AGAIN}"
+        )
+    return KINDS[task]
 
 
 def _check_folder(folder: Path) -> None:
@@ -174,28 +145,23 @@ def _check_folder(folder: Path) -> None:
     raise BundleError(f"{folder}: expected a bundle's folder, got {got}. Check the path.")
 
 
-def _read(folder: Path, name: str) -> bytes:
+def _read_file(
+    folder: Path, index: Mapping[str, Any], name: str, kind: type[TagBundle] | type[TextBundle]
+) -> bytes:
+    content = _read(folder, name, kind.further)
+    if _digest(content) != index["files"][name]:
+        raise BundleError(f"{folder}: {name} is not the file that was exported. {_AGAIN}")
+    return content
+
+
+def _read(folder: Path, name: str, further: tuple[str, ...] = ()) -> bytes:
     try:
         return (folder / name).read_bytes()
     except FileNotFoundError as error:
-        raise BundleError(
-            f"{folder}: expected a bundle with {INDEX}, {GRAPH} and {WEIGHTS}, got no {name}. {_AGAIN}"
-        ) from error
+        wanted = ", ".join((INDEX, GRAPH, *further))
+        raise BundleError(f"{folder}: expected a bundle with {wanted}, got no {name}. {_AGAIN}") from error
     except OSError as error:
         raise BundleError(f"{folder / name}: expected a readable file, got {error.strerror}.") from error
-
-
-def _read_chain(folder: Path, content: bytes, tags: int) -> dict[str, Any]:
-    try:
-        weights = safetensors.numpy.load(content)
-    except SafetensorError as error:
-        raise BundleError(f"{folder / WEIGHTS}: expected safetensors, got {error}. {_AGAIN}") from error
-    got = {name: weights[name].shape for name in CHAIN}
-    if got != {"transitions": (tags, tags), "start": (tags,), "end": (tags,)}:
-        raise BundleError(
-            f"{folder / WEIGHTS}: expected a chain over {tags} labels, got shapes {got}. {_AGAIN}"
-        )
-    return {name: weights[name] for name in CHAIN}
 
 
 def _digest(content: bytes) -> str:

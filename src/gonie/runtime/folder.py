@@ -10,20 +10,23 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from gonie.errors import OutputError
 
 
-def replace_folder(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write ``files`` as ``folder``, replacing an earlier folder of the same files and nothing else."""
+def replace_folder(folder: Path, files: Mapping[str, bytes], *, earlier: Iterable[str] = ()) -> None:
+    """Write ``files`` as ``folder``, replacing an earlier folder of the same files and nothing else.
+
+    ``earlier`` names further files that the earlier folder may have had.
+    """
     folder = folder.absolute()
     fresh, aside = folder.with_name(f".{folder.name}.new"), set_aside(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         _restore(folder, aside)
-        _refuse_strange(folder, files)
+        _refuse_strange(folder, {*files, *earlier})
         shutil.rmtree(fresh, ignore_errors=True)
         try:
             _write_synced(fresh, files)

@@ -1,4 +1,4 @@
-"""From a folder on disk to a tagger that is ready to be called."""
+"""From a folder on disk to a model that is ready to be called."""
 
 from __future__ import annotations
 
@@ -10,25 +10,49 @@ from typing import Any
 from gonie.data.rules import allowed
 from gonie.data.tokenize import Tokenizer, tokenizer
 from gonie.errors import BundleError
-from gonie.runtime.bundle import INDEX, Bundle, read_bundle
+from gonie.runtime.bundle import INDEX, read_bundle
+from gonie.runtime.classifier import TextClassifier
 from gonie.runtime.decoder import Decoder
 from gonie.runtime.predictor import Predictor
 from gonie.runtime.session import OnnxScorer
+from gonie.runtime.tag_bundle import TagBundle
+from gonie.runtime.text_bundle import TextBundle
 
 BUNDLE = "bundle"  # what a run folder calls the bundle inside it
 RECIPE = "recipe.toml"
-TASK = "tag"
 
 
-def load(path: str | PathLike[str], *, threads: int | None = None) -> Predictor:
-    """The tagger in ``path``, a bundle or a run folder with one; ``threads`` bounds what one call uses."""
-    return predictor(read_bundle(find_bundle(Path(path))), threads=threads)
+def load(path: str | PathLike[str], *, threads: int | None = None) -> Predictor | TextClassifier:
+    """The model in ``path``, a bundle or a run folder with one; ``threads`` bounds what one call uses."""
+    bundle = read_bundle(find_bundle(Path(path)))
+    if isinstance(bundle, TextBundle):
+        return classifier(bundle, threads=threads)
+    return predictor(bundle, threads=threads)
 
 
-def predictor(bundle: Bundle, *, threads: int | None = None) -> Predictor:
+def load_tagger(path: str | PathLike[str], *, threads: int | None = None) -> Predictor:
+    """As ``load``, for whoever needs a tagger; a classifier is refused."""
+    model = load(path, threads=threads)
+    if isinstance(model, TextClassifier):
+        raise BundleError(
+            f"{path}: expected a model that tags words, got one that classifies texts. "
+            f"Do: gonie classify {path}"
+        )
+    return model
+
+
+def load_classifier(path: str | PathLike[str], *, threads: int | None = None) -> TextClassifier:
+    """As ``load``, for whoever needs a classifier; a tagger is refused."""
+    model = load(path, threads=threads)
+    if isinstance(model, Predictor):
+        raise BundleError(
+            f"{path}: expected a model that classifies texts, got one that tags words. Do: gonie tag {path}"
+        )
+    return model
+
+
+def predictor(bundle: TagBundle, *, threads: int | None = None) -> Predictor:
     """The bundle's parts put together: tokenizer, encoding, ONNX scorer and decoder."""
-    if bundle.task != TASK:
-        raise BundleError(f"expected a bundle that can {TASK}, got one for the task {bundle.task!r}.")
     encoding = bundle.encoding
     return Predictor(
         encoding=encoding,
@@ -45,7 +69,17 @@ def predictor(bundle: Bundle, *, threads: int | None = None) -> Predictor:
                 forbidden=bundle.forbidden,
             ),
         ),
-        recipe=bundle.recipe,
+        recipe=bundle.about.recipe,
+    )
+
+
+def classifier(bundle: TextBundle, *, threads: int | None = None) -> TextClassifier:
+    """The bundle's parts put together: encoding, ONNX scorer and temperature."""
+    return TextClassifier(
+        encoding=bundle.encoding,
+        scorer=OnnxScorer(bundle.graph, threads=threads),
+        temperature=bundle.temperature,
+        recipe=bundle.about.recipe,
     )
 
 

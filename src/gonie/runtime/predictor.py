@@ -20,6 +20,8 @@ from gonie.data.types import Document, Sentence, Span, Token
 from gonie.errors import InputError
 from gonie.runtime.decoder import Decoder
 from gonie.runtime.decoding import By, Decoding
+from gonie.runtime.groups import grouped
+from gonie.runtime.plain_text import checked_text
 from gonie.runtime.scorer import Scorer
 from gonie.runtime.tagging import Labeller, Tagging
 from gonie.runtime.windows import cut_windows
@@ -27,7 +29,6 @@ from gonie.runtime.windows import cut_windows
 MAX_TOKENS = 1000  # a sentence longer than this is scored in windows
 WINDOW, OVERLAP = 512, 128
 BATCH_TOKENS, BATCH_SENTENCES = 4096, 128
-FIRST_GROUP, GROUP = 256, 32768  # tokens that ``pipe`` tags together: few at first, so that answers come soon
 MORPHEMES = "morphemes"  # the column in which a tokenizer leaves its analyses
 
 
@@ -99,7 +100,7 @@ class Predictor:
 
     def pipe(self, texts: Iterable[str]) -> Iterator[Document]:
         """Tag a stream of texts, in order; some are read ahead to be tagged together, never all of them."""
-        return self._documents((text, self.tokenizer(_checked_text(text))) for text in texts)
+        return self._documents((text, self.tokenizer(checked_text(text))) for text in texts)
 
     def pipe_sentences(self, sentences: Iterable[Sentence]) -> Iterator[Document]:
         """Tag a stream of sentences that are already cut into words, a document for each; as ``pipe``."""
@@ -122,7 +123,7 @@ class Predictor:
         return taggings
 
     def _documents(self, texts: Iterable[Cut]) -> Iterator[Document]:
-        for group in _grouped(texts):
+        for group in grouped(texts, _size):
             taggings = iter(self.tag_sentences([s for _, sentences in group for s in sentences]))
             for text, sentences in group:
                 yield _document(text, [(sentence, next(taggings)) for sentence in sentences])
@@ -146,18 +147,8 @@ class Predictor:
             yield Scored(rows.tolist(), self.scorer.scores(batch), batch["lengths"])
 
 
-def _grouped(texts: Iterable[Cut]) -> Iterator[list[Cut]]:
-    """Consecutive texts in groups that are tagged together, each twice the last until ``GROUP`` tokens."""
-    group: list[Cut] = []
-    size, limit = 0, FIRST_GROUP
-    for text, sentences in texts:
-        group.append((text, sentences))
-        size += sum(map(len, sentences)) + 1
-        if size >= limit:
-            yield group
-            group, size, limit = [], 0, min(2 * limit, GROUP)
-    if group:
-        yield group
+def _size(text: Cut) -> int:
+    return sum(map(len, text[1])) + 1
 
 
 def _document(text: str, tagged: list[tuple[Sentence, Tagging]]) -> Document:
@@ -205,21 +196,6 @@ def _slice(sentence: Sentence, start: int, end: int) -> Sentence:
     return Sentence(words=sentence.words[start:end], columns=columns)
 
 
-def _checked_text(text: str) -> str:
-    """Refuse what is not text, with where it is."""
-    if not isinstance(text, str):
-        raise InputError(expected="a text (str)", got=f"{type(text).__name__}", fix="Decode bytes first.")
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise InputError(
-            expected="text that can be written as UTF-8",
-            got=f"a lone surrogate U+{ord(text[error.start]):04X} at character {error.start}",
-            fix="Decode the bytes it came from with errors='replace'.",
-        ) from error
-    return text
-
-
 def _checked_words(words: Sequence[str]) -> tuple[str, ...]:
     if isinstance(words, str):
         raise InputError(
@@ -227,7 +203,7 @@ def _checked_words(words: Sequence[str]) -> tuple[str, ...]:
             got=f"the text {words[:40]!r}",
             fix="Call the tagger on it.",
         )
-    checked = tuple(map(_checked_text, words))
+    checked = tuple(map(checked_text, words))
     if not all(checked):
         raise InputError(expected="words of at least one character", got=f"an empty word in {checked[:10]}")
     return checked

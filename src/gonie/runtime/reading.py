@@ -1,4 +1,4 @@
-"""What a classifier makes of one passage: its scores, and what it looked at to reach them."""
+"""What a classifier makes of one text, before it becomes a label."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from numpy.typing import NDArray
 
 
 class Reading(NamedTuple):
-    """The scores of a passage, and the share of each token and sentence in the vector they were made from.
-
-    ``scores`` (K,) are raw, before the temperature; a sigmoid model gives (0, z). ``words`` has for each
-    sentence the shares of its tokens in its vector, ``sentences`` (S,) those of the sentences in the text's;
-    each sums to 1. A flat model has one sentence, of share 1.
-    """
+    """The scores of a text, and what its vector is made of."""
 
     scores: NDArray[np.float32]
+    """(K,) one of each label, before the temperature; of a sigmoid model, (0, z)."""
     words: tuple[NDArray[np.float32], ...]
+    """For each sentence (tokens,): the share of each token in the sentence's vector, 1 in sum."""
     sentences: NDArray[np.float32]
+    """(S,): the share of each sentence in the text's vector, 1 in sum; [1.0] for a model of one level."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,3 +16,21 @@ class Scorer(Protocol):
 
     def scores(self, batch: Batch) -> NDArray[np.float32]:
         """Emission scores of a batch (the names and shapes are in ``gonie.data.batching``): (B, T, K)."""
+
+
+class ScoredTexts(NamedTuple):
+    """What a classifier makes of a batch of N texts of at most S sentences, B in all of at most T tokens."""
+
+    scores: NDArray[np.float32]
+    """(N, K), one of each label for each text."""
+    words: NDArray[np.float32]
+    """(B, T): the share of each token in its sentence's vector, 0 at padding."""
+    sentences: NDArray[np.float32]
+    """(N, S): the share of each sentence in its text's vector, 0 at padding."""
+
+
+class TextScorer(Protocol):
+    """Anything that scores every label for every text of a batch."""
+
+    def score_texts(self, batch: Batch) -> ScoredTexts:
+        """Scores and shares of a batch of texts (the names and shapes are in ``gonie.data.text_corpus``)."""

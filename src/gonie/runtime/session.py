@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike, fspath
 from typing import Any
 
@@ -10,7 +11,7 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from gonie.errors import BundleError
-from gonie.runtime.scorer import Batch
+from gonie.runtime.scorer import Batch, ScoredTexts
 
 ROWS = ".rows"
 ERRORS_ONLY = 3
@@ -20,7 +21,8 @@ class OnnxScorer:
     """Scores batches with an exported graph, given as a file or as its bytes.
 
     The graph declares which arrays of the batch it reads, and only those are handed over. For a feature group
-    G it may ask for ``G.rows`` (F,): the flat position b * T + t of each feature, made from ``G.offsets``.
+    G it may ask for ``G.rows`` (F,): the flat position of each feature, b * T + t or the number of its text,
+    made from ``G.offsets``. A tagger's graph is asked for ``scores``, a classifier's for ``score_texts``.
     ``threads`` bounds the threads of one call (all cores by default); calls from many threads are safe.
     """
 
@@ -41,9 +43,17 @@ class OnnxScorer:
 
     def scores(self, batch: Batch) -> NDArray[np.float32]:
         """Emission scores of every tag at every token: (B, T, K)."""
+        (scores,) = self._run(batch, ["scores"])
+        return scores
+
+    def score_texts(self, batch: Batch) -> ScoredTexts:
+        """Scores of every label for every text, and the shares of tokens and sentences."""
+        return ScoredTexts(*self._run(batch, ["scores", "word_shares", "sentence_shares"]))
+
+    def _run(self, batch: Batch, results: Sequence[str]) -> list[NDArray[np.float32]]:
         try:
             fed = {name: feed(batch, name) for name in self.inputs}
-            scores: NDArray[np.float32] = self._session.run(None, fed)[0]
+            found: list[NDArray[np.float32]] = self._session.run(list(results), fed)
         except MemoryError:
             raise
         except Exception as error:  # a graph that asks for other arrays, or for ids it has no rows for
@@ -51,7 +61,7 @@ class OnnxScorer:
                 f"expected a graph that fits its bundle's encoding, got {type(error).__name__}: "
                 f"{_first_line(error)}. Export the model again."
             ) from error
-        return scores
+        return found
 
 
 def feed(batch: Batch, name: str) -> NDArray[Any]:

@@ -25,7 +25,7 @@ from gonie.models.config import Recipe
 from gonie.models.first_use import must_compile
 from gonie.models.recipe import load_recipe, with_absolute_paths, write_recipe
 from gonie.models.tagger import Tagger
-from gonie.runtime.load import load
+from gonie.runtime.load import load_tagger
 from gonie.training.beside import BASELINES, Beside, as_json, build_variants, score_baselines, summary
 from gonie.training.fit import Trainee, Watcher, begin, choose_device, fit
 from gonie.training.folder import RunFolder, next_folder
@@ -223,7 +223,7 @@ def _finish(
         recipe=recipe.model_dump(mode="json", exclude_none=True),
     )
     display.note(f"exported the best model; its scores equal the trained one's within {difference.value:.1g}")
-    tagger = load(run.bundle)
+    tagger = load_tagger(run.bundle)
     evaluations = {}
     for split, sentences in {"dev": prepared.dev, "test": prepared.test}.items():
         if sentences:

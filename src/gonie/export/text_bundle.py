@@ -1,0 +1,47 @@
+"""From a trained classifier to a bundle on disk, proved equal to it before it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+from gonie.data.batching import sorted_batches
+from gonie.data.text_encoding import TextEncoding
+from gonie.data.texts.text import Text
+from gonie.export.bundle import BATCH_SENTENCES, BATCH_TOKENS, summary
+from gonie.export.proof import MaxDifference, prove_texts
+from gonie.export.text_graph import text_graph
+from gonie.models.classifier import Classifier
+from gonie.runtime.about import About
+from gonie.runtime.bundle import write_bundle
+from gonie.runtime.session import OnnxScorer
+from gonie.runtime.text_bundle import TextBundle
+
+
+def export_classifier(
+    model: Classifier,
+    *,
+    encoding: TextEncoding,
+    folder: str | PathLike[str],
+    samples: Sequence[Text],
+    temperature: float = 1.0,
+    scores: Mapping[str, Any] | None = None,
+    recipe: Mapping[str, Any] | None = None,
+) -> MaxDifference:
+    """Write ``model`` as a bundle to ``folder``; returns how far its ONNX results are from torch's.
+
+    ``samples`` are real texts to prove the export on: a few dozen do. ``temperature`` is what its scores are
+    divided by to give calibrated probabilities. ``scores`` and ``recipe`` are kept for people. Nothing is
+    written unless the proof holds.
+    """
+    graph = text_graph(model)
+    corpus = encoding.encode(samples)
+    rows = sorted_batches(
+        corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES, heights=corpus.heights
+    )
+    difference = prove_texts(model, OnnxScorer(graph), (corpus.batch(chosen) for chosen in rows))
+    about = About(model=summary(model), scores=scores or {}, recipe=recipe or {})
+    bundle = TextBundle(encoding=encoding, graph=graph, temperature=float(temperature), about=about)
+    write_bundle(folder, bundle)
+    return difference

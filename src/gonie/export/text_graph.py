@@ -1,0 +1,59 @@
+"""A classifier as an ONNX graph, written part by part as a tagger's is (``onnx_graph``).
+
+The graph gives, beside the scores, what explanations need: the share of each token in its sentence's vector
+and of each sentence in its text's.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from onnx import TensorProto
+
+from gonie.export.embeddings import embedding
+from gonie.export.encoders import states
+from gonie.export.graph import Graph, Result
+from gonie.export.poolings import Pooled, pooling
+from gonie.export.rows import Rows, Sentences, Texts
+from gonie.export.text_scores import text_head_scores
+from gonie.models.classifier import LABEL, Classifier, Level
+
+
+def text_graph(model: Classifier, head: str = LABEL) -> bytes:
+    """The graph from a batch's arrays to ``scores`` (N, K) and the shares of tokens and of sentences.
+
+    These are ``word_shares`` (B, T) and ``sentence_shares`` (N, S), ``words`` being the name of an input.
+    The inputs are those names of a batch of texts that the model reads, and for the bag of n-grams
+    ``bag.rows``, the text that each n-gram is of.
+    """
+    graph = Graph()
+    words = _level(graph, model.words, embedding(graph, model.embedding), Sentences(graph))
+    texts = _texts(graph, model.sentences, words.vectors)
+    scores, size = text_head_scores(graph, model.head(head), texts.vectors)
+    results = {
+        "scores": Result(scores, ("N", size)),
+        "word_shares": Result(words.weights, ("B", "T")),
+        "sentence_shares": Result(texts.weights, ("N", "S")),
+    }
+    return graph.serialize("classifier", results)
+
+
+def _texts(graph: Graph, level: Level | None, rows: str) -> Pooled:
+    """The vectors of the texts and the shares of their sentences, from those of all sentences (B, P)."""
+    places = graph.input("places")  # (N, S)
+    if level is not None:
+        return _level(graph, level, graph.add("Gather", rows, places, axis=0), Texts(graph))
+    first = graph.add("Gather", places, graph.weight(np.array(0)), axis=1)  # (N,)
+    shares = graph.add("Cast", graph.input("places_mask"), to=TensorProto.FLOAT)
+    return Pooled(graph.add("Gather", rows, first, axis=0), shares)
+
+
+def _level(graph: Graph, level: Level, vectors: str | None, rows: Rows) -> Pooled:
+    """A sequence of vectors (B, T, D) as one, and the share of each in it."""
+    encoded = states(graph, level.encoder, vectors, rows)
+    return pooling(graph, level.pooling, _empty(graph, rows) if encoded is None else encoded, rows)
+
+
+def _empty(graph: Graph, rows: Rows) -> str:
+    """Vectors of width 0: those of a model that lives on n-grams alone."""
+    shape = graph.add("Concat", graph.add("Shape", rows.mask), graph.weight([0]), axis=0)  # [B, T, 0]
+    return graph.add("ConstantOfShape", shape)

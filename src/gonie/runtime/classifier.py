@@ -1,0 +1,163 @@
+"""The one path from a text to its label: cut, encode, score in batches, calibrate.
+
+A bundle runs it with an ONNX scorer, training with a torch one; nothing is written twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gonie.data.batching import sorted_batches
+from gonie.data.passages import Passage
+from gonie.data.report import Report
+from gonie.data.text_encoding import TextEncoding
+from gonie.data.texts.marks import cut_marks
+from gonie.data.texts.text import Text
+from gonie.data.types import Classification
+from gonie.errors import BundleError
+from gonie.runtime.groups import grouped
+from gonie.runtime.long_texts import bounded
+from gonie.runtime.plain_text import checked_text
+from gonie.runtime.reading import Reading
+from gonie.runtime.scorer import Batch, ScoredTexts, TextScorer
+
+BATCH_CELLS, BATCH_TEXTS = 8192, 128
+GIVEN = 0.5  # the probability from which a label is given where a text may have several
+
+Cut = tuple[Text, Passage, tuple[str, ...]]
+"""A text, what of it is read, and what there is to note."""
+
+
+class TextClassifier:
+    """Labels texts with a trained model.
+
+    A text is given as a string, or as a ``Text`` with its marks; in a string, the marks that the model's
+    recipe names (``data.marks``) are written out, ``<e1>…</e1>``. It may hold any character but lone
+    surrogates, which are not text and are refused. Probabilities are calibrated: scores are divided by the
+    ``temperature`` that was fitted on dev. Nothing is kept between calls, so threads may share a classifier.
+    """
+
+    def __init__(
+        self,
+        *,
+        encoding: TextEncoding,
+        scorer: TextScorer,
+        temperature: float = 1.0,
+        recipe: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.encoding = encoding
+        self.scorer = scorer
+        self.temperature = temperature
+        self.recipe = recipe or {}
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels that the model gives, in the order of its scores."""
+        return self.encoding.labels
+
+    @property
+    def several(self) -> bool:
+        """May a text have more than one label, or none?"""
+        return self.encoding.several
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """The names of the marks that the model was trained with."""
+        data = self.recipe.get("data")
+        return tuple(data.get("marks", ())) if isinstance(data, Mapping) else ()
+
+    def __call__(self, text: str | Text) -> Classification:
+        """Classify one text."""
+        return next(self.pipe([text]))
+
+    def pipe(self, texts: Iterable[str | Text]) -> Iterator[Classification]:
+        """Classify a stream of texts, in order; some are read ahead to be scored together, never all."""
+        for group in grouped(map(self._cut, texts), _size):
+            readings = self.read([passage for _, passage, _ in group])
+            chances = self.probabilities(np.stack([reading.scores for reading in readings]))  # (N, K)
+            for (text, _, notes), row in zip(group, chances, strict=True):
+                yield self._classification(text, row, notes)
+
+    def text(self, text: str | Text, *, path: str = "", line: int = 0) -> Text:
+        """A string as the model reads it, its marks cut out; ``path`` and ``line`` are for messages."""
+        if isinstance(text, Text):
+            checked_text(text.text)
+            return text
+        clean, marks = cut_marks(checked_text(text), self.marks, path=path or None, line=line or None)
+        return Text(clean, (), marks, path, line)
+
+    def passage(self, text: str | Text, report: Report | None = None) -> Passage:
+        """What of a text is read: all of it, but for what the encoding or its sheer length leaves out."""
+        report = report or Report()
+        return bounded(self.encoding.passages(self.text(text), report), report)
+
+    def read(self, passages: Sequence[Passage]) -> list[Reading]:
+        """The scores and shares of texts that are already cut; none depends on the others."""
+        corpus = self.encoding.encode_passages(passages)
+        readings: dict[int, Reading] = {}
+        for rows in sorted_batches(
+            corpus.lengths, tokens=BATCH_CELLS, sentences=BATCH_TEXTS, heights=corpus.heights
+        ):
+            batch = corpus.batch(rows)
+            readings.update(zip(rows.tolist(), self._readings(batch), strict=True))
+        return [readings[row] for row in range(len(passages))]
+
+    def probabilities(self, scores: NDArray[np.floating]) -> NDArray[np.float64]:
+        """softmax(scores / T) of each text, of several labels sigmoid(scores / T). Shape: (N, K)."""
+        scaled = np.asarray(scores, dtype=np.float64) / self.temperature
+        if self.several:
+            return np.asarray((1 + np.tanh(scaled / 2)) / 2)
+        weights = np.exp(scaled - scaled.max(axis=1, keepdims=True))
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+    def given(self, chances: NDArray[np.floating]) -> tuple[str, ...]:
+        """The labels that a text gets for its probabilities (K,): the best, or of several those from ½."""
+        if self.several:
+            return tuple(self.labels[k] for k in np.flatnonzero(chances >= GIVEN))
+        return (self.labels[int(chances.argmax())],)
+
+    def _cut(self, text: str | Text) -> Cut:
+        report = Report()
+        given = self.text(text)
+        return given, self.passage(given, report), tuple(report.noticed)
+
+    def _readings(self, batch: Batch) -> Iterator[Reading]:
+        scored = self.scorer.score_texts(batch)
+        if scored.scores.shape[1] != len(self.labels):
+            raise BundleError(
+                f"expected a graph that scores {len(self.labels)} labels, got one of "
+                f"{scored.scores.shape[1]}. Export the model again."
+            )
+        heights = batch["places_mask"].sum(axis=1)  # (N,)
+        for row, height in enumerate(heights):
+            yield _reading(scored, row, batch["places"][row, :height], batch["lengths"])
+
+    def _classification(
+        self, text: Text, chances: NDArray[np.float64], notes: tuple[str, ...]
+    ) -> Classification:
+        best = int(chances.argmax())
+        return Classification(
+            text=text.text,
+            label=self.labels[best],
+            score=float(chances[best]),
+            scores=dict(zip(self.labels, chances.tolist(), strict=True)),
+            labels=self.given(chances),
+            notes=notes,
+        )
+
+
+def _size(cut: Cut) -> int:
+    return sum(map(len, cut[1].sentences))
+
+
+def _reading(scored: ScoredTexts, row: int, own: NDArray[np.int64], lengths: NDArray[np.int64]) -> Reading:
+    """Text ``row`` of a batch, whose sentences are ``own``; copied, lest it keep the batch alive."""
+    return Reading(
+        scores=scored.scores[row].copy(),
+        words=tuple(scored.words[sentence, : lengths[sentence]].copy() for sentence in own),
+        sentences=scored.sentences[row, : len(own)].copy(),
+    )

@@ -1,0 +1,20 @@
+"""What a model takes as text, checked at the door."""
+
+from __future__ import annotations
+
+from gonie.errors import InputError
+
+
+def checked_text(text: str) -> str:
+    """Refuse what is not text, with where it is."""
+    if not isinstance(text, str):
+        raise InputError(expected="a text (str)", got=f"{type(text).__name__}", fix="Decode bytes first.")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            expected="text that can be written as UTF-8",
+            got=f"a lone surrogate U+{ord(text[error.start]):04X} at character {error.start}",
+            fix="Decode the bytes it came from with errors='replace'.",
+        ) from error
+    return text

@@ -1,0 +1,78 @@
+"""A trained tagger as plain values: what a bundle of the task "tag" holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import safetensors.numpy
+from numpy.typing import NDArray
+
+from gonie.data.encoding import Encoding
+from gonie.runtime.about import About, of_kind
+
+WEIGHTS = "weights.safetensors"
+CHAIN = ("transitions", "start", "end")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TagBundle:
+    """``graph`` is the serialised ONNX model; ``transitions`` (K, K), ``start`` (K,), ``end`` (K,) the chain.
+
+    ``gonie.runtime.bundle`` says what each part means on disk.
+    """
+
+    task: ClassVar[str] = "tag"
+    further: ClassVar[tuple[str, ...]] = (WEIGHTS,)
+    """Its files beside the description and the graph."""
+
+    encoding: Encoding
+    tokenizer: Mapping[str, Any]
+    graph: bytes
+    transitions: NDArray[np.float32]
+    start: NDArray[np.float32]
+    end: NDArray[np.float32]
+    constrained: bool = True
+    forbidden: Sequence[str] = ()
+    about: About = field(default_factory=About)
+
+    def describe(self) -> dict[str, Any]:
+        """What the description of a tagger has and that of another bundle has not."""
+        return {
+            "constrained": self.constrained,
+            "forbidden": list(self.forbidden),
+            "tokenizer": self.tokenizer,
+        }
+
+    def files(self) -> dict[str, bytes]:
+        """The content of its further files."""
+        chain = {name: np.ascontiguousarray(getattr(self, name), dtype=np.float32) for name in CHAIN}
+        return {WEIGHTS: safetensors.numpy.save(chain)}
+
+    @classmethod
+    def read(cls, index: Mapping[str, Any], graph: bytes, files: Mapping[str, bytes]) -> TagBundle:
+        """From a description, a graph and further files; what is wrong with them is raised as it comes."""
+        encoding = Encoding.from_json(index["encoding"])
+        forbidden = of_kind({"forbidden": [], **index}, "forbidden", list)  # which format 1 does not have
+        if not all(isinstance(rule, str) for rule in forbidden):
+            raise TypeError(f"forbidden is {json.dumps(forbidden)[:40]}")
+        return cls(
+            encoding=encoding,
+            tokenizer=of_kind(index, "tokenizer", dict),
+            graph=graph,
+            **_chain(files[WEIGHTS], len(encoding.labels)),
+            constrained=of_kind(index, "constrained", bool),
+            forbidden=forbidden,
+            about=About.read(index),
+        )
+
+
+def _chain(content: bytes, tags: int) -> dict[str, Any]:
+    weights = safetensors.numpy.load(content)
+    got = {name: weights[name].shape for name in CHAIN}
+    if got != {"transitions": (tags, tags), "start": (tags,), "end": (tags,)}:
+        raise ValueError(f"{WEIGHTS} has {got}, no chain over {tags} labels")
+    return {name: weights[name] for name in CHAIN}

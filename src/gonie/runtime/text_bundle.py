@@ -1,0 +1,49 @@
+"""A trained classifier as plain values: what a bundle of the task "classify" holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from gonie.data.text_encoding import TextEncoding
+from gonie.runtime.about import About, of_kind
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextBundle:
+    """``graph`` is the serialised ONNX model; scores by the ``temperature`` give calibrated probabilities.
+
+    ``gonie.runtime.bundle`` says what each part means on disk.
+    """
+
+    task: ClassVar[str] = "classify"
+    further: ClassVar[tuple[str, ...]] = ()
+    """Its files beside the description and the graph."""
+
+    encoding: TextEncoding
+    graph: bytes
+    temperature: float = 1.0
+    about: About = field(default_factory=About)
+
+    def describe(self) -> dict[str, Any]:
+        """What the description of a classifier has and that of another bundle has not."""
+        return {"temperature": self.temperature}
+
+    def files(self) -> dict[str, bytes]:
+        """It has no further files."""
+        return {}
+
+    @classmethod
+    def read(cls, index: Mapping[str, Any], graph: bytes, files: Mapping[str, bytes]) -> TextBundle:
+        """From a description and a graph; what is wrong with them is raised as it comes."""
+        temperature = of_kind(index, "temperature", float)
+        if not 0 < temperature < math.inf:
+            raise ValueError(f"temperature is {temperature}")
+        return cls(
+            encoding=TextEncoding.from_json(index["encoding"]),
+            graph=graph,
+            temperature=temperature,
+            about=About.read(index),
+        )

@@ -1,0 +1,33 @@
+"""A stream in groups: what would break: an answer that waits for the end of the input, or a lost text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gonie.runtime.groups import FIRST, MOST, grouped
+
+
+@given(st.lists(st.integers(0, 3 * FIRST), max_size=200))
+def test_nothing_is_lost_and_groups_grow(sizes: list[int]) -> None:
+    groups = list(grouped(sizes, lambda size: size))
+    assert [size for group in groups for size in group] == sizes
+    assert all(groups)
+    limits = [min(FIRST * 2**number, MOST) for number in range(len(groups))]
+    for group, limit in zip(groups, limits, strict=True):
+        assert sum(group[:-1]) < limit
+
+
+def test_the_first_group_comes_before_the_rest_is_read() -> None:
+    """Who pipes a log into `gonie tag` sees its first lines at once."""
+    taken: list[int] = []
+
+    def endless() -> Iterator[int]:
+        while True:
+            taken.append(FIRST)
+            yield FIRST
+
+    assert next(grouped(endless(), lambda size: size)) == [FIRST]
+    assert len(taken) == 1

@@ -1,0 +1,24 @@
+"""What is no text is refused at the door, with where it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gonie.errors import InputError
+from gonie.runtime.plain_text import checked_text
+
+
+@pytest.mark.parametrize("text", ["", "한글 \u2028 \x00", "\N{PILE OF POO}"])
+def test_any_text_is_taken_as_it_is(text: str) -> None:
+    assert checked_text(text) is text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [(b"bytes", "Decode bytes"), (None, "NoneType"), ("ab\udcff", r"U\+DCFF at character 2")],
+)
+def test_anything_else_is_refused(text: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        checked_text(text)
