@@ -107,6 +107,12 @@ class TorchReader:
     temperature: float = 1.0
     most: int = 0
 
+    def text(self, text: str | Text) -> Text:
+        return text if isinstance(text, Text) else Text(text)
+
+    def passage(self, text: str | Text) -> Passage:
+        return self.encoding.passages(self.text(text))
+
     @torch.no_grad()
     def read(self, passages: Sequence[Passage]) -> list[Reading]:
         self.most = max(self.most, sum(len(sentence) for p in passages for sentence in p.sentences))

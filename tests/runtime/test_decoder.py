@@ -91,6 +91,31 @@ def test_viterbi_is_the_best_of_all_paths(case: dict[str, Any]) -> None:
 
 
 @SETTINGS
+@given(chains(), st.integers(1, 6))
+def test_the_best_paths_are_those_of_the_list_of_all(case: dict[str, Any], n: int) -> None:
+    tags, scores = decoder_of(case).nbest(case["emissions"], case["lengths"], n)
+    for row, length in enumerate(case["lengths"]):
+        paths = enumerate_paths(case, row)
+        ranked = sorted(paths.values(), reverse=True)[:n]
+        found = [tuple(path) for path in tags[row, : len(ranked), :length].tolist()]
+        assert len(set(found)) == len(found), "no path is given twice"
+        assert scores[row, : len(ranked)] == pytest.approx(ranked, abs=1e-9)
+        assert [paths[path] for path in found] == pytest.approx(ranked, abs=1e-9)
+        assert (scores[row, len(ranked) :] == -np.inf).all()
+        assert (tags[row, len(ranked) :] == -1).all()
+        assert (tags[row, :, length:] == -1).all()
+
+
+def test_the_best_of_equals_are_all_there() -> None:
+    decoder = Decoder(transitions=np.zeros((2, 2)), start=np.zeros(2), end=np.zeros(2))
+    tags, scores = decoder.nbest(np.zeros((1, 2, 2)), [2], 5)
+    assert sorted(tags[0, :4].tolist()) == [[0, 0], [0, 1], [1, 0], [1, 1]]
+    assert scores[0].tolist() == [0, 0, 0, 0, -np.inf]
+    with pytest.raises(GonieError, match="one tag sequence or more, got 0"):
+        decoder.nbest(np.zeros((1, 2, 2)), [2], 0)
+
+
+@SETTINGS
 @given(chains())
 def test_marginals_sum_over_all_paths(case: dict[str, Any]) -> None:
     lattice = decoder_of(case).forward_backward(case["emissions"], case["lengths"])
@@ -208,7 +233,7 @@ def test_no_legal_path_is_said_clearly() -> None:
         allowed=(np.zeros((1, 1), bool), np.ones(1, bool), np.ones(1, bool)),
     )
     assert decoder.viterbi(np.zeros((1, 1, 1)), [1])[0].tolist() == [[0]]
-    for method in (decoder.viterbi, decoder.marginals):
+    for method in (decoder.viterbi, decoder.marginals, lambda *of: decoder.nbest(*of, 2)):
         with pytest.raises(
             GonieError, match="legal tag sequence for every sentence, got none for one of 2 tokens"
         ):

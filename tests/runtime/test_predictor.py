@@ -204,3 +204,15 @@ def test_threads_may_share_a_predictor(tagger: Predictor) -> None:
     for thread in threads:
         thread.join()
     assert all(got[number] == wanted for number in range(4))
+
+
+def test_emissions_are_what_is_decoded(tagger: Predictor) -> None:
+    """What explains a tag must be the scores that it was chosen by, in a sentence of any length."""
+    long = ("in", "New", "York") * MAX_TOKENS
+    sentences = [Sentence(words) for words in (("George", "sleeps"), (), long, ("York",))]
+    found = tagger.emissions(sentences)
+    assert [len(scores) for scores in found] == [2, 0, len(long), 1]
+    for sentence, scores, tagging in zip(sentences, found, tagger.tag_sentences(sentences), strict=True):
+        if sentence.words:
+            tags, _ = tagger.decoder.viterbi(scores[None], [len(sentence)])
+            assert tuple(tagger.labels[k] for k in tags[0]) == tagging.tags

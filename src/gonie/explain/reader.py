@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from gonie.data.passages import Passage
 from gonie.data.text_encoding import TextEncoding
+from gonie.data.texts.text import Text
 from gonie.runtime.reading import Reading
 
 
@@ -17,11 +18,17 @@ class Reader(Protocol):
 
     @property
     def encoding(self) -> TextEncoding:
-        """How it cuts a text into passages, and its labels."""
+        """How it turns passages into numbers, and its labels."""
 
     @property
     def temperature(self) -> float:
         """What its scores are divided by before they are probabilities."""
+
+    def text(self, text: str | Text) -> Text:
+        """A text as it is read, the marks of a string cut out."""
+
+    def passage(self, text: str | Text) -> Passage:
+        """What of a text is read."""
 
     def read(self, passages: Sequence[Passage]) -> list[Reading]:
         """What it makes of each passage, in the order asked, whatever their company."""

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from gonie.errors import GonieError
 from gonie.runtime.chain import Allowed, Chain, Floats, Ints
 from gonie.runtime.lattice import Lattice
+from gonie.runtime.nbest import nbest
 
 
 class Decoder:
@@ -49,6 +50,19 @@ class Decoder:
             after = np.where(t == sizes - 1, last, before)
             tags[:, t] = np.where(t < sizes, after, -1)
         return tags, self.chain.path_scores(scores, sizes, tags)
+
+    def nbest(self, emissions: ArrayLike, lengths: ArrayLike, n: int) -> tuple[Ints, Floats]:
+        """The n best legal tag sequences of every sentence, best first, and their scores.
+
+        Shape: emissions (B, T, K), lengths (B,) -> tags (B, n, T), -1 past a sentence's end, and scores
+        (B, n); -1 and minus infinity where a sentence has fewer than n.
+        """
+        scores, sizes = self._checked(emissions, lengths)
+        if n < 1:
+            raise GonieError(f"expected to be asked for one tag sequence or more, got {n}")
+        tags, values = nbest(self.chain, scores, sizes, n)
+        self.chain.need_a_path(values[:, 0], sizes)
+        return tags, values
 
     def posterior(self, emissions: ArrayLike, lengths: ArrayLike) -> tuple[Ints, Floats]:
         """Of every sentence the legal sequence with the most tags expected to be right, and that number.

@@ -24,7 +24,7 @@ from gonie.runtime.groups import grouped
 from gonie.runtime.plain_text import checked_text
 from gonie.runtime.scorer import Scorer
 from gonie.runtime.tagging import Labeller, Tagging
-from gonie.runtime.windows import cut_windows
+from gonie.runtime.windows import Window, cut_windows
 
 MAX_TOKENS = 1000  # a sentence longer than this is scored in windows
 WINDOW, OVERLAP = 512, 128
@@ -122,6 +122,18 @@ class Predictor:
                 taggings[i] = self._tag_long(sentence)
         return taggings
 
+    def emissions(self, sentences: Sequence[Sentence]) -> list[NDArray[np.float32]]:
+        """What the model says of each sentence before decoding: its scores, (tokens, K)."""
+        found = [np.zeros((0, len(self.labels)), dtype=np.float32)] * len(sentences)
+        short = [i for i, sentence in enumerate(sentences) if 0 < len(sentence) <= MAX_TOKENS]
+        for rows, emissions, lengths in self._score([sentences[i] for i in short]):
+            for row, scores, length in zip(rows, emissions, lengths, strict=True):
+                found[short[row]] = scores[:length]
+        for i, sentence in enumerate(sentences):
+            if len(sentence) > MAX_TOKENS:
+                found[i] = self._join(sentence, _windows(sentence))[0]
+        return found
+
     def _documents(self, texts: Iterable[Cut]) -> Iterator[Document]:
         for group in grouped(texts, _size):
             taggings = iter(self.tag_sentences([s for _, sentences in group for s in sentences]))
@@ -129,15 +141,19 @@ class Predictor:
                 yield _document(text, [(sentence, next(taggings)) for sentence in sentences])
 
     def _tag_long(self, sentence: Sentence) -> Tagging:
-        """Score in windows, join in the middle of each overlap, decode as one chain."""
-        windows = cut_windows(len(sentence), width=WINDOW, overlap=OVERLAP)
+        """Score in windows, decode as one chain."""
+        windows = _windows(sentence)
+        (tagging,) = self._label(self._join(sentence, windows), np.array([len(sentence)]))
+        return tagging._replace(windows=len(windows))
+
+    def _join(self, sentence: Sentence, windows: list[Window]) -> NDArray[np.float32]:
+        """The scores of all windows, joined in the middle of each overlap: (1, T, K)."""
         joined = np.empty((1, len(sentence), len(self.labels)), dtype=np.float32)  # (1, T, K)
         for rows, emissions, _ in self._score([_slice(sentence, w.start, w.end) for w in windows]):
             for row, scores in zip(rows, emissions, strict=True):
                 w = windows[row]
                 joined[0, w.first : w.last] = scores[w.first - w.start : w.last - w.start]
-        (tagging,) = self._label(joined, np.array([len(sentence)]))
-        return tagging._replace(windows=len(windows))
+        return joined
 
     def _score(self, sentences: list[Sentence]) -> Iterator[Scored]:
         """Scores of all sentences, batch by batch, like lengths together."""
@@ -188,6 +204,10 @@ def _notes(number: int, tagging: Tagging) -> list[str]:
         f"sentence {number} has {len(tagging.tags):,} tokens without a sentence end: "
         f"scored in {tagging.windows} overlapping windows of {WINDOW}"
     ]
+
+
+def _windows(sentence: Sentence) -> list[Window]:
+    return cut_windows(len(sentence), width=WINDOW, overlap=OVERLAP)
 
 
 def _slice(sentence: Sentence, start: int, end: int) -> Sentence:

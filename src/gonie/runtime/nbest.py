@@ -1,0 +1,55 @@
+"""The n best tag sequences of every sentence, exactly: Viterbi with the n best prefixes of a tag, not one."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gonie.runtime.chain import Chain, Floats, Ints
+
+
+def nbest(chain: Chain, emissions: NDArray[np.floating], lengths: Ints, n: int) -> tuple[Ints, Floats]:
+    """The n paths of highest score, best first.
+
+    A path that is among the n best to its end is among the n best to each of its tags, so that n prefixes of
+    each tag are enough to go on from. The largest score of a step is taken off and added again at the end, so
+    that long sentences lose no digits. Paths of the same score come in any order, but always in the same.
+
+    Shape: emissions (B, T, K) finite, lengths (B,) -> tags (B, n, T), -1 past a sentence's end, and scores
+    (B, n); -1 and minus infinity where a sentence has fewer than n paths.
+    """
+    steps = emissions.transpose(1, 0, 2).astype(np.float64)  # (T, B, K)
+    T, B, K = steps.shape
+    best = np.full((B, K, n), -np.inf)  # entry (b, k, i): the i-th best prefix that ends in tag k
+    best[:, :, 0] = chain.start + steps[0]
+    taken = np.zeros((B, 1, 1))
+    choices = np.empty((T, B, K * n), dtype=np.int64)  # for each prefix, which of those of the step before
+    for t in range(1, T):
+        reached = best[:, :, :, None] + chain.transitions[:, None, :]  # (B, from, n, to)
+        found, choice = _largest(reached.reshape(B, K * n, K).transpose(0, 2, 1), n)  # (B, to, n) each
+        found += steps[t][:, :, None]
+        top = _top(found)
+        going = t < lengths  # (B,)
+        best = np.where(going[:, None, None], found - top, best)
+        taken += np.where(going[:, None, None], top, 0.0)
+        choices[t] = np.where(going[:, None], choice.reshape(B, K * n), np.arange(K * n))
+    scores, last = _largest((best + chain.end[:, None]).reshape(B, K * n), n)  # (B, n) each
+    tags = np.empty((B, n, T), dtype=np.int64)
+    for t in range(T - 1, -1, -1):
+        tags[:, :, t] = last // n
+        last = np.take_along_axis(choices[t], last, axis=1) if t else last
+    inside = np.arange(T) < lengths[:, None, None]  # (B, 1, T)
+    tags[~(inside & np.isfinite(scores)[:, :, None])] = -1
+    return tags, scores + taken[:, :, 0]
+
+
+def _largest(values: Floats, n: int) -> tuple[Floats, Ints]:
+    """The n largest of the last axis, largest first, and where they are; of equals the first."""
+    order = np.argsort(-values, axis=-1, kind="stable")[..., :n]
+    return np.take_along_axis(values, order, axis=-1), order
+
+
+def _top(prefixes: Floats) -> Floats:
+    """The largest score of each sentence, 0 where there is none. Shape: (B, K, n) -> (B, 1, 1)."""
+    top = prefixes.max(axis=(1, 2), keepdims=True)
+    return np.where(np.isfinite(top), top, 0.0)
