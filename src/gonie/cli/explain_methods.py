@@ -1,0 +1,63 @@
+"""Which methods `gonie explain` uses, and the model in torch that gradients need."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from gonie.errors import InputError, MissingExtraError
+from gonie.explain.explanation import Method
+from gonie.explain.methods import GRADIENTS
+
+if TYPE_CHECKING:
+    from torch import nn
+
+Asked = Literal["attention", "gradients", "erasure"]
+NAMES: Mapping[str, Method] = {"attention": "attention", "gradients": GRADIENTS, "erasure": "erasure"}
+"""What each method is called on the command line."""
+NEEDED = {"torch": "train", "captum": "explain"}
+"""What gradients need, and the extra that brings it."""
+
+
+class Chosen(NamedTuple):
+    """The methods, the model in torch if they need it, and what the user should know about the choice."""
+
+    methods: tuple[Method, ...]
+    model: nn.Module | None
+    notes: tuple[str, ...] = ()
+
+
+def choose(asked: Sequence[Asked], known: Collection[Method], folder: Path) -> Chosen:
+    """Those asked for, or all that this kind of model knows.
+
+    Gradients that were asked for and cannot be had are refused; else they are left out, and it is said.
+    """
+    wanted = tuple(dict.fromkeys(NAMES[name] for name in asked)) or tuple(known)
+    for method in wanted:
+        if method not in known:
+            raise InputError(expected=f"methods among {', '.join(known)}", got=method)
+    if GRADIENTS not in wanted:
+        return Chosen(wanted, None)
+    try:
+        return Chosen(wanted, _trained(folder))
+    except (InputError, MissingExtraError) as error:
+        if asked:
+            raise
+        left = tuple(method for method in wanted if method != GRADIENTS)
+        return Chosen(left, None, (f"Without integrated gradients: {error}",))
+
+
+def _trained(folder: Path) -> nn.Module:
+    for package, extra in NEEDED.items():
+        if find_spec(package) is None:
+            raise MissingExtraError(package, extra=extra, purpose="integrated gradients")
+    if not (folder / "best.safetensors").is_file():
+        raise InputError(
+            expected="the run folder, whose weights gradients are taken of",
+            got=f"{folder}, a bundle alone",
+        )
+    from gonie.models.trained import load_trained
+
+    return load_trained(folder).model
