@@ -218,7 +218,9 @@ def test_labels_keep_their_colours() -> None:
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 def test_progress_on_a_terminal_takes_nothing_from_the_results(ner: str, tmp_path: Path) -> None:
     (tmp_path / "many.txt").write_text("George sleeps .\n" * 2_000)
-    program = "import gonie.cli.tag_progress as p; p.PATIENCE = 0.0; from gonie.cli.main import main; main()"
+    program = (
+        "import gonie.cli.stream_progress as p; p.PATIENCE = 0.0; from gonie.cli.main import main; main()"
+    )
     terminal, side = os.openpty()
     with open(tmp_path / "out", "wb") as out:
         done = subprocess.run(

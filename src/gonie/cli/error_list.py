@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gonie.cli.tag_output import safe
+from gonie.cli.stream_output import safe
 from gonie.data.files import atomic_write
 from gonie.data.report import count
 from gonie.metrics.error_files import E, Write

@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from gonie.cli import check_gradients, compare, data, demo, evaluate, tag, train, vectors
+from gonie.cli import check_gradients, classify, compare, data, demo, evaluate, tag, train, vectors
 from gonie.errors import GonieError, MissingExtraError
 
 EXTRAS = {"torch": "train", "onnx": "train", "psutil": "train", "tomli_w": "train", "matplotlib": "train"}
@@ -16,7 +16,7 @@ EXTRAS = {"torch": "train", "onnx": "train", "psutil": "train", "tomli_w": "trai
 
 app = typer.Typer(
     name="gonie",
-    help="Train, score and use sequence taggers: BiLSTM-CRF and its family, English and Korean.",
+    help="Train, score and use taggers and text classifiers: BiLSTM-CRF and its family, English and Korean.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -25,6 +25,7 @@ app.command()(demo.demo)
 app.command()(train.train)
 app.command()(evaluate.evaluate)
 app.command()(tag.tag)
+app.command()(classify.classify)
 app.command()(compare.compare)
 app.command()(vectors.vectors)
 app.command()(check_gradients.check_gradients)
@@ -45,7 +46,7 @@ def options(
         False, "--version", callback=_version, is_eager=True, help="Print the version."
     ),
 ) -> None:
-    """Train, score and use sequence taggers: BiLSTM-CRF and its family, English and Korean."""
+    """Train, score and use taggers and text classifiers: BiLSTM-CRF and its family, English and Korean."""
 
 
 def main() -> None:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-from gonie.data.files import STANDARD_INPUT, display, is_utf8, lines
+from gonie.cli.stream_input import Place, check_one_source, is_typed, read_lines
+from gonie.data.files import STANDARD_INPUT
 from gonie.data.formats import ReadOptions, read
 from gonie.data.jsonl import read_record
 from gonie.data.report import Report
 from gonie.data.types import Document, Sentence
 from gonie.errors import InputError
 from gonie.runtime.predictor import Predictor
-
-ARGUMENT = "TEXT"  # what messages call the text on the command line
-Place = tuple[str, int, str]
-"""A file, a line number and the line."""
 
 
 def documents(
@@ -26,39 +22,13 @@ def documents(
     """The tagged documents of what the user named, in order."""
     if kind not in KINDS and kind != "conll":
         raise InputError(expected=f"--input {', '.join([*KINDS, 'conll'])}", got=repr(kind))
-    if text is not None and files:
-        raise InputError(expected="a TEXT or --file", got="both", fix="Give one of them.")
+    check_one_source(text, files)
     if kind == "conll":
         return tagger.pipe_sentences(_columns(tagger, text, files))
-    typed = text is None and not files and sys.stdin.isatty()
-    rows = _lines(text, files)
-    if not typed:
+    rows = read_lines(text, files)
+    if not is_typed(text, files):
         return KINDS[kind](tagger, rows)
-    # a person who types gets an answer to each line, not to many together
     return chain.from_iterable(KINDS[kind](tagger, [row]) for row in rows)
-
-
-def _lines(text: str | None, files: Sequence[str | Path]) -> Iterator[Place]:
-    if text is not None:
-        return iter([(ARGUMENT, 1, _whole(text))])
-    return chain.from_iterable(_of_file(path) for path in files or [STANDARD_INPUT])
-
-
-def _whole(text: str) -> str:
-    """The argument, unless the terminal sent bytes that are not UTF-8."""
-    if is_utf8(text):
-        return text
-    raise InputError(
-        path=ARGUMENT,
-        expected="UTF-8",
-        got=f"a lone surrogate in {text[:60]!r}",
-        fix="Check the terminal's encoding",
-    )
-
-
-def _of_file(path: str | Path) -> Iterator[Place]:
-    name = display(path)
-    return ((name, number, line) for number, line in lines(path))
 
 
 def _texts(tagger: Predictor, rows: Iterable[Place]) -> Iterator[Document]:

@@ -3,46 +3,30 @@
 from __future__ import annotations
 
 import json
-import re
-import sys
 from collections.abc import Callable
-from io import TextIOWrapper
 
-from rich.console import Console
 from rich.text import Text
 
+from gonie.cli.stream_output import DIGITS, open_output, printer, put, safe
 from gonie.data.jsonl import document_record
 from gonie.data.schemes import IOB2, Scheme, from_spans, to_spans
 from gonie.data.types import Document
-from gonie.errors import InputError
 
 Write = Callable[[Document], None]
 
 OUTPUTS = ("pretty", "conll", "jsonl")
 COLORS = ("cyan", "green", "magenta", "yellow", "blue", "red")
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # what could steer a terminal
-DIGITS = 6  # of a score in JSON
 
 
 def writer(kind: str, scheme: Scheme) -> Write:
-    """What writes a document to standard output, in UTF-8, flushed at once."""
-    if kind not in OUTPUTS:
-        raise InputError(expected=f"--output {', '.join(OUTPUTS)}", got=repr(kind))
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")
+    """What writes a document to standard output."""
+    open_output(kind, OUTPUTS)
     if kind == "jsonl":
-        return lambda document: _put(jsonl(document))
+        return lambda document: put(jsonl(document))
     if kind == "conll":
-        return lambda document: _put(conll(document, scheme))
-    if sys.stdout.isatty():
-        console, colors = Console(highlight=False, soft_wrap=True), Colors()
-        return lambda document: console.print(pretty(document, scheme, colors))
-    return lambda document: _put(pretty(document, scheme, Colors()).plain + "\n")
-
-
-def _put(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()
+        return lambda document: put(conll(document, scheme))
+    show, colors = printer(), Colors()
+    return lambda document: show(pretty(document, scheme, colors))
 
 
 def jsonl(document: Document) -> str:
@@ -108,8 +92,3 @@ def _tagged(document: Document, colors: Colors) -> Text:
             line.append(f"/{token.tag}", style=colors[token.tag or ""])
         lines.append(line)
     return Text("\n").join(lines)
-
-
-def safe(text: str) -> str:
-    """Control characters made visible, so that no text can steer the terminal it is shown on."""
-    return CONTROL.sub("\ufffd", text)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gonie.cli.tag_output import safe
+from gonie.cli.stream_output import safe
 
 if TYPE_CHECKING:
     from gonie.training.word_vectors import Word, WordVectors

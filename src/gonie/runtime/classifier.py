@@ -24,6 +24,7 @@ from gonie.runtime.long_texts import bounded
 from gonie.runtime.plain_text import checked_text
 from gonie.runtime.reading import Reading
 from gonie.runtime.scorer import Batch, ScoredTexts, TextScorer
+from gonie.runtime.text_options import text_options
 
 BATCH_CELLS, BATCH_TEXTS = 8192, 128
 GIVEN = 0.5  # the probability from which a label is given where a text may have several
@@ -67,8 +68,7 @@ class TextClassifier:
     @property
     def marks(self) -> tuple[str, ...]:
         """The names of the marks that the model was trained with."""
-        data = self.recipe.get("data")
-        return tuple(data.get("marks", ())) if isinstance(data, Mapping) else ()
+        return text_options(self.recipe).marks
 
     def __call__(self, text: str | Text) -> Classification:
         """Classify one text."""

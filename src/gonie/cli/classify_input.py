@@ -1,0 +1,101 @@
+"""What `gonie classify` reads: a text, files or standard input, as lines, JSON or tables."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gonie.cli.stream_input import Place, check_one_source, is_typed, read_lines
+from gonie.data.files import STANDARD_INPUT
+from gonie.data.jsonl import read_record
+from gonie.data.report import Report
+from gonie.data.texts.source import read_texts
+from gonie.data.texts.text import Text
+from gonie.data.types import Classification
+from gonie.errors import InputError
+from gonie.runtime.classifier import TextClassifier
+from gonie.runtime.text_options import text_options
+
+TABLES = ("tsv", "csv")
+
+
+class Given(NamedTuple):
+    """A text to classify, and the JSON object it stood in, if any."""
+
+    text: Text
+    record: Mapping[str, Any] | None = None
+
+
+class Labelled(NamedTuple):
+    """What was given, and what the model says of it."""
+
+    given: Given
+    found: Classification
+
+
+def classified(
+    classifier: TextClassifier,
+    *,
+    text: str | None,
+    files: Sequence[str | Path],
+    kind: str,
+    report: Report,
+) -> Iterator[Labelled]:
+    """The labels of what the user named, in order; ``report`` gets what of tables was left out."""
+    if kind not in (*KINDS, *TABLES):
+        raise InputError(expected=f"--input {', '.join([*KINDS, *TABLES])}", got=repr(kind))
+    check_one_source(text, files)
+    if kind in TABLES:
+        return _labelled(classifier, _tables(classifier, text, files, kind, report))
+    rows = (KINDS[kind](classifier, row) for row in read_lines(text, files))
+    known = (given for given in rows if given is not None)
+    if not is_typed(text, files):
+        return _labelled(classifier, known)
+    return chain.from_iterable(_labelled(classifier, [given]) for given in known)
+
+
+def _labelled(classifier: TextClassifier, texts: Iterable[Given]) -> Iterator[Labelled]:
+    """Each text with its label; those that were read ahead wait for theirs."""
+    waiting: deque[Given] = deque()
+
+    def noted() -> Iterator[Text]:
+        for given in texts:
+            waiting.append(given)
+            yield given.text
+
+    return (Labelled(waiting.popleft(), found) for found in classifier.pipe(noted()))
+
+
+def _line(classifier: TextClassifier, row: Place) -> Given:
+    """A line is a text."""
+    path, number, line = row
+    return Given(classifier.text(line, path=path, line=number))
+
+
+def _record(classifier: TextClassifier, row: Place) -> Given | None:
+    """A line is a JSON object with a text; blank ones are passed over."""
+    path, number, line = row
+    if not line.strip():
+        return None
+    key = text_options(classifier.recipe).text_column
+    record = read_record(line, path, number, key=key)
+    return Given(classifier.text(record[key], path=path, line=number), record)
+
+
+KINDS: Mapping[str, Callable[[TextClassifier, Place], Given | None]] = {"text": _line, "jsonl": _record}
+
+
+def _tables(
+    classifier: TextClassifier, text: str | None, files: Sequence[str | Path], kind: str, report: Report
+) -> Iterator[Given]:
+    """The texts of tables, found by the header as in training."""
+    if text is not None:
+        raise InputError(expected=f"--input {kind} with --file or standard input", got="a TEXT")
+    options = text_options(classifier.recipe, format=kind, label_column=None)
+    for path in files or [STANDARD_INPUT]:
+        own = Report()
+        yield from map(Given, read_texts(path, options, own))
+        report.skipped.update(own.skipped)

@@ -1,0 +1,66 @@
+"""How `gonie classify` writes a label: for the eye, or as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from rich.text import Text
+
+from gonie.cli.classify_input import Labelled
+from gonie.cli.stream_output import DIGITS, open_output, printer, put, safe
+from gonie.data.types import Classification
+
+Write = Callable[[Labelled], None]
+
+OUTPUTS = ("pretty", "jsonl")
+NONE = "–"  # where a text has none of several labels
+
+
+def writer(kind: str, *, several: bool, alone: bool) -> Write:
+    """What writes a label to standard output; a text that comes ``alone`` is shown with every score."""
+    open_output(kind, OUTPUTS)
+    if kind == "jsonl":
+        return lambda labelled: put(jsonl(labelled, several=several))
+    show = printer()
+    if alone:
+        return lambda labelled: show(all_scores(labelled.found))
+    return lambda labelled: show(pretty(labelled.found))
+
+
+def jsonl(labelled: Labelled, *, several: bool) -> str:
+    """One line: the object that was given, or the text, with the label and every label's probability."""
+    found = labelled.found
+    record: dict[str, Any] = {
+        **(labelled.given.record or {"text": found.text}),
+        "label": found.label,
+        "score": round(found.score, DIGITS),
+        "scores": {label: round(score, DIGITS) for label, score in found.scores.items()},
+    }
+    if several:
+        record["labels"] = list(found.labels)
+    if found.notes:
+        record["notes"] = list(found.notes)
+    return json.dumps(record, ensure_ascii=False) + "\n"
+
+
+def pretty(found: Classification) -> Text:
+    """One line: ``positive 0.982  A good film.``, or the labels given of several."""
+    shown = Text()
+    for label in found.labels or (NONE,):
+        shown.append(safe(label), style="bold green")
+        shown.append(f" {found.scores[label]:.3f}  " if label in found.scores else "  ", style="dim")
+    return shown.append(safe(" ".join(found.text.split())))
+
+
+def all_scores(found: Classification) -> Text:
+    """A line a label, the most probable first, those given in colour."""
+    ranked = sorted(found.scores.items(), key=lambda item: -item[1])
+    width = max(len(label) for label in found.scores)
+    return Text("\n").join(
+        Text.assemble(
+            (safe(label).ljust(width), "bold green" if label in found.labels else ""), f"  {score:.3f}"
+        )
+        for label, score in ranked
+    )

@@ -1,0 +1,50 @@
+"""What commands that take a text, files or standard input have in common: the lines they read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+
+from gonie.data.files import STANDARD_INPUT, display, is_utf8, lines
+from gonie.errors import InputError
+
+ARGUMENT = "TEXT"  # what messages call the text on the command line
+Place = tuple[str, int, str]
+"""A file, a line number and the line."""
+
+
+def check_one_source(text: str | None, files: Sequence[str | Path]) -> None:
+    """Refuse a text beside files."""
+    if text is not None and files:
+        raise InputError(expected="a TEXT or --file", got="both", fix="Give one of them.")
+
+
+def is_typed(text: str | None, files: Sequence[str | Path]) -> bool:
+    """Does a person type the lines, who wants an answer to each and not to many together?"""
+    return text is None and not files and sys.stdin.isatty()
+
+
+def read_lines(text: str | None, files: Sequence[str | Path]) -> Iterator[Place]:
+    """The text on the command line, or each line of the files or of standard input."""
+    if text is not None:
+        return iter([(ARGUMENT, 1, _whole(text))])
+    return chain.from_iterable(_of_file(path) for path in files or [STANDARD_INPUT])
+
+
+def _whole(text: str) -> str:
+    """The argument, unless the terminal sent bytes that are not UTF-8."""
+    if is_utf8(text):
+        return text
+    raise InputError(
+        path=ARGUMENT,
+        expected="UTF-8",
+        got=f"a lone surrogate in {text[:60]!r}",
+        fix="Check the terminal's encoding",
+    )
+
+
+def _of_file(path: str | Path) -> Iterator[Place]:
+    name = display(path)
+    return ((name, number, line) for number, line in lines(path))

@@ -1,0 +1,43 @@
+"""What commands that write a result a text have in common: standard output, in UTF-8, flushed at once."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Sequence
+from io import TextIOWrapper
+
+from rich.console import Console
+from rich.text import Text
+
+from gonie.errors import InputError
+
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # what could steer a terminal
+DIGITS = 6  # of a score in JSON
+
+
+def open_output(kind: str, known: Sequence[str]) -> None:
+    """Refuse a kind of output that is not known, and see to it that any character can be written."""
+    if kind not in known:
+        raise InputError(expected=f"--output {', '.join(known)}", got=repr(kind))
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+
+
+def put(text: str) -> None:
+    """Write lines as they are."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def printer() -> Callable[[Text], None]:
+    """What writes for the eye: in colour on a terminal, plain into a file."""
+    if not sys.stdout.isatty():
+        return lambda shown: put(shown.plain + "\n")
+    console = Console(highlight=False, soft_wrap=True)
+    return console.print
+
+
+def safe(text: str) -> str:
+    """Control characters made visible, so that no text can steer the terminal it is shown on."""
+    return CONTROL.sub("\ufffd", text)

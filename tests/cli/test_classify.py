@@ -1,0 +1,150 @@
+"""`gonie classify` as a user meets it: every input and output on a toy model whose answers are known."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gonie.runtime.bundle import write_bundle
+
+Gonie = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def reviews(tmp_path_factory: pytest.TempPathFactory, text_bundle: Any) -> Path:
+    folder = tmp_path_factory.mktemp("reviews")
+    write_bundle(folder / "bundle", text_bundle(recipe={"data": {"text_column": "review"}}))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory, text_bundle: Any) -> Path:
+    folder = tmp_path_factory.mktemp("several")
+    write_bundle(folder / "bundle", text_bundle(several=True))
+    return folder
+
+
+def test_a_text_is_shown_with_every_score(gonie: Gonie, reviews: Path) -> None:
+    outcome = gonie("classify", reviews, "good")
+    assert (outcome.code, outcome.out) == (0, "positive  0.982\nnegative  0.018\n"), outcome.err
+
+
+def test_lines_get_a_line_each_in_the_order_given(gonie: Gonie, reviews: Path, tmp_path: Path) -> None:
+    for name, line in {"b": "bad", "a": "good\n\nbad"}.items():
+        (tmp_path / name).write_text(f"{line}\n")
+    outcome = gonie("classify", reviews, "--file", tmp_path / "b", "--file", tmp_path / "a")
+    assert outcome.code == 0, outcome.err
+    assert [line.split("  ")[0] for line in outcome.out.splitlines()] == [
+        "negative 0.982",
+        "positive 0.982",
+        "negative 0.500",
+        "negative 0.982",
+    ]
+    assert outcome.out.splitlines()[0] == "negative 0.982  bad"
+
+
+def test_standard_input_and_json(gonie: Gonie, reviews: Path) -> None:
+    outcome = gonie("classify", reviews, "--output", "jsonl", stdin="good\nbad 한글\n".encode())
+    first, second = map(json.loads, outcome.out.splitlines())
+    assert first == {
+        "text": "good",
+        "label": "positive",
+        "score": 0.982014,
+        "scores": {"negative": 0.017986, "positive": 0.982014},
+    }
+    assert (second["text"], second["label"]) == ("bad 한글", "negative")
+
+
+def test_objects_keep_their_other_keys(gonie: Gonie, reviews: Path) -> None:
+    """Who sends a table of reviews through wants its ids back."""
+    rows = [{"id": 7, "review": "bad", "who": {"name": "Ana"}}, {"review": "good", "label": "gold"}]
+    given = "\n\n".join(json.dumps(row) for row in rows).encode()
+    outcome = gonie("classify", reviews, "--input", "jsonl", "--output", "jsonl", stdin=given)
+    one, other = map(json.loads, outcome.out.splitlines())
+    assert list(one) == ["id", "review", "who", "label", "score", "scores"]
+    assert (one["id"], one["who"], one["label"]) == (7, {"name": "Ana"}, "negative")
+    assert other["label"] == "positive"
+
+
+def test_several_labels_are_listed(gonie: Gonie, several: Path) -> None:
+    (record,) = map(json.loads, gonie("classify", several, "good bad", "--output", "jsonl").out.splitlines())
+    assert record["labels"] == ["negative", "positive"]
+    assert gonie("classify", several, stdin=b"good bad").out == "negative 0.881  positive 0.881  good bad\n"
+
+
+@pytest.mark.parametrize(("kind", "apart"), [("tsv", "\t"), ("csv", ",")])
+def test_tables_are_read_by_the_columns_of_training(
+    gonie: Gonie, reviews: Path, tmp_path: Path, kind: str, apart: str
+) -> None:
+    rows = [("id", "review", "label"), ("1", "good", "?"), ("2", " ", "?"), ("3", "bad", "?")]
+    path = tmp_path / "table"
+    path.write_text("".join(apart.join(row) + "\n" for row in rows))
+    outcome = gonie("classify", reviews, "--input", kind, "--file", path)
+    assert outcome.out == "positive 0.982  good\nnegative 0.982  bad\n"
+    assert "skipped 1 rows with an empty text" in outcome.err
+
+
+def test_marks_are_read_as_in_training(gonie: Gonie, tmp_path: Path, text_bundle: Any) -> None:
+    write_bundle(tmp_path / "b", text_bundle(recipe={"data": {"marks": ["e1"]}}))
+    outcome = gonie("classify", tmp_path / "b", "the <e1>film</e1> bad", "--output", "jsonl")
+    record = json.loads(outcome.out)
+    assert (record["text"], record["label"]) == ("the film bad", "positive")
+    outcome = gonie("classify", tmp_path / "b", stdin=b"good\nthe <e1>film bad\n")
+    assert outcome.refused("standard input:2: expected marks that open and close")
+
+
+def test_what_was_not_read_is_told_once(gonie: Gonie, tmp_path: Path, text_bundle: Any) -> None:
+    write_bundle(tmp_path / "b", text_bundle(upper=True, max_sentences=1))
+    outcome = gonie("classify", tmp_path / "b", stdin=b"good. bad.\ngood. bad. bad.\ngood\n")
+    assert outcome.out.count("positive") == 3
+    assert outcome.err == "note: texts cut to 1 sentences: 2 texts\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--input", "xml"], "expected --input text, jsonl, tsv, csv, got 'xml'"),
+        (["--output", "xml"], "expected --output pretty, jsonl, got 'xml'"),
+        (["good", "--file", "x"], "expected a TEXT or --file, got both"),
+        (["good", "--input", "tsv"], "expected --input tsv with --file or standard input"),
+        (["{", "--input", "jsonl"], "TEXT:1: expected a JSON object"),
+        (['{"text": "x"}', "--input", "jsonl"], 'TEXT:1: expected a JSON object with "review"'),
+        (["ab\udcff"], "lone surrogate"),
+        (["--file", "nothing.txt"], "nothing.txt: expected a file"),
+    ],
+)
+def test_what_cannot_work_is_said(gonie: Gonie, reviews: Path, arguments: list[str], message: str) -> None:
+    assert gonie("classify", reviews, *arguments).refused(message)
+
+
+def test_the_other_kind_of_model_is_said(gonie: Gonie, reviews: Path, toy_run: Path) -> None:
+    assert gonie("tag", reviews, "good").refused("got one that classifies texts", "gonie classify")
+    assert gonie("classify", toy_run, "good").refused("got one that tags words", "gonie tag")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_progress_on_a_terminal_takes_nothing_from_the_results(reviews: Path, tmp_path: Path) -> None:
+    (tmp_path / "many.txt").write_text("good film\n" * 2_000)
+    program = "from gonie.cli import main, stream_progress as p; p.PATIENCE = 0.0; main.main()"
+    terminal, side = os.openpty()
+    with open(tmp_path / "out", "wb") as out:
+        done = subprocess.run(
+            [sys.executable, "-c", program, "classify", reviews, "--file", str(tmp_path / "many.txt")],
+            stdout=out,
+            stderr=side,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TERM": "xterm"},
+            check=False,
+        )
+    os.close(side)
+    shown = os.read(terminal, 1 << 16)
+    os.close(terminal)
+    assert done.returncode == 0
+    assert (tmp_path / "out").read_text().count("positive 0.881  good film\n") == 2_000
+    assert b"characters" in shown

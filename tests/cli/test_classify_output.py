@@ -1,0 +1,26 @@
+"""Labels for the eye: no text can steer the terminal, and no label is lost."""
+
+from __future__ import annotations
+
+from gonie.cli.classify_output import all_scores, pretty
+from gonie.data.types import Classification
+
+
+def found(text: str, scores: dict[str, float], labels: tuple[str, ...]) -> Classification:
+    best = max(scores, key=lambda label: scores[label])
+    return Classification(text=text, label=best, score=scores[best], scores=scores, labels=labels)
+
+
+def test_a_text_is_one_line_and_cannot_steer_the_terminal() -> None:
+    shown = pretty(found("\x1b[2J one\n two\ttabs", {"a\x07": 0.75, "b": 0.25}, ("a\x07",)))
+    assert shown.plain == "a\ufffd 0.750  \ufffd[2J one two tabs"
+
+
+def test_none_of_several_labels_is_a_dash() -> None:
+    assert pretty(found("text", {"a": 0.2, "b": 0.1}, ())).plain == "–  text"
+
+
+def test_every_label_has_its_line_the_likeliest_first() -> None:
+    scores = {"a": 0.1, "longer": 0.7, "b": 0.2}
+    shown = all_scores(found("text", scores, ("longer",))).plain
+    assert shown == "longer  0.700\nb       0.200\na       0.100"
