@@ -88,7 +88,7 @@ def test_a_text_is_shown_with_its_labels_and_every_method() -> None:
     screen = Screen()
     screen.display.text(text_explanation())
     for due in ("positive 0.8000", "gold is negative", "a.tsv:7", "2 more", "not(0.250) bad(0.750) [red]",
-                "not(+0.500) bad(-0.250)", "+0.0125 unexplained"):  # fmt: skip
+                "not(+0.500) bad(-0.250)", "; 0.0125 unexplained"):  # fmt: skip
         assert due in screen.text, due
 
 

@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from gonie.cli.explain_methods import Asked
-
 CANDIDATES = 5
 
 
@@ -31,8 +29,10 @@ def explain(
         Path | None, typer.Option("--html", metavar="FILE", help="Write a self-contained page to FILE.")
     ] = None,
     method: Annotated[
-        list[Asked] | None,
-        typer.Option(help="Only this method. Repeatable; all that the model allows if not given."),
+        list[str] | None,
+        typer.Option(
+            help="attention, gradients or erasure. Repeatable; all that the model allows if not given."
+        ),
     ] = None,
     label: Annotated[
         str | None,

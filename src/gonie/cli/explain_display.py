@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
+from pathlib import Path
 
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from gonie.cli.heat_text import coloured, heat_text, key_text, side
-from gonie.cli.tag_output import safe
+from gonie.cli.stream_output import safe
 from gonie.explain.explanation import (
     Faithfulness,
     SpanExplanation,
@@ -27,6 +28,7 @@ from gonie.explain.render.verdict import DIGITS, is_control, measured_on, standi
 
 MOST_LABELS, TOP, BAR = 8, 3, 30
 """How many labels of a text and tags of a token are shown, and how long the bar of a certain label is."""
+PIPED_WIDTH = 160  # where there is no terminal, a table keeps its columns
 CELL = 7  # columns of the terminal that a number of the transition table takes
 MOVES = 12  # how many moves are listed where the table is too wide
 
@@ -36,6 +38,8 @@ class ExplanationDisplay:
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(highlight=False)
+        if console is None and not self._console.is_terminal:
+            self._console.width = PIPED_WIDTH
         self._colours = self._console.color_system is not None and not self._console.no_color
 
     def begin(
@@ -79,6 +83,12 @@ class ExplanationDisplay:
         wide = max(map(len, transitions.labels), default=0) + (len(transitions.labels) + 1) * CELL
         narrow = wide > self._console.width or any(len(label) >= CELL for label in transitions.labels)
         self._print(_strongest(transitions) if narrow else self._table(transitions))
+        if narrow:
+            self._print(Text("the strongest moves; the page (--html) has them all", "dim"))
+
+    def wrote(self, page: Path) -> None:
+        """Where the page is."""
+        self._print(Text(f"page: {safe(str(page))}", "dim"))
 
     def _strip(self, rows: Rows, weights: Weights) -> None:
         self._print(Text.assemble((weights.method, "bold"), (f", {safe(about(weights))}", "dim")))
@@ -171,8 +181,6 @@ def _strongest(transitions: Transitions) -> Table:
     grid = _grid(("from", "to", "score"))
     for one, other, score in found:
         grid.add_row(Text(safe(one)), Text(safe(other)), f"{score:+.2f}")
-    grid.caption = f"the {len(found)} strongest moves; a page (--html) has them all"
-    grid.caption_justify = "left"
     return grid
 
 

@@ -15,6 +15,8 @@ I = TypeVar("I")  # noqa: E741 (a text or a sentence)
 
 MOST, FEWEST, BUDGET = 100, 10, 10_000_000
 """How many texts are measured on at most, at least, and in tokens read: about a minute on a CPU."""
+AGAIN = 300
+"""How often an answer is asked for again, about: for a few methods, draws and shares of the tokens."""
 
 
 @dataclass(frozen=True)
@@ -38,16 +40,18 @@ def figures_of(items: Iterable[I], file: Path, folder: Path, what: str) -> HeldO
     return HeldOut(items, file.name, Kept(folder, digest(parts)))
 
 
-def affordable(items: Iterable[I], size: Callable[[I], int]) -> list[I]:
-    """The first items, no more than can be measured in about a minute.
+def cost(tokens: int, answers: int = 1) -> int:
+    """How many tokens are read for so many answers about a text: each is left out once, and all of it is
+    read again and again."""
+    return answers * tokens * (tokens + AGAIN)
 
-    Of an item of T tokens, leaving each out in turn reads T times T, and the measures a few hundred times T.
-    """
+
+def affordable(items: Iterable[I], price: Callable[[I], int]) -> list[I]:
+    """The first items, no more than can be measured in about a minute."""
     chosen: list[I] = []
     spent = 0
     for item in items:
-        tokens = size(item)
-        spent += tokens * (tokens + 300)
+        spent += price(item)
         if len(chosen) == MOST or (spent > BUDGET and len(chosen) >= FEWEST):
             break
         chosen.append(item)

@@ -32,15 +32,15 @@ class Job(Generic[I, E]):
     """How one task is explained.
 
     ``explain`` gives an explanation for each item, ``measure`` what they say about faithfulness, with its
-    progress in items; ``size`` is how many tokens an item has. ``noun`` is what is measured on. ``close``
-    shows what comes once, after all items.
+    progress in items; ``price`` is how many tokens that reads for an item. ``noun`` is what is measured on.
+    ``close`` shows what comes once, after all items.
     """
 
     noun: str
     warning: str
     explain: Callable[[Iterable[I], Sequence[Method]], Iterator[E]]
     measure: Callable[[Sequence[E], Callable[[int], None]], list[Faithfulness]]
-    size: Callable[[I], int]
+    price: Callable[[I], int]
     show: Callable[[ExplanationDisplay, E], None]
     render: Callable[[Sequence[E], Sequence[Faithfulness], Sequence[str]], str]
     close: Callable[[ExplanationDisplay], None] = _nothing
@@ -74,13 +74,12 @@ def run_job(
     job.close(display)
     if html:
         atomic_write(html, job.render(shown, figures, said))
+        display.wrote(html)
 
 
-def _held_out_figures(
-    job: Job[I, E], held_out: HeldOut[I], methods: Sequence[Method]
-) -> list[Faithfulness]:
+def _held_out_figures(job: Job[I, E], held_out: HeldOut[I], methods: Sequence[Method]) -> list[Faithfulness]:
     def measure(asked: Sequence[Method]) -> list[Faithfulness]:
-        chosen = affordable(held_out.items, job.size)
+        chosen = affordable(held_out.items, job.price)
         explained = []
         with Waiting("explaining held-out texts", len(chosen)) as waiting:
             for each in job.explain(chosen, asked):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gonie.errors import InputError, MissingExtraError
 from gonie.explain.explanation import Method
@@ -14,7 +14,6 @@ from gonie.explain.methods import GRADIENTS
 if TYPE_CHECKING:
     from torch import nn
 
-Asked = Literal["attention", "gradients", "erasure"]
 NAMES: Mapping[str, Method] = {"attention": "attention", "gradients": GRADIENTS, "erasure": "erasure"}
 """What each method is called on the command line."""
 NEEDED = {"torch": "train", "captum": "explain"}
@@ -29,15 +28,16 @@ class Chosen(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def choose(asked: Sequence[Asked], known: Collection[Method], folder: Path) -> Chosen:
+def choose(asked: Sequence[str], known: Collection[Method], folder: Path) -> Chosen:
     """Those asked for, or all that this kind of model knows.
 
     Gradients that were asked for and cannot be had are refused; else they are left out, and it is said.
     """
-    wanted = tuple(dict.fromkeys(NAMES[name] for name in asked)) or tuple(known)
-    for method in wanted:
-        if method not in known:
-            raise InputError(expected=f"methods among {', '.join(known)}", got=method)
+    allowed = {name: method for name, method in NAMES.items() if method in known}
+    for name in asked:
+        if name not in allowed:
+            raise InputError(expected=f"--method {', '.join(allowed)} of such a model", got=repr(name))
+    wanted = tuple(dict.fromkeys(allowed[name] for name in asked or allowed))
     if GRADIENTS not in wanted:
         return Chosen(wanted, None)
     try:

@@ -1,4 +1,4 @@
-"""`gonie explain` for taggers: the sentences it reads, those it is measured on, and how they are explained."""
+"""`gonie explain` for taggers: the sentences it reads, and those that faithfulness is measured on."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from gonie.cli.explain_held_out import HeldOut, figures_of
+from gonie.cli.explain_held_out import HeldOut, cost, figures_of
 from gonie.cli.explain_job import Job, run_job
-from gonie.cli.explain_methods import Asked, choose
+from gonie.cli.explain_methods import choose
 from gonie.cli.stream_input import check_one_source, read_lines
 from gonie.data.formats import ReadOptions, Source
 from gonie.data.types import Sentence
 from gonie.explain.explanation import TagExplanation
 from gonie.explain.render.tag_page import WARNING, render_tags
+from gonie.explain.render.transition_table import has_learned
 from gonie.explain.tag_faithfulness import tag_faithfulness
 from gonie.explain.tags import METHODS, explain_sentences
 from gonie.explain.transitions import transitions
@@ -30,14 +31,15 @@ def explain_tagger(
     text: str | None,
     files: Sequence[Path],
     on: Path | None,
-    asked: Sequence[Asked],
+    asked: Sequence[str],
     candidates: int,
     html: Path | None,
 ) -> None:
     """Explain a text, files or standard input, in the terminal and where asked on a page."""
     methods, model, notes = choose(asked, METHODS, folder)
     torch_model = cast("Tagger | None", model)
-    moves = transitions(tagger)
+    chain, plain = transitions(tagger), not tagger.encoding.scheme.has_spans
+    moves = chain if has_learned(chain) else None
     job: Job[Sentence, TagExplanation] = Job(
         noun="span",
         warning=WARNING,
@@ -45,12 +47,12 @@ def explain_tagger(
             tagger, items, methods=methods, model=torch_model, candidates=candidates
         ),
         measure=lambda explained, progress: tag_faithfulness(tagger, explained, progress=progress),
-        size=len,
+        price=lambda sentence: cost(len(sentence), len(sentence) if plain else 1 + len(sentence) // 8),
         show=lambda display, each: display.tags(each),
         render=lambda explained, figures, notes: render_tags(
             explained, moves, figures, title=folder.resolve().name, notes=notes
         ),
-        close=lambda display: display.moves(moves),
+        close=lambda display: None if moves is None else display.moves(moves),
     )
     run_job(
         job,

@@ -1,4 +1,4 @@
-"""`gonie explain` for classifiers: the texts it reads, those it is measured on, and how they are explained."""
+"""`gonie explain` for classifiers: the texts it reads, and those that faithfulness is measured on."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from gonie.cli.explain_held_out import HeldOut, figures_of
+from gonie.cli.explain_held_out import HeldOut, cost, figures_of
 from gonie.cli.explain_job import Job, run_job
-from gonie.cli.explain_methods import Asked, choose
+from gonie.cli.explain_methods import choose
 from gonie.cli.stream_input import check_one_source, read_lines
 from gonie.data.files import lines
 from gonie.data.texts import TEXT_FORMATS, Text, TextSource
@@ -35,7 +35,7 @@ def explain_classifier(
     text: str | None,
     files: Sequence[Path],
     on: Path | None,
-    asked: Sequence[Asked],
+    asked: Sequence[str],
     label: str | None,
     html: Path | None,
 ) -> None:
@@ -49,7 +49,7 @@ def explain_classifier(
             classifier, items, methods=methods, model=torch_model, label=label
         ),
         measure=lambda explained, progress: text_faithfulness(classifier, explained, progress=progress),
-        size=lambda item: sum(map(len, classifier.passage(item).sentences)),
+        price=lambda item: cost(sum(map(len, classifier.passage(item).sentences))),
         show=lambda display, each: display.text(each),
         render=lambda explained, figures, notes: render_texts(
             explained, figures, title=folder.resolve().name, notes=notes
@@ -66,7 +66,7 @@ def explain_classifier(
 
 
 def _texts(classifier: TextClassifier, text: str | None, files: Sequence[Path]) -> Iterator[Text]:
-    """The texts in order: those of tables and JSONL with their labels, else one a line, blank ones left out."""
+    """The texts in order: of tables and JSONL with their labels, else one a line, blank ones left out."""
     check_one_source(text, files)
     for file in files:
         if _is_table(file):

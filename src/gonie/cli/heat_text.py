@@ -12,7 +12,7 @@ from rich.color import Color
 from rich.style import Style
 from rich.text import Text
 
-from gonie.cli.tag_output import safe
+from gonie.cli.stream_output import safe
 from gonie.explain.explanation import Weights
 from gonie.explain.render.heat import Rows, sentence_number
 from gonie.explain.render.layout import Piece

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gonie.explain.explanation import Transitions
-from gonie.explain.render.transition_table import END, START, greatest, lines, transition_section
+from gonie.explain.render.transition_table import END, START, greatest, has_learned, lines, transition_section
 
 
 def test_each_score_stands_in_the_row_it_comes_from(moves: Transitions, parse: Callable[[str], Any]) -> None:
@@ -24,11 +24,13 @@ def test_colour_follows_the_size_and_the_side(moves: Transitions) -> None:
     assert '<td style="--a:1.00">+2.50</td>' in markup
     assert '<td style="--a:0.80" class="against">-2.00</td>' in markup
     assert greatest(list(lines(moves))) == 2.5
+    assert has_learned(moves)
 
 
 def test_a_chain_of_zeros_and_one_of_many_tags() -> None:
     zeros = ((0.0,) * 70,) * 70
     many = Transitions(tuple(f"T{n}" for n in range(70)), zeros, zeros[0], zeros[0])
+    assert not has_learned(many)
     markup = transition_section(many)
     assert "10 more tags are not shown" in markup
     assert markup.count("<td") == 61 * 61

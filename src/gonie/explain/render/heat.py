@@ -55,7 +55,7 @@ def about(weights: Weights) -> str:
     """What the weights are of, and how much they leave unexplained where that is known."""
     if is_share(weights):
         return "share of the text"
-    return f"for {weights.label}" + ("" if weights.gap is None else f"; {weights.gap:+.4f} unexplained")
+    return f"for {weights.label}" + ("" if weights.gap is None else f"; {weights.gap:z.4f} unexplained")
 
 
 def _rows(rows: Rows, weights: Weights, inside: Container[int]) -> Markup:

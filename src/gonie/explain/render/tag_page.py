@@ -18,6 +18,8 @@ WARNING = (
     "Weights are one method's reading of what a span rests on, not the model's reasons: methods disagree, "
     "and the figures below say which can be trusted on this model. Probabilities are the model's own."
 )
+OPEN = 4
+"""Of more spans than this, what each rests on is folded away."""
 TOP = 3
 """How many tags of a token are shown at once."""
 
@@ -50,7 +52,7 @@ def _sentence(each: TagExplanation) -> Markup:
         _tagged(pieces, each),
         folded("Probabilities of the tags", _marginals(each)),
         folded("Likeliest taggings", _candidates(each)) if each.candidates else None,
-        *(_span(pieces, span) for span in each.spans if span.weights),
+        *_spans(pieces, [span for span in each.spans if span.weights]),
         class_="explained",
     )
 
@@ -131,12 +133,21 @@ def _differences(words: Sequence[str], best: Candidate, other: Candidate) -> Mar
     return join(found, ", ") if found else fragment("–")
 
 
-def _span(pieces: Sequence[Piece], span: SpanExplanation) -> Markup:
-    """What one span rests on, by each method; its own words are outlined."""
+def _spans(pieces: Sequence[Piece], spans: Sequence[SpanExplanation]) -> list[Markup]:
+    """Each span under its heading, or, where they would be many, behind it."""
+    frame = folded if len(spans) > OPEN else _under
+    return [frame(*_span(pieces, span)) for span in spans]
+
+
+def _under(heading: Markup, strips: Markup) -> Markup:
+    return element("section", element("h3", heading), strips)
+
+
+def _span(pieces: Sequence[Piece], span: SpanExplanation) -> tuple[Markup, Markup]:
+    """What one span rests on, by each method, and its heading; its own words are outlined."""
     stretch = _stretch(pieces, span)
     words, inside = _text(pieces[stretch.start : stretch.stop]), range(span.start, span.end)
-    return element(
-        "section",
-        element("h3", element("bdi", words), f": {span.label} {span.probability:.3f}"),
+    return (
+        fragment(element("bdi", words), f": {span.label} {span.probability:.3f}"),
         element("div", *(strip([pieces], each, inside=inside) for each in span.weights), class_="strips"),
     )

@@ -37,6 +37,12 @@ def transition_section(transitions: Transitions) -> Markup:
     )
 
 
+def has_learned(transitions: Transitions) -> bool:
+    """Is there anything to show? A model without a chain chooses each tag alone, and scores no move."""
+    scores = (score for _, row in lines(transitions, len(transitions.labels)) for score in row)
+    return any(score and isfinite(score) for score in scores)
+
+
 def lines(transitions: Transitions, most: int = MOST) -> Iterator[Line]:
     """The rows of the table: the start, which cannot end at once, then each tag with its end."""
     yield START, (*transitions.start[:most], float("-inf"))
