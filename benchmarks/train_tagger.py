@@ -116,20 +116,20 @@ def train_gonie(file: Path, *, sentences: int, device: str) -> Iterator[dict[str
     import torch
 
     from gonie.models.build import build
-    from gonie.models.config import Recipe
+    from gonie.models.tag_config import TagRecipe as Recipe
     from gonie.training.average import Average
     from gonie.training.loop import Step, train
     from gonie.training.optim import build_optimizer
-    from gonie.training.prepare import prepare
     from gonie.training.state import Progress, State
+    from gonie.training.tag_data import read_tag_data
 
     recipe = Recipe.model_validate(gonie_recipe(file, sentences))
-    prepared = prepare(recipe, lambda note: None)
+    prepared = read_tag_data(recipe, lambda note: None)
     torch.manual_seed(SEED)
     model = build(recipe.model, prepared.encoding).to(device)
     state = State(
         model=model,
-        optimizer=build_optimizer(recipe.train, model.parameters()),
+        optimizer=build_optimizer(recipe.train, model.named_parameters()),
         average=Average(model, 0.0),
         progress=Progress(),
         loss=torch.zeros((), dtype=torch.float64, device=device),

@@ -13,8 +13,8 @@ import pytest
 
 from gonie import load
 from gonie.errors import RecipeError
-from gonie.models.config import Recipe
 from gonie.models.recipe import load_recipe, locate, recipe_names
+from gonie.models.tag_config import TagRecipe as Recipe
 from gonie.training.run import start_run
 
 FOLDER = Path(__file__).parent.parent / "src" / "gonie" / "recipes"

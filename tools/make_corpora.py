@@ -3,13 +3,20 @@
     python tools/make_corpora.py PATH/TO/data
 
 Whole documents (English) or every n-th sentence (Korean) are taken, from each split its own, so that the test
-part stays unseen. The licences and attributions in src/gonie/corpora/*/LICENSE.md are written by hand.
+part stays unseen; of labelled texts, of each label its share. The licences and attributions in src/gonie/corpora/*/LICENSE.md are written by hand.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
+
+from gonie.data.report import Report
+from gonie.data.splits import hold_out
+from gonie.data.texts.marks import with_marks
+from gonie.data.texts.source import read_texts
+from gonie.data.texts.text import Text, TextOptions
 
 OUT = Path(__file__).parent.parent / "src" / "gonie" / "corpora"
 NEW_DOCUMENT = "# newdoc id = "
@@ -47,12 +54,60 @@ def korean(source: Path, first: int, step: int, wanted: int, out: Path) -> None:
     out.write_text(text, "utf-8")
 
 
+def labelled(path: Path, options: TextOptions | None = None) -> list[Text]:
+    """The texts of a whole corpus."""
+    return list(read_texts(path, options or TextOptions(), Report()))
+
+
+def picked(texts: Sequence[Text], wanted: Sequence[int]) -> list[list[Text]]:
+    """Disjoint selections of so many texts, each label in its share."""
+    parts: list[list[Text]] = []
+    rest = list(texts)
+    for number in wanted:
+        (split,) = hold_out([t.labels for t in rest], share=number / len(rest), seed=0).splits
+        parts.append([rest[row] for row in split.held])
+        rest = [rest[row] for row in split.train]
+    return parts
+
+
+def write_texts(texts: Sequence[Text], out: Path) -> None:
+    """A table with the columns label and text, marks written into the text."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    rows = [f"{text.labels[0]}\t{' '.join(with_marks(text.text, text.marks).split())}" for text in texts]
+    out.write_text("\n".join(["label\ttext", *rows]) + "\n", "utf-8")
+
+
+def text_corpora(data: Path) -> None:
+    """The extracts for classifiers: train, dev and test of each; test from the corpus's own where it has one."""
+    nsmc = TextOptions(format="tsv", text_column="document")
+    whole = {
+        "subjectivity": (labelled(data / "subjectivity/sentences.tsv"), None, (2000, 300, 500)),
+        "reviews": (labelled(data / "movie_reviews/reviews.tsv"), None, (160, 30, 50)),
+        "nsmc": (
+            labelled(data / "nsmc/ratings_train_rebuilt.txt.gz", nsmc),
+            labelled(data / "nsmc/ratings_test.txt", nsmc),
+            (4000, 500, 1000),
+        ),
+        "relations": (
+            labelled(data / "semeval2010_task8/TRAIN_FILE.TXT"),
+            labelled(data / "semeval2010_task8/TEST_FILE_FULL.TXT"),
+            (2500, 300, 500),
+        ),
+        "intents": (labelled(data / "snips/train"), labelled(data / "snips/test"), (2100, 280, 350)),
+    }
+    for name, (texts, test, (learned, scored, tested)) in whole.items():
+        parts = picked(texts, (learned, scored, tested) if test is None else (learned, scored))
+        parts += [] if test is None else picked(test, (tested,))
+        for split, part in zip(("train", "dev", "test"), parts, strict=True):
+            write_texts(part, OUT / name / f"{split}.tsv")
+
+
 def main() -> None:
     """Write every extract."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("data", type=Path, help="the folder that holds ner/ and pos/")
+    parser.add_argument("data", type=Path, help="the folder that holds ner/, pos/ and classify/")
     data = parser.parse_args().data
     for name in ("english", "english-pos", "korean"):
         (OUT / name).mkdir(parents=True, exist_ok=True)
@@ -65,6 +120,7 @@ def main() -> None:
     klue = data / "ner/klue_ner_dev/klue-ner-v1.1_dev.tsv"
     for split, (first, wanted) in {"train": (0, 1000), "dev": (3, 150), "test": (4, 250)}.items():
         korean(klue, first, 5, wanted, OUT / "korean" / f"{split}.klue")
+    text_corpora(data / "classify")
 
 
 if __name__ == "__main__":

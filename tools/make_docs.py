@@ -22,7 +22,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from gonie.cli.main import app
-from gonie.models.config import Recipe
+from gonie.models.recipe import RECIPES as TASKS
 from gonie.models.recipe import recipe_names
 
 ROOT = Path(__file__).parent.parent
@@ -42,7 +42,11 @@ forgotten, unless they are set too. An unknown key is refused with the nearest k
 reported together. A run folder keeps its recipe as resolved, every key in it:
 `gonie train runs/NAME/recipe.toml` makes the same model again.
 
-This page is made by `tools/make_docs.py` from `src/gonie/models/config.py`.
+`task` says what is learned: `tag` words, or `classify` texts. The two share most sections; below, those of
+taggers come first, then what classifiers have of their own.
+
+This page is made by `tools/make_docs.py` from `src/gonie/models/config.py`, `tag_config.py` and
+`text_config.py`.
 """
 COMMANDS_HEAD = """\
 # Commands
@@ -61,7 +65,11 @@ def recipe_page() -> str:
     shipped += [
         f"| [`{name}`](../src/gonie/recipes/{name}.toml) | {title(name)} |" for name in recipe_names()
     ]
-    return "\n".join([RECIPE_HEAD, *shipped, "", *sections(Recipe, "")]) + "\n"
+    told: set[type[BaseModel]] = set()
+    pages = []
+    for task, recipe in TASKS.items():
+        pages += [f'# The recipe of `task = "{task}"`\n', *sections(recipe, "", told)]
+    return "\n".join([RECIPE_HEAD, *shipped, "", *pages]) + "\n"
 
 
 def title(name: str) -> str:
@@ -70,8 +78,12 @@ def title(name: str) -> str:
     return line.removeprefix("#").strip().removesuffix(".")
 
 
-def sections(model: type[BaseModel], prefix: str) -> Iterator[str]:
-    """A section's own keys first, then the sections within it."""
+def sections(model: type[BaseModel], prefix: str, told: set[type[BaseModel]]) -> Iterator[str]:
+    """A section's own keys first, then the sections within it; one that was told before is named alone."""
+    if model in told:
+        yield f"## `[{prefix.removesuffix('.')}]`\n\nThe same keys as above: {model.__doc__}\n"
+        return
+    told.add(model)
     inner = {name: part for name, field in model.model_fields.items() if (part := section(field.annotation))}
     yield f"## `[{prefix.removesuffix('.')}]`" if prefix else "## At the top"
     yield f"{model.__doc__}\n"
@@ -81,7 +93,7 @@ def sections(model: type[BaseModel], prefix: str) -> Iterator[str]:
         yield row(prefix + name, field, nested=name in inner)
     yield ""
     for name, part in inner.items():
-        yield from sections(part, f"{prefix}{name}.")
+        yield from sections(part, f"{prefix}{name}.", told)
 
 
 def section(annotation: Any) -> type[BaseModel] | None:

@@ -14,7 +14,7 @@ import pytest
 import gonie.training.run  # noqa: F401 (loaded before load_recipe is replaced, so that it keeps its own)
 from gonie.cli import demo as module
 from gonie.models import recipe as recipes
-from gonie.models.config import Recipe
+from gonie.models.tag_config import TagRecipe as Recipe
 
 Gonie = Callable[..., Any]
 

@@ -23,9 +23,10 @@ def summary(folder: str = "runs/x", *, first: int = 1, complete: bool = False, l
     return Summary(
         folder=Path(folder),
         device="cpu",
-        sentences=1234,
+        noun="sentences",
+        examples=1234,
         tokens=56789,
-        dev_sentences=100,
+        dev_examples=100,
         parameters=2_000_000,
         labels={f"B-[type{i}]": 1000 - i for i in range(labels)},
         epochs=10,

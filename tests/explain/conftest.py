@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from gonie.data.schemes import PLAIN
 from gonie.data.text_encoding import TextEncoding
 from gonie.data.texts.text import Text
 from gonie.data.tokenize import EnglishTokenizer
+from gonie.data.types import Sentence
 from gonie.models.classifier import LABEL, Classifier, Level
 from gonie.models.scorer import to_tensors
 from gonie.nn import (
@@ -33,6 +34,8 @@ from gonie.nn import (
     WordEmbedding,
 )
 from gonie.nn.protocols import TextHead
+from gonie.runtime.decoder import Decoder
+from gonie.runtime.predictor import Predictor
 from gonie.runtime.reading import Reading
 
 TEXTS = (
@@ -166,3 +169,35 @@ def reader(request: pytest.FixtureRequest, make_reader: Callable[..., TorchReade
 @pytest.fixture
 def texts() -> tuple[str, ...]:
     return TEXTS
+
+
+class WordTags:
+    """Scores that depend on the word alone: Gonie is a noun, sleeps a verb, any other word either."""
+
+    def __init__(self, encoding: Encoding) -> None:
+        self._table = np.zeros((len(encoding.words), len(encoding.labels)), dtype=np.float32)
+        for word, tag in (("Gonie", "NOUN"), ("sleeps", "VERB")):
+            self._table[encoding.word_id(word), encoding.label_ids[tag]] = 4.0
+
+    def scores(self, batch: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
+        return self._table[batch["words"]]
+
+
+@pytest.fixture
+def plain_tagger() -> Predictor:
+    """A tagger of plain tags whose answers are known beforehand."""
+    normalization = Normalization(lowercase=False, digits=False)
+    sentence = Sentence(("Gonie", "sleeps"), ("NOUN", "VERB"))
+    encoding = Encoding.fit(
+        count([sentence], normalization=normalization, jamo=False, extractors=()),
+        scheme=PLAIN,
+        normalization=normalization,
+        jamo=False,
+        extractors=(),
+        min_count=1,
+        min_feature_count=1,
+    )
+    decoder = Decoder(transitions=np.zeros((2, 2)), start=np.zeros(2), end=np.zeros(2))
+    return Predictor(
+        encoding=encoding, tokenizer=EnglishTokenizer(), scorer=WordTags(encoding), decoder=decoder
+    )

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from gonie.data.encoding import Encoding
 from gonie.data.vectors import Vectors
 from gonie.models.build import build
-from gonie.models.config import ModelConfig
+from gonie.models.tag_config import TaggerConfig as ModelConfig
 from gonie.nn.dropout import VariationalDropout
 from gonie.nn.embeddings import CharCNN, CharLSTM, FeatureEmbedding, NoEmbedding, Stack, WordEmbedding
 from gonie.nn.encoders import LSTM, Bidirectional, Deep, Elman, NoEncoder, PeepholeLSTM

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 from pydantic import BaseModel, ValidationError
 
 from gonie.models.build import CHARS, DROPOUTS, ENCODERS, HEADS, LAYERS
-from gonie.models.config import (
-    CharsConfig,
-    DataConfig,
-    DropoutConfig,
-    EncoderConfig,
-    HeadConfig,
-    ModelConfig,
-    Recipe,
-    Section,
-    TrainConfig,
-)
+from gonie.models.build_text import NORMS, POOLINGS, TEXT_HEADS
+from gonie.models.config import CharsConfig, CorpusConfig, DropoutConfig, EncoderConfig, Section, TrainConfig
+from gonie.models.recipe import RECIPES
+from gonie.models.tag_config import HeadConfig
+from gonie.models.text_config import PoolingConfig, TextHeadConfig
 
 
-def sections(model: type[BaseModel] = Recipe) -> Iterator[type[BaseModel]]:
+def sections(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
     yield model
     for field in model.model_fields.values():
         for option in (field.annotation, *get_args(field.annotation)):
@@ -30,7 +24,10 @@ def sections(model: type[BaseModel] = Recipe) -> Iterator[type[BaseModel]]:
                 yield from sections(option)
 
 
-@pytest.mark.parametrize("section", list(sections()), ids=lambda section: section.__name__)
+SECTIONS = dict.fromkeys(section for recipe in RECIPES.values() for section in sections(recipe))
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.__name__)
 def test_every_key_says_what_it_means(section: type[BaseModel]) -> None:
     """docs/recipe.md and an editor's help are made of these sentences; a key without one is a riddle."""
     assert section.__doc__
@@ -45,6 +42,8 @@ def test_every_key_says_what_it_means(section: type[BaseModel]) -> None:
         (HeadConfig, "kind", HEADS),
         (DropoutConfig, "kind", DROPOUTS),
         (EncoderConfig, "kind", {**LAYERS, **ENCODERS}),
+        (PoolingConfig, "norm", {"none": None, **NORMS}),
+        (TextHeadConfig, "kind", {"auto": None, **TEXT_HEADS}),
     ],
 )
 def test_what_a_recipe_may_name_can_be_built(
@@ -52,6 +51,11 @@ def test_what_a_recipe_may_name_can_be_built(
 ) -> None:
     """A kind that is allowed but not in the table would be a KeyError after minutes of reading data."""
     assert set(get_args(config.model_fields[field].annotation)) == set(table)
+
+
+def test_every_pooling_that_a_recipe_may_name_can_be_built() -> None:
+    (choices,) = get_args(PoolingConfig.model_fields["kinds"].annotation)
+    assert set(get_args(choices)) == set(POOLINGS)
 
 
 @pytest.mark.parametrize(
@@ -77,67 +81,12 @@ def test_a_value_that_cannot_work_is_refused_before_training(values: dict[str, o
         TrainConfig.model_validate(values)
 
 
-def test_a_model_that_reads_nothing_is_refused() -> None:
-    """It would train for an hour and give every word the same tag."""
-    with pytest.raises(ValidationError, match=r"reads nothing.*model\.words\.width"):
-        ModelConfig.model_validate({"encoder": {"kind": "lstm"}})
-    without = {"head": {"direct": ["spelling"]}, "encoder": {"kind": "none"}}
-    for reading in ({"words": {}}, {"chars": {}}, without):
-        ModelConfig.model_validate(reading)
-
-
-WINDOW: dict[str, Any] = {
-    "data": {"train": "train.conll"},
-    "model": {
-        "words": {},
-        "encoder": {"kind": "window"},
-        "head": {"kind": "sigmoid"},
-        "dropout": {"input": 0.0, "output": 0.0},
-    },
-    "train": {"optimizer": "per-window"},
-}
-
-
-@pytest.mark.parametrize(
-    ("section", "change", "named"),
-    [
-        ("model", {"encoder": {"kind": "lstm"}}, r"model\.encoder\.kind=lstm"),
-        ("model", {"head": {"kind": "crf"}}, r"model\.head\.kind=crf"),
-        ("model", {"head": {"kind": "sigmoid", "direct": ["spelling"]}}, r"model\.head\.direct"),
-        ("model", {"head": {"kind": "sigmoid", "weights": {"PER": 2.0}}}, r"model\.head\.weights"),
-        ("model", {"chars": {}}, r"model\.chars"),
-        ("model", {"dropout": {"input": 0.0, "output": 0.0, "word": 0.1}}, r"model\.dropout\.word=0\.1"),
-        ("model", {"dropout": {}}, r"model\.dropout\.input=0\.5, model\.dropout\.output=0\.5"),
-        ("data", {"partial": "more.conll"}, r"data\.partial"),
-        ("train", {"weight_decay": 0.1}, r"train\.weight_decay"),
-        ("train", {"normalize": True}, r"train\.normalize"),
-    ],
-)
-def test_what_updates_per_window_cannot_do_is_refused_and_not_left_out_in_silence(
-    section: str, change: dict[str, Any], named: str
-) -> None:
-    """A decay of the weights did nothing, and a character network was refused only when all was read."""
-    Recipe.model_validate(WINDOW)
-    changed = {**WINDOW, section: {**WINDOW[section], **change}}
-    with pytest.raises(ValidationError, match=f"it knows no {named}\\. "):
-        Recipe.model_validate(changed)
-    Recipe.model_validate({**changed, "train": {**changed["train"], "optimizer": "sgd"}})
-
-
-def test_feature_groups_are_those_of_all_parts_each_once() -> None:
-    """A group that two parts share is extracted once; one that none uses costs nothing."""
-    config = ModelConfig.model_validate(
-        {"features": {"groups": ["context", "spelling"]}, "head": {"direct": ["spelling", "gazetteer"]}}
-    )
-    assert config.groups == ("context", "spelling", "gazetteer")
-
-
 @pytest.mark.parametrize(
     ("values", "unit"),
     [({}, "word"), ({"language": "ko"}, "eojeol"), ({"language": "ko", "unit": "syllable"}, "syllable")],
 )
 def test_a_language_has_its_usual_unit(values: dict[str, str], unit: str) -> None:
-    assert DataConfig.model_validate({"train": "x", **values}).token_unit == unit
+    assert CorpusConfig.model_validate({"train": "x", **values}).token_unit == unit
 
 
 def test_a_recipe_cannot_be_changed_after_it_was_checked() -> None:

@@ -9,8 +9,8 @@ import pytest
 from gonie.data.encoding import Encoding
 from gonie.errors import GonieError
 from gonie.models.build import build
-from gonie.models.config import ModelConfig
 from gonie.models.per_window import per_window
+from gonie.models.tag_config import TaggerConfig as ModelConfig
 
 WINDOW = {
     "words": {"width": 4},

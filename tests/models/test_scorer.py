@@ -12,8 +12,8 @@ from torch import nn
 from gonie.data.encoding import Encoding
 from gonie.models.build import build
 from gonie.models.classifier import LABEL, Classifier, Level
-from gonie.models.config import ModelConfig
 from gonie.models.scorer import TorchScorer, TorchTextScorer, to_tensors
+from gonie.models.tag_config import TaggerConfig as ModelConfig
 from gonie.models.tagger import Tagger
 from gonie.nn import LSTM, AdditiveAttention, TextScores, TextSoftmaxHead, WordEmbedding
 

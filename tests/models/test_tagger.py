@@ -11,7 +11,7 @@ from torch import Tensor
 from gonie.data.encoding import Encoding
 from gonie.errors import InputError
 from gonie.models.build import build
-from gonie.models.config import ModelConfig
+from gonie.models.tag_config import TaggerConfig as ModelConfig
 from gonie.models.tagger import Tagger
 
 Tensors = Callable[..., dict[str, Tensor]]

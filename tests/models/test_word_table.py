@@ -12,7 +12,7 @@ from gonie.data.encoding import Encoding
 from gonie.data.vectors import Coverage, Pretrained
 from gonie.errors import InputError
 from gonie.models.build import build
-from gonie.models.config import ModelConfig
+from gonie.models.tag_config import TaggerConfig as ModelConfig
 from gonie.models.word_table import word_table
 
 WORDS = {"words": {"width": 3}, "encoder": {"hidden": 2}}

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from gonie.errors import RecipeError
-from gonie.models.config import Recipe
 from gonie.models.recipe import load_recipe
+from gonie.models.tag_config import TagRecipe as Recipe
 from gonie.training.beside import build_variants
 from gonie.training.loop import Step
 from gonie.training.run import resume_run, start_run

@@ -11,12 +11,14 @@ from gonie.errors import ResumeError
 from gonie.metrics.evaluation import evaluate
 from gonie.models.checkpoint import load_weights
 from gonie.models.recipe import load_recipe, write_recipe
+from gonie.models.tagger import Tagger
 from gonie.training.cell import Advanced, Began, Ended, Event, Note, Preparations, run_cell
 from gonie.training.fit import begin
 from gonie.training.folder import held
 from gonie.training.outcome import Failure, Scores, read_outcome
 from gonie.training.prepare import prepare
-from gonie.training.scoring import DevScorer
+from gonie.training.tag_job import TagJob
+from gonie.training.tag_judge import TagJudge
 
 
 def laid_out(toy: Path, folder: Path, *changes: str) -> Path:
@@ -38,12 +40,14 @@ def test_the_scores_are_those_of_the_best_weights(toy: Path, tmp_path: Path) -> 
     assert run_cell(folder, Preparations(), lambda event: None, keep=True)
     found = scored(folder)
     recipe = load_recipe(folder / "recipe.toml")
-    prepared = prepare(recipe, lambda text: None)
-    model = begin(recipe, prepared).model
+    job = prepare(recipe, lambda text: None)
+    assert isinstance(job, TagJob)
+    prepared, model = job.data, begin(job).model
+    assert isinstance(model, Tagger)
     load_weights(folder / "best.safetensors", model)
     splits = {"dev": prepared.dev, "train": prepared.sample, "test": prepared.test or []}
     for split, sentences in splits.items():
-        scorer = DevScorer(model, recipe.model, prepared.encoding, sentences)
+        scorer = TagJudge(model, recipe.model, prepared.encoding, sentences)
         whole = evaluate(sentences, scorer.tags(), scheme=prepared.encoding.scheme, bootstrap=0)
         assert getattr(found, split) == pytest.approx(whole.headline[1]), split
     assert found.dev == max(point.dev for point in found.curve) == found.curve[found.best_epoch - 1].dev

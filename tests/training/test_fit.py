@@ -33,10 +33,10 @@ class Events:
 
 def trained(toy: Path, folder: Path, *changes: str) -> tuple[Trainee, Events]:
     recipe = load_recipe(toy / "toy.toml", ["train.epochs=3", *changes])
-    prepared = prepare(recipe, lambda text: None)
-    trainee, events, run = begin(recipe, prepared), Events(), RunFolder(folder)
+    job = prepare(recipe, lambda text: None)
+    trainee, events, run = begin(job), Events(), RunFolder(folder)
     run.create()
-    assert fit(recipe.train, prepared, run, trainee, events)
+    assert fit(job, run, trainee, events)
     return trainee, events
 
 
@@ -52,9 +52,9 @@ def test_the_score_on_training_sentences_is_kept_and_changes_nothing(toy: Path, 
     other, _ = read_tensors(tmp_path / "without/best.safetensors")
     assert all(torch.equal(one[name], other[name]) for name in one)
     load_weights(tmp_path / "with/best.safetensors", trainee.model)
-    assert trainee.train_scorer is not None
+    assert trainee.train_judge is not None
     best = max(epoch.epoch for epoch in events.epochs if epoch.improved)
-    assert trainee.train_scorer.score() == events.epochs[best - 1].train_score
+    assert trainee.train_judge.score() == events.epochs[best - 1].train_score
 
 
 def test_every_step_and_epoch_is_told(toy: Path, tmp_path: Path) -> None:

@@ -11,25 +11,25 @@ import torch
 
 from gonie.errors import GonieError
 from gonie.models.build import build
-from gonie.models.config import Recipe
 from gonie.models.recipe import load_recipe
+from gonie.models.tag_config import TagRecipe as Recipe
 from gonie.models.tagger import Tagger
 from gonie.training.average import Average
 from gonie.training.loop import Epoch, Step, batch_size, train
 from gonie.training.optim import build_optimizer
-from gonie.training.prepare import Prepared, prepare
-from gonie.training.scoring import DevScorer
 from gonie.training.state import Progress, State
+from gonie.training.tag_data import TagData, read_tag_data
+from gonie.training.tag_judge import TagJudge
 
 
 class Setting(NamedTuple):
     """All that the loop needs, over the toy language."""
 
     recipe: Recipe
-    prepared: Prepared
+    prepared: TagData
     model: Tagger
     state: State
-    scorer: DevScorer
+    scorer: TagJudge
 
     def events(self, evaluate: Any = None) -> list[Step | Epoch]:
         evaluate = evaluate or self.scorer.score
@@ -41,19 +41,19 @@ class Setting(NamedTuple):
 
 def setting(toy: Path, *changes: str) -> Setting:
     recipe = load_recipe(toy / "toy.toml", changes)
-    prepared = prepare(recipe, lambda text: None)
+    prepared = read_tag_data(recipe, lambda text: None)
     torch.manual_seed(recipe.train.seed)
     model = build(recipe.model, prepared.encoding)
     state = State(
         model=model,
-        optimizer=build_optimizer(recipe.train, model.parameters()),
+        optimizer=build_optimizer(recipe.train, model.named_parameters()),
         average=Average(model, recipe.train.average),
         progress=Progress(),
         loss=torch.zeros((), dtype=torch.float64),
         fingerprint="",
     )
     return Setting(
-        recipe, prepared, model, state, DevScorer(model, recipe.model, prepared.encoding, prepared.dev)
+        recipe, prepared, model, state, TagJudge(model, recipe.model, prepared.encoding, prepared.dev)
     )
 
 

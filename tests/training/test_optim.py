@@ -121,17 +121,17 @@ def test_the_rule_is_the_one_named_with_its_settings() -> None:
     parameter = nn.Parameter(torch.zeros(3))
     kinds = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
     for name, kind in {**kinds, "nadam": torch.optim.NAdam}.items():
-        optimizer = build_optimizer(config(optimizer=name, lr=0.3, weight_decay=0.01), [parameter])
+        optimizer = build_optimizer(config(optimizer=name, lr=0.3, weight_decay=0.01), [("p", parameter)])
         assert type(optimizer) is kind
         assert optimizer.param_groups[0]["lr"] == 0.3
         assert optimizer.param_groups[0]["weight_decay"] == 0.01
-    sgd = build_optimizer(config(optimizer="sgd", momentum=0.75), [parameter])
+    sgd = build_optimizer(config(optimizer="sgd", momentum=0.75), [("p", parameter)])
     assert sgd.param_groups[0]["momentum"] == 0.75
 
 
 def test_what_is_frozen_is_left_out() -> None:
     frozen, free = nn.Parameter(torch.zeros(3), requires_grad=False), nn.Parameter(torch.zeros(2))
-    optimizer = build_optimizer(config(), [frozen, free])
+    optimizer = build_optimizer(config(), [("frozen", frozen), ("free", free)])
     assert [p.shape for p in optimizer.param_groups[0]["params"]] == [free.shape]
 
 
@@ -149,7 +149,7 @@ def test_an_optimiser_put_back_goes_on_as_if_never_stopped(rule: str) -> None:
 
     def begin(values: list[Tensor]) -> tuple[torch.optim.Optimizer, list[nn.Parameter]]:
         parameters = [nn.Parameter(value.clone()) for value in values]
-        return build_optimizer(setting, parameters), parameters
+        return build_optimizer(setting, [(str(at), p) for at, p in enumerate(parameters)]), parameters
 
     start = [torch.linspace(-1, 1, 6).reshape(2, 3), torch.ones(4)]
     whole, unbroken = begin(start)
@@ -164,6 +164,21 @@ def test_an_optimiser_put_back_goes_on_as_if_never_stopped(rule: str) -> None:
 
 
 def test_before_the_first_step_there_is_nothing_to_put_back() -> None:
-    optimizer = build_optimizer(config(), [nn.Parameter(torch.zeros(3))])
+    optimizer = build_optimizer(config(), [("p", nn.Parameter(torch.zeros(3)))])
     assert optimizer_tensors(optimizer) == {}
     restore_optimizer(optimizer, {})
+
+
+def test_some_parameters_may_learn_faster() -> None:
+    """Weights of rare n-grams would hardly move at the rate of a network that is met in every text."""
+    slow, fast = nn.Parameter(torch.zeros(1)), nn.Parameter(torch.zeros(1))
+    optimizer = build_optimizer(
+        config(optimizer="sgd", momentum=0.0),
+        [("words.a", slow), ("head.direct.b", fast)],
+        {"head.direct": 5.0},
+    )
+    set_learning_rate(optimizer, 0.1)
+    (slow + fast).sum().backward()
+    optimizer.step()
+    assert slow.item() == pytest.approx(-0.1)
+    assert fast.item() == pytest.approx(-0.5)

@@ -76,7 +76,7 @@ def test_a_run_tells_its_display_everything(toy: Path, tmp_path: Path, silence: 
     assert kinds.count(Epoch) == 2
     assert kinds.count(Step) >= 20
     summary = silence.events[0]
-    assert (summary.sentences, summary.dev_sentences, summary.epochs) == (80, 20, 2)
+    assert (summary.examples, summary.dev_examples, summary.epochs) == (80, 20, 2)
     assert summary.labels["O"] > summary.labels["S-LOC"]
     assert summary.parameters > 1000
     assert (summary.first_epoch, summary.metric, summary.complete) == (1, "F1", False)

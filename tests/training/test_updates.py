@@ -15,7 +15,7 @@ from gonie.models.recipe import load_recipe
 from gonie.models.scorer import to_tensors
 from gonie.models.tagger import Tagger
 from gonie.training.optim import build_optimizer
-from gonie.training.prepare import Prepared, prepare
+from gonie.training.tag_data import TagData, read_tag_data
 from gonie.training.updates import build_update
 
 PLAIN = (
@@ -30,24 +30,24 @@ PLAIN = (
 )
 
 
-def made(toy: Path, *changes: str) -> tuple[Prepared, Tagger, list[str]]:
+def made(toy: Path, *changes: str) -> tuple[TagData, Tagger, list[str]]:
     settings = [*PLAIN, *changes]
     recipe = load_recipe(toy / "toy.toml", settings)
-    prepared = prepare(recipe, lambda text: None)
+    prepared = read_tag_data(recipe, lambda text: None)
     torch.manual_seed(1)
     return prepared, build(recipe.model, prepared.encoding), settings
 
 
-def stepped(toy: Path, prepared: Prepared, model: Tagger, settings: list[str], rate: float) -> Tagger:
+def stepped(toy: Path, prepared: TagData, model: Tagger, settings: list[str], rate: float) -> Tagger:
     """The model after one step over all sentences."""
     config = load_recipe(toy / "toy.toml", settings).train
     moved = copy.deepcopy(model)
-    update = build_update(config, moved, prepared.train, build_optimizer(config, moved.parameters()))
+    update = build_update(config, moved, prepared.train, build_optimizer(config, moved.named_parameters()))
     update(np.arange(len(prepared.train)), rate=rate)
     return moved
 
 
-def cost(model: Tagger, prepared: Prepared, lam: float) -> torch.Tensor:
+def cost(model: Tagger, prepared: TagData, lam: float) -> torch.Tensor:
     """J = (Σ cross-entropy + λ/2 ‖W‖²) / m over all tokens, with ‖W‖² written out."""
     corpus = prepared.train
     batch = to_tensors(collate(corpus, np.arange(len(corpus))), torch.device("cpu"))
@@ -102,6 +102,8 @@ def test_the_loss_of_a_step_is_a_sentence_s_mean(toy: Path) -> None:
     for optimizer in ("sgd", "per-window"):
         prepared, model, settings = made(toy, f"train.optimizer={optimizer}", "train.l2=5")
         config = load_recipe(toy / "toy.toml", settings).train
-        update = build_update(config, model, prepared.train, build_optimizer(config, model.parameters()))
+        update = build_update(
+            config, model, prepared.train, build_optimizer(config, model.named_parameters())
+        )
         losses.append(float(update(np.arange(len(prepared.train)), rate=1e-12)))
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)

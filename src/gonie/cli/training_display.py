@@ -70,8 +70,8 @@ class TrainingDisplay:
         labels = "  ".join(f"{escape(label)} {times:,}" for label, times in shown) + (
             f"  and {more} more" if more else ""
         )
-        table.add_row("train", f"{summary.sentences:,} sentences, {summary.tokens:,} tokens")
-        table.add_row("dev", f"{summary.dev_sentences:,} sentences")
+        table.add_row("train", f"{summary.examples:,} {summary.noun}, {summary.tokens:,} tokens")
+        table.add_row("dev", f"{summary.dev_examples:,} {summary.noun}")
         table.add_row("labels", labels)
         table.add_row("model", f"{summary.parameters:,} parameters, on {summary.device}")
         table.add_row("memory", _memory())
@@ -135,7 +135,7 @@ class TrainingDisplay:
         report, folder = result.folder / "report.html", shlex.quote(str(result.folder))
         for line in (
             f"best epoch {result.best_epoch}, {clock(result.seconds)} in all; report: {report}",
-            f'try:  gonie tag {folder} "your text"',
+            f'try:  gonie {result.task} {folder} "your text"',
             f"      gonie evaluate {folder} FILE",
         ):
             self._console.print(line, markup=False)

@@ -39,7 +39,15 @@ class Examples(Protocol):
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """(N,) the size of each, by which those of like size share a batch."""
+        """(N,) the longest sentence of each, by which those of like length share a batch."""
+
+    @property
+    def heights(self) -> NDArray[np.int64] | None:
+        """(N,) how many sentences each has; None where each is one."""
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """(N,) how many tokens each has."""
 
     @property
     def tokens(self) -> int:
@@ -58,6 +66,8 @@ class Corpus:
         self.arrays = dict(arrays)
         self.groups = groups
         self.lengths: NDArray[np.int64] = np.diff(self.arrays["offsets"])
+        self.sizes = self.lengths
+        self.heights = None
 
     def __len__(self) -> int:
         return len(self.lengths)

@@ -21,6 +21,7 @@ from gonie.data.context import Context
 from gonie.data.corpus import Corpus, MemorySink, Sink
 from gonie.data.gazetteer import Gazetteers
 from gonie.data.jamo import decompose
+from gonie.data.morpheme_features import MorphemeFeatures
 from gonie.data.normalize import Normalization, fallbacks
 from gonie.data.schemes import Scheme, from_spans, to_spans
 from gonie.data.spelling import Spelling
@@ -44,7 +45,12 @@ class Extractor(Protocol):
         """What ``from_json`` of the same class needs to make it again."""
 
 
-EXTRACTORS: Mapping[str, Any] = {"spelling": Spelling, "context": Context, "gazetteer": Gazetteers}
+EXTRACTORS: Mapping[str, Any] = {
+    "spelling": Spelling,
+    "context": Context,
+    "gazetteer": Gazetteers,
+    "morphemes": MorphemeFeatures,
+}
 
 
 @dataclass(frozen=True)

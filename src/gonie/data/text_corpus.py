@@ -31,7 +31,8 @@ class TextCorpus:
     """N encoded texts: text i is sentences ``offsets[i]`` .. ``offsets[i + 1]``, at least one of them.
 
     ``labels`` is (N,) or (N, K), as the module says. ``bag`` is the flat ids and the offsets (N + 1) of the
-    n-grams. For batches, ``lengths`` is the longest sentence of each text and ``heights`` how many it has:
+    n-grams. ``sizes`` is how many tokens each text has. For batches, ``lengths`` is its longest sentence and
+    ``heights`` how many it has:
     ``batching.shuffled_batches(corpus.lengths, heights=corpus.heights, …)``.
     """
 
@@ -53,9 +54,10 @@ class TextCorpus:
                 f"expected a label and at least one of {len(sentences)} sentences for each of "
                 f"{len(self.heights)} texts, got {len(labels)} labels and heights {self.heights}"
             )
-        self.lengths: Ints = (
-            np.maximum.reduceat(sentences.lengths, offsets[:-1]) if len(labels) else np.zeros(0, np.int64)
-        )
+        none = np.zeros(0, dtype=np.int64)
+        lengths = sentences.lengths
+        self.lengths: Ints = np.maximum.reduceat(lengths, offsets[:-1]) if len(labels) else none
+        self.sizes: Ints = np.add.reduceat(lengths, offsets[:-1]) if len(labels) else none
 
     def __len__(self) -> int:
         return len(self.heights)

@@ -19,7 +19,7 @@ from gonie.metrics.auc import Ranking
 from gonie.metrics.bootstrap import Floats
 from gonie.metrics.calibration import Calibration, Gold, measure_calibration
 from gonie.metrics.class_errors import ClassError, Labelled, Labels, list_class_errors
-from gonie.metrics.counts import SentenceCounts, ratio
+from gonie.metrics.counts import Counts, SentenceCounts, ratio
 from gonie.metrics.intervals import Interval, Intervals, bootstrap_intervals
 from gonie.metrics.labels import Confusion
 from gonie.metrics.lengths import LengthScore, length_scores
@@ -65,6 +65,11 @@ class ClassEvaluation:
         if self.relations is not None:
             return "relation_f1", self.relations.f1
         return ("f1", self.scores.micro.f1) if self.several else ("accuracy", self.accuracy)
+
+    @property
+    def by_type(self) -> list[tuple[str, Counts]]:
+        """The labels, or the relations where they are scored, the most frequent first."""
+        return (self.relations.relations if self.relations else self.scores).by_frequency
 
     def interval(self, score: str) -> Interval | None:
         """The 95% interval of an overall score (``accuracy``, ``macro_f1``, ``auc`` …), where asked for."""

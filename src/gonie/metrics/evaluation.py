@@ -101,6 +101,11 @@ class Evaluation:
         return None if self.intervals is None else self.intervals.novelty[kind.value]
 
     @property
+    def by_type(self) -> list[tuple[str, Counts]]:
+        """The types of spans, the most frequent first; plain tags are too many to be told one by one."""
+        return [] if self.plain else self.by_frequency
+
+    @property
     def by_frequency(self) -> list[tuple[str, Counts]]:
         """Types and their counts, the most frequent in gold first."""
         return self.spans.by_frequency

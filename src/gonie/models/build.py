@@ -1,4 +1,7 @@
-"""From a recipe's words to parts: the one place where a name becomes a class, one table per role."""
+"""From a recipe's words to parts: where a name becomes a class, one table per role.
+
+Here are taggers, and what they share with classifiers, whose own parts are in ``build_text.py``.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,11 @@ from gonie.errors import RecipeError
 from gonie.models.config import (
     CharsConfig,
     DropoutConfig,
+    EmbeddingConfig,
     EncoderConfig,
-    HeadConfig,
-    ModelConfig,
     WordsConfig,
 )
+from gonie.models.tag_config import HeadConfig, TaggerConfig
 from gonie.models.tagger import TAGS, Tagger
 from gonie.nn.crf.constraints import Constraints
 from gonie.nn.crf.layer import CRF
@@ -34,6 +37,7 @@ from gonie.nn.embeddings.none import NoEmbedding
 from gonie.nn.embeddings.stack import Stack
 from gonie.nn.embeddings.words import WordEmbedding
 from gonie.nn.encoders.bidirectional import Bidirectional
+from gonie.nn.encoders.convolution import Convolution
 from gonie.nn.encoders.deep import Deep
 from gonie.nn.encoders.elman import Elman
 from gonie.nn.encoders.lstm import LSTM
@@ -64,6 +68,7 @@ LAYERS: Mapping[str, Callable[[int, EncoderConfig, float], Encoder]] = {
 
 ENCODERS: Mapping[str, Callable[[int, EncoderConfig], Encoder]] = {
     "none": lambda width, c: NoEncoder(width=width),
+    "cnn": lambda width, c: Convolution(width=width, hidden=c.hidden, kernels=c.kernels),
     "window": lambda width, c: Window(width=width, hidden=c.hidden, size=c.window, layers=c.layers),
 }
 
@@ -96,7 +101,7 @@ DROPOUTS: Mapping[str, Callable[[float], nn.Module]] = {
 
 
 def build(
-    config: ModelConfig,
+    config: TaggerConfig,
     encoding: Encoding,
     pretrained: Pretrained | None = None,
     options: NDArray[np.bool_] | None = None,
@@ -118,7 +123,7 @@ def build(
     )
 
 
-def build_embedding(config: ModelConfig, encoding: Encoding, pretrained: Pretrained | None) -> Embedding:
+def build_embedding(config: EmbeddingConfig, encoding: Encoding, pretrained: Pretrained | None) -> Embedding:
     """Words, characters and features side by side, those that the recipe names."""
     parts: list[Embedding] = []
     if config.words:
@@ -166,7 +171,7 @@ def build_words(config: WordsConfig, encoding: Encoding, pretrained: Pretrained 
 
 
 def build_encoder(config: EncoderConfig, width: int, dropout: DropoutConfig) -> Encoder:
-    """The recurrent layers, one or both ways, one on top of the other; or a window; or none at all."""
+    """The recurrent layers, one or both ways, one on top of the other; or a single part of another kind."""
     if config.kind in ENCODERS:
         return ENCODERS[config.kind](width, config)
     layers: list[Encoder] = []

@@ -45,6 +45,16 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     return tensors, metadata
 
 
+def moving_tensors(model: nn.Module) -> dict[str, Tensor]:
+    """What training changes in ``model``: its parameters, and the buffers that its parts say move."""
+    moved = {
+        f"{name}.{buffer}": part.get_buffer(buffer)
+        for name, part in model.named_modules()
+        for buffer in getattr(part, "moves", ())
+    }
+    return {**dict(model.named_parameters()), **moved}
+
+
 def save_weights(path: Path, model: nn.Module) -> None:
     """Write every parameter and buffer of ``model``, whole or not at all."""
     write_tensors(path, model.state_dict())

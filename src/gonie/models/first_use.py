@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gonie.models.tagger import Tagger
+from gonie.models.model import Model
 from gonie.nn.available import has_numba
 from gonie.nn.crf.layer import CRF
 from gonie.nn.encoders import LSTM
 
 
-def must_compile(model: Tagger, *, per_window: bool = False) -> bool:
+def must_compile(model: Model, *, per_window: bool = False) -> bool:
     """Whether this model's compiled loops are still to be made on this machine."""
     if not has_numba() or not next(model.parameters()).is_cpu:
         return False

@@ -15,11 +15,30 @@ from pydantic_core import ErrorDetails
 
 from gonie.data.files import is_utf8
 from gonie.errors import MissingExtraError, RecipeError
-from gonie.models.config import Recipe
+from gonie.models.tag_config import TagRecipe
+from gonie.models.text_config import TextRecipe
+
+Recipe = TagRecipe | TextRecipe
+RECIPES: Mapping[str, type[TagRecipe] | type[TextRecipe]] = {"tag": TagRecipe, "classify": TextRecipe}
+"""The recipe of each task."""
 
 BUNDLED = "bundled:"
 FILES = ("train", "dev", "test", "partial", "vectors")
 """Keys of ``data`` that name a file to read."""
+COMPANIONS = (
+    *("dev", "test", "format", "word_column", "tag_column", "columns"),
+    *(
+        "text_column",
+        "label_column",
+        "label_separator",
+        "marks",
+        "sentences",
+        "sentence_mark",
+        "folds",
+        "fold",
+    ),
+)
+"""Keys of ``data`` that belong to the training file: with another one, they are not meant."""
 
 
 def recipe_names() -> list[str]:
@@ -53,10 +72,14 @@ def load_recipe(
 def check_recipe(values: Mapping[str, Any], *, source: str, problems: Iterable[str] = ()) -> Recipe:
     """The typed recipe, or one ``RecipeError`` with everything that is wrong with it."""
     found = list(problems)
+    if "task" in values and values["task"] not in RECIPES:
+        found.append(f"task: expected {' or '.join(RECIPES)}, got {values['task']!r}")
+        values = {key: value for key, value in values.items() if key != "task"}
+    kind = _kind(values)
     try:
-        recipe = Recipe.model_validate(values)
+        recipe = kind.model_validate(values)
     except ValidationError as error:
-        raise RecipeError(found + _explain(error), source=source) from None
+        raise RecipeError(found + _explain(kind, error), source=source) from None
     if found:
         raise RecipeError(found, source=source)
     return recipe
@@ -90,20 +113,25 @@ def with_absolute_paths(recipe: Recipe) -> Recipe:
         return path if path.startswith(BUNDLED) else str(locate(path).absolute())
 
     data = recipe.data
-    named = {key: full(path) for key in ("cache", *FILES) if (path := getattr(data, key))}
+    named = {key: full(path) for key in ("cache", *FILES) if (path := getattr(data, key, None))}
     lists = {name: full(path) for name, path in data.gazetteers.items()}
     return recipe.model_copy(update={"data": data.model_copy(update={**named, "gazetteers": lists})})
 
 
 def missing_files(recipe: Recipe) -> list[str]:
     """A sentence for each file that the recipe names and that is not there."""
-    named = {f"data.{key}": path for key in FILES if (path := getattr(recipe.data, key))}
+    named = {f"data.{key}": path for key in FILES if (path := getattr(recipe.data, key, None))}
     named |= {f"data.gazetteers.{name}": path for name, path in recipe.data.gazetteers.items()}
     return [
         f"{key}: expected a file, found none at {path}"
         for key, path in named.items()
         if not locate(path).exists()
     ]
+
+
+def _kind(values: Mapping[str, Any]) -> type[TagRecipe] | type[TextRecipe]:
+    """The recipe that the task asks for; a tagger's where none is named."""
+    return RECIPES.get(str(values.get("task")), TagRecipe)
 
 
 def _shipped() -> Path:
@@ -140,7 +168,7 @@ def _apply(values: dict[str, Any], change: str, problems: list[str]) -> None:
         if not isinstance(place, dict):
             problems.append(f"--set {change}: {parent} is a value, not a section")
             return
-    value = _parse(text.strip(), [*parents, last])
+    value = _parse(text.strip(), [*parents, last], _kind(values))
     if value is None:
         place.pop(last, None)
     else:
@@ -158,10 +186,10 @@ def _fill(values: dict[str, Any], key: str, value: str) -> None:
     place.setdefault(last, value)
 
 
-def _parse(text: str, place: list[str]) -> Any:
+def _parse(text: str, place: list[str], kind: type[BaseModel]) -> Any:
     """A TOML value if it reads as one, else the text itself; ``none`` takes a key away if it is no value."""
     if text.lower() == "none":
-        return text.lower() if _has_choice(place, text.lower()) else None
+        return text.lower() if _has_choice(kind, place, text.lower()) else None
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
@@ -180,28 +208,28 @@ def _forget_companions(values: dict[str, Any], keys: set[str]) -> None:
     data = values.get("data")
     if not isinstance(data, dict):
         return  # to be refused as no section
-    for key in ("dev", "test", "format", "word_column", "tag_column", "columns"):
+    for key in COMPANIONS:
         if not any(k == f"data.{key}" or k.startswith(f"data.{key}.") for k in keys):
             data.pop(key, None)
 
 
-def _explain(error: ValidationError) -> list[str]:
+def _explain(kind: type[BaseModel], error: ValidationError) -> list[str]:
     """A sentence for every key that is wrong; what each choice of a union refuses is said in one."""
     details: dict[str, list[ErrorDetails]] = {}
     for detail in error.errors(include_url=False):
-        details.setdefault(".".join(_key(detail["loc"])) or "recipe", []).append(detail)
-    return [f"{key}: {_reason(key, found)}" for key, found in details.items()]
+        details.setdefault(".".join(_key(kind, detail["loc"])) or "recipe", []).append(detail)
+    return [f"{key}: {_reason(kind, key, found)}" for key, found in details.items()]
 
 
-def _reason(key: str, details: list[ErrorDetails]) -> str:
+def _reason(kind: type[BaseModel], key: str, details: list[ErrorDetails]) -> str:
     first, *_ = details
     place = [str(part) for part in first["loc"]]
     if first["type"] == "extra_forbidden":
-        known = _known_keys(place[:-1])
+        known = list(_fields(kind, place[:-1]))
         near = difflib.get_close_matches(place[-1], known, n=1)
         return "unknown key; " + (f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}")
     if first["type"] == "missing":
-        field = _fields(place[:-1])[place[-1]]
+        field = _fields(kind, place[:-1])[place[-1]]
         what = "a section" if _section(field.annotation) else f"a value ({field.description})"
         return f"expected {what}, got none; give it with --set {key}=…"
     if first["type"] == "value_error":
@@ -213,10 +241,10 @@ def _uncapitalised(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-def _key(place: tuple[int | str, ...]) -> list[str]:
+def _key(kind: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
     """The recipe's own key for a place in it, without the names of a union's choices that pydantic adds."""
     parts = [str(part) for part in place]
-    fields = _fields([])
+    fields = _fields(kind, [])
     for depth, part in enumerate(parts):
         if part not in fields:
             return parts[: depth + 1]
@@ -224,25 +252,21 @@ def _key(place: tuple[int | str, ...]) -> list[str]:
         if _section(annotation) is None:
             many = get_origin(annotation) in (dict, list)
             return parts[: depth + 2 if many else depth + 1]
-        fields = _fields(parts[: depth + 1])
+        fields = _fields(kind, parts[: depth + 1])
     return parts
 
 
-def _known_keys(place: list[str]) -> list[str]:
-    return list(_fields(place))
-
-
-def _fields(place: list[str]) -> dict[str, FieldInfo]:
-    """The fields of the section at ``place``."""
-    section: type[BaseModel] = Recipe
+def _fields(kind: type[BaseModel], place: list[str]) -> dict[str, FieldInfo]:
+    """The fields of the section at ``place`` in a recipe of this kind."""
+    section = kind
     for name in place:
         section = _section(section.model_fields[name].annotation) or section
     return section.model_fields
 
 
-def _has_choice(place: list[str], text: str) -> bool:
+def _has_choice(kind: type[BaseModel], place: list[str], text: str) -> bool:
     """Is ``text`` one of the values that the key at ``place`` may have?"""
-    section: type[BaseModel] | None = Recipe
+    section: type[BaseModel] | None = kind
     field: FieldInfo | None = None
     for name in place:
         field = section.model_fields.get(name) if section else None

@@ -21,6 +21,7 @@ class BatchNorm(nn.Module):
     Shape: (B, width) -> (B, width).
     """
 
+    moves = ("mean", "variance")
     mean: Tensor
     variance: Tensor
 

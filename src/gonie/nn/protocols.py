@@ -5,7 +5,8 @@ Letters: B sentences, T tokens, D width in, H width out, K tags or labels, N tex
 Padding is on the right.
 
 A part whose slope jumps somewhere (at a maximum, a ReLU) says so by a class attribute ``kinks = True``: a
-gradient check then takes smaller steps, lest it step over one.
+gradient check then takes smaller steps, lest it step over one. A part that changes buffers as it is trained
+names them in a class attribute ``moves``: a checkpoint keeps them.
 """
 
 from __future__ import annotations

@@ -1,43 +1,18 @@
-"""What a run is read beside: taggers that learn next to nothing, and variants of its own recipe."""
+"""What a run is read beside: models that learn next to nothing, and variants of its own recipe."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from gonie.errors import RecipeError
-from gonie.metrics.baselines import capitalised, exact_match
-from gonie.metrics.evaluation import Evaluation, evaluate
-from gonie.models.config import Recipe
-from gonie.models.recipe import check_recipe
+from gonie.models.recipe import Recipe, check_recipe
 from gonie.training.folder import file_name
-from gonie.training.prepare import Prepared
+from gonie.training.job import Beside, Evaluated
+from gonie.training.tag_job import BASELINES
+from gonie.training.text_job import MAJORITY
 
-BASELINES = {"every capitalised word": capitalised, "words known by heart": exact_match}
-
-
-class Beside(NamedTuple):
-    """Another tagger on the same data."""
-
-    name: str
-    evaluations: Mapping[str, Evaluation]
-    """By split, as those of the run."""
-
-
-def score_baselines(prepared: Prepared) -> Iterator[Beside]:
-    """The taggers that a learned one must beat, learned from the same sentences."""
-    scheme = prepared.encoding.scheme
-    splits = {"dev": prepared.dev, "test": prepared.test or []}
-    for name, learn in BASELINES.items():
-        tagger = learn(prepared.sentences, scheme=scheme)
-        yield Beside(
-            name,
-            {
-                split: evaluate(sentences, [tagger.tag(s.words) for s in sentences], scheme=scheme)
-                for split, sentences in splits.items()
-                if sentences
-            },
-        )
+MOST_TYPES = 12  # whose scores a line lists
 
 
 def build_variants(recipe: Recipe) -> dict[str, Recipe]:
@@ -52,7 +27,7 @@ def _name_problems(names: Iterable[str]) -> Iterator[str]:
     folders: dict[str, str] = {}
     for name in names:
         folder = file_name(name)
-        if name in BASELINES or not folder:
+        if name in BASELINES or name == MAJORITY or not folder:
             yield f"variants: expected a name with letters or digits that no baseline has, got {name!r}"
         elif folder in folders:
             yield f"variants: {folders[folder]!r} and {name!r} would be one folder, {folder}; rename one"
@@ -88,8 +63,9 @@ def summary(rows: Sequence[Beside]) -> dict[str, str]:
     }
 
 
-def _line(split: str, evaluation: Evaluation) -> str:
+def _line(split: str, evaluation: Evaluated) -> str:
     name, value = evaluation.headline
-    types = evaluation.by_frequency if not evaluation.plain else []
+    types = evaluation.by_type
     each = ", ".join(f"{label} {100 * counts.f1:.2f}" for label, counts in types)
-    return f"{split} {name.replace('f1', 'F1')} {100 * value:.2f}" + (f" ({each})" if len(types) > 1 else "")
+    listed = f" ({each})" if 1 < len(types) <= MOST_TYPES else ""
+    return f"{split} {name.replace('f1', 'F1')} {100 * value:.2f}{listed}"

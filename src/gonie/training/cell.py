@@ -12,18 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gonie.errors import GonieError, OutputError, ResumeError
-from gonie.metrics.significance import Tally
 from gonie.models.checkpoint import load_weights
-from gonie.models.config import Recipe
 from gonie.models.first_use import must_compile
-from gonie.models.recipe import load_recipe
+from gonie.models.recipe import Recipe, load_recipe
 from gonie.training.fit import Trainee, begin, fit
 from gonie.training.folder import RunFolder
+from gonie.training.job import Job
 from gonie.training.loop import Epoch, Step
 from gonie.training.memory import memory_errors
 from gonie.training.outcome import Failure, Outcome, Point, Scores, write_outcome
-from gonie.training.prepare import Prepared, prepare, what_is_read
-from gonie.training.scoring import DevScorer
+from gonie.training.prepare import prepare, what_is_read
 
 TOLD_EVERY = 0.5
 """Seconds between two words about a cell in the middle of an epoch."""
@@ -70,20 +68,20 @@ class Preparations:
 
     def __init__(self) -> None:
         self._key = ""
-        self._prepared: Prepared | None = None
+        self._job: Job | None = None
 
     def forget(self) -> None:
         """Free the memory."""
-        self._prepared = None
+        self._job = None
 
-    def get(self, recipe: Recipe, note: Callable[[str], None]) -> Prepared:
-        """What ``prepare`` gives, or gave."""
+    def get(self, recipe: Recipe, note: Callable[[str], None]) -> Job:
+        """The job of ``recipe``, over data that is read, or was."""
         key = what_is_read(recipe)
-        if self._prepared is None or key != self._key:
-            self._prepared = None  # before the next: both may not fit in memory
-            self._prepared = prepare(recipe, note)
+        if self._job is None or key != self._key:
+            self._job = None  # before the next: both may not fit in memory
+            self._job = prepare(recipe, note)
             self._key = key
-        return self._prepared
+        return self._job.again(recipe)
 
 
 def run_cell(folder: Path, preparations: Preparations, tell: Tell, *, keep: bool = False) -> bool:
@@ -124,35 +122,34 @@ def drop_weights(folder: Path) -> None:
 
 def _outcome(run: RunFolder, preparations: Preparations, tell: Tell) -> Outcome | None:
     recipe = load_recipe(run.recipe)
-    prepared = preparations.get(recipe, lambda text: tell(Note(text)))
-    trainee = begin(recipe, prepared)
+    job = preparations.get(recipe, lambda text: tell(Note(text)))
+    trainee = begin(job)
     if run.last.exists():
         trainee.state.restore(run.last)
     if must_compile(trainee.model, per_window=recipe.train.optimizer == "per-window"):
         tell(Note("compiling the model's loops for this processor: some fifteen seconds, once"))
     watcher = Teller(run.root, epochs=recipe.train.epochs, tell=tell)
-    if not fit(recipe.train, prepared, run, trainee, watcher):
+    if not fit(job, run, trainee, watcher):
         return None
     load_weights(run.best, trainee.model)
-    return _scores(recipe, prepared, run, trainee)
+    return _scores(job, run, trainee)
 
 
-def _scores(recipe: Recipe, prepared: Prepared, run: RunFolder, trainee: Trainee) -> Scores:
+def _scores(job: Job, run: RunFolder, trainee: Trainee) -> Scores:
     """Scores of the best epoch: those of dev and train were kept when it was met, test is scored now."""
     history = run.history()
     best = history[trainee.state.progress.best_epoch]
-    sentences = prepared.test or prepared.dev
-    scorer = DevScorer(trainee.model, recipe.model, prepared.encoding, sentences)
-    tally = Tally.from_tags(sentences, scorer.tags(), prepared.encoding.scheme)
+    tested = bool(job.size("test"))
+    judge = job.judge(trainee.model, "test" if tested else "dev")
     return Scores(
-        metric=trainee.scorer.metric,
+        metric=trainee.judge.metric,
         dev=best["score"],
         train=best["train_score"],
-        test=tally.f1 if prepared.test else None,
+        test=judge.score() if tested else None,
         best_epoch=best["epoch"],
         seconds=sum(record["seconds"] + record["dev_seconds"] for record in history),
         curve=tuple(Point(record["epoch"], record["score"], record["train_score"]) for record in history),
-        tally=tally,
+        tally=judge.tally(),
     )
 
 

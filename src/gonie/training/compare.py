@@ -21,8 +21,7 @@ from typing import Protocol
 
 from gonie.data.files import atomic_write, is_utf8, remove_leftovers
 from gonie.errors import GonieError, OutputError, ResumeError
-from gonie.models.config import Recipe
-from gonie.models.recipe import load_recipe
+from gonie.models.recipe import Recipe, load_recipe
 from gonie.training.cell import Ended, Event, Note, Preparations, drop_weights
 from gonie.training.comparison import Comparison, Row
 from gonie.training.figure import draw

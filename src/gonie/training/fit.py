@@ -14,17 +14,15 @@ from typing import Protocol
 import torch
 
 from gonie.errors import GonieError
-from gonie.models.build import build
 from gonie.models.checkpoint import save_weights
-from gonie.models.config import Recipe, TrainConfig
-from gonie.models.tagger import Tagger
+from gonie.models.config import TrainConfig
+from gonie.models.model import Model
 from gonie.training.average import Average
 from gonie.training.folder import RunFolder
 from gonie.training.interrupt import Interrupt
+from gonie.training.job import Job, Judge
 from gonie.training.loop import Epoch, Step, train
 from gonie.training.optim import build_optimizer
-from gonie.training.prepare import Prepared
-from gonie.training.scoring import DevScorer
 from gonie.training.state import Progress, State
 
 
@@ -42,10 +40,10 @@ class Watcher(Protocol):
 class Trainee:
     """A model with where its training stands and what judges it."""
 
-    model: Tagger
+    model: Model
     state: State
-    scorer: DevScorer
-    train_scorer: DevScorer | None  # over training sentences, where the recipe asks for their score
+    judge: Judge
+    train_judge: Judge | None  # over training examples, where the recipe asks for their score
 
 
 def choose_device(config: TrainConfig) -> torch.device:
@@ -64,47 +62,47 @@ def choose_device(config: TrainConfig) -> torch.device:
     return torch.device(wanted)
 
 
-def fresh_model(recipe: Recipe, prepared: Prepared) -> Tagger:
+def fresh_model(job: Job) -> Model:
     """The model before its first step, on the CPU: the same one for the same recipe and files."""
-    torch.manual_seed(recipe.train.seed)
-    return build(recipe.model, prepared.encoding, prepared.pretrained, prepared.options)
+    torch.manual_seed(job.recipe.train.seed)
+    model: Model = job.build()
+    return model
 
 
-def begin(recipe: Recipe, prepared: Prepared) -> Trainee:
+def begin(job: Job) -> Trainee:
     """A fresh model, at the beginning of its training."""
-    config = recipe.train
+    config = job.recipe.train
     if config.threads:
         torch.set_num_threads(config.threads)
     torch.use_deterministic_algorithms(config.deterministic)
     device = choose_device(config)
-    model = fresh_model(recipe, prepared).to(device)
+    model = fresh_model(job).to(device)
     state = State(
         model=model,
-        optimizer=build_optimizer(config, model.parameters()),
+        optimizer=build_optimizer(config, model.named_parameters(), job.rates),
         average=Average(model, config.average),
         progress=Progress(),
         loss=torch.zeros((), dtype=torch.float64, device=device),
-        fingerprint=prepared.fingerprint(recipe),
+        fingerprint=job.fingerprint(),
     )
-    scorer = DevScorer(model, recipe.model, prepared.encoding, prepared.dev)
-    if not prepared.sample:
-        return Trainee(model, state, scorer, None)
-    return Trainee(model, state, scorer, DevScorer(model, recipe.model, prepared.encoding, prepared.sample))
+    sample = job.judge(model, "sample") if job.size("sample") else None
+    return Trainee(model, state, job.judge(model, "dev"), sample)
 
 
-def fit(config: TrainConfig, prepared: Prepared, run: RunFolder, trainee: Trainee, watcher: Watcher) -> bool:
+def fit(job: Job, run: RunFolder, trainee: Trainee, watcher: Watcher) -> bool:
     """Train to the end from where the trainee stands, keeping files in ``run``; false if interrupted."""
-    model, state, scorer = trainee.model, trainee.state, trainee.scorer
-    score_train = trainee.train_scorer.score if trainee.train_scorer else None
+    config = job.recipe.train
+    model, state, judge = trainee.model, trainee.state, trainee.judge
+    score_train = trainee.train_judge.score if trainee.train_judge else None
     history = run.history(before_epoch=state.progress.epoch)
     saved = time.monotonic()
     with Interrupt() as interrupt:
-        for event in train(state, model, prepared.train, config, scorer.score, evaluate_train=score_train):
+        for event in train(state, model, job.train, config, judge.score, evaluate_train=score_train):
             if isinstance(event, Epoch):
                 if event.improved:
                     with state.average.applied():
                         save_weights(run.best, model)
-                history.append({**dataclasses.asdict(event), "metric": scorer.metric})
+                history.append({**dataclasses.asdict(event), "metric": judge.metric})
                 run.write_history(history)
                 watcher.epoch(event)
             else:

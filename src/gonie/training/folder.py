@@ -2,11 +2,13 @@
 
     recipe.toml         as resolved, every key
     encoding.json       vocabularies, labels, features
-    seen.json           the mentions met in training, by which recall is split
+    seen.json           of a tagger: the mentions met in training, by which recall is split
+    samples.jsonl       of a classifier: held-out texts, on which explanations are measured
+    faithfulness.json   how explanations did on them, once they were asked for
     metrics.jsonl       a line for every epoch
     last.safetensors    where training stands (see state.py)
     best.safetensors    weights of the best epoch on dev
-    bundle/             the exported model; all that `gonie tag` needs
+    bundle/             the exported model; all that `gonie tag` and `gonie classify` need
     evaluation.json     scores of the best epoch
     beside.json         scores of what it is read beside, where the recipe names something
     variants/NAME/      the runs of the recipe's variants
@@ -30,6 +32,7 @@ from gonie.data.files import atomic_write, is_utf8, remove_leftovers
 from gonie.errors import OutputError, ResumeError
 
 LONGEST_NAME = 48
+ENCODING, SEEN, SAMPLES, FAITHFULNESS = "encoding.json", "seen.json", "samples.jsonl", "faithfulness.json"
 
 
 class RunFolder:
@@ -38,8 +41,10 @@ class RunFolder:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.recipe = root / "recipe.toml"
-        self.encoding = root / "encoding.json"
-        self.seen = root / "seen.json"
+        self.encoding = root / ENCODING
+        self.seen = root / SEEN
+        self.samples = root / SAMPLES
+        self.faithfulness = root / FAITHFULNESS
         self.metrics = root / "metrics.jsonl"
         self.last = root / "last.safetensors"
         self.best = root / "best.safetensors"
@@ -107,7 +112,8 @@ class RunFolder:
     def _outputs(self) -> tuple[Path, ...]:
         weights = (self.last, self.best)
         scores = (self.evaluation, self.beside, self.report)
-        return (self.encoding, self.seen, self.metrics, *weights, self.bundle, *scores, self.variants)
+        told = (self.encoding, self.seen, self.samples, self.faithfulness, self.metrics)
+        return (*told, *weights, self.bundle, *scores, self.variants)
 
     def history(self, before_epoch: int | None = None) -> list[dict[str, Any]]:
         """Records of the epochs so far, up to ``before_epoch`` if given; a torn last line is left out."""

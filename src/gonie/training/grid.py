@@ -13,8 +13,7 @@ from functools import cached_property
 from itertools import product
 
 from gonie.errors import RecipeError
-from gonie.models.config import Recipe
-from gonie.models.recipe import load_recipe, missing_files, with_absolute_paths
+from gonie.models.recipe import Recipe, load_recipe, missing_files, with_absolute_paths
 
 RECIPE = "recipe"
 """The key of the axis that several recipes make."""

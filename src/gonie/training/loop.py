@@ -111,6 +111,7 @@ def _run_epoch(
     progress = state.progress
     batches = update.batches(
         examples.lengths,
+        heights=examples.heights,
         tokens=config.batch_tokens,
         sentences=batch_size(config, len(examples)),
         generator=np.random.default_rng([config.seed, progress.epoch]),
@@ -125,7 +126,7 @@ def _run_epoch(
         loss = update(rows, rate=rate)
         state.average.update(progress.step)
         state.loss += loss * len(rows)  # read once an epoch: no wait inside a step
-        tokens = int(examples.lengths[rows].sum())
+        tokens = int(examples.sizes[rows].sum())
         progress.batch += 1
         progress.step += 1
         progress.tokens += tokens

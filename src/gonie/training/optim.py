@@ -16,9 +16,17 @@ from gonie.models.config import TrainConfig
 FUSED = ("sgd", "adam", "adamw")  # one pass over memory for all parameters; NAdam has no such kernel
 
 
-def build_optimizer(config: TrainConfig, parameters: Iterable[Parameter]) -> Optimizer:
-    """The optimiser that the recipe names over the parameters that are trained."""
-    trained = [parameter for parameter in parameters if parameter.requires_grad]
+RATE = "rate"  # what a group of parameters calls its multiple of the learning rate
+
+
+def build_optimizer(
+    config: TrainConfig, parameters: Iterable[tuple[str, Parameter]], rates: Mapping[str, float] | None = None
+) -> Optimizer:
+    """The optimiser that the recipe names over the parameters that are trained.
+
+    ``rates`` gives those whose name begins so a multiple of the learning rate.
+    """
+    trained = _grouped(parameters, rates or {})
     shared: dict[str, Any] = {"lr": config.lr, "weight_decay": config.weight_decay}
     if config.optimizer in FUSED:
         shared["fused"] = True
@@ -33,6 +41,16 @@ def build_optimizer(config: TrainConfig, parameters: Iterable[Parameter]) -> Opt
             return AdamW(trained, **shared)
         case "nadam":
             return NAdam(trained, **shared)
+
+
+def _grouped(parameters: Iterable[tuple[str, Parameter]], rates: Mapping[str, float]) -> list[dict[str, Any]]:
+    """The parameters by their multiple of the learning rate; groups without any are left out."""
+    groups: dict[float, list[Parameter]] = {1.0: []}
+    for name, parameter in parameters:
+        if parameter.requires_grad:
+            rate = next((rate for start, rate in rates.items() if name.startswith(start)), 1.0)
+            groups.setdefault(rate, []).append(parameter)
+    return [{"params": own, RATE: rate} for rate, own in groups.items() if own]
 
 
 def learning_rate(config: TrainConfig, *, step: int, epochs_done: float) -> float:
@@ -52,9 +70,9 @@ def learning_rate(config: TrainConfig, *, step: int, epochs_done: float) -> floa
 
 
 def set_learning_rate(optimizer: Optimizer, rate: float) -> None:
-    """Give every parameter group this rate."""
+    """Give every parameter group this rate, or its multiple of it."""
     for group in optimizer.param_groups:
-        group["lr"] = rate
+        group["lr"] = rate * group.get(RATE, 1.0)
 
 
 def bound_gradients(config: TrainConfig, parameters: Iterable[Parameter]) -> None:

@@ -10,8 +10,7 @@ from typing import Any
 
 from gonie.data.files import atomic_write
 from gonie.errors import ResumeError
-from gonie.models.config import Recipe
-from gonie.models.recipe import write_recipe
+from gonie.models.recipe import Recipe, write_recipe
 from gonie.training.grid import Grid, read_grid
 
 PLAN, CELLS, RECIPE = "compare.json", "cells", "recipe.toml"

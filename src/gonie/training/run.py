@@ -17,20 +17,16 @@ from typing import Any, Protocol
 
 from gonie.data.files import atomic_write
 from gonie.errors import ResumeError
-from gonie.export.bundle import export_bundle
-from gonie.metrics.evaluation import Evaluation, evaluate
-from gonie.metrics.report import render
 from gonie.models.checkpoint import load_weights
-from gonie.models.config import Recipe
 from gonie.models.first_use import must_compile
-from gonie.models.recipe import load_recipe, with_absolute_paths, write_recipe
-from gonie.models.tagger import Tagger
-from gonie.runtime.load import load_tagger
-from gonie.training.beside import BASELINES, Beside, as_json, build_variants, score_baselines, summary
+from gonie.models.model import Model
+from gonie.models.recipe import Recipe, load_recipe, with_absolute_paths, write_recipe
+from gonie.training.beside import as_json, build_variants, summary
 from gonie.training.fit import Trainee, Watcher, begin, choose_device, fit
 from gonie.training.folder import RunFolder, next_folder
+from gonie.training.job import Beside, Evaluated, Job, Split
 from gonie.training.memory import memory_errors
-from gonie.training.prepare import Prepared, prepare
+from gonie.training.prepare import prepare
 
 
 class Display(Watcher, Protocol):
@@ -55,9 +51,10 @@ class Summary:
 
     folder: Path
     device: str
-    sentences: int
+    noun: str  # what examples are called: sentences, or texts
+    examples: int
     tokens: int
-    dev_sentences: int
+    dev_examples: int
     parameters: int
     labels: dict[str, int]
     epochs: int
@@ -71,9 +68,10 @@ class Result:
     """What a complete run leaves."""
 
     folder: Path
-    evaluations: dict[str, Evaluation]  # by split: dev, and test where there is one
+    evaluations: dict[str, Evaluated]  # by split: dev, and test where there is one
     best_epoch: int
     seconds: float
+    task: str = "tag"
     beside: Mapping[str, str] = field(default_factory=dict)  # what it is to be read beside, a line each
 
 
@@ -88,8 +86,8 @@ def start_run(recipe: Recipe, folder: Path, display: Display) -> Result | None:
     for each in (recipe, *build_variants(recipe).values()):  # what is wrong with one is said before anything
         choose_device(each.train)
     run = RunFolder(folder)
-    with memory_errors(), _begun(recipe, run, display) as (prepared, trainee):
-        return _run(recipe, prepared, run, trainee, display)
+    with memory_errors(), _begun(recipe, run, display) as (job, trainee):
+        return _run(job, run, trainee, display)
 
 
 def resume_run(folder: Path, display: Display, changes: Iterable[str] = ()) -> Result | None:
@@ -107,47 +105,45 @@ def resume_run(folder: Path, display: Display, changes: Iterable[str] = ()) -> R
             "Resume without it, or start a new run with another --out."
         )
     choose_device(own.train)
-    with memory_errors(), _reopened(own, run, display) as (prepared, trainee):
-        return _run(own, prepared, run, trainee, display)
+    with memory_errors(), _reopened(own, run, display) as (job, trainee):
+        return _run(job, run, trainee, display)
 
 
 @contextmanager
-def _begun(recipe: Recipe, run: RunFolder, display: Display) -> Iterator[tuple[Prepared, Trainee]]:
+def _begun(recipe: Recipe, run: RunFolder, display: Display) -> Iterator[tuple[Job, Trainee]]:
     """A new run at its beginning, its folder held within the block."""
     resolved = write_recipe(recipe)
     made = run.create()
     with run.held():
         run.clear_leftovers()
         try:
-            prepared = prepare(recipe, display.note)
-            trainee = begin(recipe, prepared)
+            job = prepare(recipe, display.note)
+            trainee = begin(job)
             atomic_write(run.recipe, resolved)  # the first file: from here on it can be resumed
         except BaseException:
             if made:
                 with suppress(OSError):  # not empty, should the recipe keep its cache there
                     run.root.rmdir()
             raise
-        yield prepared, trainee
+        yield job, trainee
 
 
 @contextmanager
-def _reopened(recipe: Recipe, run: RunFolder, display: Display) -> Iterator[tuple[Prepared, Trainee]]:
+def _reopened(recipe: Recipe, run: RunFolder, display: Display) -> Iterator[tuple[Job, Trainee]]:
     """A run where it stands, its folder held within the block."""
     with run.held():
         run.clear_leftovers()
-        prepared = prepare(recipe, display.note)
-        trainee = begin(recipe, prepared)
+        job = prepare(recipe, display.note)
+        trainee = begin(job)
         if run.last.exists():
             trainee.state.restore(run.last)
-        yield prepared, trainee
+        yield job, trainee
 
 
-def _run(
-    recipe: Recipe, prepared: Prepared, run: RunFolder, trainee: Trainee, display: Display
-) -> Result | None:
+def _run(job: Job, run: RunFolder, trainee: Trainee, display: Display) -> Result | None:
     """Train, then whatever the run is read beside."""
     try:
-        result, rows = _complete_all(recipe, prepared, run, trainee, display)
+        result, rows = _complete_all(job, run, trainee, display)
     except KeyboardInterrupt:  # where it is no wish, as it is in training: what is done is kept all the same
         result, rows = None, []
     if result is None:
@@ -155,24 +151,24 @@ def _run(
         return None
     if rows:
         atomic_write(run.beside, json.dumps(as_json(rows), ensure_ascii=False, indent=1))
-        _write_report(recipe, run, trainee.model, result.evaluations, rows)
+        _write_report(job, run, trainee.model, result.evaluations, rows)
     result = replace(result, beside=summary(rows))
     display.finished(result)
     return result
 
 
 def _complete_all(
-    recipe: Recipe, prepared: Prepared, run: RunFolder, trainee: Trainee, display: Display
+    job: Job, run: RunFolder, trainee: Trainee, display: Display
 ) -> tuple[Result | None, list[Beside]]:
     """The run itself, and what it is read beside; None if it was interrupted."""
-    result = _complete(recipe, prepared, run, trainee, display)
+    result = _complete(job, run, trainee, display)
     if result is None:
         return None, []
     rows: list[Beside] = []
-    if recipe.train.baselines:
-        display.note(f"scoring beside it: {', '.join(BASELINES)}")
-        rows += score_baselines(prepared)
-    for name, variant in build_variants(recipe).items():
+    if job.recipe.train.baselines:
+        display.note("scoring beside it models that learn next to nothing")
+        rows += job.baselines()
+    for name, variant in build_variants(job.recipe).items():
         display.note(f"beside it: {name}")
         other = _run_variant(variant, run.variant(name), display)
         if other is None:
@@ -185,81 +181,63 @@ def _complete_all(
 def _run_variant(recipe: Recipe, run: RunFolder, display: Display) -> Result | None:
     """The whole run of a variant, begun or gone on with."""
     opened = _reopened if run.recipe.is_file() else _begun
-    with opened(recipe, run, display) as (prepared, trainee):
-        return _complete(recipe, prepared, run, trainee, display)
+    with opened(recipe, run, display) as (job, trainee):
+        return _complete(job, run, trainee, display)
 
 
-def _complete(
-    recipe: Recipe, prepared: Prepared, run: RunFolder, trainee: Trainee, display: Display
-) -> Result | None:
+def _complete(job: Job, run: RunFolder, trainee: Trainee, display: Display) -> Result | None:
     """Train up to the best model, export and score it; None if it was interrupted."""
     started = time.monotonic()
     model = trainee.model
-    atomic_write(run.encoding, json.dumps(prepared.encoding.to_json(), ensure_ascii=False))
-    atomic_write(run.seen, json.dumps(prepared.seen.to_json(), ensure_ascii=False))
-    if must_compile(model, per_window=recipe.train.optimizer == "per-window"):
+    for name, content in job.files().items():
+        atomic_write(run.root / name, content)
+    if must_compile(model, per_window=job.recipe.train.optimizer == "per-window"):
         display.note("compiling the model's loops for this processor: some fifteen seconds, once")
-    display.begin(_summary(recipe, prepared, run, trainee))
-    if not fit(recipe.train, prepared, run, trainee, display):
+    display.begin(_summary(job, run, trainee))
+    if not fit(job, run, trainee, display):
         return None
     load_weights(run.best, model)
-    evaluations = _finish(recipe, prepared, run, model, display)
+    evaluations = _finish(job, run, model, display)
     best_epoch = trainee.state.progress.best_epoch + 1
-    return Result(run.root, evaluations, best_epoch, time.monotonic() - started)
+    return Result(run.root, evaluations, best_epoch, time.monotonic() - started, job.recipe.task)
 
 
-def _finish(
-    recipe: Recipe, prepared: Prepared, run: RunFolder, model: Tagger, display: Display
-) -> dict[str, Evaluation]:
+def _finish(job: Job, run: RunFolder, model: Model, display: Display) -> dict[str, Evaluated]:
     """Export the best model, score the export on every split there is, and write what a reader wants."""
-    difference = export_bundle(
-        model.cpu(),  # cuDNN rounds to TF32, and the export is proved against all digits
-        encoding=prepared.encoding,
-        tokenizer=prepared.tokenizer,
-        folder=run.bundle,
-        samples=prepared.dev[:64],
-        constrained=recipe.model.head.constrained,
-        forbidden=recipe.model.head.forbidden,
-        recipe=recipe.model_dump(mode="json", exclude_none=True),
-    )
+    # cuDNN rounds to TF32, and the export is proved against all digits: hence on the CPU
+    difference = job.export(model.cpu(), run.bundle)
     display.note(f"exported the best model; its scores equal the trained one's within {difference.value:.1g}")
-    tagger = load_tagger(run.bundle)
-    evaluations = {}
-    for split, sentences in {"dev": prepared.dev, "test": prepared.test}.items():
-        if sentences:
-            display.note(f"scoring {len(sentences):,} {split} sentences with the exported model")
-            evaluations[split] = evaluate(
-                sentences,
-                [tagged.tags for tagged in tagger.tag_sentences(sentences)],
-                scheme=prepared.encoding.scheme,
-                seen=prepared.seen,
-                known_tags=prepared.encoding.labels,
-            )
+    evaluations: dict[str, Evaluated] = {}
+    splits: tuple[Split, ...] = ("dev", "test")
+    for split in splits:
+        if size := job.size(split):
+            display.note(f"scoring {size:,} {split} {job.noun} with the exported model")
+            evaluations[split] = job.evaluate(run.bundle, split)
     scores = {split: evaluation.to_json() for split, evaluation in evaluations.items()}
     atomic_write(run.evaluation, json.dumps(scores, ensure_ascii=False, indent=1))
-    _write_report(recipe, run, model, evaluations)
+    _write_report(job, run, model, evaluations)
     return evaluations
 
 
 def _write_report(
-    recipe: Recipe,
+    job: Job,
     run: RunFolder,
-    model: Tagger,
-    evaluations: dict[str, Evaluation],
+    model: Model,
+    evaluations: dict[str, Evaluated],
     beside: Sequence[Beside] = (),
 ) -> None:
     last = list(evaluations)[-1]
     others = {"beside it": summary(beside)} if beside else {}
-    page = render(
+    page = job.report(
         evaluations[last],
         title=f"{run.root.name}: {last}",
         curve=run.history(),
-        details={**others, **_details(recipe, run, model)},
+        details={**others, **_details(job.recipe, run, model)},
     )
     atomic_write(run.report, page)
 
 
-def _details(recipe: Recipe, run: RunFolder, model: Tagger) -> dict[str, Any]:
+def _details(recipe: Recipe, run: RunFolder, model: Model) -> dict[str, Any]:
     return {
         "recipe": run.recipe.read_text("utf-8"),
         "parameters": sum(p.numel() for p in model.parameters()),
@@ -268,18 +246,19 @@ def _details(recipe: Recipe, run: RunFolder, model: Tagger) -> dict[str, Any]:
     }
 
 
-def _summary(recipe: Recipe, prepared: Prepared, run: RunFolder, trainee: Trainee) -> Summary:
+def _summary(job: Job, run: RunFolder, trainee: Trainee) -> Summary:
     model, progress = trainee.model, trainee.state.progress
     return Summary(
         folder=run.root,
         device=str(next(model.parameters()).device),
-        sentences=len(prepared.train),
-        tokens=prepared.train.tokens,
-        dev_sentences=len(prepared.dev),
+        noun=job.noun,
+        examples=len(job.train),
+        tokens=job.train.tokens,
+        dev_examples=job.size("dev"),
         parameters=sum(p.numel() for p in model.parameters()),
-        labels=dict(prepared.labels.most_common()),
-        epochs=recipe.train.epochs,
+        labels=dict(job.labels.most_common()),
+        epochs=job.recipe.train.epochs,
         first_epoch=progress.epoch + 1,
         complete=progress.finished,
-        metric=trainee.scorer.metric,
+        metric=trainee.judge.metric,
     )

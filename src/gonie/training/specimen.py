@@ -28,10 +28,11 @@ from gonie.data.types import Sentence
 from gonie.data.vectors import Vectors
 from gonie.errors import InputError
 from gonie.models.build import build
-from gonie.models.config import DataConfig, ModelConfig, Recipe
+from gonie.models.config import CorpusConfig
 from gonie.models.scorer import to_tensors
+from gonie.models.tag_config import TagDataConfig, TaggerConfig, TagRecipe
 from gonie.models.tagger import Tagger
-from gonie.training.prepare import build_extractors, fit_encoding
+from gonie.training.word_data import build_extractors, fit_encoding
 
 LENGTHS = (5, 1, 4, 3, 2)  # tokens of each sentence
 WORDS: Mapping[str, tuple[str, ...]] = {
@@ -57,7 +58,7 @@ class Specimen:
     encoding: Encoding
 
 
-def make_specimen(recipe: Recipe) -> Specimen:
+def make_specimen(recipe: TagRecipe) -> Specimen:
     """The specimen of a recipe, whose files need not be there; its seed decides on text and weights."""
     recipe = small(recipe)
     data, head = recipe.data, recipe.model.head
@@ -87,13 +88,13 @@ def make_specimen(recipe: Recipe) -> Specimen:
     )
 
 
-def _cost(recipe: Recipe, *, sentences: int) -> Callable[[Tagger, Mapping[str, Tensor]], Tensor]:
+def _cost(recipe: TagRecipe, *, sentences: int) -> Callable[[Tagger, Mapping[str, Tensor]], Tensor]:
     """What training lowers: the loss and, where the recipe asks for it, the penalty."""
     share = recipe.train.l2 / (2 * sentences)
     return lambda model, batch: model.loss(batch) + share * model.squares() if share else model.loss(batch)
 
 
-def small(recipe: Recipe) -> Recipe:
+def small(recipe: TagRecipe) -> TagRecipe:
     """The recipe with widths of a few numbers, and with every word and feature kept."""
     every = {"min_count": 1, "min_feature_count": 1}
     return recipe.model_copy(
@@ -116,14 +117,14 @@ def _narrowed(section: SectionType) -> SectionType:
 # --- tags ------------------------------------------------------------------------------------------------
 
 
-def scheme_of(recipe: Recipe) -> Scheme:
+def scheme_of(recipe: TagRecipe) -> Scheme:
     """The model's scheme; plain, if the recipe says so or has rules for tags that are of no such scheme."""
     scheme = Scheme(kind=recipe.data.model_scheme)
     strange = any(scheme.split(tag) is None for tag in _ruled(recipe.model))
     return Scheme(kind="plain") if recipe.data.scheme == "plain" or strange else scheme
 
 
-def named_tags(recipe: Recipe, scheme: Scheme) -> list[str]:
+def named_tags(recipe: TagRecipe, scheme: Scheme) -> list[str]:
     """A tag for each type that the recipe gives a weight or a rule, else for two made-up ones."""
     ruled, weighed = _ruled(recipe.model), list(recipe.model.head.weights)
     if not scheme.has_spans:
@@ -136,7 +137,7 @@ def named_tags(recipe: Recipe, scheme: Scheme) -> list[str]:
     return [tag for name in types for tag in from_spans([(0, 1, name)], 1, scheme)]
 
 
-def _ruled(model: ModelConfig) -> list[str]:
+def _ruled(model: TaggerConfig) -> list[str]:
     """A tag that fits each side of the recipe's rules, if not every tag does."""
     sides = [side.strip() for rule in model.head.forbidden for side in rule.split(ARROW)]
     named = [side for side in sides if side not in (START, END, "*")]
@@ -164,7 +165,7 @@ def _walk(length: int, rules: Allowed, generator: np.random.Generator) -> list[i
 
 
 def _sentences(
-    data: DataConfig, labels: tuple[str, ...], rules: Allowed, generator: np.random.Generator
+    data: TagDataConfig, labels: tuple[str, ...], rules: Allowed, generator: np.random.Generator
 ) -> Iterator[Sentence]:
     """Sentences of ``LENGTHS`` from a few words, the last one from new words."""
     for number, length in enumerate(LENGTHS, start=1):
@@ -173,14 +174,14 @@ def _sentences(
         yield _sentence(tuple(generator.choice(words, length).tolist()), tags, data, generator)
 
 
-def _words(table: Mapping[str, tuple[str, ...]], data: DataConfig) -> tuple[str, ...]:
+def _words(table: Mapping[str, tuple[str, ...]], data: TagDataConfig) -> tuple[str, ...]:
     """The words of the recipe's language, or their syllables."""
     words = table[data.language]
     return tuple(dict.fromkeys("".join(words))) if data.unit == "syllable" else words
 
 
 def _sentence(
-    words: tuple[str, ...], tags: tuple[str, ...], data: DataConfig, generator: np.random.Generator
+    words: tuple[str, ...], tags: tuple[str, ...], data: TagDataConfig, generator: np.random.Generator
 ) -> Sentence:
     columns = {name: tuple(generator.choice(["A", "B"], len(words)).tolist()) for name in data.columns}
     return Sentence(words=words, tags=tags, columns=columns)
@@ -197,14 +198,14 @@ def _forgetful(sentences: list[Sentence], generator: np.random.Generator) -> Ite
         yield replace(sentence, tags=tuple(cells))
 
 
-def _gazetteers(data: DataConfig, sentences: list[Sentence]) -> Gazetteers:
+def _gazetteers(data: CorpusConfig, sentences: list[Sentence]) -> Gazetteers:
     """Lists of the names that the recipe's have, with entries of one and two words of the text."""
     entries = [sentence.words[:2] for sentence in sentences]
     names = list(data.gazetteers) or ["list"]
     return Gazetteers(lists={name: entries[number:] for number, name in enumerate(names)})
 
 
-def _vectors(recipe: Recipe, generator: np.random.Generator) -> Vectors:
+def _vectors(recipe: TagRecipe, generator: np.random.Generator) -> Vectors:
     """Vectors for every other word, and for the new ones."""
     known = list(dict.fromkeys([*_words(WORDS, recipe.data)[::2], *_words(NEW, recipe.data)[::2]]))
     width = recipe.model.words.width if recipe.model.words else 1

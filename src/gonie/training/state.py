@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from gonie.errors import BundleError, ResumeError
-from gonie.models.checkpoint import read_tensors, write_tensors
+from gonie.models.checkpoint import moving_tensors, read_tensors, write_tensors
 from gonie.training.average import Average
 from gonie.training.optim import optimizer_tensors, restore_optimizer
 
@@ -53,7 +53,7 @@ class State:
 
     def save(self, path: Path) -> None:
         """Write the state; whatever happens, ``path`` holds the old state or the new one."""
-        tensors = _prefixed("model", dict(self.model.named_parameters()))
+        tensors = _prefixed("model", moving_tensors(self.model))
         tensors |= _prefixed("optimizer", optimizer_tensors(self.optimizer))
         tensors |= _prefixed("average", self.average.weights) | {"loss": self.loss}
         metadata = {"progress": json.dumps(asdict(self.progress)), "fingerprint": self.fingerprint}
@@ -70,9 +70,9 @@ class State:
                 f"{path}: the recipe or its data files changed since this run began. "
                 "Put them back, or start a new run with another --out."
             )
-        parameters = dict(self.model.named_parameters())
+        own = moving_tensors(self.model)
         for name, tensor in _under("model", tensors).items():
-            parameters[name].data.copy_(tensor)
+            own[name].data.copy_(tensor)
         restore_optimizer(self.optimizer, _under("optimizer", tensors))
         self.average.restore(_under("average", tensors))
         self.loss.copy_(tensors["loss"])

@@ -22,12 +22,15 @@ from gonie.data.schemes import OUTSIDE, to_spans
 from gonie.data.vocabulary import RESERVED, UNKNOWN
 from gonie.errors import GonieError, InputError
 from gonie.models.checkpoint import load_weights
-from gonie.models.config import Recipe
 from gonie.models.recipe import load_recipe
+from gonie.models.tag_config import TagRecipe
+from gonie.models.tagger import Tagger
 from gonie.models.word_table import word_table
 from gonie.training.fit import fresh_model
 from gonie.training.folder import RunFolder
-from gonie.training.prepare import Note, Prepared, prepare
+from gonie.training.tag_data import TagData, read_tag_data
+from gonie.training.tag_job import TagJob
+from gonie.training.word_data import Note
 
 EACH = 40
 """Words of each label that stand for it, if none are asked for."""
@@ -113,16 +116,17 @@ def read_word_vectors(folder: Path, note: Note) -> WordVectors:
             fix="Name a folder that `gonie train` has left",
         )
     recipe = load_recipe(run.recipe)
-    if recipe.model.words is None:
+    if not isinstance(recipe, TagRecipe) or recipe.model.words is None:
         raise InputError(
             path=folder,
-            expected="a model with word vectors",
-            got="one without",
+            expected="a tagger with word vectors",
+            got="a tagger without" if isinstance(recipe, TagRecipe) else "a classifier",
             fix="Train one with model.words in its recipe",
         )
     with TemporaryDirectory(prefix="gonie-", ignore_cleanup_errors=True) as scratch:
         prepared = _prepared(recipe, run, Path(scratch), note)
-        model = fresh_model(recipe, prepared)
+        model = fresh_model(TagJob(recipe, prepared))
+        assert isinstance(model, Tagger)  # as its job is a tagger's
         before = word_table(model)
         load_weights(run.best, model)
         words = {word.id: word for word in _words(prepared.train, prepared.encoding)}
@@ -137,13 +141,13 @@ def read_words(path: Path) -> list[str]:
     return words
 
 
-def _prepared(recipe: Recipe, run: RunFolder, scratch: Path, note: Note) -> Prepared:
+def _prepared(recipe: TagRecipe, run: RunFolder, scratch: Path, note: Note) -> TagData:
     """The run's files read again; the corpus that the run itself keeps, if it does, is left alone."""
     if recipe.data.cache is not None:
         data = recipe.data.model_copy(update={"cache": str(scratch)})
         recipe = recipe.model_copy(update={"data": data})
     try:
-        prepared = prepare(recipe, note)
+        prepared = read_tag_data(recipe, note)
     except InputError as error:
         raise GonieError(
             f"{error}\n{run.root}: what its words were before training is made again from the files it was "

@@ -45,6 +45,20 @@ def cut_marks(
     return clean, tuple(Span(start, end, name, clean[start:end]) for start, end, name in ranges)
 
 
+def with_marks(text: str, marks: Sequence[Span]) -> str:
+    """The text with its marks written into it again: what ``cut_marks`` takes apart."""
+    signs: list[tuple[int, int, int, str]] = []  # place; what closes before what opens; inner before outer
+    for order, mark in enumerate(sorted(marks, key=lambda mark: (mark.start, -mark.end))):
+        before, after = mark_words(mark.label)
+        empty = mark.start == mark.end
+        signs += [(mark.start, 1, order, before), (mark.end, 2 if empty else 0, -order, after)]
+    pieces, at = [], 0
+    for place, _, _, sign in sorted(signs):
+        pieces += [text[at:place], sign]
+        at = place
+    return "".join([*pieces, text[at:]])
+
+
 def mark_words(name: str) -> tuple[str, str]:
     """The tokens that stand before and after a marked stretch."""
     return f"<{name}>", f"</{name}>"

@@ -12,9 +12,9 @@ from pydantic import BaseModel
 
 from gonie.data.types import Sentence
 from gonie.errors import InputError, RecipeError
-from gonie.models.config import Recipe
 from gonie.models.recipe import load_recipe
-from gonie.training.prepare import Pieces, Prepared, Split, prepare, what_is_read
+from gonie.models.tag_config import TagRecipe as Recipe
+from gonie.training.tag_data import Pieces, Split, TagData, read_tag_data, what_tags_read
 
 
 def write(path: Path, text: str) -> Path:
@@ -26,9 +26,9 @@ def numbered(count: int) -> list[Sentence]:
     return [Sentence(words=(f"w{i}",), tags=("O",)) for i in range(count)]
 
 
-def prepared(toy: Path, *changes: str) -> tuple[Prepared, list[str]]:
+def prepared(toy: Path, *changes: str) -> tuple[TagData, list[str]]:
     notes: list[str] = []
-    return prepare(load_recipe(toy / "toy.toml", changes), notes.append), notes
+    return read_tag_data(load_recipe(toy / "toy.toml", changes), notes.append), notes
 
 
 # --- holding out -----------------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ def test_too_few_to_hold_out_is_said(tmp_path: Path) -> None:
     path = write(tmp_path / "t.conll", "Anna\tB-PER\n")
     recipe = write(tmp_path / "r.toml", f'[data]\ntrain = "{path}"\n[model.words]\n')
     notes: list[str] = []
-    made = prepare(load_recipe(recipe), notes.append)
+    made = read_tag_data(load_recipe(recipe), notes.append)
     assert len(made.dev) == len(made.train) == 1
     assert any("too few sentences" in note for note in notes)
 
@@ -186,7 +186,7 @@ def test_the_fingerprint_changes_with_the_recipe_and_with_the_data(toy: Path, tm
 
     def fingerprint(*changes: str) -> str:
         recipe: Recipe = load_recipe(toy / "toy.toml", changes)
-        return prepare(recipe, lambda text: None).fingerprint(recipe)
+        return read_tag_data(recipe, lambda text: None).fingerprint(recipe)
 
     train = tmp_path / "train.conll"
     text = (toy / "train.conll").read_text("utf-8")
@@ -281,7 +281,7 @@ def test_what_is_read_names_everything_that_prepare_reads(toy: Path) -> None:
     """A key that were read but not named would give one cell of a comparison the data of another."""
     read: set[str] = set()
     recipe = load_recipe(toy / "toy.toml", ["model.chars.width=4"])
-    prepare(Watched(recipe, read), lambda text: None)  # type: ignore[arg-type]
+    read_tag_data(Watched(recipe, read), lambda text: None)  # type: ignore[arg-type]
     assert "data" in read
     for key in read - {"data"}:
         assert key == "model.groups" or any(change.startswith(f"{key}=") for change in CHANGES), key
@@ -307,13 +307,13 @@ CHANGES = {
 def test_a_preparation_is_shared_where_its_part_of_the_recipe_is_the_same(toy: Path, change: str) -> None:
     base = load_recipe(toy / "toy.toml", ["model.chars.width=4"])
     changed = load_recipe(toy / "toy.toml", ["model.chars.width=4", change])
-    assert (what_is_read(changed) != what_is_read(base)) is CHANGES[change]
+    assert (what_tags_read(changed) != what_tags_read(base)) is CHANGES[change]
 
 
 @pytest.mark.parametrize("setting", ["data.dev=none", "data.vectors=v.txt"])
 def test_a_seed_counts_where_preparing_draws(toy: Path, setting: str) -> None:
     one, other = (load_recipe(toy / "toy.toml", [setting, f"train.seed={seed}"]) for seed in (1, 2))
-    assert what_is_read(one) != what_is_read(other)
+    assert what_tags_read(one) != what_tags_read(other)
 
 
 def test_a_column_of_words_is_not_taken_for_tags(toy: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The score of a model in training, on dev or on other sentences: encoded once, decoded as at run time."""
+"""The score of a tagger in training, on dev or on other sentences: encoded once, decoded as at run time."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from gonie.data.encoding import Encoding
 from gonie.data.rules import allowed
 from gonie.data.types import Sentence
 from gonie.metrics.evaluation import evaluate
-from gonie.models.config import ModelConfig
+from gonie.metrics.significance import Tally
 from gonie.models.scorer import TorchScorer
+from gonie.models.tag_config import TaggerConfig
 from gonie.models.tagger import Tagger
 from gonie.runtime.decoder import Decoder
 
@@ -23,7 +24,7 @@ METRICS = {"plain": "accuracy", "IO": "token F1"}
 """What the score of a kind of scheme is called, if not F1, which is over spans."""
 
 
-def build_decoder(model: Tagger, config: ModelConfig, encoding: Encoding) -> Decoder:
+def build_decoder(model: Tagger, config: TaggerConfig, encoding: Encoding) -> Decoder:
     """The runtime's decoder over the model's transitions, held to the tag scheme if the recipe says so."""
     transitions, start, end = (t.detach().cpu().numpy() for t in model.head().chain())
     head = config.head
@@ -31,11 +32,11 @@ def build_decoder(model: Tagger, config: ModelConfig, encoding: Encoding) -> Dec
     return Decoder(transitions=transitions, start=start, end=end, allowed=rules)
 
 
-class DevScorer:
+class TagJudge:
     """The score on the dev sentences (or any others with tags): F1, or what METRICS says."""
 
     def __init__(
-        self, model: Tagger, config: ModelConfig, encoding: Encoding, sentences: Sequence[Sentence]
+        self, model: Tagger, config: TaggerConfig, encoding: Encoding, sentences: Sequence[Sentence]
     ) -> None:
         self._model = model
         self._config = config
@@ -47,6 +48,10 @@ class DevScorer:
     def score(self) -> float:
         """Score the model as it is now."""
         return evaluate(self._sentences, self.tags(), scheme=self._encoding.scheme, bootstrap=0).headline[1]
+
+    def tally(self) -> Tally:
+        """The spans of each sentence, gold and given."""
+        return Tally.from_tags(self._sentences, self.tags(), self._encoding.scheme)
 
     def tags(self) -> list[tuple[str, ...]]:
         """What the model as it is now says of each sentence."""

@@ -1,0 +1,357 @@
+"""Classifiers on five corpora: the recipes, and attention against other ways to make one vector of a text.
+
+    python benchmarks/classify.py DATA --vectors glove.6B.100d.100k.txt.gz --out results.jsonl
+    python benchmarks/classify.py DATA --corpora nsmc --models recipe --device cuda --jobs 4
+    python benchmarks/classify.py --table results.jsonl
+
+DATA is the folder with nsmc/, subjectivity/, movie_reviews/, semeval2010_task8/ and snips/. Every run is a
+process of its own, chosen on dev, tested once; a run whose result stands in the file already is not made
+again, so that the same command goes on after a kill. Corpora without a split of their own are cut into ten
+folds, a seed each (or as many folds as --folds says); the others are run with as many seeds as --seeds says.
+
+The table of poolings leaves the n-gram bag out, so that what differs is the pooling alone. *uniform after*
+is the attention model with its trained attention made uniform for the test; a model trained with uniform
+attention is the mean.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import statistics
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+LEVELS = ("model.pooling", "model.sentences.pooling")
+BOUNDS = (10, 20, 40, 80, 400, 800)  # tokens: texts are also scored by length, each bound doubling or so
+
+
+@dataclass(frozen=True)
+class CorpusSpec:
+    """A recipe and the files that it is run over."""
+
+    recipe: str
+    settings: tuple[str, ...]
+    folds: int = 0
+    vectors: bool = True
+    levels: int = 1
+
+
+CORPORA = {
+    "nsmc": CorpusSpec(
+        "sentiment-nsmc",
+        (
+            "data.train={data}/nsmc/ratings_train_rebuilt.txt.gz",
+            "data.test={data}/nsmc/ratings_test.txt",
+            "data.format=tsv",
+            "data.text_column=document",
+        ),
+        vectors=False,
+    ),
+    "subjectivity": CorpusSpec("subjectivity", ("data.train={data}/subjectivity/sentences.tsv",), folds=10),
+    "reviews": CorpusSpec(
+        "reviews-han",
+        ("data.train={data}/movie_reviews/reviews.tsv", "data.sentences=mark"),
+        folds=10,
+        levels=2,
+    ),
+    "relations": CorpusSpec(
+        "relations",
+        (
+            "data.train={data}/semeval2010_task8/TRAIN_FILE.TXT",
+            "data.test={data}/semeval2010_task8/TEST_FILE_FULL.TXT",
+            'data.marks=["e1", "e2"]',
+        ),
+    ),
+    "intents": CorpusSpec(
+        "intents",
+        ("data.train={data}/snips/train", "data.dev={data}/snips/valid", "data.test={data}/snips/test"),
+    ),
+}
+
+
+def pooled(kinds: str, *more: str) -> tuple[str, ...]:
+    """A model without n-grams, with these poolings at every level."""
+    return ("model.bag=none", *(f"{level}.kinds={kinds}" for level in LEVELS), *more)
+
+
+MODELS: dict[str, tuple[str, ...]] = {
+    "recipe": (),
+    "without bag": ("model.bag=none",),
+    "bag alone": (
+        "model.words=none",
+        "model.chars=none",
+        "model.features=none",
+        "model.encoder.kind=none",
+        "model.sentences=none",
+        "data.sentences=text",
+        *("model.bag.chars={chars}", "model.bag.words={words}"),
+    ),
+    "attention": pooled('["attention"]'),
+    "dot attention": pooled('["dot"]'),
+    "mean": pooled('["mean"]'),
+    "max": pooled('["max"]'),
+    "last": pooled('["last"]'),
+    "one-way": pooled(
+        '["attention"]', "model.encoder.bidirectional=false", "model.sentences.encoder.bidirectional=false"
+    ),
+    "cnn": pooled('["max"]', "model.encoder.kind=cnn", "model.encoder.hidden=100"),
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training run."""
+
+    corpus: str
+    model: str
+    seed: int
+    fold: int
+    settings: tuple[str, ...]
+    device: str
+
+    @property
+    def key(self) -> tuple[str, str, int, int]:
+        return self.corpus, self.model, self.seed, self.fold
+
+
+def planned(arguments: argparse.Namespace) -> Iterator[Run]:
+    """Every run that the command line asks for."""
+    for corpus in arguments.corpora:
+        spec = CORPORA[corpus]
+        files = [setting.format(data=arguments.data) for setting in spec.settings]
+        vectors = arguments.vectors if spec.vectors else arguments.korean_vectors
+        files += [f"data.vectors={vectors}"] if vectors else []
+        pairs = [(seed, 1) for seed in range(1, arguments.seeds + 1)]
+        if spec.folds:
+            files.append(f"data.folds={spec.folds}")
+            pairs = [(arguments.first_seed, fold) for fold in arguments.folds]
+        for model in arguments.models:
+            own = [*files, *_fitting(spec, model), *arguments.set]
+            for seed, fold in pairs:
+                ends = [f"train.seed={seed}", f"train.device={arguments.device}"]
+                ends += [f"data.fold={fold}"] if spec.folds else []
+                name = f"{model}{arguments.mark}"
+                yield Run(corpus, name, seed, fold, (*own, *ends), arguments.device)
+
+
+def _fitting(spec: CorpusSpec, model: str) -> Iterator[str]:
+    """The model's settings, as far as the corpus's recipe has a place for them."""
+    chars = "[1, 4]" if spec.recipe == "sentiment-nsmc" else "[0, 0]"
+    words = "[0, 0]" if spec.recipe == "sentiment-nsmc" else "[1, 2]"
+    for setting in MODELS[model]:
+        if "model.sentences." in setting and spec.levels == 1:
+            continue
+        yield setting.format(chars=chars, words=words)
+
+
+def run_one(run: Run) -> dict[str, Any]:
+    """Train to the best epoch on dev, then score the test texts, as a whole and by length."""
+    import tempfile
+
+    import torch
+
+    from gonie.models.checkpoint import load_weights
+    from gonie.models.recipe import load_recipe
+    from gonie.training.fit import begin, fit
+    from gonie.training.folder import RunFolder
+    from gonie.training.prepare import prepare
+
+    torch.set_num_threads(1)
+    started = time.monotonic()
+    job = prepare(load_recipe(CORPORA[run.corpus].recipe, run.settings), lambda text: None)
+    read = time.monotonic() - started
+    trainee = begin(job)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = RunFolder(Path(scratch))
+        if not fit(job, folder, trainee, _Silent()):
+            raise KeyboardInterrupt
+        load_weights(folder.best, trainee.model)
+        history = folder.history()
+    judge = job.judge(trainee.model, "test")
+    tally = judge.tally()
+    record = {
+        "corpus": run.corpus,
+        "model": run.model,
+        "seed": run.seed,
+        "fold": run.fold,
+        "metric": judge.metric,
+        "dev": max(epoch["score"] for epoch in history),
+        "test": judge.score(),
+        "curve": [round(epoch["score"], 4) for epoch in history],
+        "train_seconds": sum(epoch["seconds"] for epoch in history),
+        "read_seconds": read,
+        "device": run.device,
+        "settings": run.settings,
+        "lengths": _by_length(job, tally.counts),
+    }
+    if run.model == "attention":
+        made_uniform(trainee.model)
+        record["uniform"] = judge.score()
+    return record
+
+
+class _Silent:
+    def step(self, step: object) -> None:
+        """Nothing is shown."""
+
+    def epoch(self, epoch: object) -> None:
+        """Nothing is shown."""
+
+
+def _by_length(job: Any, counts: Any) -> list[tuple[int, int, int]]:
+    """Longest length, texts and right ones of each bin that has any."""
+    encoding, texts = job.data.encoding, job.data.test
+    sizes = [sum(map(len, encoding.passages(text).sentences)) for text in texts]
+    bins: dict[int, list[int]] = {}
+    for size, (gold, given, right) in zip(sizes, counts.tolist(), strict=True):
+        bound = next((bound for bound in BOUNDS if size <= bound), sys.maxsize)
+        bins.setdefault(bound, []).append(int(gold == given == right))
+    return [(bound, len(found), sum(found)) for bound, found in sorted(bins.items())]
+
+
+def made_uniform(model: Any) -> None:
+    """Every attention of ``model`` replaced by the mean over the same states."""
+    from gonie.nn.poolings import Mean
+
+    for level in (model.words, model.sentences):
+        if level is not None:
+            level.pooling = Mean(width=level.pooling.input_width)
+
+
+def work(run: Run) -> dict[str, Any]:
+    """``run_one`` in a worker; what went wrong is a record too."""
+    try:
+        return run_one(run)
+    except Exception as error:
+        return {
+            "corpus": run.corpus,
+            "model": run.model,
+            "seed": run.seed,
+            "fold": run.fold,
+            "error": repr(error),
+        }
+
+
+def make_all(arguments: argparse.Namespace) -> None:
+    """Make the runs whose results are not there yet, several at a time, and keep each as it comes."""
+    done = {_key(record) for record in read(arguments.out) if "error" not in record}
+    open_ = [run for run in planned(arguments) if run.key not in done]
+    print(f"{len(open_)} runs, {arguments.jobs} at a time", flush=True)
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(arguments.jobs, maxtasksperchild=1) as pool:
+        for number, record in enumerate(pool.imap_unordered(work, open_), start=1):
+            with arguments.out.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(record, ensure_ascii=False) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            print(f"{number}/{len(open_)} {told(record)}", flush=True)
+
+
+def told(record: dict[str, Any]) -> str:
+    """A line for one result."""
+    name = f"{record['corpus']} {record['model']} seed {record['seed']} fold {record['fold']}"
+    if "error" in record:
+        return f"{name}: {record['error']}"
+    scores = f"dev {100 * record['dev']:.2f} test {100 * record['test']:.2f}"
+    uniform = f" uniform after {100 * record['uniform']:.2f}" if "uniform" in record else ""
+    return f"{name}: {scores}{uniform}, {record['train_seconds']:.0f} s {record['curve']}"
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """The results so far."""
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def _key(record: dict[str, Any]) -> tuple[str, str, int, int]:
+    return record["corpus"], record["model"], record["seed"], record["fold"]
+
+
+def print_tables(records: Sequence[dict[str, Any]]) -> None:
+    """For each corpus: test score of each model, mean and spread, then by length of text."""
+    good = [record for record in records if "error" not in record]
+    for corpus in dict.fromkeys(record["corpus"] for record in good):
+        own = [record for record in good if record["corpus"] == corpus]
+        metric = own[0]["metric"]
+        print(f"\n## {corpus} ({metric} on test)\n")
+        print("| model | runs | dev | test | ± | seconds |")
+        print("|---|---:|---:|---:|---:|---:|")
+        for model in dict.fromkeys(record["model"] for record in own):
+            found = [record for record in own if record["model"] == model]
+            print(_row(model, found, "test"))
+            if any("uniform" in record for record in found):
+                print(_row("uniform after", found, "uniform"))
+        _print_lengths(own)
+
+
+def _row(model: str, found: Sequence[dict[str, Any]], key: str) -> str:
+    scores = [100 * record[key] for record in found]
+    spread = statistics.stdev(scores) if len(scores) > 1 else 0.0
+    dev = statistics.fmean(100 * record["dev"] for record in found)
+    seconds = statistics.fmean(record["train_seconds"] for record in found)
+    mean = statistics.fmean(scores)
+    return f"| {model} | {len(found)} | {dev:.2f} | {mean:.2f} | {spread:.2f} | {seconds:.0f} |"
+
+
+def _print_lengths(records: Sequence[dict[str, Any]]) -> None:
+    bounds = sorted({bound for record in records for bound, _, _ in record["lengths"]})
+    names = [f"≤ {bound}" if bound < sys.maxsize else "longer" for bound in bounds]
+    print("\nAccuracy by tokens of a text:\n")
+    print(f"| model | {' | '.join(names)} |")
+    print("|---|" + "---:|" * len(names))
+    for model in dict.fromkeys(record["model"] for record in records):
+        cells = []
+        for bound in bounds:
+            pairs = [
+                (n, right)
+                for r in records
+                if r["model"] == model
+                for b, n, right in r["lengths"]
+                if b == bound
+            ]
+            texts, right = sum(n for n, _ in pairs), sum(right for _, right in pairs)
+            cells.append(f"{100 * right / texts:.1f}" if texts else "–")
+        print(f"| {model} | {' | '.join(cells)} |")
+    first = [r for r in records if r["model"] == records[0]["model"]]
+    sizes = [sum(n for r in first for b, n, _ in r["lengths"] if b == bound) for bound in bounds]
+    print(f"| *texts* | {' | '.join(f'*{size:,}*' for size in sizes)} |")
+
+
+def main() -> None:
+    """Make the runs, or print the tables of those that were made."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", nargs="?", help="the folder of the corpora")
+    parser.add_argument("--table", type=Path, metavar="FILE", help="print the tables of these results")
+    parser.add_argument("--out", type=Path, default=Path("classify.jsonl"))
+    parser.add_argument("--corpora", type=lambda text: text.split(","), default=list(CORPORA))
+    parser.add_argument("--models", type=lambda text: text.split(","), default=list(MODELS))
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--first-seed", type=int, default=1, help="the seed of corpora in folds")
+    parser.add_argument("--folds", type=lambda text: [int(n) for n in text.split(",")], default=range(1, 11))
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--vectors", help="English word vectors")
+    parser.add_argument("--korean-vectors", help="Korean word vectors, of morphemes")
+    parser.add_argument("--set", action="append", default=[], help="further settings of every run")
+    parser.add_argument("--mark", default="", help="what to add to the models' names, to tell settings apart")
+    arguments = parser.parse_args()
+    if arguments.table:
+        print_tables(read(arguments.table))
+    elif arguments.data:
+        make_all(arguments)
+    else:
+        parser.error("name the folder of the corpora, or --table FILE")
+
+
+if __name__ == "__main__":
+    main()

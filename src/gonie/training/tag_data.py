@@ -1,0 +1,338 @@
+"""From a tagger's files to what training needs: encoded sentences, word vectors, and an account of it all."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gonie.data import schemes
+from gonie.data.corpus import Corpus, FolderSink, MemorySink
+from gonie.data.encoding import Encoding
+from gonie.data.formats import ReadOptions, Source, Survey, survey
+from gonie.data.partial import PartialStream, TagSets
+from gonie.data.rules import Allowed, allowed, breaks
+from gonie.data.schemes import Scheme
+from gonie.data.tokenize import Tokenizer, tokenizer
+from gonie.data.types import Sentence
+from gonie.data.vectors import Pretrained
+from gonie.errors import InputError, RecipeError
+from gonie.metrics.novelty import SeenMentions
+from gonie.models.recipe import locate
+from gonie.models.tag_config import TagDataConfig, TagRecipe
+from gonie.training.word_data import Note, build_extractors, fit_encoding, pretrained_table, tell, vectors_of
+
+MOST_TAGS = 4000
+"""More are words or line numbers of a file taken for tags; a chain over them would fill the memory."""
+
+
+@dataclass(frozen=True)
+class TagData:
+    """Everything training reads, none of which it changes."""
+
+    encoding: Encoding
+    tokenizer: Tokenizer
+    train: Corpus
+    dev: list[Sentence]
+    test: list[Sentence] | None
+    pretrained: Pretrained | None
+    seen: SeenMentions
+    labels: Counter[str]
+    options: NDArray[np.bool_] | None = None
+    """(S, K): which tags each number in ``train`` stands for, where some are known in part."""
+    sentences: Iterable[Sentence] = ()
+    """The training sentences, tagged in full, as often as they are asked for."""
+    sample: tuple[Sentence, ...] = ()
+    """Training sentences to score after each epoch, as many as ``train.score_train`` asks for."""
+
+    def fingerprint(self, recipe: TagRecipe) -> str:
+        """A digest of the recipe and of what its files held, so that a run is resumed over the same."""
+        digest = hashlib.sha256(recipe.model_dump_json().encode())
+        digest.update(json.dumps(self.encoding.to_json()).encode())
+        for sentence in self.dev:  # it decides which epoch is the best, and when to stop
+            digest.update(json.dumps([sentence.words, sentence.tags, dict(sentence.columns)]).encode())
+        arrays = [self.train.arrays[name] for name in sorted(self.train.arrays)]
+        for array in [*arrays, *([self.pretrained.matrix] if self.pretrained else [])]:
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
+
+
+class TagStream:
+    """Sentences of one file with their tags in the model's scheme; can be read again and again.
+
+    Entities of other ``types`` than those named, if any are, become O.
+    """
+
+    def __init__(
+        self, source: Source, *, scheme: Scheme, target: Scheme, types: Collection[str] = ()
+    ) -> None:
+        self.source = source
+        self._scheme = scheme
+        self._target = target
+        self._types = types
+
+    def __iter__(self) -> Iterator[Sentence]:
+        for sentence in self.source:
+            if sentence.tags is None:
+                raise InputError(
+                    expected="a tag for every word",
+                    got="a sentence without tags",
+                    path=sentence.path,
+                    line=sentence.line,
+                    fix="Name the tag's column: --set data.tag_column=N",
+                )
+            if self._scheme == self._target and not self._types:
+                yield sentence
+                continue
+            tags = schemes.convert(sentence.tags, self._scheme, self._target)
+            if self._types:
+                tags = schemes.keep_types(tags, self._target, self._types)
+            yield dataclasses.replace(sentence, tags=tuple(tags))
+
+
+class Chained:
+    """One stream after another; can be read again and again if they can."""
+
+    def __init__(self, *streams: Iterable[Sentence]) -> None:
+        self._streams = streams
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return chain.from_iterable(self._streams)
+
+
+class Untagged:
+    """The sentences of a stream for their words alone."""
+
+    def __init__(self, stream: Iterable[Sentence]) -> None:
+        self._stream = stream
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return (dataclasses.replace(sentence, tags=None) for sentence in self._stream)
+
+
+class Split:
+    """One side of a repeatable random split of a stream: held-out sentences, or all the others."""
+
+    def __init__(self, stream: Iterable[Sentence], *, share: float, seed: int, held_out: bool) -> None:
+        self._stream = stream
+        self._share = share
+        self._seed = seed
+        self._held_out = held_out
+
+    def __iter__(self) -> Iterator[Sentence]:
+        generator = np.random.default_rng([self._seed, 1])
+        return (s for s in self._stream if (generator.random() < self._share) == self._held_out)
+
+
+def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
+    """Read, count and encode everything the recipe names; ``note`` is told what was found on the way."""
+    data = recipe.data
+    splitter = tokenizer(language=data.language, unit=data.token_unit)
+    options = read_options(data, splitter)
+    source = Source(locate(data.train), options)
+    found = _with_types(data, survey(source))
+    target = Scheme(kind=data.model_scheme) if found.scheme.has_spans else found.scheme
+
+    def stream(source: Source) -> TagStream:
+        checked = source.using(found.scheme, data.repair)
+        return TagStream(checked, scheme=found.scheme, target=target, types=data.types)
+
+    everything = stream(source)
+    train: Iterable[Sentence] = everything
+    if data.dev is None:
+        train, dev = _hold_out(everything, recipe, note)
+    else:
+        dev = _read(data.dev, stream(Source(locate(data.dev), options)), note)
+    test = None if data.test is None else _read(data.test, stream(Source(locate(data.test), options)), note)
+
+    part = None if data.partial is None else Source(locate(data.partial), options).viewed(scheme="plain")
+    vectors = vectors_of(data)
+    texts = train if part is None else Chained(train, Untagged(part))
+    encoding, labels = fit_encoding(recipe, texts, target, vectors, build_extractors(recipe))
+    if len(encoding.labels) > MOST_TAGS:
+        raise InputError(
+            path=data.train,
+            expected=f"at most {MOST_TAGS:,} different tags",
+            got=f"{len(encoding.labels):,}, such as {', '.join(encoding.labels[:3])}",
+            fix="Name the tag's column: --set data.tag_column=N",
+        )
+    found.report.repairs = everything.source.report.repairs
+    tell(data.train, found.report, note)
+    sets = TagSets(encoding.labels)
+    rules = _checked_rules(recipe, train, encoding, note)
+    pieces, more = Pieces(train, data.max_tokens), Pieces(part or (), data.max_tokens)
+    known_in_part = PartialStream(more, scheme=found.scheme, target=target, sets=sets, rules=rules)
+    sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
+    corpus = encoding.encode(Chained(pieces, known_in_part), sink, sets.ids)
+    if part is not None:
+        tell(str(data.partial), part.report, note)
+    for name, cut in ((data.train, pieces.cut), (data.partial, more.cut)):
+        if cut:
+            note(f"{name}: {cut} sentences longer than {data.max_tokens} tokens cut into pieces")
+    _tell_unknown_labels({"dev": dev, "test": test or []}, encoding, note)
+    return TagData(
+        encoding=encoding,
+        tokenizer=splitter,
+        train=corpus,
+        dev=dev,
+        test=test,
+        pretrained=pretrained_table(vectors, encoding, recipe.train.seed, note),
+        seen=SeenMentions.from_sentences(train, target),
+        labels=labels,
+        options=None if part is None else sets.table(),
+        sentences=train,
+        sample=_sample(train, recipe.train.score_train),
+    )
+
+
+def _with_types(data: TagDataConfig, found: Survey) -> Survey:
+    """What was found, once it is sure that the file has some of the types to be learned.
+
+    Bare labels that are these types name entities, even where O is not so frequent that it shows.
+    """
+    if not data.types:
+        return found
+    bare = data.scheme == "auto" and not found.scheme.has_spans
+    if bare and set(data.types) & set(found.labels):
+        found.report.choose("scheme", str(schemes.IO), "bare labels, as data.types names them")
+        return dataclasses.replace(found, scheme=schemes.IO)
+    parts = [found.scheme.split(tag) for tag in found.labels] if found.scheme.has_spans else []
+    known = sorted({part[1] for part in parts if part is not None and part[1]})
+    if not set(known) & set(data.types):
+        other = "no tag but O" if found.scheme.has_spans else f"{found.scheme}, which name no types"
+        has = ", ".join(known) or other
+        raise RecipeError([f"data.types: {data.train} has none of {', '.join(data.types)}; it has {has}"])
+    return found
+
+
+def what_tags_read(recipe: TagRecipe) -> str:
+    """The part of a recipe that ``read_tag_data`` reads, as text: equal texts give equal data.
+
+    A seed is part of it where sentences are held out by it, or words without a vector get a random one.
+    """
+    data, model, head = recipe.data, recipe.model, recipe.model.head
+    read = {
+        "data": data.model_dump(mode="json"),
+        "groups": model.groups,
+        "jamo": bool(model.chars and model.chars.jamo),
+        "rules": [head.constrained, head.forbidden, head.constrain_training],
+        "sample": recipe.train.score_train,
+        "seed": recipe.train.seed if data.dev is None or data.vectors else None,
+    }
+    return json.dumps(read)
+
+
+def _checked_rules(recipe: TagRecipe, train: Iterable[Sentence], encoding: Encoding, note: Note) -> Allowed:
+    """What sequences may be; training sentences that break the recipe's own rules are told of.
+
+    Where they could not be learned they are refused.
+    """
+    head = recipe.model.head
+    rules = allowed(encoding.labels, encoding.scheme, constrained=head.constrained, forbidden=head.forbidden)
+    if not head.forbidden:
+        return rules
+    found = [
+        (sentence, move)
+        for sentence in train
+        if (move := breaks(sentence.tags or (), encoding.labels, rules))
+    ]
+    if not found:
+        return rules
+    sentence, move = found[0]
+    text = f"{len(found):,} sentences that break the rules of model.head.forbidden, the first by {move!r}"
+    if head.constrain_training:
+        raise InputError(
+            expected="training sentences that keep the model's rules",
+            got=text,
+            path=sentence.path,
+            line=sentence.line,
+            fix="Correct them, or leave model.head.constrain_training off",
+        )
+    note(f"{recipe.data.train}: {text}")
+    return rules
+
+
+def _read(name: str, stream: TagStream, note: Note) -> list[Sentence]:
+    sentences = list(stream)
+    tell(name, stream.source.report, note)
+    return sentences
+
+
+def read_options(data: TagDataConfig, splitter: Tokenizer) -> ReadOptions:
+    """How the recipe says its files are to be read."""
+    return ReadOptions(
+        format=data.format,
+        separator=data.separator,
+        word_column=data.word_column,
+        tag_column=data.tag_column,
+        columns=data.columns,
+        tokenizer=splitter,
+        scheme=data.scheme,
+    )
+
+
+class Pieces:
+    """Sentences, the overlong ones cut; ``cut`` counts those of the last pass."""
+
+    def __init__(self, sentences: Iterable[Sentence], longest: int) -> None:
+        self._sentences = sentences
+        self._longest = longest
+        self.cut = 0
+
+    def __iter__(self) -> Iterator[Sentence]:
+        self.cut = 0
+        for sentence in self._sentences:
+            if len(sentence) <= self._longest:
+                yield sentence
+                continue
+            self.cut += 1
+            for first in range(0, len(sentence), self._longest):
+                yield _piece(sentence, slice(first, first + self._longest))
+
+
+def _piece(sentence: Sentence, part: slice) -> Sentence:
+    return Sentence(
+        words=sentence.words[part],
+        tags=None if sentence.tags is None else sentence.tags[part],
+        columns={name: column[part] for name, column in sentence.columns.items()},
+        path=sentence.path,
+        line=sentence.line,
+    )
+
+
+def _hold_out(stream: TagStream, recipe: TagRecipe, note: Note) -> tuple[Iterable[Sentence], list[Sentence]]:
+    share, seed = recipe.data.holdout, recipe.train.seed
+    dev = list(Split(stream, share=share, seed=seed, held_out=True))
+    train = Split(stream, share=share, seed=seed, held_out=False)
+    if not dev or next(iter(train), None) is None:
+        note(
+            "no dev file and too few sentences to hold some out: the training sentences themselves are scored"
+        )
+        return stream, list(stream)
+    note(f"no dev file: {len(dev)} sentences of {recipe.data.train} are held out (data.holdout = {share})")
+    return train, dev
+
+
+def _sample(train: Iterable[Sentence], number: int) -> tuple[Sentence, ...]:
+    """``number`` training sentences evenly spaced over the whole stream, or all where there are fewer."""
+    if not number:
+        return ()
+    total = sum(1 for _ in train)
+    chosen = {at * total // number for at in range(number)}
+    return tuple(sentence for at, sentence in enumerate(train) if at in chosen)
+
+
+def _tell_unknown_labels(parts: dict[str, list[Sentence]], encoding: Encoding, note: Note) -> None:
+    for name, sentences in parts.items():
+        unknown = Counter(t for s in sentences for t in s.tags or () if t not in encoding.label_ids)
+        if unknown:
+            listed = ", ".join(f"{tag} ({times})" for tag, times in unknown.most_common(8))
+            note(f"{name}: {len(unknown)} labels never met in training, which cannot be predicted: {listed}")

@@ -1,0 +1,116 @@
+"""Training a tagger: what its data asks for, how it is judged, and what becomes of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from gonie.data.types import Sentence
+from gonie.export.bundle import export_bundle
+from gonie.export.proof import MaxDifference
+from gonie.metrics.baselines import capitalised, exact_match
+from gonie.metrics.evaluation import Evaluation, evaluate
+from gonie.metrics.report import render
+from gonie.models.build import build
+from gonie.models.tag_config import TagRecipe
+from gonie.models.tagger import Tagger
+from gonie.runtime.load import load_tagger
+from gonie.training.folder import ENCODING, SEEN
+from gonie.training.job import Beside, Split
+from gonie.training.tag_data import TagData
+from gonie.training.tag_judge import TagJudge
+
+BASELINES = {"every capitalised word": capitalised, "words known by heart": exact_match}
+PROVED = 64  # dev sentences on which an export is compared with its model
+
+
+class TagJob:
+    """A tagger's recipe with its files read."""
+
+    noun = "sentences"
+
+    def __init__(self, recipe: TagRecipe, data: TagData) -> None:
+        self.recipe = recipe
+        self.data = data
+        self.train = data.train
+        self.labels = data.labels
+        self.rates: Mapping[str, float] = {}
+
+    def again(self, recipe: TagRecipe) -> TagJob:
+        """The same data under another recipe that reads the same."""
+        return TagJob(recipe, self.data)
+
+    def size(self, split: Split) -> int:
+        """How many sentences there are to be scored."""
+        return len(self._sentences(split))
+
+    def fingerprint(self) -> str:
+        """A digest of the recipe and of what its files held."""
+        return self.data.fingerprint(self.recipe)
+
+    def files(self) -> Mapping[str, str]:
+        """The encoding, and the mentions met in training, by which recall is split."""
+        values = {ENCODING: self.data.encoding.to_json(), SEEN: self.data.seen.to_json()}
+        return {name: json.dumps(value, ensure_ascii=False) for name, value in values.items()}
+
+    def build(self) -> Tagger:
+        """The tagger before its first step."""
+        return build(self.recipe.model, self.data.encoding, self.data.pretrained, self.data.options)
+
+    def judge(self, model: Tagger, split: Split) -> TagJudge:
+        """Who scores ``model`` on a split."""
+        return TagJudge(model, self.recipe.model, self.data.encoding, self._sentences(split))
+
+    def export(self, model: Tagger, folder: Path) -> MaxDifference:
+        """Write the tagger as a bundle, proved equal to it."""
+        return export_bundle(
+            model,
+            encoding=self.data.encoding,
+            tokenizer=self.data.tokenizer,
+            folder=folder,
+            samples=self.data.dev[:PROVED],
+            constrained=self.recipe.model.head.constrained,
+            forbidden=self.recipe.model.head.forbidden,
+            recipe=self.recipe.model_dump(mode="json", exclude_none=True),
+        )
+
+    def evaluate(self, bundle: Path, split: Split) -> Evaluation:
+        """Measure an exported tagger on a split from every side."""
+        sentences = self._sentences(split)
+        return evaluate(
+            sentences,
+            [tagged.tags for tagged in load_tagger(bundle).tag_sentences(sentences)],
+            scheme=self.data.encoding.scheme,
+            seen=self.data.seen,
+            known_tags=self.data.encoding.labels,
+        )
+
+    def report(
+        self,
+        evaluation: Evaluation,
+        *,
+        title: str,
+        curve: Sequence[Mapping[str, object]],
+        details: Mapping[str, object],
+    ) -> str:
+        """The evaluation as a page."""
+        return render(evaluation, title=title, curve=curve, details=details)
+
+    def baselines(self) -> Iterator[Beside]:
+        """The taggers that a learned one must beat, learned from the same sentences."""
+        scheme = self.data.encoding.scheme
+        splits: Mapping[str, Sequence[Sentence]] = {"dev": self.data.dev, "test": self.data.test or []}
+        for name, learn in BASELINES.items():
+            tagger = learn(self.data.sentences, scheme=scheme)
+            yield Beside(
+                name,
+                {
+                    split: evaluate(sentences, [tagger.tag(s.words) for s in sentences], scheme=scheme)
+                    for split, sentences in splits.items()
+                    if sentences
+                },
+            )
+
+    def _sentences(self, split: Split) -> Sequence[Sentence]:
+        return {"dev": self.data.dev, "test": self.data.test or [], "sample": self.data.sample}[split]

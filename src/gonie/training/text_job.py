@@ -1,0 +1,134 @@
+"""Training a classifier: what its data asks for, how it is judged, and what becomes of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from gonie.data.texts.marks import with_marks
+from gonie.data.texts.text import Text
+from gonie.export.proof import MaxDifference
+from gonie.export.text_bundle import export_classifier
+from gonie.metrics.class_report import render_classes
+from gonie.metrics.classes import ClassEvaluation, evaluate_classes
+from gonie.models.build_text import build_classifier
+from gonie.models.classifier import LABEL, Classifier
+from gonie.models.text_config import TextRecipe
+from gonie.runtime.load import load_classifier
+from gonie.training.folder import ENCODING, SAMPLES
+from gonie.training.job import Beside, Split
+from gonie.training.text_data import TextData
+from gonie.training.text_judge import TextJudge
+
+MAJORITY = "always the most frequent label"
+PROVED = 64  # dev texts on which an export is compared with its model
+SAMPLED = 200  # held-out texts that the run folder keeps, for explanations to be measured on
+BAG = f"heads.{LABEL}.scores.direct"  # how the weights of n-grams are called
+
+
+class TextJob:
+    """A classifier's recipe with its files read."""
+
+    noun = "texts"
+
+    def __init__(self, recipe: TextRecipe, data: TextData) -> None:
+        self.recipe = recipe
+        self.data = data
+        self.train = data.train
+        self.labels = data.labels
+        self.rates: Mapping[str, float] = {BAG: recipe.model.bag.rate} if recipe.model.bag else {}
+
+    def again(self, recipe: TextRecipe) -> TextJob:
+        """The same data under another recipe that reads the same."""
+        return TextJob(recipe, self.data)
+
+    def size(self, split: Split) -> int:
+        """How many texts there are to be scored."""
+        return len(self._texts(split))
+
+    def fingerprint(self) -> str:
+        """A digest of the recipe and of what its files held."""
+        return self.data.fingerprint(self.recipe)
+
+    def files(self) -> Mapping[str, str]:
+        """The encoding, and some held-out texts."""
+        encoding = json.dumps(self.data.encoding.to_json(), ensure_ascii=False)
+        records = (self._record(text) for text in self.data.dev[:SAMPLED])
+        return {ENCODING: encoding, SAMPLES: "".join(f"{record}\n" for record in records)}
+
+    def build(self) -> Classifier:
+        """The classifier before its first step."""
+        data = self.data
+        return build_classifier(self.recipe.model, data.encoding, data.pretrained, data.labels)
+
+    def judge(self, model: Classifier, split: Split) -> TextJudge:
+        """Who scores ``model`` on a split."""
+        return TextJudge(model, self.data.encoding, self._texts(split))
+
+    def export(self, model: Classifier, folder: Path) -> MaxDifference:
+        """Write the classifier as a bundle, proved equal to it, its probabilities calibrated on dev."""
+        return export_classifier(
+            model,
+            encoding=self.data.encoding,
+            folder=folder,
+            samples=self.data.dev[:PROVED],
+            temperature=self.judge(model, "dev").temperature(),
+            recipe=self.recipe.model_dump(mode="json", exclude_none=True),
+        )
+
+    def evaluate(self, bundle: Path, split: Split) -> ClassEvaluation:
+        """Measure an exported classifier on a split from every side."""
+        texts = self._texts(split)
+        classifier = load_classifier(bundle)
+        passages = [classifier.passage(text) for text in texts]
+        scores = np.stack([reading.scores for reading in classifier.read(passages)])  # (N, K)
+        chances = classifier.probabilities(scores)
+        return evaluate_classes(
+            texts,
+            [classifier.given(row) for row in chances],
+            chances,
+            classifier.labels,
+            several=classifier.several,
+            lengths=[sum(map(len, passage.sentences)) for passage in passages],
+        )
+
+    def report(
+        self,
+        evaluation: ClassEvaluation,
+        *,
+        title: str,
+        curve: Sequence[Mapping[str, object]],
+        details: Mapping[str, object],
+    ) -> str:
+        """The evaluation as a page."""
+        return render_classes(evaluation, title=title, curve=curve, details=details)
+
+    def baselines(self) -> Iterator[Beside]:
+        """The classifier that always gives the most frequent label."""
+        (best, _), *_ = self.data.labels.most_common(1)
+        yield Beside(
+            MAJORITY,
+            {
+                split: self._always(best, texts)
+                for split, texts in {"dev": self.data.dev, "test": self.data.test}.items()
+                if texts
+            },
+        )
+
+    def _always(self, label: str, texts: Sequence[Text]) -> ClassEvaluation:
+        labels, several = self.data.encoding.labels, self.data.encoding.several
+        chances = [[float(own == label) for own in labels]] * len(texts)
+        return evaluate_classes(texts, [(label,)] * len(texts), chances, labels, several=several)
+
+    def _record(self, text: Text) -> str:
+        """A text as one line of JSON, its marks in it, to be read by the recipe's own columns."""
+        data = self.recipe.data
+        label = (data.label_separator or " ").join(text.labels)
+        record = {data.text_column: with_marks(text.text, text.marks), data.label_column: label}
+        return json.dumps(record, ensure_ascii=False)
+
+    def _texts(self, split: Split) -> Sequence[Text]:
+        return {"dev": self.data.dev, "test": self.data.test, "sample": self.data.sample}[split]

@@ -1,0 +1,99 @@
+"""What taggers and classifiers read alike: words with their features and vectors, and an account of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from gonie.data.context import Context
+from gonie.data.encoding import Encoding, Extractor, count
+from gonie.data.gazetteer import Gazetteers, read_entries
+from gonie.data.morpheme_features import MorphemeFeatures
+from gonie.data.normalize import Normalization
+from gonie.data.report import Report
+from gonie.data.schemes import Scheme
+from gonie.data.spelling import Spelling
+from gonie.data.types import Sentence
+from gonie.data.vectors import Pretrained, Vectors, read_vectors
+from gonie.errors import RecipeError
+from gonie.models.config import CorpusConfig
+from gonie.models.recipe import Recipe, locate
+from gonie.models.tag_config import TagRecipe
+
+Note = Callable[[str], None]
+
+SHOWN_SPANS = 5  # gold spans without tokens of their own that are named before training
+
+
+def vectors_of(data: CorpusConfig) -> Vectors | None:
+    """The pretrained vectors that the recipe names, if it does."""
+    return read_vectors(locate(data.vectors), limit=data.vectors_limit) if data.vectors else None
+
+
+def fit_encoding(
+    recipe: Recipe,
+    texts: Iterable[Sentence],
+    scheme: Scheme,
+    vectors: Vectors | None,
+    extractors: list[Extractor],
+) -> tuple[Encoding, Counter[str]]:
+    """The encoding that the training texts ask for, and how often each of their labels comes."""
+    data = recipe.data
+    normalization = Normalization(lowercase=data.lowercase, digits=data.digits)
+    jamo = bool(recipe.model.chars and recipe.model.chars.jamo)
+    counts = count(texts, normalization=normalization, jamo=jamo, extractors=extractors)
+    encoding = Encoding.fit(
+        counts,
+        scheme=scheme,
+        normalization=normalization,
+        jamo=jamo,
+        extractors=extractors,
+        min_count=data.min_count,
+        min_feature_count=data.min_feature_count,
+        extra_words=vectors.words if vectors else (),
+    )
+    return encoding, counts.labels
+
+
+def pretrained_table(vectors: Vectors | None, encoding: Encoding, seed: int, note: Note) -> Pretrained | None:
+    """A vector for each word of the encoding, and how many of them the file had."""
+    if vectors is None:
+        return None
+    pretrained = vectors.table_for(encoding.words, np.random.default_rng([seed, 2]))
+    note("\n  ".join([str(vectors.path), *vectors.notes, *str(pretrained.coverage).splitlines()]))
+    return pretrained
+
+
+def read_gazetteers(data: CorpusConfig) -> Gazetteers:
+    """The lists that the recipe names."""
+    if not data.gazetteers:
+        raise RecipeError(
+            [
+                "the model uses gazetteers but data.gazetteers names none; "
+                "give --set data.gazetteers.city=cities.txt"
+            ]
+        )
+    lists = {name: read_entries(locate(path)).entries for name, path in data.gazetteers.items()}
+    return Gazetteers(lists=lists)
+
+
+def build_extractors(
+    recipe: Recipe, gazetteers: Callable[[CorpusConfig], Gazetteers] = read_gazetteers
+) -> list[Extractor]:
+    """The feature extractors that the model's parts ask for; ``gazetteers`` finds the lists."""
+    data = recipe.data
+    columns = recipe.data.columns if isinstance(recipe, TagRecipe) else ()
+    makers: dict[str, Callable[[], Extractor]] = {
+        "spelling": Spelling,
+        "context": lambda: Context(window=data.context_window, columns=tuple(columns)),
+        "gazetteer": lambda: gazetteers(data),
+        "morphemes": MorphemeFeatures,
+    }
+    return [makers[group]() for group in recipe.model.groups]
+
+
+def tell(name: str, report: Report, note: Note) -> None:
+    """Say what reading a file noticed."""
+    note("\n  ".join([name, *report.lines(shown=SHOWN_SPANS)]))
