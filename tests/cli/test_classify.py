@@ -147,4 +147,4 @@ def test_progress_on_a_terminal_takes_nothing_from_the_results(reviews: Path, tm
     os.close(terminal)
     assert done.returncode == 0
     assert (tmp_path / "out").read_text().count("positive 0.881  good film\n") == 2_000
-    assert b"characters" in shown
+    assert b"tokens" in shown

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from gonie.cli.error_list import SHOWN, print_errors, write_errors
+from gonie.cli.error_list import SHOWN, print_errors, span_cells, text_cells, write_errors
+from gonie.metrics.class_errors import ClassError
 from gonie.metrics.error_files import error_writer
 from gonie.metrics.errors import Error, Kind
 
@@ -31,7 +32,7 @@ def error(**changes: object) -> Error:
 def printed(*errors: Error) -> str:
     console = Console(width=120, force_terminal=False)
     with console.capture() as capture:
-        print_errors(console, errors, Path("errors.tsv"))
+        print_errors(console, errors, Path("errors.tsv"), cells=span_cells)
     return capture.get()
 
 
@@ -63,6 +64,17 @@ def test_texts_cannot_steer_the_terminal() -> None:
     assert "\x07" not in text
     assert "[red]x[/red]" in text
     assert "[bold]" in text
+
+
+def test_a_text_with_a_wrong_label_is_shown_on_one_line() -> None:
+    wrong = ClassError(0.9, Kind.FALSE_NEGATIVE, "[b]", None, 0.1, "one\n\x1b[2Jtwo " + 500 * "x", "f", 1)
+    console = Console(width=200, force_terminal=False)
+    with console.capture() as capture:
+        print_errors(console, [wrong], Path("errors.tsv"), cells=text_cells)
+    text = capture.get()
+    assert "\x1b" not in text
+    for words in ("0.900", "false negative", "[b]", "–", "one \ufffd[2Jtwo", "…"):
+        assert words in text, words
 
 
 def test_a_file_name_that_is_no_utf8_does_not_lose_the_list(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ def test_a_text_gets_its_label_and_every_label_s_probability(flat: TextClassifie
         {"negative": 1 / (1 + odds), "positive": odds / (1 + odds)}, rel=1e-6
     )
     assert flat("bad").label == "negative"
+    assert (flat("a good film.").tokens, found.tokens) == (4, 1)
 
 
 def test_a_temperature_makes_it_less_sure_and_never_changes_its_mind(text_bundle: Any) -> None:

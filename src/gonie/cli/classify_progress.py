@@ -14,7 +14,7 @@ class ClassifyProgress:
     """Counts texts; what they note, and what ``report`` has of files, is told once, at the end."""
 
     def __init__(self) -> None:
-        self._stream = StreamProgress("characters")
+        self._stream = StreamProgress()
         self._notes: Counter[str] = Counter()
         self.report = Report()
 
@@ -24,7 +24,7 @@ class ClassifyProgress:
 
     def advance(self, found: Classification) -> None:
         """Count a text whose label was written."""
-        self._stream.advance(len(found.text))
+        self._stream.advance(found.tokens)
         self._notes.update(found.notes)
 
     def __exit__(

@@ -1,7 +1,8 @@
-"""`gonie evaluate`: score a model on a file with gold tags."""
+"""`gonie evaluate`: score a model on a file with gold tags or labels."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -9,12 +10,18 @@ import typer
 
 from gonie.cli.dial import Bias, Decode, turned
 
+OF_TAGS = ("mode", "repair", "separator", "word_column", "tag_column", "decode", "bias")
+OF_TEXTS = ("text_column", "label_column")
+
 
 def evaluate(
+    context: typer.Context,
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A run folder or a bundle.")],
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="A file with gold tags, in any format that `gonie data` reads."),
+        typer.Argument(
+            metavar="FILE", help="A file with gold tags or labels, in any format that `gonie data` reads."
+        ),
     ],
     *,
     json_file: Annotated[
@@ -37,7 +44,12 @@ def evaluate(
         Literal["none", "error", "begin", "outside"],
         typer.Option(help="Policy for predictions that break the tag scheme."),
     ] = "none",
-    format: Annotated[str, typer.Option(help="auto, conll, conllu, jsonl, tsv or klue.")] = "auto",
+    format: Annotated[
+        str,
+        typer.Option(
+            help="auto; of tags conll, conllu, jsonl, tsv, klue; of texts tsv, csv, jsonl, semeval, parallel."
+        ),
+    ] = "auto",
     separator: Annotated[
         str, typer.Option(help="Between columns: auto, tab, blank, or the very characters.")
     ] = "auto",
@@ -45,10 +57,18 @@ def evaluate(
         int | None, typer.Option(help="Column of the word; detected if not given.")
     ] = None,
     tag_column: Annotated[str | None, typer.Option(help="Column of the tag; detected if not given.")] = None,
+    text_column: Annotated[
+        str | None, typer.Option(help="Column or key of the text; as in training if not given.")
+    ] = None,
+    label_column: Annotated[
+        str | None, typer.Option(help="Column or key of the label; as in training if not given.")
+    ] = None,
     decode: Decode = "viterbi",
     bias: Bias = None,
 ) -> None:
     """Score a model on FILE: precision, recall and F1 with 95% intervals, by type and by novelty.
+
+    A classifier is also measured by accuracy, AUC where there are two labels, calibration and length of text.
 
     Examples:
 
@@ -59,56 +79,46 @@ def evaluate(
       gonie evaluate runs/ner dev.conll --errors errors.tsv
 
       gonie evaluate runs/ner dev.conll --decode posterior --bias 0.5
+
+      gonie evaluate runs/nsmc test.tsv --errors worst.tsv --html report.html
     """
-    import json
-
-    from rich.console import Console
-
-    from gonie.cli.error_list import print_errors, write_errors
-    from gonie.cli.evaluation_table import print_evaluation
-    from gonie.data.files import atomic_write
-    from gonie.data.formats import ReadOptions, Source
+    from gonie.cli.evaluate_tags import evaluate_tags
+    from gonie.cli.evaluate_texts import evaluate_texts
+    from gonie.cli.evaluation_files import EvaluationFiles
+    from gonie.data.formats import ReadOptions
     from gonie.data.inspect import column_named
-    from gonie.metrics.error_files import error_writer
-    from gonie.metrics.errors import Error
-    from gonie.metrics.report import render
-    from gonie.metrics.scoring import score_source
-    from gonie.runtime.load import load_tagger
-    from gonie.training.folder import RunFolder
+    from gonie.runtime.classifier import TextClassifier
+    from gonie.runtime.load import load
+    from gonie.runtime.text_options import text_options
 
-    write = error_writer(errors_file, Error) if errors_file else None  # a bad name is refused at once
-    tagger = turned(load_tagger(model), decode, bias)
-    console = Console(highlight=False)
-    data = tagger.recipe.get("data", {})
-    options = ReadOptions(
-        format=format,
-        separator=separator,
-        word_column=word_column,
-        tag_column=column_named(tag_column) if tag_column else data.get("tag_column"),
-        columns=data.get("columns", {}),
-        tokenizer=tagger.tokenizer,
-    )
-    source = Source(file, options)
-    with console.status(f"scoring {file}"):
-        result = score_source(
-            source,
-            tagger.tag_sentences,
-            model_scheme=tagger.encoding.scheme,
-            known_tags=tagger.labels,
-            mode=mode,
-            repair=repair,
-            seen=model / "seen.json",
-            types=data.get("types", ()),
+    found = load(model)
+    files = EvaluationFiles(model=model, file=file, json=json_file, html=html_file, errors=errors_file)
+    if isinstance(found, TextClassifier):
+        refuse_options(context, OF_TAGS, "a tagger")
+        columns = {"text_column": text_column, "label_column": label_column}
+        given = {name: column for name, column in columns.items() if column is not None}
+        evaluate_texts(found, files, options=text_options(found.recipe, format=format, **given))
+    else:
+        refuse_options(context, OF_TEXTS, "a classifier")
+        options = ReadOptions(
+            format=format,
+            separator=separator,
+            word_column=word_column,
+            tag_column=column_named(tag_column) if tag_column else None,
         )
-    for line in source.report.lines():
-        console.print(line, style="dim", markup=False)
-    print_evaluation(console, result)
-    if errors_file and write:
-        errors = result.errors()
-        write_errors(errors_file, errors, write)
-        print_errors(console, errors, errors_file)
-    if json_file:
-        atomic_write(json_file, json.dumps(result.to_json(), ensure_ascii=False, indent=1))
-    if html_file:
-        title, curve = f"{model.name} on {file.name}", RunFolder(model).history()
-        atomic_write(html_file, render(result, title=title, curve=curve, details={"file": str(file)}))
+        evaluate_tags(turned(found, decode, bias), files, options=options, mode=mode, repair=repair)
+
+
+def refuse_options(context: typer.Context, names: Sequence[str], owner: str) -> None:
+    """Refuse what was given on the command line for the other kind of model."""
+    from gonie.errors import InputError
+
+    sources = {name: context.get_parameter_source(name) for name in names}
+    given = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    if given:
+        named = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise InputError(
+            expected="options that the model has a use for",
+            got=f"{named}, which is for {owner}",
+            fix="Leave it out",
+        )

@@ -13,24 +13,21 @@ PATIENCE = 2.0  # seconds before anything is shown
 
 
 class StreamProgress:
-    """A line with counts when standard error is a terminal that standard output is not already filling.
+    """A line with counts when standard error is a terminal that standard output is not already filling."""
 
-    ``measure`` is what the size of a text is counted in.
-    """
-
-    def __init__(self, measure: str) -> None:
+    def __init__(self) -> None:
         self._console = Console(stderr=True, highlight=False)
         self._bar = Progress(
             SpinnerColumn(),
-            TextColumn(f"{{task.completed:,}} texts, {{task.fields[size]:,}} {measure}"),
+            TextColumn("{task.completed:,} texts, {task.fields[tokens]:,} tokens"),
             TimeElapsedColumn(),
             console=self._console,
             transient=True,
             redirect_stdout=False,  # results go where the user sent them
             redirect_stderr=False,
         )
-        self._task = self._bar.add_task("", total=None, size=0)
-        self._size = 0
+        self._task = self._bar.add_task("", total=None, tokens=0)
+        self._tokens = 0
         self._timer = Timer(PATIENCE, self._bar.start)
         self._timer.daemon = True
 
@@ -39,10 +36,10 @@ class StreamProgress:
             self._timer.start()
         return self
 
-    def advance(self, size: int) -> None:
+    def advance(self, tokens: int) -> None:
         """Count a text whose result was written."""
-        self._size += size
-        self._bar.update(self._task, advance=1, size=self._size)
+        self._tokens += tokens
+        self._bar.update(self._task, advance=1, tokens=self._tokens)
 
     def note(self, text: str) -> None:
         """Say something on standard error, whatever it is."""

@@ -12,7 +12,7 @@ class TagProgress:
     """Counts documents; their notes go to standard error in any case, and their number at the end."""
 
     def __init__(self) -> None:
-        self._stream = StreamProgress("tokens")
+        self._stream = StreamProgress()
         self._noted = 0
 
     def __enter__(self) -> TagProgress:

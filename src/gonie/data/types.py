@@ -100,8 +100,8 @@ class Classification:
     """A labelled text. ``label`` is the most probable one and ``score`` its probability.
 
     ``scores`` has every label's probability. ``labels`` are those given: ``label`` alone, or, where a text
-    may have several, each that is more likely than not, which may be none. ``notes`` say what of the text was
-    not read.
+    may have several, each that is more likely than not, which may be none. ``tokens`` is how many were read,
+    and ``notes`` say what was not.
     """
 
     text: str
@@ -109,4 +109,5 @@ class Classification:
     score: float
     scores: Mapping[str, float]
     labels: tuple[str, ...]
+    tokens: int = 0
     notes: tuple[str, ...] = ()

@@ -76,11 +76,11 @@ class TextClassifier:
 
     def pipe(self, texts: Iterable[str | Text]) -> Iterator[Classification]:
         """Classify a stream of texts, in order; some are read ahead to be scored together, never all."""
-        for group in grouped(map(self._cut, texts), _size):
+        for group in grouped(map(self._cut, texts), _tokens):
             readings = self.read([passage for _, passage, _ in group])
             chances = self.probabilities(np.stack([reading.scores for reading in readings]))  # (N, K)
-            for (text, _, notes), row in zip(group, chances, strict=True):
-                yield self._classification(text, row, notes)
+            for cut, row in zip(group, chances, strict=True):
+                yield self._classification(cut, row)
 
     def text(self, text: str | Text, *, path: str = "", line: int = 0) -> Text:
         """A string as the model reads it, its marks cut out; ``path`` and ``line`` are for messages."""
@@ -136,9 +136,8 @@ class TextClassifier:
         for row, height in enumerate(heights):
             yield _reading(scored, row, batch["places"][row, :height], batch["lengths"])
 
-    def _classification(
-        self, text: Text, chances: NDArray[np.float64], notes: tuple[str, ...]
-    ) -> Classification:
+    def _classification(self, cut: Cut, chances: NDArray[np.float64]) -> Classification:
+        text, _, notes = cut
         best = int(chances.argmax())
         return Classification(
             text=text.text,
@@ -146,11 +145,12 @@ class TextClassifier:
             score=float(chances[best]),
             scores=dict(zip(self.labels, chances.tolist(), strict=True)),
             labels=self.given(chances),
+            tokens=_tokens(cut),
             notes=notes,
         )
 
 
-def _size(cut: Cut) -> int:
+def _tokens(cut: Cut) -> int:
     return sum(map(len, cut[1].sentences))
 
 

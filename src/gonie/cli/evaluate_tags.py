@@ -1,0 +1,57 @@
+"""A tagger, scored on a file with gold tags."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from rich.console import Console
+
+from gonie.cli.error_list import print_errors, span_cells, write_errors
+from gonie.cli.evaluation_files import EvaluationFiles
+from gonie.cli.evaluation_table import print_evaluation
+from gonie.data.formats import ReadOptions, Source
+from gonie.data.schemes import Mode
+from gonie.data.tokenize import Tokenizer
+from gonie.metrics.error_files import error_writer
+from gonie.metrics.errors import Error
+from gonie.metrics.evaluation import RepairPolicy
+from gonie.metrics.report import render
+from gonie.metrics.scoring import score_source
+from gonie.runtime.predictor import Predictor
+
+
+def evaluate_tags(
+    tagger: Predictor, files: EvaluationFiles, *, options: ReadOptions, mode: Mode, repair: RepairPolicy
+) -> None:
+    """Score, show and write what was asked for; ``options`` are those that the user named."""
+    write = error_writer(files.errors, Error) if files.errors else None  # a bad name is refused at once
+    console = Console(highlight=False)
+    data = tagger.recipe.get("data", {})
+    source = Source(files.file, _as_in_training(options, data, tagger.tokenizer))
+    with console.status(f"scoring {files.file}"):
+        result = score_source(
+            source,
+            tagger.tag_sentences,
+            model_scheme=tagger.encoding.scheme,
+            known_tags=tagger.labels,
+            mode=mode,
+            repair=repair,
+            seen=files.model / "seen.json",
+            types=data.get("types", ()),
+        )
+    for line in source.report.lines():
+        console.print(line, style="dim", markup=False)
+    print_evaluation(console, result)
+    if files.errors and write:
+        errors = result.errors()
+        write_errors(files.errors, errors, write)
+        print_errors(console, errors, files.errors, cells=span_cells, text="in context")
+    files.write(result, render)
+
+
+def _as_in_training(options: ReadOptions, data: Mapping[str, Any], tokenizer: Tokenizer) -> ReadOptions:
+    """What the user did not name is as the model's recipe has it."""
+    column = data.get("tag_column") if options.tag_column is None else options.tag_column
+    return replace(options, tag_column=column, columns=data.get("columns", {}), tokenizer=tokenizer)

@@ -1,0 +1,45 @@
+"""A classifier, scored on a file with gold labels."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from rich.console import Console
+
+from gonie.cli.class_table import print_class_evaluation
+from gonie.cli.error_list import print_errors, text_cells, write_errors
+from gonie.cli.evaluation_files import EvaluationFiles
+from gonie.data.texts.source import TextSource
+from gonie.data.texts.text import Text, TextOptions
+from gonie.data.types import Classification
+from gonie.metrics.class_errors import ClassError
+from gonie.metrics.class_report import render_classes
+from gonie.metrics.error_files import error_writer
+from gonie.metrics.text_scoring import score_texts
+from gonie.runtime.classifier import TextClassifier
+
+
+def evaluate_texts(classifier: TextClassifier, files: EvaluationFiles, *, options: TextOptions) -> None:
+    """Score, show and write what was asked for."""
+    write = error_writer(files.errors, ClassError) if files.errors else None  # a bad name is refused at once
+    console = Console(highlight=False)
+    source = TextSource(files.file, options)
+    notes: Counter[str] = Counter()
+
+    def classify(texts: Iterable[Text]) -> Iterator[Classification]:
+        for found in classifier.pipe(texts):
+            notes.update(found.notes)
+            yield found
+
+    with console.status(f"scoring {files.file}"):
+        result = score_texts(source, classify, labels=classifier.labels, several=classifier.several)
+    told = [*source.report.lines(), *(f"{number:,} {note}" for note, number in notes.most_common())]
+    for line in told:
+        console.print(line, style="dim", markup=False)
+    print_class_evaluation(console, result)
+    if files.errors and write:
+        errors = result.errors()
+        write_errors(files.errors, errors, write)
+        print_errors(console, errors, files.errors, cells=text_cells)
+    files.write(result, render_classes)

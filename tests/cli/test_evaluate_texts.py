@@ -1,0 +1,121 @@
+"""`gonie evaluate` of a classifier: its scores on the terminal, as JSON and as a page; what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gonie.runtime.bundle import write_bundle
+
+Gonie = Callable[..., Any]
+ROWS = [("good", "positive"), ("bad bad", "negative"), ("film", "positive"), ("a good film", "positive")]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory, text_bundle: Any) -> Path:
+    folder = tmp_path_factory.mktemp("model")
+    recipe = {"data": {"text_column": "document", "label_column": "opinion"}}
+    write_bundle(folder / "bundle", text_bundle(recipe=recipe))
+    return folder
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    path = tmp_path / "gold.tsv"
+    lines = ["document\topinion", *("\t".join(row) for row in ROWS)]
+    path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    return path
+
+
+def test_scores_are_shown(gonie: Gonie, model: Path, gold: Path) -> None:
+    outcome = gonie("evaluate", model, gold)
+    assert outcome.code == 0, outcome.err
+    for words in (
+        "Accuracy 75.00",
+        "4 texts",
+        "ROC AUC",
+        "positive",
+        "Calibration error",
+        "by the suffix .tsv",
+    ):
+        assert words in outcome.out, words
+
+
+def test_json_has_fractions_under_the_promised_names(
+    gonie: Gonie, model: Path, gold: Path, tmp_path: Path
+) -> None:
+    assert gonie("evaluate", model, gold, "--json", tmp_path / "s.json").code == 0
+    scores = json.loads((tmp_path / "s.json").read_text("utf-8"))
+    assert scores["accuracy"] == scores["f1"] == 0.75
+    assert scores["types"]["positive"]["recall"] == pytest.approx(2 / 3)
+    assert scores["auc"] == 1.0
+    assert scores["calibration"]["ece"] > 0
+    assert scores["intervals"]["resamples"] == 1000
+
+
+def test_the_page_fetches_nothing_and_escapes_what_it_shows(
+    gonie: Gonie, model: Path, gold: Path, tmp_path: Path
+) -> None:
+    with gold.open("a", encoding="utf-8") as file:
+        file.write("<script>alert(1)</script> bad\tpositive\n")
+    outcome = gonie("evaluate", model, gold, "--html", tmp_path / "r.html")
+    assert outcome.code == 0, outcome.err
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert" in page
+    assert not re.findall(r"(?:src|href)\s*=\s*[\"'](?!#)|@import|url\(", page)
+
+
+def test_errors_are_listed_in_a_file_and_shown(gonie: Gonie, model: Path, gold: Path, tmp_path: Path) -> None:
+    outcome = gonie("evaluate", model, gold, "--errors", tmp_path / "e.jsonl")
+    assert outcome.code == 0, outcome.err
+    (error,) = map(json.loads, (tmp_path / "e.jsonl").read_text("utf-8").splitlines())
+    assert (error["gold"], error["predicted"], error["text"], error["line"]) == (
+        "positive",
+        "negative",
+        "film",
+        4,
+    )
+    assert "1 error; " in outcome.out
+
+
+def test_other_columns_and_formats_can_be_named(gonie: Gonie, model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "gold.data"
+    path.write_text('{"t": "good", "l": "positive"}\n{"t": "bad", "l": "negative"}\n', "utf-8")
+    assert gonie("evaluate", model, path).refused("document")
+    outcome = gonie("evaluate", model, path, "--text-column", "t", "--label-column", "l", "--format", "jsonl")
+    assert "Accuracy 100.00" in outcome.out, outcome.err
+
+
+def test_what_was_not_read_is_said(gonie: Gonie, tmp_path: Path, text_bundle: Any) -> None:
+    write_bundle(tmp_path / "b", text_bundle(upper=True, max_sentences=1))
+    (tmp_path / "g.tsv").write_text("text\tlabel\nbad. good. good.\tpositive\n", "utf-8")
+    assert "1 texts cut to 1 sentences" in gonie("evaluate", tmp_path / "b", tmp_path / "g.tsv").out
+
+
+def test_options_of_the_other_kind_of_model_are_refused(
+    gonie: Gonie, model: Path, gold: Path, toy: Path, toy_run: Path
+) -> None:
+    """A bias that is passed over in silence would be taken for one that does nothing."""
+    outcome = gonie("evaluate", model, gold, "--bias", "1", "--mode", "strict")
+    assert outcome.refused("--mode, --bias, which is for a tagger")
+    outcome = gonie("evaluate", toy_run, toy / "test.conll", "--label-column", "tag")
+    assert outcome.refused("--label-column, which is for a classifier")
+
+
+def test_a_text_without_a_label_is_refused_with_its_line(gonie: Gonie, model: Path, gold: Path) -> None:
+    with gold.open("a", encoding="utf-8") as file:
+        file.write("good\t\n")
+    assert gonie("evaluate", model, gold).refused("gold.tsv:6", "a label")
+
+
+def test_a_list_of_another_kind_is_refused_before_anything_is_scored(
+    gonie: Gonie, model: Path, tmp_path: Path
+) -> None:
+    outcome = gonie("evaluate", model, tmp_path / "none.tsv", "--errors", tmp_path / "e.html")
+    assert outcome.refused(".tsv or .jsonl", "e.html")
