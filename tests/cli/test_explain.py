@@ -23,7 +23,7 @@ def reviews(tmp_path: Path, text_bundle: Any) -> Path:
     folder = tmp_path / "reviews"
     folder.mkdir()
     write_bundle(folder / "bundle", text_bundle(recipe={"data": {"text_column": "review"}}))
-    lines = (json.dumps({"text": text, "label": "positive"}) for text in SAMPLES)
+    lines = (json.dumps({"review": text, "label": "positive"}) for text in SAMPLES)
     (folder / "samples.jsonl").write_text("".join(f"{line}\n" for line in lines), "utf-8")
     return folder
 
@@ -51,7 +51,7 @@ def test_figures_are_kept_and_belong_to_their_texts(gonie: Gonie, reviews: Path)
     marked = {**first, "figures": [{**each, "texts": 777} for each in first["figures"]]}
     kept.write_text(json.dumps(marked), "utf-8")
     assert "over 777 texts" in gonie("explain", reviews, "bad").out
-    (reviews / "samples.jsonl").write_text('{"text": "good"}\n{"text": "bad film"}\n', "utf-8")
+    (reviews / "samples.jsonl").write_text('{"review": "good"}\n{"review": "bad film"}\n', "utf-8")
     assert "over 2 texts" in gonie("explain", reviews, "bad").out
 
 

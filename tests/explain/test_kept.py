@@ -9,6 +9,7 @@ import pytest
 
 from gonie.explain.explanation import Faithfulness, Method
 from gonie.explain.kept import FILE, Kept, digest
+from gonie.training.folder import RunFolder
 
 RANDOM = Faithfulness("random", 0.125, 0.25, 7)
 
@@ -39,6 +40,10 @@ def test_figures_of_another_model_or_other_texts_do_not_count(tmp_path: Path) ->
         Kept(tmp_path, digest(parts)).complete(["erasure"], measuring)
     assert len(measuring.asked) == 3
     assert digest([b"ab", b"c"]) != digest([b"a", b"bc"])
+
+
+def test_the_run_folder_knows_the_file(tmp_path: Path) -> None:
+    assert RunFolder(tmp_path).faithfulness == tmp_path / FILE
 
 
 @pytest.mark.parametrize("damage", ["", "[]", "{", '{"digest": 1}', '{"digest": "d", "figures": [{"a": 1}]}'])

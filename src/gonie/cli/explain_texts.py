@@ -20,12 +20,10 @@ from gonie.explain.text_faithfulness import text_faithfulness
 from gonie.explain.texts import METHODS, explain_texts
 from gonie.runtime.classifier import TextClassifier
 from gonie.runtime.text_options import text_options
+from gonie.training.folder import RunFolder
 
 if TYPE_CHECKING:
     from gonie.models.classifier import Classifier
-
-SAMPLES = "samples.jsonl"
-"""What training calls the held-out texts that it leaves in a run folder."""
 
 
 def explain_classifier(
@@ -101,9 +99,8 @@ def _held_out(
     classifier: TextClassifier, folder: Path, on: Path | None, label: str | None
 ) -> HeldOut[Text] | None:
     """The file that was named, else what training has left; where there is neither, nothing."""
-    file = on or folder / SAMPLES
+    file = on or RunFolder(folder).samples
     if on is None and not file.is_file():
         return None
-    keys = {} if on else {"text_column": "text"}  # which is what training calls it, whatever it has read
-    options = text_options(classifier.recipe, label_column=None, **keys)
+    options = text_options(classifier.recipe, label_column=None)
     return figures_of(TextSource(file, options), file, folder, f"label {label}")
