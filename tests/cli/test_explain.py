@@ -32,7 +32,7 @@ def test_a_classified_text_is_explained_and_the_doubt_comes_first(gonie: Gonie, 
     outcome = gonie("explain", reviews, "the good film")
     assert outcome.code == 0, outcome.err
     assert outcome.out.startswith("Attention is not by itself an explanation")
-    shown = ("positive 0.", "attention, share of the text", "erasure, for positive", "good(+1.333)")
+    shown = ("positive · 0.", "attention, share of the text", "erasure, for positive", "good(+1.333)")
     measured = ("over 5 texts", "measured on texts of samples.jsonl", "Most faithful on this model: erasure")
     for due in (*shown, *measured, "Without integrated gradients"):
         assert due in outcome.out, due
@@ -60,7 +60,7 @@ def test_another_label_is_explained_where_asked(gonie: Gonie, reviews: Path) -> 
     assert outcome.code == 0, outcome.err
     assert "erasure, for negative" in outcome.out
     assert "good(-" in outcome.out
-    assert "attention," not in outcome.out.split("positive 0.")[1]
+    assert "attention," not in outcome.out.split("positive · 0.")[1]
     assert gonie("explain", reviews, "good", "--label", "dull").refused(
         "a label among negative, positive", "dull"
     )

@@ -87,7 +87,7 @@ def test_the_warning_comes_first_and_the_figures_before_the_texts() -> None:
 def test_a_text_is_shown_with_its_labels_and_every_method() -> None:
     screen = Screen()
     screen.display.text(text_explanation())
-    for due in ("positive 0.8000", "gold is negative", "a.tsv:7", "2 more", "not(0.250) bad(0.750) [red]",
+    for due in ("positive · 0.8000", "gold is negative", "a.tsv:7", "2 more", "not(0.25) bad(0.75) [red]",
                 "not(+0.500) bad(-0.250)", "; 0.0125 unexplained"):  # fmt: skip
         assert due in screen.text, due
 
@@ -98,11 +98,11 @@ def test_colours_where_there_are_some_and_none_where_they_are_not_wanted(
     coloured = Screen(colour=True)
     coloured.display.text(text_explanation(gold=("positive",)))
     assert "\x1b[" in coloured.text
-    assert "(0.750)" not in coloured.text
+    assert "(0.75)" not in coloured.text
     monkeypatch.setenv("NO_COLOR", "1")
     plain = Screen(colour=True)
     plain.display.text(text_explanation())
-    assert "bad(0.750)" in plain.text
+    assert "bad(0.75)" in plain.text
 
 
 def test_a_tagged_sentence_has_marginals_alternatives_and_weights() -> None:

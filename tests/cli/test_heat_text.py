@@ -20,7 +20,7 @@ def styled(text: Text) -> dict[str, str]:
 
 def test_without_colours_numbers_stand_behind_the_words_that_count() -> None:
     assert heat_text([ROW], SIGNED, colours=False).plain == "not(+0.500)  bad(-0.250)\nat"
-    assert heat_text([ROW], SHARES, colours=False).plain == "not(0.250)  bad(0.700)\nat"
+    assert heat_text([ROW], SHARES, colours=False).plain == "not(0.25)  bad(0.7)\nat"
 
 
 def test_with_colours_the_text_is_as_written_and_the_sides_differ_by_more_than_colour() -> None:
@@ -36,7 +36,7 @@ def test_with_colours_the_text_is_as_written_and_the_sides_differ_by_more_than_c
 def test_sentences_stand_behind_their_bars() -> None:
     weights = Weights("attention", "x", ((0.25,), (0.75,)), (0.25, 0.75))
     rows = [[Piece("Good.", 0), Piece("\n\n")], [Piece("Bad.", 0)]]
-    assert heat_text(rows, weights, colours=True).plain == "  0.250 ██     Good.\n  0.750 ████   Bad."
+    assert heat_text(rows, weights, colours=True).plain == "  0.250 ██     Good.\n  0.750 ██████ Bad."
 
 
 def test_a_heavier_word_is_darker() -> None:

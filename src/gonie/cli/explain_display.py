@@ -127,7 +127,7 @@ def _figures(found: Sequence[Faithfulness], noun: str) -> Table:
 
 def _answer(each: TextExplanation) -> Text:
     chance = each.probabilities.get(each.label)
-    line = Text.assemble((safe(each.label), "bold green"), "" if chance is None else f" {chance:.4f}")
+    line = Text.assemble((safe(each.label), "bold green"), "" if chance is None else f" · {chance:.4f}")
     if each.gold:
         right = each.label in each.gold
         line.append("  ✓ as gold" if right else f"  ✗ gold is {safe(', '.join(each.gold))}")

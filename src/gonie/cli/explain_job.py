@@ -65,13 +65,18 @@ def run_job(
         figures = _held_out_figures(job, held_out, methods)
         told = f"Faithfulness was measured on texts of {held_out.source}."
     said = [*notes, told] if figures else list(notes)
-    display, shown = ExplanationDisplay(), []
-    display.begin(job.warning, figures, noun=job.noun, notes=said)
-    for each in explained:
-        job.show(display, each)
-        if html:
+    display = ExplanationDisplay()
+    shown: list[E] = []
+    try:
+        display.begin(job.warning, figures, noun=job.noun, notes=said)
+        for each in explained:
             shown.append(each)
-    job.close(display)
+            job.show(display, each)
+        job.close(display)
+    except (KeyboardInterrupt, BrokenPipeError):  # what has been explained by now is not lost
+        if html:
+            atomic_write(html, job.render(shown, figures, [*said, f"Stopped after {len(shown):,}."]))
+        raise
     if html:
         atomic_write(html, job.render(shown, figures, said))
         display.wrote(html)

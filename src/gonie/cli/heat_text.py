@@ -71,7 +71,7 @@ def _piece(piece: Piece, weights: Weights, at: int, drawn: Sequence[float], colo
         return Text(text)
     if not colours:
         value = weights.words[at][piece.token]
-        return Text(text + (f"({value:.3f})" if is_share(weights) else f"({value:+.3f})"))
+        return Text(text + (f"({value:.2g})" if is_share(weights) else f"({value:+.3f})"))
     if is_share(weights):
         return Text(text, coloured(shade, SHARE))
     sign = Style(underline=True) if shade > 0 else Style(italic=True)

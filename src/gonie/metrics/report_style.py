@@ -7,7 +7,7 @@ STYLE = """
 tr.total > * { border-top: 2px solid var(--rule) }
 .shades { font-size: .82rem }
 .shades td, .shades thead th + th { text-align: center; padding: .28rem .3rem; min-width: 2.5rem }
-.shades td { background: rgb(var(--shade, var(--given)) / calc(var(--a, 0) * .6)) }
+.shades td { background: rgb(var(--shade, var(--given)) / calc(var(--a, 0) * .5)) }
 .shades td.right { --shade: var(--right) }
 .shades td.none { color: var(--soft) }
 svg { display: block; width: 100%; height: auto; font: 12px system-ui, sans-serif }

@@ -34,8 +34,8 @@ def test_sentences_have_bars_where_there_are_several(explain_text: Explain) -> N
     deep = strip(lay_out(many.text, many.passage.sentences), many.weights[0])
     assert 'class="weight"' not in flat
     assert re.findall(r'class="weight"[^>]*--p:([0-9.]+)">([0-9.]+)', deep) == [
-        ("0.333", "0.333"),
-        ("0.667", "0.667"),
+        ("0.500", "0.333"),
+        ("1.000", "0.667"),
     ]
 
 

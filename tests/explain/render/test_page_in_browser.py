@@ -12,15 +12,19 @@ from typing import Any
 
 import pytest
 
+from gonie.data.texts import Text
 from gonie.explain.explanation import Faithfulness, TagExplanation, TextExplanation, Transitions
 from gonie.explain.render.tag_page import render_tags
 from gonie.explain.render.text_page import render_texts
+from gonie.metrics.class_report import render_classes
+from gonie.metrics.classes import evaluate_classes
 
 sync_api = pytest.importorskip("playwright.sync_api")
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 pytestmark = pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="no Chromium at /usr/bin/chromium")
 
 SIZES, THEMES = (400, 1400), ("light", "dark")
+KOREAN = "정말 재미있는 영화"
 LEAST_CONTRAST, LEAST_FONT = 4.5, 12  # WCAG 2 AA for text of normal size; pixels
 
 # The colours as drawn: each background over those behind it, down to the page's.
@@ -42,7 +46,7 @@ MEASURE = """
     const style = getComputedStyle(e), box = e.getBoundingClientRect()
     const [a, b] = [light(parse(style.color)), light(behind(e))].sort((x, y) => y - x)
     const held = e.closest('.scroll')
-    return { text: e.textContent, word: e.matches('.w, mark, p, h1, h3, h4'), held: !!held,
+    return { text: e.textContent, held: !!held,
              left: box.left, right: box.right, wide: box.width, font: parseFloat(style.fontSize),
              contrast: (a + .05) / (b + .05) }
   })
@@ -94,16 +98,26 @@ def pages(
     moves: Transitions,
     figures: Sequence[Faithfulness],
 ) -> dict[str, str]:
-    """One page of each kind."""
+    """One page of each kind, and a report of scores, which has the same frame."""
     return {
         "texts": render_texts(texts, figures, title="runs/nsmc", notes=["A remark."]),
         "tags": render_tags(tagged, moves, figures, title="runs/ner"),
+        "report": render_classes(
+            evaluate_classes(
+                [Text(KOREAN, ("긍정",)), Text("dull", ("부정",))],
+                [("부정",), ("부정",)],
+                [[0.25, 0.75]] * 2,
+                ["긍정", "부정"],
+                bootstrap=20,
+            ),
+            title="runs/nsmc",
+        ),
     }
 
 
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("width", SIZES)
-@pytest.mark.parametrize("kind", ["texts", "tags"])
+@pytest.mark.parametrize("kind", ["texts", "tags", "report"])
 def test_everything_is_in_sight_and_can_be_read(
     show: Open, pages: dict[str, str], kind: str, width: int, theme: str
 ) -> None:
@@ -111,7 +125,7 @@ def test_everything_is_in_sight_and_can_be_read(
     page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     found = page.evaluate(MEASURE)
-    assert sum(each["word"] for each in found) > 20
+    assert len(found) > 20
     for each in found:
         assert each["font"] >= LEAST_FONT, each
         assert each["contrast"] >= LEAST_CONTRAST, each
@@ -127,7 +141,7 @@ def drawn(page: Any, text: str) -> str:
         page.evaluate(
             """text => {
               const canvas = document.createElement('canvas'), pen = canvas.getContext('2d')
-              pen.font = getComputedStyle(document.querySelector('.heat:lang(ko), .tagged:lang(ko)')).font
+              pen.font = getComputedStyle(document.querySelector('p:lang(ko)')).font
               pen.fillText(text, 5, 50)
               return canvas.toDataURL()
             }""",
@@ -136,7 +150,7 @@ def drawn(page: Any, text: str) -> str:
     )
 
 
-@pytest.mark.parametrize("kind", ["texts", "tags"])
+@pytest.mark.parametrize("kind", ["texts", "tags", "report"])
 def test_hangul_is_drawn_with_glyphs_of_its_own(show: Open, pages: dict[str, str], kind: str) -> None:
     """Where a font is missing every syllable is the same box."""
     page = show(pages[kind])

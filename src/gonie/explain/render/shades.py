@@ -21,9 +21,7 @@ def shades(weights: Weights) -> tuple[tuple[float, ...], ...]:
 
 
 def sentence_shades(weights: Weights) -> tuple[float, ...]:
-    """A number for each sentence: of attention its share, else its weight by the largest of the text."""
-    if is_share(weights):
-        return tuple(value if isfinite(value) else 0.0 for value in weights.sentences)
+    """A number for each sentence: its weight by the largest of the text."""
     most = max((abs(value) for value in weights.sentences if isfinite(value)), default=0.0) or 1.0
     return tuple(value / most if isfinite(value) else 0.0 for value in weights.sentences)
 

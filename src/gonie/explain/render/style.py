@@ -63,8 +63,7 @@ h4 span { color: var(--soft); font-weight: 400 }
 .tagged { line-height: 2.3; white-space: pre-wrap; overflow-wrap: anywhere; max-width: 60rem }
 .tagged:lang(ko) { word-break: keep-all }
 .tagged small { white-space: nowrap }
-.explained h3 { margin-top: 1.2rem }
-.explained h3:first-child { margin-top: 0 }
+.explained section h3 { margin-top: 1.4rem }
 .marginals td, .marginals th, .candidates td, .candidates th { text-align: left }
 .marginals details { display: inline-block }
 .marginals summary { margin: 0; font-weight: 400; color: var(--soft) }

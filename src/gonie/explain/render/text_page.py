@@ -49,7 +49,7 @@ def _text(each: TextExplanation) -> Markup:
 
 def _answer(each: TextExplanation) -> Markup:
     chance = each.probabilities.get(each.label)
-    told = "" if chance is None else f" {chance:.4f}"
+    told = "" if chance is None else f" · {chance:.4f}"
     return element("h3", element("bdi", each.label), told, _gold(each), _place(each))
 
 
