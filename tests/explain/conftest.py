@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from gonie.data.texts.text import Text
 from gonie.data.tokenize import EnglishTokenizer
 from gonie.data.types import Sentence
 from gonie.models.classifier import LABEL, Classifier, Level
-from gonie.models.scorer import to_tensors
+from gonie.models.scorer import TorchTextScorer
 from gonie.nn import (
     LSTM,
     AdditiveAttention,
@@ -34,6 +33,7 @@ from gonie.nn import (
     WordEmbedding,
 )
 from gonie.nn.protocols import TextHead
+from gonie.runtime.classifier import TextClassifier
 from gonie.runtime.decoder import Decoder
 from gonie.runtime.predictor import Predictor
 from gonie.runtime.reading import Reading
@@ -101,41 +101,17 @@ def classifier(encoding: TextEncoding, *, upper: bool = False, sigmoid: bool = F
     )
 
 
-@dataclass
-class TorchReader:
-    """A torch classifier that reads as the runtime does; ``most`` is its largest call."""
+class TorchReader(TextClassifier):
+    """The runtime's classifier with its torch model at hand; ``most`` is the most tokens it read at once."""
 
-    model: Classifier
-    encoding: TextEncoding
-    temperature: float = 1.0
-    most: int = 0
+    def __init__(self, model: Classifier, encoding: TextEncoding, temperature: float) -> None:
+        super().__init__(encoding=encoding, scorer=TorchTextScorer(model), temperature=temperature)
+        self.model = model
+        self.most = 0
 
-    def text(self, text: str | Text) -> Text:
-        return text if isinstance(text, Text) else Text(text)
-
-    def passage(self, text: str | Text) -> Passage:
-        return self.encoding.passages(self.text(text))
-
-    @torch.no_grad()
     def read(self, passages: Sequence[Passage]) -> list[Reading]:
         self.most = max(self.most, sum(len(sentence) for p in passages for sentence in p.sentences))
-        corpus = self.encoding.encode_passages(passages)
-        return [self._reading(corpus.batch(np.array([row]))) for row in range(len(corpus))]
-
-    def _reading(self, arrays: dict[str, NDArray[Any]]) -> Reading:
-        batch = to_tensors(arrays, torch.device("cpu"))
-        self.model.eval()
-        pooled = self.model.pool(self.model.embed(batch), batch)
-        return Reading(
-            self.model.score(pooled.vectors, batch)[0].numpy(),
-            tuple(row[real].numpy() for row, real in zip(pooled.words, batch["mask"], strict=True)),
-            pooled.sentences[0].numpy(),
-        )
-
-    def probabilities(self, scores: NDArray[Any]) -> NDArray[Any]:
-        values = torch.from_numpy(np.asarray(scores, dtype=np.float64)) / self.temperature
-        given: NDArray[Any] = (values.sigmoid() if self.encoding.several else values.softmax(1)).numpy()
-        return given
+        return super().read(passages)
 
 
 KINDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {

@@ -12,6 +12,10 @@ from gonie.data.texts.text import Text
 from gonie.explain.gradients import text_gradients
 from gonie.explain.odds import log_odds
 from gonie.explain.text_answers import TextAnswer, TextAnswers
+from gonie.models.build_text import build_classifier
+from gonie.models.scorer import TorchTextScorer
+from gonie.models.text_config import ClassifierConfig
+from gonie.runtime.classifier import TextClassifier
 
 
 def odds_of(reader: Any, text: str, label: int) -> float:
@@ -72,3 +76,19 @@ def test_of_n_grams_alone_it_is_their_weights(make_reader: Any, texts: tuple[str
     for label, sign in ((1, 1), (0, -1)):
         found = text_gradients(reader.model, reader.encoding, passage, label)
         assert found.words.tolist() == pytest.approx([sign * wanted], abs=1e-5)
+
+
+def test_a_model_of_n_grams_alone_is_explained(make_reader: Any, texts: tuple[str, ...]) -> None:
+    """It has no word vectors to take a gradient of."""
+    encoding = make_reader("with n-grams").encoding
+    config = {"encoder": {"kind": "none"}, "pooling": {"kinds": ["mean"]}, "bag": {"min_count": 1}}
+    model = build_classifier(ClassifierConfig.model_validate(config), encoding)
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter)
+    passage = encoding.passages(Text(texts[0]))
+    found = text_gradients(model, encoding, passage, 0)
+    (reading,) = TextClassifier(encoding=encoding, scorer=TorchTextScorer(model)).read([passage])
+    empty = log_odds(model.head().scores.bias.detach().numpy()[None], np.array([0]), several=False)
+    rise = log_odds(reading.scores[None], np.array([0]), several=False) - empty
+    assert found.words.sum() + found.gap == pytest.approx(float(rise[0]), abs=1e-4)
+    assert np.abs(found.words).min() > 0

@@ -18,7 +18,7 @@ from gonie.explain.odds import from_probabilities
 from gonie.explain.span_answers import SpanAnswer
 from gonie.explain.span_gradients import span_gradients
 from gonie.models.build import build
-from gonie.models.config import ModelConfig
+from gonie.models.tag_config import TaggerConfig
 from gonie.models.tagger import Tagger
 from gonie.models.trained import load_trained
 from gonie.runtime.chain import Chain
@@ -57,7 +57,7 @@ def encoding() -> Encoding:
 def built(kind: str, encoding: Encoding) -> tuple[Tagger, Chain]:
     """A tagger with random weights throughout, and its chain."""
     torch.manual_seed(1)
-    model = build(ModelConfig.model_validate(MODELS[kind]), encoding)
+    model = build(TaggerConfig.model_validate(MODELS[kind]), encoding)
     for name, parameter in model.named_parameters():
         if "direct" in name or "crf" in name:
             torch.nn.init.normal_(parameter)

@@ -12,13 +12,23 @@ import numpy as np
 import pytest
 import torch
 
-from gonie.data.encoding import Encoding
+from gonie.data.encoding import Encoding, count
+from gonie.data.ngrams import Bag, NGrams
+from gonie.data.normalize import Normalization
+from gonie.data.passages import Passages
+from gonie.data.schemes import PLAIN
+from gonie.data.text_encoding import TextEncoding
+from gonie.data.texts.text import Text
+from gonie.data.tokenize import EnglishTokenizer
 from gonie.data.vectors import Coverage, Pretrained
 from gonie.errors import BundleError, InputError
 from gonie.models.build import build
+from gonie.models.build_text import build_classifier
 from gonie.models.checkpoint import save_weights
-from gonie.models.recipe import check_recipe, write_recipe
+from gonie.models.recipe import Recipe, check_recipe, write_recipe
 from gonie.models.scorer import to_tensors
+from gonie.models.tag_config import TagRecipe
+from gonie.models.text_config import TextRecipe
 from gonie.models.trained import load_trained
 from gonie.runtime.load import load
 
@@ -29,11 +39,18 @@ def run_of(folder: Path, encoding: Encoding, pretrained: Pretrained | None, **wo
     """A run folder of a fresh model, whose files are not there any more; and the model."""
     model = {"words": {**WORDS, **words}, "encoder": {"hidden": 2}, "chars": {"width": 2, "hidden": 2}}
     recipe = check_recipe({"data": {"train": "gone.conll"}, "model": model}, source="test")
+    assert isinstance(recipe, TagRecipe)
     made = build(recipe.model, encoding, pretrained)
+    leave_run(folder, recipe, encoding, made)
+    return made
+
+
+def leave_run(
+    folder: Path, recipe: Recipe, encoding: Encoding | TextEncoding, model: torch.nn.Module
+) -> None:
     (folder / "recipe.toml").write_text(write_recipe(recipe), "utf-8")
     (folder / "encoding.json").write_text(json.dumps(encoding.to_json()), "utf-8")
-    save_weights(folder / "best.safetensors", made)
-    return made
+    save_weights(folder / "best.safetensors", model)
 
 
 @pytest.mark.parametrize("tuned", ["all", "none", "missing"])
@@ -65,6 +82,45 @@ def test_it_is_the_model_of_the_bundle_beside_it(toy_run: Path) -> None:
     with torch.no_grad():
         np.testing.assert_allclose(trained.model(batch)[0].numpy(), scores, atol=1e-4)
     assert trained.recipe.task == "tag"
+
+
+@pytest.mark.parametrize("upper", [False, True])
+def test_a_classifier_comes_back_too(tmp_path: Path, upper: bool) -> None:
+    texts = [Text("it rains . we go .", ("a",)), Text("so what", ("b",))]
+    model: dict[str, Any] = {"words": {"width": 3}, "encoder": {"hidden": 2}, "bag": {"min_count": 1}}
+    if upper:
+        model["sentences"] = {"encoder": {"hidden": 2}}
+    recipe = check_recipe({"task": "classify", "data": {"train": "gone.tsv"}, "model": model}, source="test")
+    assert isinstance(recipe, TextRecipe)
+    words = fit_words(texts)
+    encoding = TextEncoding(
+        passages=Passages(tokenizer=EnglishTokenizer(), by=recipe.cut_by),
+        words=words,
+        labels=("a", "b"),
+        several=False,
+        bag=Bag.fit([text.text for text in texts], ngrams=NGrams()),
+    )
+    made = build_classifier(recipe.model, encoding).eval()
+    leave_run(tmp_path, recipe, encoding, made)
+    found = load_trained(tmp_path)
+    assert found.encoding.to_json() == encoding.to_json()
+    batch = to_tensors(encoding.encode(texts).batch(np.arange(2)), torch.device("cpu"))
+    assert torch.equal(found.model(batch), made(batch))
+
+
+def fit_words(texts: list[Text]) -> Encoding:
+    """The words of some texts."""
+    normalization = Normalization(lowercase=True, digits=True)
+    sentences = [sentence for text in texts for sentence in EnglishTokenizer()(text.text)]
+    return Encoding.fit(
+        count(sentences, normalization=normalization, jamo=False, extractors=()),
+        scheme=PLAIN,
+        normalization=normalization,
+        jamo=False,
+        extractors=(),
+        min_count=1,
+        min_feature_count=1,
+    )
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path, toy_run: Path) -> None:

@@ -2,9 +2,13 @@
 
     weight[i] = (x[i] - x'[i]) ∫ ∂F / ∂x[i] along the straight way from the baseline x' to the input x
 
-The weights sum to F(x) - F(x'), up to the error of the integral. The baseline is zero throughout: a zero
-vector puts nothing into any unit, so that the way leads from no information to all of it, whereas the vector
-of any word, the unknown one too, has learned to mean something. It is also what stands at padding.
+The weights sum to F(x) - F(x'), up to the error of the integral: a network may change its mind at one point
+of the way, above all over a long text, and no number of steps lands on that. So the sum is given too, for
+what is missing to be shown.
+
+The baseline is zero throughout: a zero vector puts nothing into any unit, so that the way leads from no
+information to all of it, whereas the vector of any word, the unknown one too, has learned to mean something.
+It is also what stands at padding.
 """
 
 from __future__ import annotations

@@ -15,13 +15,14 @@ import torch
 from torch import Tensor
 
 from gonie.data.encoding import Encoding
+from gonie.data.text_encoding import TextEncoding
 from gonie.data.vectors import Coverage, Pretrained
 from gonie.errors import BundleError, InputError
 from gonie.models.build import build
+from gonie.models.build_text import build_classifier
 from gonie.models.checkpoint import load_weights, read_tensors
-from gonie.models.config import Recipe
-from gonie.models.recipe import load_recipe
-from gonie.models.tagger import Tagger
+from gonie.models.model import Model
+from gonie.models.recipe import Recipe, load_recipe
 
 RECIPE, ENCODING, BEST = "recipe.toml", "encoding.json", "best.safetensors"
 """What a run folder calls its recipe as resolved, its encoding, and the weights of its best epoch."""
@@ -31,19 +32,23 @@ class Trained(NamedTuple):
     """What a run has come to."""
 
     recipe: Recipe
-    encoding: Encoding
-    model: Tagger
+    encoding: Encoding | TextEncoding
+    model: Model
 
 
 class Task(NamedTuple):
-    """How what a run has saved becomes a model again."""
+    """How what a run of a task has saved becomes a model again."""
 
-    encoding: Callable[[Mapping[str, Any]], Encoding]
-    build: Callable[[Any, Encoding, Pretrained | None], Tagger]
+    encoding: Callable[[Mapping[str, Any]], Any]
+    """From ``encoding.json``."""
+    build: Callable[[Any, Any, Pretrained | None], Model]
     """From the ``model`` section of the recipe, the encoding, and vectors for its words."""
 
 
-TASKS: Mapping[str, Task] = {"tag": Task(Encoding.from_json, build)}
+TASKS: Mapping[str, Task] = {
+    "tag": Task(Encoding.from_json, build),
+    "classify": Task(TextEncoding.from_json, build_classifier),
+}
 """By the ``task`` of a recipe."""
 
 
@@ -70,7 +75,7 @@ def need_run(folder: Path) -> None:
         )
 
 
-def _read_encoding(path: Path, task: Task) -> Encoding:
+def _read_encoding(path: Path, task: Task) -> Any:
     try:
         return task.encoding(json.loads(path.read_bytes()))
     except (ValueError, KeyError, TypeError) as error:
