@@ -12,8 +12,8 @@ from gonie.data.texts import Text
 from gonie.metrics.classes import ClassEvaluation, evaluate_classes
 
 
-def printed(evaluation: ClassEvaluation) -> str:
-    console = Console(width=140, force_terminal=False)
+def printed(evaluation: ClassEvaluation, width: int = 140) -> str:
+    console = Console(width=width, force_terminal=False)
     with console.capture() as capture:
         print_class_evaluation(console, evaluation)
     return capture.get()
@@ -52,6 +52,14 @@ def test_relations_have_the_official_score_first() -> None:
     labels = ["Cause-Effect(e1,e2)", "Cause-Effect(e2,e1)", "Other"]
     text = printed(evaluated(labels, [labels[0], labels[0], labels[2]], labels, bootstrap=0))
     assert text.startswith("Official macro F1 50.00  accuracy 66.67")
+
+
+def test_long_labels_are_whole_on_a_narrow_terminal() -> None:
+    """The directions of a relation differ in their last letters."""
+    labels = ["Entity-Destination(e1,e2)", "Entity-Destination(e2,e1)"]
+    lines = printed(evaluated(labels, labels, labels, bootstrap=20), width=80).splitlines()
+    names = "".join(line.split("  ")[0].strip() for line in lines)
+    assert "".join(labels) in names
 
 
 def test_several_labels_have_no_confusion() -> None:

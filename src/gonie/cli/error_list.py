@@ -14,12 +14,12 @@ from gonie.cli.stream_output import safe
 from gonie.data.files import atomic_write
 from gonie.data.report import count
 from gonie.metrics.class_errors import ClassError
-from gonie.metrics.class_report import shortened
 from gonie.metrics.error_files import E, Write
 from gonie.metrics.errors import Error, Kind
 
 SHOWN = 10
 NEAR = 24  # characters to each side of an error that the terminal shows
+BEGINNING, END = 100, 60  # characters of a long text that it shows
 
 Cells = tuple[Text, Text, Text]
 """What is gold, what was predicted, and where."""
@@ -76,8 +76,11 @@ def span_cells(error: Error) -> Cells:
 
 
 def text_cells(error: ClassError) -> Cells:
-    """The labels of a text, and the text."""
-    return _label(error.gold), _label(error.predicted), Text(safe(" ".join(shortened(error.text).split())))
+    """The labels of a text, and the text; of a long one its beginning and its end."""
+    text = safe(" ".join(error.text.split()))
+    if len(text) > BEGINNING + END:
+        text = f"{text[:BEGINNING]} … {text[-END:]}"
+    return _label(error.gold), _label(error.predicted), Text(text)
 
 
 def _label(label: str | None) -> Text:

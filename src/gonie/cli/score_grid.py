@@ -38,7 +38,7 @@ def score_grid(columns: Sequence[str]) -> Table:
     """An empty table: names to the left, numbers to the right."""
     grid = Table(box=None, pad_edge=False, header_style="dim")
     for at, name in enumerate(columns):
-        grid.add_column(name, justify="right" if at else "left", no_wrap=at > 0)
+        grid.add_column(name, justify="right" if at else "left", no_wrap=at > 0, overflow="fold")
     return grid
 
 
