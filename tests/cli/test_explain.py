@@ -81,6 +81,30 @@ def test_files_of_every_kind_are_explained_in_order(gonie: Gonie, reviews: Path,
     assert "a.txt:3" in answers[1]
 
 
+@pytest.mark.slow
+def test_a_run_that_was_trained_has_every_method(gonie: Gonie, tmp_path: Path) -> None:
+    rows = "".join(f"{said}\t{word} film\n" for said, word in [("yes", "good"), ("no", "bad")] * 10)
+    (tmp_path / "train.tsv").write_text(f"label\ttext\n{rows}", "utf-8")
+    small = {"model.words.width": 4, "model.chars.kind": "none", "model.encoder.hidden": 4, "train.epochs": 1}
+    splits = {f"data.{split}": tmp_path / "train.tsv" for split in ("train", "dev", "test")}
+    settings = [f"{key}={value}" for key, value in {**small, **splits, "train.device": "cpu"}.items()]
+    run = tmp_path / "run"
+    trained = gonie(
+        "train", "subjectivity", *(part for each in settings for part in ("--set", each)), "--out", run
+    )
+    assert trained.code == 0, trained.err
+    outcome = gonie("explain", run, "good film")
+    assert outcome.code == 0, outcome.err
+    for due in (
+        "attention, share",
+        "integrated gradients, for",
+        "unexplained",
+        "erasure, for",
+        "samples.jsonl",
+    ):
+        assert due in outcome.out, due
+
+
 def test_standard_input_and_a_page(gonie: Gonie, reviews: Path, tmp_path: Path) -> None:
     page = tmp_path / "why.html"
     outcome = gonie("explain", reviews, "--html", page, stdin=b"good <script> film\n")

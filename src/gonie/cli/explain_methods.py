@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from gonie.cli.threads import calm_threads
 from gonie.errors import InputError, MissingExtraError
 from gonie.explain.explanation import Method
 from gonie.explain.methods import GRADIENTS
@@ -58,6 +59,7 @@ def _trained(folder: Path) -> nn.Module:
             expected="the run folder, whose weights gradients are taken of",
             got=f"{folder}, a bundle alone",
         )
+    calm_threads()
     from gonie.models.trained import load_trained
 
     return load_trained(folder).model
