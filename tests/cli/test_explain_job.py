@@ -38,6 +38,7 @@ def job(measured: list[list[str]]) -> Job[int, str]:
         warning="Beware.",
         explain=explain,
         measure=measure,
+        answers=lambda each: 1,
         price=lambda item: 1,
         show=show,
         render=lambda explained, figures, notes: "\n".join([*explained, *notes]),

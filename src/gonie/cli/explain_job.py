@@ -32,14 +32,15 @@ class Job(Generic[I, E]):
     """How one task is explained.
 
     ``explain`` gives an explanation for each item, ``measure`` what they say about faithfulness, with its
-    progress in items; ``price`` is how many tokens that reads for an item. ``noun`` is what is measured on.
-    ``close`` shows what comes once, after all items.
+    progress in answers, of which an explanation is about one or more; ``price`` is how many tokens that reads
+    for an item. ``noun`` is what is measured on. ``close`` shows what comes once, after all items.
     """
 
     noun: str
     warning: str
     explain: Callable[[Iterable[I], Sequence[Method]], Iterator[E]]
     measure: Callable[[Sequence[E], Callable[[int], None]], list[Faithfulness]]
+    answers: Callable[[E], int]
     price: Callable[[I], int]
     show: Callable[[ExplanationDisplay, E], None]
     render: Callable[[Sequence[E], Sequence[Faithfulness], Sequence[str]], str]
@@ -96,7 +97,7 @@ def _held_out_figures(job: Job[I, E], held_out: HeldOut[I], methods: Sequence[Me
 
 
 def _measured(job: Job[I, E], explained: Sequence[E]) -> list[Faithfulness]:
-    with Waiting(f"measuring how faithful the methods are, {job.noun} by {job.noun}", 0) as waiting:
+    with Waiting("measuring how faithful the methods are", sum(map(job.answers, explained))) as waiting:
         return job.measure(explained, waiting.done)
 
 

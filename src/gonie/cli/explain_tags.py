@@ -47,6 +47,7 @@ def explain_tagger(
             tagger, items, methods=methods, model=torch_model, candidates=candidates
         ),
         measure=lambda explained, progress: tag_faithfulness(tagger, explained, progress=progress),
+        answers=lambda each: len(each.spans),
         price=lambda sentence: cost(len(sentence), len(sentence) if plain else 1 + len(sentence) // 8),
         show=lambda display, each: display.tags(each),
         render=lambda explained, figures, notes: render_tags(

@@ -47,6 +47,7 @@ def explain_classifier(
             classifier, items, methods=methods, model=torch_model, label=label
         ),
         measure=lambda explained, progress: text_faithfulness(classifier, explained, progress=progress),
+        answers=lambda each: 1,
         price=lambda item: cost(sum(map(len, classifier.passage(item).sentences))),
         show=lambda display, each: display.text(each),
         render=lambda explained, figures, notes: render_texts(
