@@ -13,17 +13,18 @@ SOURCE = Path(__file__).parent.parent / "src" / "gonie"
 
 MAY_IMPORT = {
     "data": {"data"},
-    "metrics": {"metrics", "data"},
+    "pages": {"pages"},
+    "metrics": {"metrics", "data", "pages"},
     "runtime": {"runtime", "data"},
     "nn": {"nn"},
     "models": {"models", "data", "nn", "runtime"},
     "export": {"export", "data", "models", "nn", "runtime"},
     # beyond the design: a run ends with the exported bundle, so training may use export, which knows none
     "training": {"training", "data", "metrics", "models", "runtime", "export"},
-    "explain": {"explain", "data", "models", "runtime"},
+    "explain": {"explain", "data", "models", "pages", "runtime"},
     "cli": {"cli", "data", "metrics", "models", "runtime", "export", "explain", "training"},
 }
-WITHOUT_TORCH = ("data", "metrics", "runtime")
+WITHOUT_TORCH = ("data", "metrics", "pages", "runtime")
 HEAVY = {"torch", "onnx", "numba"}
 FILES = sorted(SOURCE.rglob("*.py"))
 

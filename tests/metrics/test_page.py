@@ -1,19 +1,8 @@
-"""If these break, a report cannot be opened safely, or says its numbers in a way that cannot be compared."""
+"""If these break, a report says its numbers in a way that cannot be compared."""
 
 import pytest
 
-from gonie.metrics.markup import element
-from gonie.metrics.page import detail_section, facts, opening, page, percent, range_text, section, training
-
-
-def test_a_page_forbids_scripts_and_shows_its_sections_in_order(parse):
-    made = page("<b>", section("first", "x"), None, section("second", element("p", "y")))
-    parsed = parse(made)
-    assert "default-src 'none'" in made
-    assert [text for text in parsed.text if text in ("first", "x", "second", "y")] == [
-        "first", "x", "second", "y",
-    ]  # fmt: skip
-    assert "b" not in [tag for tag, _ in parsed.tags]
+from gonie.metrics.page import detail_section, opening, percent, range_text, training
 
 
 def test_details_as_tables_lines_and_folds(parse):
@@ -40,10 +29,6 @@ def test_the_top_has_an_interval_and_a_warning_only_where_there_are_any(parse):
     assert parse(opening("t", interval=None, unknown={}, **OPENING)).text == [
         "t", "50.00", "accuracy", "seed", "7", "Told.",
     ]  # fmt: skip
-
-
-def test_facts_stand_under_their_names(parse):
-    assert parse(facts({"texts": "3", "seed": 7})).text == ["texts", "3", "seed", "7"]
 
 
 def test_a_run_without_epochs_has_no_curve():

@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from gonie.cli import check_gradients, classify, compare, data, demo, evaluate, tag, train, vectors
+from gonie.cli import check_gradients, classify, compare, data, demo, evaluate, explain, tag, train, vectors
 from gonie.errors import GonieError, MissingExtraError
 
 EXTRAS = {"torch": "train", "onnx": "train", "psutil": "train", "tomli_w": "train", "matplotlib": "train"}
@@ -26,6 +26,7 @@ app.command()(train.train)
 app.command()(evaluate.evaluate)
 app.command()(tag.tag)
 app.command()(classify.classify)
+app.command()(explain.explain)
 app.command()(compare.compare)
 app.command()(vectors.vectors)
 app.command()(check_gradients.check_gradients)

@@ -12,7 +12,8 @@ from rich.text import Text
 
 from gonie.errors import InputError
 
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # what could steer a terminal
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""What could steer a terminal, or turn a line of it around."""
 DIGITS = 6  # of a score in JSON
 
 

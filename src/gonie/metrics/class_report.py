@@ -1,7 +1,7 @@
 """The HTML report of a classifier: the same page as a tagger's, with what probabilities and texts add.
 
-Its frame is in ``page.py``, tables of scores in ``score_tables.py``, and the drawing in
-``reliability_diagram.py``.
+Its frame is in ``gonie.pages``, its opening in ``page.py``, tables of scores in ``score_tables.py``, and
+the drawing in ``reliability_diagram.py``.
 """
 
 from __future__ import annotations
@@ -12,21 +12,10 @@ from gonie.metrics.calibration import Calibration
 from gonie.metrics.class_errors import ClassError
 from gonie.metrics.classes import ClassEvaluation
 from gonie.metrics.lengths import LengthScore
-from gonie.metrics.markup import Markup, element, language, row, table
-from gonie.metrics.page import (
-    detail_section,
-    facts,
-    folded,
-    note,
-    opening,
-    page,
-    percent,
-    range_text,
-    section,
-    training,
-)
+from gonie.metrics.page import detail_section, opening, percent, range_text, training
 from gonie.metrics.relations import RelationScores
 from gonie.metrics.reliability_diagram import reliability_diagram
+from gonie.metrics.report_style import STYLE
 from gonie.metrics.score_tables import (
     CONFUSION_NOTE,
     average_row,
@@ -36,6 +25,8 @@ from gonie.metrics.score_tables import (
     score_table,
 )
 from gonie.metrics.svg import interval_bar
+from gonie.pages.frame import facts, folded, note, page, section
+from gonie.pages.markup import Markup, element, language, row, table
 
 MOST_ERRORS, BEGINNING, END = 20, 300, 100
 """How many errors the page shows, and of a long text how many letters from its beginning and its end."""
@@ -66,6 +57,7 @@ def render_classes(
         _lengths(evaluation.lengths),
         _errors(evaluation),
         detail_section(details or {}),
+        style=STYLE,
     )
 
 

@@ -1,7 +1,6 @@
-"""What every HTML report is built of: the page with its policy, sections, facts and folded details.
+"""What the HTML reports of scores share: their opening, how they write numbers, the curves and the details.
 
-The page holds no script and refers to nothing outside itself; a content policy in its head forbids both, so
-that even text meant to break out stays text. What a report says, and in which order, is its own file's.
+The frame of the page is in ``gonie.pages``. What a report says, and in which order, is its own file's.
 """
 
 from __future__ import annotations
@@ -9,31 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from gonie.metrics.intervals import Interval
-from gonie.metrics.markup import Markup, element, row, table
-from gonie.metrics.report_style import STYLE
 from gonie.metrics.svg import training_curve
+from gonie.pages.frame import facts, folded, note, section
+from gonie.pages.markup import Markup, element, row, table
 
 Record = Mapping[str, object]
 """A line of metrics.jsonl."""
-
-
-def page(title: str, *sections: Markup | None) -> str:
-    """The whole file."""
-    return "<!DOCTYPE html>\n" + element(
-        "html", _meta(title), element("body", element("main", *sections)), lang="en"
-    )
-
-
-def _meta(title: str) -> Markup:
-    return element(
-        "head",
-        Markup('<meta charset="utf-8">'),
-        Markup('<meta name="viewport" content="width=device-width,initial-scale=1">'),
-        Markup('<meta http-equiv="Content-Security-Policy" content="default-src \'none\';'),
-        Markup("style-src 'unsafe-inline'\">"),
-        element("title", title),
-        element("style", Markup(STYLE)),
-    )
 
 
 def percent(value: float) -> str:
@@ -44,11 +24,6 @@ def percent(value: float) -> str:
 def range_text(interval: Interval | None) -> str:
     """An interval in percent, and nothing where there is none."""
     return "" if interval is None else f"{percent(interval[0])}–{percent(interval[1])}"
-
-
-def section(name: str, *children: object) -> Markup:
-    """A part of the page under its heading."""
-    return element("section", element("h2", name), *children)
 
 
 def opening(
@@ -81,29 +56,10 @@ def opening(
     )
 
 
-def facts(values: Mapping[str, object]) -> Markup:
-    """Single values under their names, side by side."""
-    return element("dl", *(_fact(name, value) for name, value in values.items()), class_="facts")
-
-
-def _fact(name: str, value: object) -> Markup:
-    return element("div", element("dt", name), element("dd", value))
-
-
-def note(text: str) -> Markup:
-    """A remark in small print."""
-    return element("p", text, class_="note")
-
-
 def training(records: Sequence[Record], *, unit: str = "sentence") -> Markup | None:
     """The curves of training, where there is anything to draw."""
     drawing = training_curve(records, unit=unit)
     return None if drawing is None else section("Training", drawing)
-
-
-def folded(name: object, *children: object) -> Markup:
-    """What only some readers want, behind its name."""
-    return element("details", element("summary", name), *children)
 
 
 def detail_section(values: Mapping[str, object]) -> Markup | None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from gonie.data.schemes import TokenSpan
-from gonie.metrics.markup import Markup, element, fragment, language
 from gonie.metrics.mistakes import Mistake
 from gonie.metrics.spans import overlap
+from gonie.pages.markup import Markup, element, fragment, language
 
 LONG, AROUND, FIRST = 60, 12, 12
 """Of a sentence of more than LONG words, AROUND words about its FIRST errors are shown."""

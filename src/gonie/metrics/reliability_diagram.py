@@ -7,8 +7,8 @@ in words as well, and the small columns beneath say how many decisions each one 
 from __future__ import annotations
 
 from gonie.metrics.calibration import Bin, Reliability
-from gonie.metrics.markup import Markup, element
 from gonie.metrics.svg import Scale
+from gonie.pages.markup import Markup, element
 
 WIDTH, HEIGHT = 450, 372
 LEFT, RIGHT, TOP, BOTTOM = 46, 14, 28, 276  # the sides of the upper drawing

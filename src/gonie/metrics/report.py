@@ -1,7 +1,7 @@
 """The HTML report of a tagger: one file that needs no other, to be read, kept and sent.
 
-Its frame is in ``page.py``, tables of scores in ``score_tables.py``, drawings in ``svg.py``, and marked
-sentences in ``passages.py``.
+Its frame is in ``gonie.pages``, its opening in ``page.py``, tables of scores in ``score_tables.py``,
+drawings in ``svg.py``, and marked sentences in ``passages.py``.
 """
 
 from __future__ import annotations
@@ -11,22 +11,14 @@ from collections.abc import Mapping, Sequence
 from gonie.metrics.evaluation import Evaluation
 from gonie.metrics.intervals import Interval
 from gonie.metrics.labels import Boundaries
-from gonie.metrics.markup import Markup, element, fragment, row, table
 from gonie.metrics.novelty import Novelty, Recall
-from gonie.metrics.page import (
-    detail_section,
-    folded,
-    note,
-    opening,
-    page,
-    percent,
-    range_text,
-    section,
-    training,
-)
+from gonie.metrics.page import detail_section, opening, percent, range_text, training
 from gonie.metrics.passages import LEGEND, passage
+from gonie.metrics.report_style import STYLE
 from gonie.metrics.score_tables import CONFUSION_NOTE, MOST_LABELS, confusion_table, label_scores
 from gonie.metrics.svg import interval_bar
+from gonie.pages.frame import folded, note, page, section
+from gonie.pages.markup import Markup, element, fragment, row, table
 
 MOST_PASSAGES = 20
 """How many wrong sentences the page shows."""
@@ -76,6 +68,7 @@ def render(
         _errors(evaluation),
         _tags(evaluation),
         detail_section(details or {}),
+        style=STYLE,
     )
 
 

@@ -1,41 +1,13 @@
-"""The style sheet of the report: plain type, few colours, light and dark.
-
-The colours are of Okabe & Ito's palette, which colour-blind readers can tell apart, darkened or lightened
-where small text needs the contrast. No script, no font and no image is loaded.
-"""
+"""What the reports of scores add to the style sheet of every page: figures, drawings and marked errors."""
 
 STYLE = """
-:root { color-scheme: light dark; --bg: #fff; --fg: #1b1f24; --soft: #59636e; --rule: #d8dde3; --box: #f6f8fa;
-  --right: 0 114 178; --due: 230 159 0; --given: 204 121 167;
-  --right-ink: #005f96; --due-ink: #7d5200; --given-ink: #8f3a6b }
-@media (prefers-color-scheme: dark) { :root { --bg: #14171b; --fg: #e6e9ed; --soft: #9aa5b1; --rule: #30363d;
-  --box: #1c2128; --right: 86 180 233; --right-ink: #7cc4f0; --due-ink: #f2bd4b; --given-ink: #e6a3c8 } }
-* { box-sizing: border-box }
-body { margin: 0 auto; max-width: 62rem; padding: 2rem 1.25rem 4rem; background: var(--bg); color: var(--fg);
-  font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Noto Sans KR",
-    "Apple SD Gothic Neo", "Malgun Gothic", sans-serif }
-h1 { font-size: 1.35rem; margin: 0; overflow-wrap: anywhere }
-h2 { font-size: 1.1rem; margin: 2.5rem 0 .5rem; padding-top: 1rem; border-top: 1px solid var(--rule) }
-p { margin: .4rem 0; max-width: 46rem }
-.note, .place, caption { color: var(--soft); font-size: .875rem }
 .headline { display: flex; flex-wrap: wrap; align-items: baseline; gap: .25rem 1rem; margin: 1.2rem 0 .7rem }
 .headline b { font-size: 3.25rem; line-height: 1; font-weight: 650; letter-spacing: -.02em }
 .headline span { color: var(--soft) }
-.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(6.2rem, 1fr)); gap: .75rem 1rem }
-.facts div { border-top: 2px solid var(--rule); padding-top: .3rem }
-.facts dt { color: var(--soft); font-size: .8rem }
-.facts dd { margin: 0; font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: anywhere }
-.scroll { overflow-x: auto; margin: .75rem 0 }
-table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums }
-caption { text-align: left; padding-bottom: .35rem; white-space: nowrap }
-th, td { padding: .28rem .7rem; text-align: right; border-bottom: 1px solid var(--rule); white-space: nowrap }
-th:first-child { text-align: left; padding-left: .2rem }
-thead th { color: var(--soft); font-weight: 500; vertical-align: bottom }
-tbody th { font-weight: 600 }
 tr.total > * { border-top: 2px solid var(--rule) }
 .shades { font-size: .82rem }
 .shades td, .shades thead th + th { text-align: center; padding: .28rem .3rem; min-width: 2.5rem }
-.shades td { background: rgb(var(--shade, var(--given)) / calc(var(--a, 0) * .6)) }
+.shades td { background: rgb(var(--shade, var(--given)) / calc(var(--a, 0) * .5)) }
 .shades td.right { --shade: var(--right) }
 .shades td.none { color: var(--soft) }
 svg { display: block; width: 100%; height: auto; font: 12px system-ui, sans-serif }
@@ -62,16 +34,7 @@ svg .name { fill: var(--fg); font-weight: 600; font-size: 13px }
 .side { color: var(--soft); font-size: .8rem; padding-top: .3rem }
 .text { line-height: 2.05; overflow-wrap: anywhere }
 .legend { max-width: none; line-height: 2 }
-mark { color: inherit; background: rgb(var(--tone) / .18); border-bottom: 2px solid rgb(var(--tone));
-  border-radius: 3px 3px 0 0; padding: .08em .25em }
-mark small { margin-left: .4em; font-size: .72em; font-weight: 650; color: var(--ink); white-space: nowrap }
-mark.right { --tone: var(--right); --ink: var(--right-ink) }
 mark.due { --tone: var(--due); --ink: var(--due-ink); border-bottom-style: dashed }
 mark.given { --tone: var(--given); --ink: var(--given-ink); border-bottom-style: dotted }
-.warning { border-left: 4px solid rgb(var(--due)); background: var(--box); padding: .5rem .8rem }
-summary { cursor: pointer; font-weight: 600; margin-top: .75rem }
-pre { background: var(--box); padding: .8rem 1rem; overflow-x: auto; font-size: .82rem; line-height: 1.45 }
-:focus-visible { outline: 2px solid rgb(var(--right)); outline-offset: 2px }
-@media (max-width: 34rem) { .reading { grid-template-columns: 1fr; gap: 0 } body { padding-top: 1.25rem } }
-@media print { .scroll { overflow: visible } body { max-width: none } }
+@media (max-width: 34rem) { .reading { grid-template-columns: 1fr; gap: 0 } }
 """

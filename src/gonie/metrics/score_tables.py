@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from gonie.metrics.counts import Counts
 from gonie.metrics.intervals import Interval, Intervals
 from gonie.metrics.labels import Confusion
-from gonie.metrics.markup import Markup, element, fragment, row, table
-from gonie.metrics.page import note, percent, range_text
+from gonie.metrics.page import percent, range_text
 from gonie.metrics.spans import Average, SpanScores
 from gonie.metrics.svg import interval_bar
+from gonie.pages.frame import note
+from gonie.pages.markup import Markup, element, fragment, row, table
 
 MOST_LABELS, MOST_CELLS = 100, 24
 """How many labels a table of scores shows, and how many a confusion table."""

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gonie.metrics.markup import Markup, element
+from gonie.pages.markup import Markup, element
 
 WIDTH, PANEL, LEFT, RIGHT, TOP, BOTTOM = 450, 160, 46, 14, 28, 24
 

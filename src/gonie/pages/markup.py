@@ -60,7 +60,7 @@ def element(tag: str, /, *children: Child, **attributes: object) -> Markup:
 
 def language(text: str) -> str | None:
     """``ko`` for text with Hangul in it, so that a browser takes a font that has it."""
-    return "ko" if any("가" <= letter <= "힣" for letter in text) else None
+    return "ko" if any("가" <= letter <= "힣" or "ㄱ" <= letter <= "ㆎ" for letter in text) else None
 
 
 def row(*cells: Child, head: int = 1, **attributes: object) -> Markup:

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonie.metrics.markup import Markup, element, escape, fragment, join, language, row, table
+from gonie.pages.markup import Markup, element, escape, fragment, join, language, row, table
 
 
 class Text(HTMLParser):
@@ -76,5 +76,6 @@ def test_tables_are_captioned_and_headed():
 
 def test_hangul_is_marked_so_that_a_font_with_it_is_taken():
     assert language("see 서울") == "ko"
+    assert language("ㅋㅋㅋ") == "ko"
     assert language("see Seoul") is None
     assert language("") is None

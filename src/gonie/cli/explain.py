@@ -1,0 +1,102 @@
+"""`gonie explain`: why a model answers as it does, and how far that can be trusted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+CANDIDATES = 5
+
+
+def explain(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A run folder or a bundle.")],
+    text: Annotated[
+        str | None,
+        typer.Argument(metavar="TEXT", help="The text; standard input if neither it nor --file is given."),
+    ] = None,
+    *,
+    file: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--file",
+            help="Texts to explain, one a line; for a classifier also a table or JSONL, by its suffix, with "
+            "gold labels or without. Repeatable.",
+        ),
+    ] = None,
+    html_file: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a self-contained page to FILE.")
+    ] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="attention, gradients or erasure. Repeatable; all that the model allows if not given."
+        ),
+    ] = None,
+    label: Annotated[
+        str | None,
+        typer.Option(help="Explain this label of a classifier, not the one it finds most probable."),
+    ] = None,
+    on: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Held-out texts to measure faithfulness on; a classifier's run folder has its own.",
+        ),
+    ] = None,
+    nbest: Annotated[
+        int | None,
+        typer.Option(help=f"How many taggings of a sentence a tagger lists; {CANDIDATES} if not given."),
+    ] = None,
+) -> None:
+    """Explain answers word by word, with how faithful each method is on this very model.
+
+    For classifiers: attention, integrated gradients and erasure over the words. For taggers: the
+    probabilities of tags, the likeliest taggings, what each span rests on, and the learned transitions.
+
+    Examples:
+
+      gonie explain runs/nsmc "정말 재미있는 영화" --html why.html
+
+      gonie explain runs/reviews --file reviews.tsv --method erasure --method attention
+
+      gonie explain runs/ner "George is happy about the election outcome." --nbest 3
+    """
+    from gonie.errors import InputError
+    from gonie.runtime.classifier import TextClassifier
+    from gonie.runtime.load import load
+
+    if nbest is not None and nbest < 1:
+        raise InputError(expected="--nbest of at least 1", got=str(nbest))
+    loaded = load(model)
+    if isinstance(loaded, TextClassifier):
+        from gonie.cli.explain_texts import explain_classifier
+
+        if nbest is not None:
+            raise InputError(expected="--nbest with a tagger", got="a classifier")
+        explain_classifier(
+            loaded,
+            model,
+            text=text,
+            files=file or [],
+            on=on,
+            asked=method or [],
+            label=label,
+            html=html_file,
+        )
+    else:
+        from gonie.cli.explain_tags import explain_tagger
+
+        if label is not None:
+            raise InputError(expected="--label with a classifier", got="a tagger")
+        explain_tagger(
+            loaded,
+            model,
+            text=text,
+            files=file or [],
+            on=on,
+            asked=method or [],
+            candidates=nbest or CANDIDATES,
+            html=html_file,
+        )

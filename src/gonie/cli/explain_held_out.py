@@ -1,0 +1,58 @@
+"""What `gonie explain` measures faithfulness on: held-out texts, and where the figures are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from gonie.explain.kept import Kept, digest
+from gonie.runtime.bundle import INDEX
+from gonie.runtime.load import find_bundle
+
+I = TypeVar("I")  # noqa: E741 (a text or a sentence)
+
+MOST, FEWEST, BUDGET = 100, 10, 10_000_000
+"""How many texts are measured on at most, at least, and in tokens read: about a minute on a CPU."""
+AGAIN = 300
+"""How often an answer is asked for again, about: for a few methods, draws and shares of the tokens."""
+
+
+@dataclass(frozen=True)
+class HeldOut(Generic[I]):
+    """The items, where they come from, and where the figures are kept, if anywhere."""
+
+    items: Iterable[I]
+    source: str
+    kept: Kept | None
+
+
+def figures_of(items: Iterable[I], file: Path, folder: Path, what: str) -> HeldOut[I]:
+    """The items of ``file``; what is measured on them is kept in ``folder`` if it is that of a run.
+
+    ``what`` tells apart figures of different things that are measured on the same texts.
+    """
+    bundle = find_bundle(folder)
+    if bundle == folder:
+        return HeldOut(items, file.name, None)
+    parts = ((bundle / INDEX).read_bytes(), file.read_bytes(), what.encode(), f"{MOST} {BUDGET}".encode())
+    return HeldOut(items, file.name, Kept(folder, digest(parts)))
+
+
+def cost(tokens: int, answers: int = 1) -> int:
+    """How many tokens are read for so many answers about a text: each is left out once, and all of it is
+    read again and again."""
+    return answers * tokens * (tokens + AGAIN)
+
+
+def affordable(items: Iterable[I], price: Callable[[I], int]) -> list[I]:
+    """The first items, no more than can be measured in about a minute."""
+    chosen: list[I] = []
+    spent = 0
+    for item in items:
+        spent += price(item)
+        if len(chosen) == MOST or (spent > BUDGET and len(chosen) >= FEWEST):
+            break
+        chosen.append(item)
+    return chosen

@@ -1,0 +1,81 @@
+"""`gonie explain` for taggers: the sentences it reads, and those that faithfulness is measured on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from gonie.cli.explain_held_out import HeldOut, cost, figures_of
+from gonie.cli.explain_job import Job, run_job
+from gonie.cli.explain_methods import choose
+from gonie.cli.stream_input import check_one_source, read_lines
+from gonie.data.formats import ReadOptions, Source
+from gonie.data.types import Sentence
+from gonie.explain.explanation import TagExplanation
+from gonie.explain.render.tag_page import WARNING, render_tags
+from gonie.explain.render.transition_table import has_learned
+from gonie.explain.tag_faithfulness import tag_faithfulness
+from gonie.explain.tags import METHODS, explain_sentences
+from gonie.explain.transitions import transitions
+from gonie.runtime.predictor import Predictor
+
+if TYPE_CHECKING:
+    from gonie.models.tagger import Tagger
+
+
+def explain_tagger(
+    tagger: Predictor,
+    folder: Path,
+    *,
+    text: str | None,
+    files: Sequence[Path],
+    on: Path | None,
+    asked: Sequence[str],
+    candidates: int,
+    html: Path | None,
+) -> None:
+    """Explain a text, files or standard input, in the terminal and where asked on a page."""
+    methods, model, notes = choose(asked, METHODS, folder)
+    torch_model = cast("Tagger | None", model)
+    chain, plain = transitions(tagger), not tagger.encoding.scheme.has_spans
+    moves = chain if has_learned(chain) else None
+    job: Job[Sentence, TagExplanation] = Job(
+        noun="span",
+        warning=WARNING,
+        explain=lambda items, methods: explain_sentences(
+            tagger, items, methods=methods, model=torch_model, candidates=candidates
+        ),
+        measure=lambda explained, progress: tag_faithfulness(tagger, explained, progress=progress),
+        answers=lambda each: len(each.spans),
+        price=lambda sentence: cost(len(sentence), len(sentence) if plain else 1 + len(sentence) // 8),
+        show=lambda display, each: display.tags(each),
+        render=lambda explained, figures, notes: render_tags(
+            explained, moves, figures, title=folder.resolve().name, notes=notes
+        ),
+        close=lambda display: None if moves is None else display.moves(moves),
+    )
+    run_job(
+        job,
+        _sentences(tagger, text, files),
+        _held_out(tagger, folder, on),
+        methods=methods,
+        notes=notes,
+        html=html,
+    )
+
+
+def _sentences(tagger: Predictor, text: str | None, files: Sequence[Path]) -> Iterator[Sentence]:
+    check_one_source(text, files)
+    for _, _, line in read_lines(text, files):
+        yield from tagger.tokenizer(line)
+
+
+def _held_out(tagger: Predictor, folder: Path, on: Path | None) -> HeldOut[Sentence] | None:
+    """The sentences of the file that was named, in any format that training reads."""
+    if on is None:
+        return None
+    data = tagger.recipe.get("data", {})
+    columns, tag = data.get("columns", {}), data.get("tag_column")
+    options = ReadOptions(columns=columns, tag_column=tag, tokenizer=tagger.tokenizer)
+    return figures_of(Source(on, options), on, folder, "spans")

@@ -1,0 +1,107 @@
+"""`gonie explain` for classifiers: the texts it reads, and those that faithfulness is measured on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from gonie.cli.explain_held_out import HeldOut, cost, figures_of
+from gonie.cli.explain_job import Job, run_job
+from gonie.cli.explain_methods import choose
+from gonie.cli.stream_input import check_one_source, read_lines
+from gonie.data.files import lines
+from gonie.data.texts import TEXT_FORMATS, Text, TextSource
+from gonie.explain.explanation import TextExplanation
+from gonie.explain.render.page import ATTENTION
+from gonie.explain.render.text_page import render_texts
+from gonie.explain.text_faithfulness import text_faithfulness
+from gonie.explain.texts import METHODS, explain_texts
+from gonie.runtime.classifier import TextClassifier
+from gonie.runtime.text_options import text_options
+from gonie.training.folder import RunFolder
+
+if TYPE_CHECKING:
+    from gonie.models.classifier import Classifier
+
+
+def explain_classifier(
+    classifier: TextClassifier,
+    folder: Path,
+    *,
+    text: str | None,
+    files: Sequence[Path],
+    on: Path | None,
+    asked: Sequence[str],
+    label: str | None,
+    html: Path | None,
+) -> None:
+    """Explain a text, files or standard input, in the terminal and where asked on a page."""
+    methods, model, notes = choose(asked, METHODS, folder)
+    torch_model = cast("Classifier | None", model)
+    job: Job[Text, TextExplanation] = Job(
+        noun="text",
+        warning=ATTENTION,
+        explain=lambda items, methods: explain_texts(
+            classifier, items, methods=methods, model=torch_model, label=label
+        ),
+        measure=lambda explained, progress: text_faithfulness(classifier, explained, progress=progress),
+        answers=lambda each: 1,
+        price=lambda item: cost(sum(map(len, classifier.passage(item).sentences))),
+        show=lambda display, each: display.text(each),
+        render=lambda explained, figures, notes: render_texts(
+            explained, figures, title=folder.resolve().name, notes=notes
+        ),
+    )
+    run_job(
+        job,
+        _texts(classifier, text, files),
+        _held_out(classifier, folder, on, label),
+        methods=methods,
+        notes=notes,
+        html=html,
+    )
+
+
+def _texts(classifier: TextClassifier, text: str | None, files: Sequence[Path]) -> Iterator[Text]:
+    """The texts in order: of tables and JSONL with their labels, else one a line, blank ones left out."""
+    check_one_source(text, files)
+    for file in files:
+        if _is_table(file):
+            label = _label_column(classifier, file)
+            yield from TextSource(file, text_options(classifier.recipe, label_column=label))
+        else:
+            yield from _lines(classifier, None, [file])
+    if not files:
+        yield from _lines(classifier, text, [])
+
+
+def _lines(classifier: TextClassifier, text: str | None, files: Sequence[Path]) -> Iterator[Text]:
+    for path, number, line in read_lines(text, files):
+        if line.strip() or text is not None:
+            yield classifier.text(line, path="" if text is not None else path, line=number)
+
+
+def _is_table(file: Path) -> bool:
+    """Does its name say that a text is only a part of each line?"""
+    known = {suffix for each in TEXT_FORMATS.values() for suffix in each.suffixes}
+    return not known.isdisjoint(file.suffixes)
+
+
+def _label_column(classifier: TextClassifier, file: Path) -> str | None:
+    """The recipe's column of labels, if the file begins with its name: it need not have any."""
+    name = text_options(classifier.recipe).label_column
+    first = next((line for _, line in islice(lines(file), 1)), "")
+    return name if name and name in first else None
+
+
+def _held_out(
+    classifier: TextClassifier, folder: Path, on: Path | None, label: str | None
+) -> HeldOut[Text] | None:
+    """The file that was named, else what training has left; where there is neither, nothing."""
+    file = on or RunFolder(folder).samples
+    if on is None and not file.is_file():
+        return None
+    options = text_options(classifier.recipe, label_column=None)
+    return figures_of(TextSource(file, options), file, folder, f"label {label}")

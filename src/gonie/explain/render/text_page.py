@@ -1,0 +1,68 @@
+"""Explanations of classified texts as one HTML page: a heat map for each method, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gonie.explain.explanation import Faithfulness, TextExplanation
+from gonie.explain.render.heat import strip, strongest_words
+from gonie.explain.render.layout import lay_out
+from gonie.explain.render.page import ATTENTION, bars, key, opening, references
+from gonie.explain.render.shades import is_share
+from gonie.explain.render.style import STYLE
+from gonie.pages.frame import folded, page
+from gonie.pages.markup import Markup, element
+
+
+def render_texts(
+    explanations: Sequence[TextExplanation],
+    faithfulness: Sequence[Faithfulness],
+    *,
+    title: str,
+    notes: Sequence[str] = (),
+) -> str:
+    """The whole page; ``notes`` are remarks to stand in its opening."""
+    used = [weights for each in explanations for weights in each.weights]
+    shares, sides = any(map(is_share, used)), not all(map(is_share, used))
+    return page(
+        title,
+        opening(title, ATTENTION, faithfulness, noun="text", notes=notes),
+        key(shares=shares, sides=sides) if used else None,
+        *(_text(each) for each in explanations),
+        references(),
+        style=STYLE,
+    )
+
+
+def _text(each: TextExplanation) -> Markup:
+    rows = lay_out(each.text, each.passage.sentences)
+    strips = [strip(rows, weights) for weights in each.weights]
+    return element(
+        "article",
+        _answer(each),
+        bars(each.probabilities, given=[each.label], gold=each.gold),
+        element("div", *strips, class_="strips") if strips else _plain(each.text),
+        folded("Words of most weight", strongest_words(rows, each.weights)) if strips else None,
+        class_="explained",
+    )
+
+
+def _answer(each: TextExplanation) -> Markup:
+    chance = each.probabilities.get(each.label)
+    told = "" if chance is None else f" · {chance:.4f}"
+    return element("h3", element("bdi", each.label), told, _gold(each), _place(each))
+
+
+def _gold(each: TextExplanation) -> str | None:
+    if not each.gold:
+        return None
+    return " ✓ as gold" if each.label in each.gold else f" ✗ gold is {', '.join(each.gold)}"
+
+
+def _place(each: TextExplanation) -> Markup | None:
+    passage = each.passage
+    return element("span", f" {passage.path}:{passage.line}", class_="place") if passage.path else None
+
+
+def _plain(text: str) -> Markup:
+    return element("div", element("p", text), class_="heat", dir="auto")

@@ -1,0 +1,189 @@
+"""`gonie explain` as a user meets it: both tasks, each source of texts, and what it cannot do."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gonie.runtime.bundle import write_bundle
+
+Gonie = Callable[..., Any]
+SAMPLES = ("good film", "the bad film", "bad", "good good", "the film")
+
+
+@pytest.fixture
+def reviews(tmp_path: Path, text_bundle: Any) -> Path:
+    """A run folder without its weights, but with held-out texts: good is positive and bad is negative."""
+    folder = tmp_path / "reviews"
+    folder.mkdir()
+    write_bundle(folder / "bundle", text_bundle(recipe={"data": {"text_column": "review"}}))
+    lines = (json.dumps({"review": text, "label": "positive"}) for text in SAMPLES)
+    (folder / "samples.jsonl").write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    return folder
+
+
+def test_a_classified_text_is_explained_and_the_doubt_comes_first(gonie: Gonie, reviews: Path) -> None:
+    outcome = gonie("explain", reviews, "the good film")
+    assert outcome.code == 0, outcome.err
+    assert outcome.out.startswith("Attention is not by itself an explanation")
+    shown = ("positive · 0.", "attention, share of the text", "erasure, for positive", "good(+1.333)")
+    measured = ("over 5 texts", "measured on texts of samples.jsonl", "Most faithful on this model: erasure")
+    for due in (*shown, *measured, "Without integrated gradients"):
+        assert due in outcome.out, due
+
+
+def test_figures_are_kept_and_belong_to_their_texts(gonie: Gonie, reviews: Path) -> None:
+    kept = reviews / "faithfulness.json"
+    assert gonie("explain", reviews, "good").code == 0
+    first = json.loads(kept.read_text("utf-8"))
+    assert {each["method"] for each in first["figures"]} == {
+        "attention",
+        "erasure",
+        "random",
+        "uniform attention",
+    }
+    marked = {**first, "figures": [{**each, "texts": 777} for each in first["figures"]]}
+    kept.write_text(json.dumps(marked), "utf-8")
+    assert "over 777 texts" in gonie("explain", reviews, "bad").out
+    (reviews / "samples.jsonl").write_text('{"review": "good"}\n{"review": "bad film"}\n', "utf-8")
+    assert "over 2 texts" in gonie("explain", reviews, "bad").out
+
+
+def test_another_label_is_explained_where_asked(gonie: Gonie, reviews: Path) -> None:
+    outcome = gonie("explain", reviews, "good film", "--label", "negative", "--method", "erasure")
+    assert outcome.code == 0, outcome.err
+    assert "erasure, for negative" in outcome.out
+    assert "good(-" in outcome.out
+    assert "attention," not in outcome.out.split("positive · 0.")[1]
+    assert gonie("explain", reviews, "good", "--label", "dull").refused(
+        "a label among negative, positive", "dull"
+    )
+
+
+def test_files_of_every_kind_are_explained_in_order(gonie: Gonie, reviews: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("good\n\nbad\n", "utf-8")
+    (tmp_path / "b.tsv").write_text("id\treview\tlabel\n1\tgood film\tnegative\n", "utf-8")
+    (tmp_path / "c.jsonl").write_text('{"review": "bad film"}\n', "utf-8")
+    files = [argument for name in ("a.txt", "b.tsv", "c.jsonl") for argument in ("--file", tmp_path / name)]
+    outcome = gonie("explain", reviews, *files, "--method", "erasure")
+    assert outcome.code == 0, outcome.err
+    answers = [
+        line for line in outcome.out.splitlines() if "txt:" in line or "tsv:" in line or "jsonl:" in line
+    ]
+    assert [line.split()[0] for line in answers] == ["positive", "negative", "positive", "negative"]
+    assert "✗ gold is negative" in answers[2]
+    assert "a.txt:3" in answers[1]
+
+
+@pytest.mark.slow
+def test_a_run_that_was_trained_has_every_method(gonie: Gonie, tmp_path: Path) -> None:
+    rows = "".join(f"{said}\t{word} film\n" for said, word in [("yes", "good"), ("no", "bad")] * 10)
+    (tmp_path / "train.tsv").write_text(f"label\ttext\n{rows}", "utf-8")
+    small = {"model.words.width": 4, "model.chars.kind": "none", "model.encoder.hidden": 4, "train.epochs": 1}
+    splits = {f"data.{split}": tmp_path / "train.tsv" for split in ("train", "dev", "test")}
+    settings = [f"{key}={value}" for key, value in {**small, **splits, "train.device": "cpu"}.items()]
+    run = tmp_path / "run"
+    trained = gonie(
+        "train", "subjectivity", *(part for each in settings for part in ("--set", each)), "--out", run
+    )
+    assert trained.code == 0, trained.err
+    outcome = gonie("explain", run, "good film")
+    assert outcome.code == 0, outcome.err
+    for due in (
+        "attention, share",
+        "integrated gradients, for",
+        "unexplained",
+        "erasure, for",
+        "samples.jsonl",
+    ):
+        assert due in outcome.out, due
+
+
+def test_standard_input_and_a_page(gonie: Gonie, reviews: Path, tmp_path: Path) -> None:
+    page = tmp_path / "why.html"
+    outcome = gonie("explain", reviews, "--html", page, stdin=b"good <script> film\n")
+    assert outcome.code == 0, outcome.err
+    html = page.read_text("utf-8")
+    assert "<script" not in html
+    assert "Most faithful on this model" in html
+    assert f"page: {page}" in outcome.out
+
+
+def test_without_held_out_texts_it_says_what_was_measured(
+    gonie: Gonie, reviews: Path, tmp_path: Path
+) -> None:
+    bundle = reviews / "bundle"
+    outcome = gonie("explain", bundle, "good film")
+    assert "measured on the very texts below" in outcome.out
+    assert "1 text only: so few can mislead" in outcome.out
+    other = tmp_path / "other.tsv"
+    other.write_text("review\ngood\nbad\nthe bad film\n", "utf-8")
+    outcome = gonie("explain", bundle, "good film", "--on", other)
+    assert "over 3 texts" in outcome.out
+    assert not (bundle / "faithfulness.json").exists()  # a bundle is what it was exported as
+
+
+def test_a_tagged_sentence_has_spans_alternatives_and_moves(
+    gonie: Gonie, toy: Path, toy_run: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "why.html"
+    options = ("--nbest", "2", "--on", toy / "dev.conll", "--html", page)
+    outcome = gonie("explain", toy_run, "Anna Kim lives in Seoul .", *options)
+    assert outcome.code == 0, outcome.err
+    spans = ("Anna Kim PER", "Seoul LOC", "integrated gradients, for PER", "erasure, for LOC")
+    others = ("not the model's reasons", "B-PER", "1.  0.", "2.  0.", "spans", "dev.conll", "(start)", "✕")
+    for due in (*spans, *others):
+        assert due in outcome.out, due
+    assert "3.  0." not in outcome.out
+    assert "What the chain has learned" in page.read_text("utf-8")
+    assert (toy_run / "faithfulness.json").is_file()
+
+
+def test_a_bundle_alone_does_without_gradients_and_without_torch(toy_run: Path) -> None:
+    code = (
+        "import sys; sys.argv = ['gonie', 'explain', sys.argv[1], 'Anna sleeps .']\n"
+        "from gonie.cli.main import main\n"
+        "try: main()\n"
+        "finally: assert 'torch' not in sys.modules"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, toy_run / "bundle"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Without integrated gradients" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--method", "gradients"), ("run folder", "a bundle alone")),
+        (("--method", "magic"), ("--method attention, gradients, erasure", "magic")),
+        (("--nbest", "3"), ("--nbest with a tagger",)),
+        (("--nbest", "0"), ("at least 1",)),
+        (("--on", "none.tsv"), ("none.tsv",)),
+        (("--file", "none.txt"), ("a TEXT or --file",)),
+    ],
+)
+def test_what_a_classifier_cannot_do_is_said(
+    gonie: Gonie, reviews: Path, arguments: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    assert gonie("explain", reviews, "good", *arguments).refused(*words)
+
+
+def test_what_a_tagger_cannot_do_is_said(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+    assert gonie("explain", toy_run, "Anna", "--label", "PER").refused("--label with a classifier")
+    assert gonie("explain", toy_run, "Anna", "--method", "attention").refused("gradients, erasure")
+    assert gonie("explain", tmp_path / "none", "Anna").refused("none")
+
+
+def test_a_text_without_a_word_is_no_crash(gonie: Gonie, reviews: Path, toy_run: Path) -> None:
+    assert "(no word)" in gonie("explain", reviews, "  ").out
+    outcome = gonie("explain", toy_run, "")
+    assert outcome.code == 0, outcome.err
+    assert "was not measured" in outcome.out
