@@ -64,7 +64,9 @@ def _keys(model: type[BaseModel], prefix: str = "") -> list[str]:
 
 def test_every_command_has_its_heading() -> None:
     page = (ROOT / "docs" / "commands.md").read_text("utf-8")
-    commands = ("demo", "train", "evaluate", "tag", "compare", "vectors", "check-gradients")
+    commands = (
+        *("demo", "train", "evaluate", "tag", "classify", "explain", "compare", "vectors", "check-gradients"),
+    )
     for command in (*commands, "data check", "data stats", "data convert"):
         assert f"## `gonie {command}`" in page
         assert f"Usage: gonie {command}" in page

@@ -3,7 +3,8 @@
     python tools/make_corpora.py PATH/TO/data
 
 Whole documents (English) or every n-th sentence (Korean) are taken, from each split its own, so that the test
-part stays unseen; of labelled texts, of each label its share. The licences and attributions in src/gonie/corpora/*/LICENSE.md are written by hand.
+part stays unseen; of labelled texts, of each label its share. The licences and attributions in
+src/gonie/corpora/*/LICENSE.md are written by hand.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def write_texts(texts: Sequence[Text], out: Path) -> None:
 
 
 def text_corpora(data: Path) -> None:
-    """The extracts for classifiers: train, dev and test of each; test from the corpus's own where it has one."""
+    """The extracts for classifiers; the test texts are from the corpus's own where it has some."""
     nsmc = TextOptions(format="tsv", text_column="document")
     whole = {
         "subjectivity": (labelled(data / "subjectivity/sentences.tsv"), None, (2000, 300, 500)),

@@ -6,14 +6,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from gonie.data.texts.marks import with_marks
 from gonie.data.texts.text import Text
 from gonie.export.proof import MaxDifference
 from gonie.export.text_bundle import export_classifier
 from gonie.metrics.class_report import render_classes
 from gonie.metrics.classes import ClassEvaluation, evaluate_classes
+from gonie.metrics.text_scoring import score_texts
 from gonie.models.build_text import build_classifier
 from gonie.models.classifier import LABEL, Classifier
 from gonie.models.text_config import TextRecipe
@@ -81,19 +80,9 @@ class TextJob:
 
     def evaluate(self, bundle: Path, split: Split) -> ClassEvaluation:
         """Measure an exported classifier on a split from every side."""
-        texts = self._texts(split)
         classifier = load_classifier(bundle)
-        passages = [classifier.passage(text) for text in texts]
-        scores = np.stack([reading.scores for reading in classifier.read(passages)])  # (N, K)
-        chances = classifier.probabilities(scores)
-        return evaluate_classes(
-            texts,
-            [classifier.given(row) for row in chances],
-            chances,
-            classifier.labels,
-            several=classifier.several,
-            lengths=[sum(map(len, passage.sentences)) for passage in passages],
-        )
+        labels, several = classifier.labels, classifier.several
+        return score_texts(self._texts(split), classifier.pipe, labels=labels, several=several)
 
     def report(
         self,
