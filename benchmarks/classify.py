@@ -81,6 +81,9 @@ def pooled(kinds: str, *more: str) -> tuple[str, ...]:
     return ("model.bag=none", *(f"{level}.kinds={kinds}" for level in LEVELS), *more)
 
 
+ALONE = ("model.bag=none", "model.sentences=none", "data.sentences=text", "data.max_tokens=1500")
+"""A flat model without n-grams, also where the recipe has two levels."""
+
 MODELS: dict[str, tuple[str, ...]] = {
     "recipe": (),
     "without bag": ("model.bag=none",),
@@ -101,7 +104,7 @@ MODELS: dict[str, tuple[str, ...]] = {
     "one-way": pooled(
         '["attention"]', "model.encoder.bidirectional=false", "model.sentences.encoder.bidirectional=false"
     ),
-    "cnn": pooled('["max"]', "model.encoder.kind=cnn", "model.encoder.hidden=100"),
+    "cnn": (*ALONE, "model.encoder.kind=cnn", "model.encoder.hidden=100", 'model.pooling.kinds=["max"]'),
 }
 
 
