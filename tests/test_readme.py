@@ -30,6 +30,13 @@ BLOCK = re.compile(
 LINK = re.compile(r"\]\((?P<path>[^)#\s]*)(?:#(?P<anchor>[^)\s]*))?\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
+OWN = {
+    "ner-ko": "mine.klue",
+    "demo-ko": "mine.klue",
+    "subjectivity": "mine.tsv",
+    "sentiment-nsmc": "mine.tsv",
+}
+"""What a recipe is trained on here, if not on tagged words."""
 SMALL = ("train.epochs=1", "model.encoder.hidden=4", "train.device=cpu")
 
 
@@ -76,6 +83,9 @@ def place(tmp_path: Path, toy: Path, monkeypatch: pytest.MonkeyPatch, gonie: Cal
     (tmp_path / "letters.txt").write_text("Anna Kim lives in Seoul.\nIt rains.\n", "utf-8")
     vectors = "".join(f"{word} 0.1 0.2 0.3\n" for word in ("anna", "seoul", "lives"))
     (tmp_path / "glove.6B.100d.txt.gz").write_bytes(gzip.compress(vectors.encode()))
+    reviews = "label\ttext\n" + "good\tsuch a fine film\nbad\tso dull a film\n" * 8
+    (tmp_path / "mine.tsv").write_text(reviews, "utf-8")
+    (tmp_path / "reviews.jsonl").write_text('{"text": "such a fine film"}\n', "utf-8")
     monkeypatch.chdir(tmp_path)
     assert gonie(*small(["train", "demo", "--out", "runs/demo"])).code == 0
     return tmp_path
@@ -87,7 +97,7 @@ def small(arguments: list[str]) -> list[str]:
         return arguments
     settings = list(SMALL)
     if not any(argument.startswith("data.train=") for argument in arguments):
-        settings.append("data.train=mine.klue" if arguments[1].endswith("-ko") else "data.train=mine.conll")
+        settings.append(f"data.train={OWN.get(arguments[1], 'mine.conll')}")
     return [*arguments, *(part for setting in settings for part in ("--set", setting))]
 
 
@@ -100,8 +110,9 @@ def test_the_readme_can_be_followed_from_top_to_bottom(gonie: Callable) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("place")
-def test_the_page_of_the_window_network_can_be_followed(gonie: Callable) -> None:
-    assert follow(ROOT / "docs" / "window.md", gonie) > 3
+@pytest.mark.parametrize(("page", "least"), [("window.md", 4), ("classify.md", 8)])
+def test_a_page_of_the_docs_can_be_followed(gonie: Callable, page: str, least: int) -> None:
+    assert follow(ROOT / "docs" / page, gonie) >= least
 
 
 def follow(page: Path, gonie: Callable) -> int:

@@ -1,0 +1,124 @@
+"""What a token of Korean should be: eojeol, syllables, jamo or morphemes, measured on reviews as they are.
+
+    python benchmarks/korean_units.py DATA --texts 30000
+
+DATA is the folder with nsmc/. Each unit trains the same attention classifier on the same texts of the rebuilt
+training file and is scored on 5,000 others of it (the official test file is not touched): as they were
+written, and with every blank taken out, since reviews are often written so. With --bag, n-grams of
+characters stand beside the network.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tempfile
+import time
+from pathlib import Path
+
+HELD = 5_000
+MORPHEMES = ("data.unit=morpheme",)
+UNITS: dict[str, tuple[str, ...]] = {
+    "eojeol": ("data.unit=eojeol", "model.features=none", "model.chars=none"),
+    "eojeol + characters": ("data.unit=eojeol", "model.features=none"),
+    "syllables": ("data.unit=syllable", "model.features=none", "model.chars=none"),
+    "syllables + jamo": ("data.unit=syllable", "model.features=none", "model.chars.jamo=true"),
+    "morphemes": (*MORPHEMES, "model.features=none", "model.chars=none"),
+    "morphemes + their analyses": (*MORPHEMES, "model.chars=none"),
+    "morphemes + analyses + characters": MORPHEMES,
+    "morphemes + analyses + jamo": (*MORPHEMES, "model.chars.jamo=true"),
+}
+COMMON = (
+    "model.encoder.layers=1",
+    'model.pooling.kinds=["attention"]',
+    "data.text_column=text",
+    "data.holdout=0.1",
+    "train.batch_sentences=64",
+)
+
+
+def write(path: Path, rows: list[tuple[str, str]]) -> Path:
+    """A table with the columns text and label."""
+    path.write_text("text\tlabel\n" + "".join(f"{text}\t{label}\n" for text, label in rows), "utf-8")
+    return path
+
+
+def cut(source: Path, number: int, folder: Path) -> dict[str, Path]:
+    """Texts to learn from, texts to score, and these again without their blanks."""
+    from gonie.data.texts.source import TextSource
+    from gonie.data.texts.text import TextOptions
+
+    options = TextOptions(format="tsv", text_column="document")
+    texts = [(" ".join(text.text.split()), text.labels[0]) for text in TextSource(source, options)]
+    learned, held = texts[:number], texts[-HELD:]
+    close = [(re.sub(" ", "", text), label) for text, label in held]
+    parts = {"train": learned, "as written": held, "without blanks": close}
+    return {name: write(folder / f"{name}.tsv", rows) for name, rows in parts.items()}
+
+
+def main() -> None:
+    """Train and score each unit, and print a row for it."""
+    plain = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=plain)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--texts", type=int, default=30_000)
+    parser.add_argument("--bag", action="store_true")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--units", type=lambda text: text.split(","), default=list(UNITS))
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        files = cut(arguments.data / "nsmc/ratings_train_rebuilt.txt.gz", arguments.texts, Path(name))
+        print("| unit | as written | without blanks | tokens a text | seconds |")
+        print("|---|---:|---:|---:|---:|", flush=True)
+        for unit in arguments.units:
+            print(row(unit, files, arguments), flush=True)
+
+
+def row(unit: str, files: dict[str, Path], arguments: argparse.Namespace) -> str:
+    """The scores of one unit."""
+    from gonie.models.checkpoint import load_weights
+    from gonie.models.recipe import load_recipe
+    from gonie.training.fit import begin, fit
+    from gonie.training.folder import RunFolder
+    from gonie.training.prepare import prepare
+    from gonie.training.text_judge import TextJudge
+
+    settings = [*COMMON, *UNITS[unit], *([] if arguments.bag else ["model.bag=none"])]
+    settings += [f"data.train={files['train']}", f"data.test={files['as written']}"]
+    settings += [f"train.device={arguments.device}", f"train.seed={arguments.seed}"]
+    job = prepare(load_recipe("sentiment-nsmc", settings), lambda note: None)
+    trainee = begin(job)
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = RunFolder(Path(scratch))
+        fit(job, folder, trainee, Silent())
+        load_weights(folder.best, trainee.model)
+    seconds = time.monotonic() - started
+    scores = {
+        name: TextJudge(trainee.model, job.data.encoding, read(files[name])).score()  # type: ignore[attr-defined, arg-type]
+        for name in ("as written", "without blanks")
+    }
+    cells = " | ".join(f"{100 * score:.2f}" for score in scores.values())
+    return f"| {unit} | {cells} | {job.train.tokens / len(job.train):.1f} | {seconds:.0f} |"
+
+
+def read(path: Path) -> list[object]:
+    """The texts of a table."""
+    from gonie.data.texts.source import TextSource
+
+    return list(TextSource(path))
+
+
+class Silent:
+    """Shows nothing."""
+
+    def step(self, step: object) -> None:
+        """A step is done."""
+
+    def epoch(self, epoch: object) -> None:
+        """An epoch is done."""
+
+
+if __name__ == "__main__":
+    main()
