@@ -247,6 +247,9 @@ def make_all(arguments: argparse.Namespace) -> None:
     done = {_key(record) for record in read(arguments.out) if "error" not in record}
     open_ = [run for run in planned(arguments) if run.key not in done]
     print(f"{len(open_)} runs, {arguments.jobs} at a time", flush=True)
+    from gonie.cli.threads import calm_threads
+
+    calm_threads()
     context = multiprocessing.get_context("spawn")
     with context.Pool(arguments.jobs, maxtasksperchild=1) as pool:
         for number, record in enumerate(pool.imap_unordered(work, open_), start=1):
