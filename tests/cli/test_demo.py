@@ -46,10 +46,11 @@ def test_the_demo_shows_everything_and_its_commands_work(gonie: Gonie, tmp_path:
     assert outcome.code == 0, outcome.err
     assert outcome.out.count("test F1") == 2
     assert (tmp_path / "my runs/demo/report.html").is_file()
+    assert "David" in (tmp_path / "my runs/demo/why.html").read_text("utf-8")
     commands = [
         line.strip() for line in outcome.out.splitlines() if line.startswith("  ") and "gonie " in line
     ]
-    assert len(commands) >= 5
+    assert len(commands) >= 6
     assert any("train ner --set data.train=" in command for command in commands)
     for command in commands:
         _paste(gonie, command)

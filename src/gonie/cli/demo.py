@@ -1,4 +1,4 @@
-"""`gonie demo`: the whole path, from a bundled corpus to tagged sentences, in about a minute."""
+"""`gonie demo`: the whole path, from a bundled corpus to tagged and explained sentences, in about a minute."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 KOREAN = "korean"  # folder of the Korean run inside the demo's
-EXAMPLE = "example.conll"
+EXAMPLE, WHY = "example.conll", "why.html"
 # Sentences of the bundled test files, never trained on.
 ENGLISH_SENTENCE = (
     "I have just checked with RAC ( David Gorte ) and we have a green light to go ahead with the project ."
@@ -22,7 +22,7 @@ KOREAN_SENTENCE = "데뷔 17년을 맞이한 가수 홍경민이 해금연주자
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for what the demo leaves.")] = Path("runs/demo"),
 ) -> None:
-    """Train a BiLSTM-CRF on bundled English and Korean, score it, tag with it; about a minute on a CPU."""
+    """Train a BiLSTM-CRF on bundled English and Korean, score, tag and explain; about a minute on a CPU."""
     import time
 
     from rich.console import Console
@@ -49,6 +49,7 @@ def demo(
     console.rule("[bold]Results")
     _show(console, out, ENGLISH_SENTENCE)
     _show(console, out / KOREAN, KOREAN_SENTENCE)
+    _explain(console, out, ENGLISH_SENTENCE)
     took = clock(time.monotonic() - began)
     console.print(f"\nthe demo took {took}; open {out}/report.html to see more. Try next:\n", markup=False)
     _next_commands(console, out)
@@ -87,6 +88,21 @@ def _show(console: Console, folder: Path, sentence: str) -> None:
     console.print("  ", pretty(tagger(sentence), tagger.encoding.scheme, Colors()), sep="")
 
 
+def _explain(console: Console, folder: Path, sentence: str) -> None:
+    """A page on why the sentence is tagged so."""
+    from gonie.data.files import atomic_write
+    from gonie.explain.render.tag_page import render_tags
+    from gonie.explain.tags import explain_sentences
+    from gonie.explain.transitions import transitions
+    from gonie.runtime.load import load_tagger
+
+    tagger = load_tagger(folder)
+    found = list(explain_sentences(tagger, tagger.tokenizer(sentence)))
+    page = render_tags(found, transitions(tagger), (), title="Why these tags?")
+    atomic_write(folder / WHY, page)
+    console.print(f"why it is tagged so: {folder / WHY}", markup=False)
+
+
 def _next_commands(console: Console, out: Path) -> None:
     import shlex
 
@@ -95,6 +111,7 @@ def _next_commands(console: Console, out: Path) -> None:
     for line in (
         f'{gonie} tag {english} "Angela Merkel met Samsung managers in Seoul."',
         f'{gonie} tag {korean} "이순신은 1545년 서울에서 태어났다."',
+        f'{gonie} explain {english} "Angela Merkel met Samsung managers in Seoul."',
         f'echo "John lives in New York." | {gonie} tag {english} --output jsonl',
         f"{gonie} data check {example}",
         f"{gonie} train ner --set data.train={example}  # put your own file here",

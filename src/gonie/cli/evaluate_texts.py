@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from rich.console import Console
 
@@ -13,6 +14,7 @@ from gonie.cli.evaluation_files import EvaluationFiles
 from gonie.data.texts.source import TextSource
 from gonie.data.texts.text import Text, TextOptions
 from gonie.data.types import Classification
+from gonie.explain.render.error_heat import ErrorHeat
 from gonie.metrics.class_errors import ClassError
 from gonie.metrics.class_report import render_classes
 from gonie.metrics.error_files import error_writer
@@ -26,6 +28,7 @@ def evaluate_texts(classifier: TextClassifier, files: EvaluationFiles, *, option
     console = Console(highlight=False)
     source = TextSource(files.file, options)
     notes: Counter[str] = Counter()
+    kept: list[Text] = []
 
     def classify(texts: Iterable[Text]) -> Iterator[Classification]:
         for found in classifier.pipe(texts):
@@ -33,7 +36,8 @@ def evaluate_texts(classifier: TextClassifier, files: EvaluationFiles, *, option
             yield found
 
     with console.status(f"scoring {files.file}"):
-        result = score_texts(source, classify, labels=classifier.labels, several=classifier.several)
+        kept += source
+        result = score_texts(kept, classify, labels=classifier.labels, several=classifier.several)
     told = [*source.report.lines(), *(f"{number:,} {note}" for note, number in notes.most_common())]
     for line in told:
         console.print(line, style="dim", markup=False)
@@ -42,4 +46,5 @@ def evaluate_texts(classifier: TextClassifier, files: EvaluationFiles, *, option
         errors = result.errors()
         write_errors(files.errors, errors, write)
         print_errors(console, errors, files.errors, cells=text_cells)
-    files.write(result, render_classes)
+    with console.status("explaining the worst errors" if files.html else "writing"):
+        files.write(result, partial(render_classes, explain=ErrorHeat(classifier, kept)))

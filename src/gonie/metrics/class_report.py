@@ -7,6 +7,7 @@ the drawing in ``reliability_diagram.py``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from gonie.metrics.calibration import Calibration
 from gonie.metrics.class_errors import ClassError
@@ -38,14 +39,27 @@ MEASURES = {
 }
 
 
+class Explainer(Protocol):
+    """Who can say what an error's text was judged by, and in which style that is drawn."""
+
+    style: str
+
+    def __call__(self, error: ClassError) -> Markup | None:
+        """The text with what each word did for the answer; None where it cannot be said."""
+
+
 def render_classes(
     evaluation: ClassEvaluation,
     *,
     title: str,
     curve: Sequence[Mapping[str, object]] | None = None,
     details: Mapping[str, object] | None = None,
+    explain: Explainer | None = None,
 ) -> str:
-    """The whole report as one HTML file; ``curve`` and ``details`` as in ``report.render``."""
+    """The whole report as one HTML file; ``curve`` and ``details`` as in ``report.render``.
+
+    With ``explain``, the worst errors are shown with what they rest on.
+    """
     return page(
         title,
         _head(evaluation, title),
@@ -55,9 +69,9 @@ def render_classes(
         _confusion(evaluation),
         _calibration(evaluation.calibration, noun="labels" if evaluation.several else "texts"),
         _lengths(evaluation.lengths),
-        _errors(evaluation),
+        _errors(evaluation, explain),
         detail_section(details or {}),
-        style=STYLE,
+        style=STYLE if explain is None else STYLE + explain.style,
     )
 
 
@@ -161,7 +175,7 @@ def _lengths(lengths: Sequence[LengthScore]) -> Markup | None:
     return section("By length", inner)
 
 
-def _errors(evaluation: ClassEvaluation) -> Markup:
+def _errors(evaluation: ClassEvaluation, explain: Explainer | None) -> Markup:
     found = evaluation.errors()
     if not found:
         return section("Errors", element("p", "None."))
@@ -175,10 +189,11 @@ def _errors(evaluation: ClassEvaluation) -> Markup:
         ", and the probability of what was predicted.",
         class_="note legend",
     )
-    return section("Worst errors", legend, *map(_error, shown))
+    return section("Worst errors", legend, *(_error(error, explain) for error in shown))
 
 
-def _error(error: ClassError) -> Markup:
+def _error(error: ClassError, explain: Explainer | None) -> Markup:
+    why = explain(error) if explain else None
     place = f"{error.file}:{error.line}" if error.file else None
     chance = error.gold_probability
     told = [f"{error.confidence:.3f}", None if chance is None else f"gold {chance:.3f}", place]
@@ -193,7 +208,7 @@ def _error(error: ClassError) -> Markup:
             " · ".join(part for part in told if part),
             class_="place",
         ),
-        element("p", element("bdi", shortened(error.text)), class_="text", lang=language(error.text)),
+        why or element("p", element("bdi", shortened(error.text)), class_="text", lang=language(error.text)),
         class_="passage",
     )
 
