@@ -1,4 +1,4 @@
-"""`gonie demo`: the whole path, from a bundled corpus to tagged and explained sentences, in about a minute."""
+"""`gonie demo`: the whole path, from a bundled corpus to tagged, explained sentences, in about a minute."""
 
 from __future__ import annotations
 

@@ -11,7 +11,14 @@ import typer
 from gonie.cli import check_gradients, classify, compare, data, demo, evaluate, explain, tag, train, vectors
 from gonie.errors import GonieError, MissingExtraError
 
-EXTRAS = {"torch": "train", "onnx": "train", "psutil": "train", "tomli_w": "train", "matplotlib": "train"}
+EXTRAS = {
+    "torch": "train",
+    "onnx": "train",
+    "psutil": "train",
+    "tomli_w": "train",
+    "matplotlib": "train",
+    "captum": "explain",
+}
 """Which extra of the package brings what the core does without."""
 
 app = typer.Typer(
