@@ -1,4 +1,4 @@
-"""The recipes that ship: each loads, trains, exports and is used, and the commands in its comment are right."""
+"""The recipes that ship: each loads, trains, exports and works, and the commands in its comment are right."""
 
 from __future__ import annotations
 
