@@ -10,7 +10,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from gonie.models import build
+from gonie.models import build, build_text
+from gonie.nn import Mean
 
 Gonie = Callable[..., Any]
 
@@ -31,6 +32,19 @@ def test_the_smaller_step_is_explained(gonie: Gonie) -> None:
     assert "ε = 1e-06, a small step, as CharCNN has kinks" in outcome.out
     assert "not trained, so not checked: embedding.parts.0.weight" in outcome.out
     assert "ε = 0.001, as was asked" in gonie("check-gradients", "crf", "--epsilon", "0.001").out
+
+
+def test_a_classifier_is_checked_at_both_levels(gonie: Gonie) -> None:
+    outcome = gonie("check-gradients", "reviews-han")
+    assert outcome.code == 0, outcome.err
+    for words in (
+        "3 labels; 5 made-up texts: 9 sentences, 19 tokens",
+        "words.pooling.queries",
+        "sentences.pooling.queries",
+        "heads.label.scores.direct.bag.weight",
+        "blocks pass",
+    ):
+        assert words in outcome.out, words
 
 
 def test_no_file_of_the_recipe_is_needed(gonie: Gonie, toy: Path, tmp_path: Path) -> None:
@@ -75,6 +89,28 @@ def test_a_broken_part_is_named_and_the_exit_status_says_so(
     assert rows["encoder.linear.weight"] == rows["embedding.weight"] == "fails"
     assert rows["heads.tags.scores.weight"] == rows["heads.tags.scores.direct.context.weight"] == "ok"
     assert "blocks fail: embedding.weight, encoder.linear.weight, encoder.linear.bias" in outcome.out
+
+
+class Blunt(Mean):
+    """The mean, but for a weight that it learns by the wrong gradient."""
+
+    def __init__(self, *, width: int) -> None:
+        super().__init__(width=width)
+        self.scale = nn.Parameter(torch.ones(width))
+
+    def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        vectors, weights = super().forward(x, mask)
+        return Forgetful.apply(vectors * self.scale), weights
+
+
+def test_a_broken_pooling_is_named(gonie: Gonie, monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds = {"attention": lambda width, config, both_ways: Blunt(width=width)}
+    monkeypatch.setattr(build_text, "POOLINGS", kinds)
+    outcome = gonie("check-gradients", "intents")
+    assert outcome.code == 1
+    rows = {line.split()[0]: line.split()[-1] for line in outcome.out.splitlines() if line.strip()}
+    assert rows["words.pooling.scale"] == "fails"
+    assert rows["heads.label.scores.weight"] == "ok"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 import gonie.training.run  # noqa: F401 (loaded before load_recipe is replaced, so that it keeps its own)
 from gonie.cli import demo as module
 from gonie.models import recipe as recipes
-from gonie.models.tag_config import TagRecipe as Recipe
+from gonie.models.tag_config import TagRecipe
 
 Gonie = Callable[..., Any]
 
@@ -30,7 +30,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
                 blank.join(text.split(blank)[:12]) + "\n", "utf-8"
             )
 
-    def shrink(name: str, changes: Any = ()) -> Recipe:
+    def shrink(name: str, changes: Any = ()) -> TagRecipe:
         language = "korean" if name == "demo-ko" else "english"
         suffix = "klue" if language == "korean" else "conll"
         files = [f"data.{split}={tmp_path}/{language}-{split}.{suffix}" for split in ("train", "dev", "test")]

@@ -21,6 +21,17 @@ def test_each_setting_levels_what_it_names(lowercase: bool, digits: bool, expect
     assert Normalization(lowercase=lowercase, digits=digits)("B2B-٣") == expected
 
 
+@pytest.mark.parametrize("word", ["<e1>", "</e1>", "<e2>", "</Head2>"])
+def test_marks_are_told_apart(word: str) -> None:
+    """Else a model of relations could not see which of two marked words is the first."""
+    assert BOTH(word) == word
+
+
+@pytest.mark.parametrize("word", ["<3", "1<2>", "<>", "<a1><b2>", "< 1 >"])
+def test_what_only_looks_like_a_mark_is_levelled(word: str) -> None:
+    assert BOTH(word) == zeroed(word)
+
+
 @pytest.mark.parametrize(
     ("word", "expected"),
     [

@@ -10,7 +10,7 @@ import pytest
 
 from gonie.errors import RecipeError
 from gonie.models.recipe import load_recipe
-from gonie.models.tag_config import TagRecipe as Recipe
+from gonie.models.tag_config import TagRecipe
 from gonie.training.beside import build_variants
 from gonie.training.loop import Step
 from gonie.training.run import resume_run, start_run
@@ -23,7 +23,7 @@ VARIANTS = """
 
 
 @pytest.fixture
-def recipe(toy: Path, tmp_path: Path) -> Recipe:
+def recipe(toy: Path, tmp_path: Path) -> TagRecipe:
     """People or not in the toy language, by single windows; and all types beside it."""
     path = tmp_path / "person.toml"
     path.write_text((toy / "toy.toml").read_text("utf-8") + VARIANTS, "utf-8")
@@ -44,7 +44,9 @@ def recipe(toy: Path, tmp_path: Path) -> Recipe:
     )
 
 
-def test_a_run_reports_its_baselines_and_its_variants(recipe: Recipe, tmp_path: Path, silence: Any) -> None:
+def test_a_run_reports_its_baselines_and_its_variants(
+    recipe: TagRecipe, tmp_path: Path, silence: Any
+) -> None:
     result = start_run(recipe, tmp_path / "run", silence)
     assert result is not None
     assert list(result.beside) == ["every capitalised word", "words known by heart", "all types"]
@@ -76,7 +78,7 @@ class Dies:
 
 
 def test_a_run_that_ended_within_a_variant_goes_on_there(
-    recipe: Recipe, tmp_path: Path, silence: Any
+    recipe: TagRecipe, tmp_path: Path, silence: Any
 ) -> None:
     whole = start_run(recipe, tmp_path / "whole", silence)
     assert whole is not None
@@ -101,7 +103,7 @@ def test_a_run_that_ended_within_a_variant_goes_on_there(
     ],
 )
 def test_variants_that_would_lie_in_one_place_are_refused_before_anything_is_trained(
-    names: tuple[str, ...], message: str, recipe: Recipe, tmp_path: Path, silence: Any
+    names: tuple[str, ...], message: str, recipe: TagRecipe, tmp_path: Path, silence: Any
 ) -> None:
     """The second would go on with the run of the first, and be refused when all else is trained."""
     odd = recipe.model_copy(update={"variants": {name: {"train.epochs": 1} for name in names}})
@@ -124,7 +126,7 @@ class Stops(Dies):
 
 @pytest.mark.parametrize("at", ["exported", "scoring", "scoring beside", "beside it"])
 def test_ctrl_c_after_training_says_how_to_go_on(
-    at: str, recipe: Recipe, tmp_path: Path, silence: Any
+    at: str, recipe: TagRecipe, tmp_path: Path, silence: Any
 ) -> None:
     """It ended without a word, and nobody knew that nothing was lost."""
     assert start_run(recipe, tmp_path / "run", Stops(silence, at)) is None
@@ -143,7 +145,7 @@ def test_ctrl_c_after_training_says_how_to_go_on(
     ],
 )
 def test_what_is_wrong_with_a_variant_is_said_before_anything_is_trained(
-    changes: dict[str, object], message: str, recipe: Recipe, tmp_path: Path, silence: Any
+    changes: dict[str, object], message: str, recipe: TagRecipe, tmp_path: Path, silence: Any
 ) -> None:
     odd = recipe.model_copy(update={"variants": {"odd": changes}})
     with pytest.raises(RecipeError, match=f"(?s){message}"):

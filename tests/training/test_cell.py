@@ -105,11 +105,19 @@ def test_a_folder_that_another_holds_is_no_result(toy: Path, tmp_path: Path) -> 
 def test_what_reads_the_same_is_read_once(toy: Path) -> None:
     notes: list[str] = []
     preparations = Preparations()
-    first = preparations.get(load_recipe(toy / "toy.toml"), notes.append)
+
+    def job(*changes: str) -> TagJob:
+        found = preparations.get(load_recipe(toy / "toy.toml", changes), notes.append)
+        assert isinstance(found, TagJob)
+        return found
+
+    first = job()
     assert notes
     before = len(notes)
-    assert preparations.get(load_recipe(toy / "toy.toml", ["train.lr=0.5"]), notes.append) is first
+    again = job("train.lr=0.5")
+    assert again.data is first.data
+    assert (again.recipe.train.lr, first.recipe.train.lr) == (0.5, 0.02)
     assert len(notes) == before
-    other = preparations.get(load_recipe(toy / "toy.toml", ["data.lowercase=false"]), notes.append)
-    assert other is not first
-    assert other.encoding.normalization.lowercase is False
+    other = job("data.lowercase=false")
+    assert other.data is not first.data
+    assert other.data.encoding.normalization.lowercase is False

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from gonie.models.recipe import load_recipe, recipe_names
-from gonie.nn import CharCNN, Convolution, Max, Mean
+from gonie.nn import BatchNorm, CharCNN, Convolution, Max, Mean
 from gonie.training import gradient_check
 from gonie.training.gradient_check import (
     KINKED_STEP,
@@ -60,6 +60,30 @@ def test_every_recipe_that_ships_learns_by_the_right_gradients(name: str) -> Non
 )
 def test_so_do_the_parts_that_no_recipe_uses(changes: tuple[str, ...]) -> None:
     assert [check for check in checked(*changes) if not check.passed] == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        ('model.pooling.kinds=["dot"]', "model.pooling.heads=2", "model.pooling.norm=layer"),
+        ('model.pooling.kinds=["attention"]', "model.pooling.heads=3", "model.pooling.norm=batch"),
+        ('model.pooling.kinds=["last", "mean"]', "model.encoder.kind=rnn", "model.head.kind=sigmoid"),
+        ('model.pooling.kinds=["max"]', "model.encoder.kind=cnn", "data.vectors=not-there.txt"),
+        ("data.label_separator=|", "model.head.weights.spam=3", "model.head.smoothing=0.1"),
+        ("model.head.weights=balanced", "train.l2=0.1"),
+        ("model.words=none", "model.chars=none", "model.encoder.kind=none", "model.bag.chars=[1, 3]"),
+        (
+            "model.sentences.pooling.norm=batch",
+            'model.sentences.pooling.kinds=["max", "last"]',
+            'data.marks=["e1"]',
+        ),
+    ],
+    ids=" ".join,
+)
+def test_so_do_the_parts_of_classifiers_that_no_recipe_uses(changes: tuple[str, ...]) -> None:
+    found = checked(*changes, recipe="subjectivity")
+    assert [check for check in found if not check.passed] == []
+    assert len(found) == len({check.name for check in found}) > 1
 
 
 # --- broken parts ----------------------------------------------------------------------------------------
@@ -145,6 +169,24 @@ def test_the_model_is_left_as_it_was() -> None:
     assert model.training
     assert all(p.dtype == torch.float32 and p.grad is None for p in model.parameters())
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+
+
+def test_batches_are_normalised_as_in_training() -> None:
+    """By averages kept for use, the gradient would be that of another function than is learned by."""
+    model = nn.Sequential(nn.Linear(2, 3), BatchNorm(width=3))
+    batch = {"x": torch.randn(5, 2)}
+    weights = torch.randn(5, 3)
+
+    def loss(model: nn.Module, batch: Batch) -> Tensor:
+        kind = next(model.parameters()).dtype
+        return (model(batch["x"].to(kind)) * weights.to(kind)).sum()
+
+    found = {check.name: check for check in check_gradients(model, batch, loss)}
+    assert all(check.right for check in found.values())
+    assert found["0.bias"].difference < 1e-8
+    model(batch["x"])  # in training mode, as a fresh model is
+    gradient = torch.autograd.grad(loss(model, batch), [model[0].bias])[0]
+    assert gradient.abs().max() < 1e-5, "what all rows share, their mean takes away"
 
 
 # --- what is compared ------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import torch
 from gonie.errors import GonieError
 from gonie.models.build import build
 from gonie.models.recipe import load_recipe
-from gonie.models.tag_config import TagRecipe as Recipe
+from gonie.models.tag_config import TagRecipe
 from gonie.models.tagger import Tagger
 from gonie.training.average import Average
 from gonie.training.loop import Epoch, Step, batch_size, train
@@ -25,7 +25,7 @@ from gonie.training.tag_judge import TagJudge
 class Setting(NamedTuple):
     """All that the loop needs, over the toy language."""
 
-    recipe: Recipe
+    recipe: TagRecipe
     prepared: TagData
     model: Tagger
     state: State

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from gonie.data.types import Sentence
 from gonie.errors import InputError, RecipeError
 from gonie.models.recipe import load_recipe
-from gonie.models.tag_config import TagRecipe as Recipe
+from gonie.models.tag_config import TagRecipe
 from gonie.training.tag_data import Pieces, Split, TagData, read_tag_data, what_tags_read
 
 
@@ -185,7 +185,7 @@ def test_the_fingerprint_changes_with_the_recipe_and_with_the_data(toy: Path, tm
     """A run goes on only over what it began with."""
 
     def fingerprint(*changes: str) -> str:
-        recipe: Recipe = load_recipe(toy / "toy.toml", changes)
+        recipe: TagRecipe = load_recipe(toy / "toy.toml", changes)
         return read_tag_data(recipe, lambda text: None).fingerprint(recipe)
 
     train = tmp_path / "train.conll"

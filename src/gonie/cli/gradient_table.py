@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from rich.console import Console
 from rich.progress import Progress
@@ -11,7 +12,7 @@ from rich.text import Text
 
 from gonie.models.first_use import must_compile
 from gonie.training.gradient_check import SINGLE_TOLERANCE, BlockCheck, kinked_parts, step_for
-from gonie.training.specimen import Specimen
+from gonie.training.made_up import Specimen
 
 PIPED_WIDTH = 160  # where there is no terminal, a block keeps to one line
 COLUMNS = ("block", "shape", "compared", "‖a - n‖", "relative", "float32", "")
@@ -26,15 +27,14 @@ class GradientTable:
             self._console.width = PIPED_WIDTH
         self._blocks = 0
 
-    def begin(self, specimen: Specimen, epsilon: float | None) -> None:
+    def begin(self, specimen: Specimen[Any, Any], epsilon: float | None) -> None:
         """What is about to be compared, and at which step and why."""
-        model, mask = specimen.model, specimen.batch["mask"]
+        model = specimen.model
         trained = {name: p.requires_grad for name, p in model.named_parameters()}
         self._blocks = sum(trained.values())
         self._say(
             f"a small model of the recipe's parts: {sum(p.numel() for p in model.parameters()):,} "
-            f"parameters, {len(specimen.encoding.labels)} tags; "
-            f"a made-up text: {len(mask)} sentences, {int(mask.sum())} tokens"
+            f"parameters, {len(specimen.encoding.labels)} {_named(specimen)}"
         )
         self._say(f"central differences in float64, ε = {_step(specimen, epsilon)}")
         fixed = [name for name, learns in trained.items() if not learns]
@@ -66,7 +66,16 @@ class GradientTable:
         self._console.print(Text(text, style))
 
 
-def _step(specimen: Specimen, epsilon: float | None) -> str:
+def _named(specimen: Specimen[Any, Any]) -> str:
+    """What the labels are called, and how much there is to learn them from."""
+    batch = specimen.batch
+    size = f"{len(batch['mask'])} sentences, {int(batch['mask'].sum())} tokens"
+    if "places" in batch:
+        return f"labels; {len(batch['places'])} made-up texts: {size}"
+    return f"tags; a made-up text: {size}"
+
+
+def _step(specimen: Specimen[Any, Any], epsilon: float | None) -> str:
     if epsilon is not None:
         return f"{epsilon:g}, as was asked"
     kinks = kinked_parts(specimen.model)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+_MARK = re.compile(r"</?[^<>\s]+>")
 _DIGIT = re.compile(r"\d")
 _DIGITS = re.compile(r"\d+")
 # A number as people write it: digits held together by signs (1,234.50 · 12:30 · 2004-05-01 · 50% · $5).
@@ -19,13 +20,18 @@ _NUMBER = re.compile(r"[$€£¥₩+\-−–]?[.,]?\d(?:[\d.,:/\-–]*\d)?[.,]?%
 
 @dataclass(frozen=True, slots=True)
 class Normalization:
-    """What is levelled before a word meets the vocabulary: its case, its digits (each becomes 0), or both."""
+    """What is levelled before a word meets the vocabulary: its case, its digits (each becomes 0), or both.
+
+    A mark such as ``<e1>`` stays as it is: levelled, it would be the same as ``<e2>``.
+    """
 
     lowercase: bool
     digits: bool
 
     def __call__(self, word: str) -> str:
         """The normalised form: ``Normalization(lowercase=True, digits=True)("B2B") == "b0b"``."""
+        if _MARK.fullmatch(word):
+            return word
         if self.lowercase:
             word = word.lower()
         return zeroed(word) if self.digits else word

@@ -103,7 +103,12 @@ def build_level(encoder: EncoderConfig, pooling: PoolingConfig, width: int, drop
 
 
 def build_pooling(config: PoolingConfig, encoder: Encoder, *, both_ways: bool) -> Pooling:
-    """The poolings that the recipe names over the encoder's states, side by side, normalised if so asked."""
+    """The poolings that the recipe names over the encoder's states, side by side, normalised if so asked.
+
+    Where n-grams stand alone there are no states, and nothing to learn over them: their mean is as empty.
+    """
+    if not encoder.width:
+        return Mean(width=0)
     parts = [POOLINGS[kind](encoder.width, config, both_ways) for kind in config.kinds]
     pooling = parts[0] if len(parts) == 1 else Joined(parts)
     if config.norm == "none":

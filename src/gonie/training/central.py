@@ -41,7 +41,11 @@ def _slope(function: Callable[[], float], array: NDArray[Any], place: int, epsil
     return float((ahead - behind) / (above - below))  # the step as it was rounded, not as it was asked for
 
 
-def relative_error(one: NDArray[Any], other: NDArray[Any]) -> float:
-    """‖a - n‖ / (‖a‖ + ‖n‖): 0 for equal gradients, 1 for opposite ones, however large they are."""
+def relative_error(one: NDArray[Any], other: NDArray[Any], *, least: float = 0.0) -> float:
+    """‖a - n‖ / (‖a‖ + ‖n‖): 0 for equal gradients, 1 for opposite ones, however large they are.
+
+    ``least`` is the smallest size that is divided by: below it rounding alone is a large part of a gradient.
+    """
     size = float(np.linalg.norm(one) + np.linalg.norm(other))
+    size = least if size < least else size  # what is no number stays none
     return float(np.linalg.norm(one - other)) / size if size else 0.0
