@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from math import inf
 
 import pytest
@@ -55,7 +56,7 @@ def text_explanation(text: str = "not bad [red]", gold: tuple[str, ...] = ("nega
     )
     chances = {f"L{n}": 0.02 for n in range(9)} | {"positive": 0.8}
     passage = Passage((sentence,), text, path="a.tsv", line=7)
-    return TextExplanation(text, passage, "positive", chances, weights, gold)
+    return TextExplanation(text, passage, "positive", ("positive",), chances, weights, gold)
 
 
 def tag_explanation() -> TagExplanation:
@@ -131,5 +132,28 @@ def test_long_lines_are_whole_in_a_file() -> None:
     weights = Weights("erasure", "x", ((1.0,) * 100,), (100.0,))
     screen = Screen(width=40)
     passage = Passage((located,), sentence.surface)
-    screen.display.text(TextExplanation(sentence.surface, passage, "x", {"x": 1.0}, (weights,)))
+    screen.display.text(TextExplanation(sentence.surface, passage, "x", ("x",), {"x": 1.0}, (weights,)))
     assert any(line.count("long") == 100 for line in screen.text.splitlines())
+
+
+@pytest.mark.parametrize("width", [40, 50, 70])
+def test_names_and_numbers_are_whole_on_a_narrow_screen(width: int) -> None:
+    """Figures without the method they belong to, or tags without their token, say nothing."""
+    screen = Screen(width=width)
+    screen.display.begin("", [*FIGURES, Faithfulness("uniform attention", 0.25, 0.5, 40)], noun="text")
+    screen.display.tags(tag_explanation())
+    rows = [line.split() for line in screen.text.splitlines()]
+    for name, numbers in (("erasure", "0.500 0.062"), ("uniform", "0.250 0.500"), ("Anna", "B-PER 0.938")):
+        assert any(row[:1] == [name] and " ".join(row).count(numbers) for row in rows), name
+
+
+def test_a_text_that_may_have_several_labels_is_shown_with_those_it_gets() -> None:
+    each = replace(text_explanation(gold=("L1", "positive")), probabilities={"positive": 0.8, "L1": 0.6})
+    for given, answer in (
+        (("L1", "positive"), "positive · 0.8000, L1 · 0.6000  ✓ as gold"),
+        (("positive",), "positive · 0.8000  ✗ gold is L1, positive"),
+        ((), "–  ✗ gold is L1, positive"),
+    ):
+        screen = Screen()
+        screen.display.text(replace(each, given=given))
+        assert screen.text.splitlines()[1].startswith(answer)

@@ -81,3 +81,14 @@ def test_it_needs_no_torch_but_for_gradients() -> None:
     )
     code = f"import sys, {modules}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_of_several_labels_a_text_has_those_that_are_more_likely_than_not(
+    make_reader: Any, texts: tuple[str, ...]
+) -> None:
+    found = list(explain_texts(make_reader("several labels"), texts, methods=()))
+    for each in found:
+        assert set(each.given) == {label for label, chance in each.probabilities.items() if chance >= 0.5}
+    assert {len(each.given) for each in found} != {1}
+    (one,) = explain_texts(make_reader(), texts[:1], methods=())
+    assert one.given == (one.label,)

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gonie.cli.heat_text import coloured, heat_text, key_text, side
-from gonie.cli.stream_output import safe
+from gonie.cli.stream_output import one_line, safe
 from gonie.explain.explanation import (
     Faithfulness,
     SpanExplanation,
@@ -20,7 +20,7 @@ from gonie.explain.explanation import (
     Transitions,
     Weights,
 )
-from gonie.explain.render.alternatives import differing, likeliest
+from gonie.explain.render.alternatives import agreement, answer, differing, likeliest
 from gonie.explain.render.heat import Rows, about
 from gonie.explain.render.layout import lay_out, lay_out_sentence
 from gonie.explain.render.transition_table import END, NEVER, greatest, lines
@@ -91,7 +91,7 @@ class ExplanationDisplay:
         self._print(Text(f"page: {safe(str(page))}", "dim"))
 
     def _strip(self, rows: Rows, weights: Weights) -> None:
-        self._print(Text.assemble((weights.method, "bold"), (f", {safe(about(weights))}", "dim")))
+        self._print(Text.assemble((weights.method, "bold"), (f", {one_line(about(weights))}", "dim")))
         self._print(heat_text(rows, weights, colours=self._colours))
 
     def _table(self, transitions: Transitions) -> Table:
@@ -126,11 +126,10 @@ def _figures(found: Sequence[Faithfulness], noun: str) -> Table:
 
 
 def _answer(each: TextExplanation) -> Text:
-    chance = each.probabilities.get(each.label)
-    line = Text.assemble((safe(each.label), "bold green"), "" if chance is None else f" · {chance:.4f}")
+    labels = [Text.assemble((one_line(label), "bold green"), told) for label, told in answer(each)]
+    line = Text(", ").join(labels)
     if each.gold:
-        right = each.label in each.gold
-        line.append("  ✓ as gold" if right else f"  ✗ gold is {safe(', '.join(each.gold))}")
+        line.append(f"  {one_line(agreement(each))}")
     if each.passage.path:
         line.append(f"  {safe(each.passage.path)}:{each.passage.line}", style="dim")
     return line
@@ -140,7 +139,7 @@ def _bars(probabilities: Mapping[str, float]) -> Table:
     grid = Table(box=None, pad_edge=False, show_header=False)
     ordered = likeliest(probabilities)
     for label, chance in ordered[:MOST_LABELS]:
-        grid.add_row(Text(safe(label)), f"{chance:.4f}", Text("█" * round(BAR * chance), "blue"))
+        grid.add_row(Text(one_line(label)), f"{chance:.4f}", Text("█" * round(BAR * chance), "blue"))
     left = len(ordered) - MOST_LABELS
     if left > 0:
         grid.add_row(Text(f"{left:,} more", "dim"))
@@ -194,5 +193,5 @@ def _moves(transitions: Transitions) -> Iterator[tuple[str, str, float]]:
 def _grid(columns: Sequence[str]) -> Table:
     grid = Table(box=None, pad_edge=False, header_style="dim")
     for at, name in enumerate(columns):
-        grid.add_column(name, justify="right" if at else "left", no_wrap=at > 0)
+        grid.add_column(name, justify="right" if at else "left", overflow="fold")
     return grid

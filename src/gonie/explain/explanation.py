@@ -35,11 +35,16 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class TextExplanation:
-    """One classified text: what the model says of it, and what each method says about why."""
+    """One classified text: what the model says of it, and what each method says about why.
+
+    ``label`` is the most probable one. ``given`` are those that the text gets: ``label`` alone, or, where a
+    text may have several, any number of them. ``gold`` is empty where it is not known.
+    """
 
     text: str
     passage: Passage
     label: str
+    given: tuple[str, ...]
     probabilities: Mapping[str, float]
     weights: tuple[Weights, ...]
     gold: tuple[str, ...] = ()

@@ -35,3 +35,6 @@ class Reader(Protocol):
 
     def probabilities(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Calibrated probabilities of the labels from scores: (N, K) -> (N, K)."""
+
+    def given(self, chances: NDArray[Any]) -> tuple[str, ...]:
+        """The labels that a text gets for its probabilities (K,)."""

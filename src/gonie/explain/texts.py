@@ -77,6 +77,7 @@ def _explained(
         text=text.text,
         passage=passage,
         label=classifier.encoding.labels[best],
+        given=classifier.given(chances),
         probabilities=dict(zip(classifier.encoding.labels, chances.tolist(), strict=True)),
         weights=tuple(METHODS[method](case) for method in methods),
         gold=text.labels,

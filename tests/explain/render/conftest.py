@@ -77,7 +77,7 @@ def explained(text: str, *, by: str | None = None, label: str = "positive") -> T
     weights = (attention(sentences, label), *(signed(sentences, method, label) for method in SIGNED))
     chances = {label: 0.8125, f"not {label}": 0.1875}
     passage = Passage(sentences, text, path="a.tsv", line=3)
-    return TextExplanation(text, passage, label, chances, weights, (label,))
+    return TextExplanation(text, passage, label, (label,), chances, weights, (label,))
 
 
 @pytest.fixture

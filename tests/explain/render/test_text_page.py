@@ -66,5 +66,19 @@ def test_many_labels_do_not_bury_the_text(
     parse: Parse, texts: Sequence[TextExplanation], number: int
 ) -> None:
     chances = {f"L{n}": 1 / number for n in range(number)}
-    page = render_texts([replace(texts[0], probabilities=chances)], [], title="t")
+    page = render_texts([replace(texts[0], given=(), probabilities=chances)], [], title="t")
     assert (f"{number - 8} more labels" in words(parse, page)) == (number > 8)
+
+
+def test_a_text_of_several_labels_is_right_only_with_all_of_them(
+    parse: Parse, texts: Sequence[TextExplanation]
+) -> None:
+    each = replace(texts[0], probabilities={"a<b>": 0.75, "b": 0.625, "c": 0.25}, gold=("a<b>", "b"))
+    for given, due in (
+        (("a<b>", "b"), "a<b> · 0.7500, b · 0.6250 ✓ as gold"),
+        (("a<b>",), "a<b> · 0.7500 ✗ gold is a<b>, b"),
+        ((), "– ✗ gold is a<b>, b"),
+    ):
+        assert due in " ".join(
+            words(parse, render_texts([replace(each, given=given)], [], title="t")).split()
+        )

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gonie.explain.explanation import Faithfulness, TextExplanation
+from gonie.explain.render.alternatives import agreement, answer
 from gonie.explain.render.heat import strip, strongest_words
 from gonie.explain.render.layout import lay_out
 from gonie.explain.render.page import ATTENTION, bars, key, opening, references
 from gonie.explain.render.shades import is_share
 from gonie.explain.render.style import STYLE
 from gonie.pages.frame import folded, page
-from gonie.pages.markup import Markup, element
+from gonie.pages.markup import Markup, element, fragment
 
 
 def render_texts(
@@ -40,7 +41,7 @@ def _text(each: TextExplanation) -> Markup:
     return element(
         "article",
         _answer(each),
-        bars(each.probabilities, given=[each.label], gold=each.gold),
+        bars(each.probabilities, given=each.given, gold=each.gold),
         element("div", *strips, class_="strips") if strips else _plain(each.text),
         folded("Words of most weight", strongest_words(rows, each.weights)) if strips else None,
         class_="explained",
@@ -48,15 +49,9 @@ def _text(each: TextExplanation) -> Markup:
 
 
 def _answer(each: TextExplanation) -> Markup:
-    chance = each.probabilities.get(each.label)
-    told = "" if chance is None else f" · {chance:.4f}"
-    return element("h3", element("bdi", each.label), told, _gold(each), _place(each))
-
-
-def _gold(each: TextExplanation) -> str | None:
-    if not each.gold:
-        return None
-    return " ✓ as gold" if each.label in each.gold else f" ✗ gold is {', '.join(each.gold)}"
+    labels = [fragment(element("bdi", label), told) for label, told in answer(each)]
+    apart = [part for label in labels for part in (", ", label)][1:]
+    return element("h3", *apart, f" {agreement(each)}", _place(each))
 
 
 def _place(each: TextExplanation) -> Markup | None:
