@@ -76,3 +76,13 @@ def test_a_label_that_the_model_lacks_is_said_and_none_is_read_as_markup() -> No
     text = printed(evaluated(["[red]x[/red]", "b"], ["b", "b"], ["b", "c"], bootstrap=0))
     assert "does not know: [red]x[/red] (1)" in text
     assert text.count("[red]x[/red]") == 3  # its row, its confusion, the warning
+
+
+def test_no_label_steers_the_terminal_or_breaks_its_row() -> None:
+    labels = ["new\nline", "\x1b[2Jclear"]
+    text = printed(
+        evaluated([*labels, "\x1bunknown"], [labels[1], labels[1], labels[0]], labels, bootstrap=0)
+    )
+    assert "\x1b" not in text
+    for wanted in ("new line  ", "\ufffd[2Jclear", "\ufffdunknown (1)"):
+        assert wanted in text, wanted

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from gonie.cli.classify_output import all_scores, pretty
+import json
+
+from gonie.cli.classify_input import Given, Labelled
+from gonie.cli.classify_output import all_scores, jsonl, pretty
+from gonie.data.texts.text import Text
 from gonie.data.types import Classification
 
 
@@ -24,3 +28,20 @@ def test_every_label_has_its_line_the_likeliest_first() -> None:
     scores = {"a": 0.1, "longer": 0.7, "b": 0.2}
     shown = all_scores(found("text", scores, ("longer",))).plain
     assert shown == "longer  0.700\nb       0.200\na       0.100"
+
+
+def test_probabilities_stand_below_each_other_whatever_the_labels_hold() -> None:
+    scores = {"two\nlines": 0.5, "긍정": 0.375, "a\tb": 0.125}
+    shown = all_scores(found("text", scores, ("two\nlines",))).plain
+    assert shown == "two lines  0.500\n긍정       0.375\na b        0.125"
+    assert pretty(found("text", scores, ("two\nlines",))).plain == "two lines 0.500  text"
+
+
+def test_whatever_stood_in_an_object_is_given_back() -> None:
+    """Half a surrogate pair beside the text cannot be written as UTF-8, and is no reason to stop."""
+    given = {"text": "좋다", "id": "half a pair \ud800", "more": {"deep": [1, None]}}
+    line = jsonl(Labelled(Given(Text("좋다"), given), found("좋다", {"a": 1.0}, ("a",))), several=False)
+    line.encode("utf-8")
+    assert {**json.loads(line), **given} == json.loads(line)
+    whole = jsonl(Labelled(Given(Text("좋다")), found("좋다", {"a": 1.0}, ("a",))), several=False)
+    assert "좋다" in whole

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.text import Text
 
-from gonie.cli.stream_output import open_output, printer, safe
+from gonie.cli.stream_output import one_line, open_output, printer, safe
 from gonie.errors import InputError
 
 
@@ -22,3 +22,7 @@ def test_into_a_file_it_is_plain(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_what_could_steer_a_terminal_is_made_visible() -> None:
     assert safe("a\x1b[2J\x07\x9b\r b\tc\n") == "a\ufffd[2J\ufffd\ufffd\ufffd b\tc\n"
+
+
+def test_a_label_with_line_ends_stays_on_its_line() -> None:
+    assert one_line(" a\tb\n\nc\x1b[2J ") == "a b c\ufffd[2J"

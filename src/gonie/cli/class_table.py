@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gonie.cli.score_grid import print_labels, print_unknown, score_grid
-from gonie.cli.stream_output import safe
+from gonie.cli.stream_output import one_line
 from gonie.metrics.class_report import how_classes_scored
 from gonie.metrics.classes import ClassEvaluation
 from gonie.metrics.labels import Confusion
@@ -49,7 +49,7 @@ def _confusions(confusion: Confusion) -> Table:
     wrong = [(pair, number) for pair, number in confusion.pairs.items() if pair[0] != pair[1] and number]
     grid = score_grid(("gold", "taken for", "texts"))
     for (gold, predicted), number in sorted(wrong, key=lambda item: -item[1])[:MOST_PAIRS]:
-        grid.add_row(Text(safe(gold)), Text(safe(predicted)), f"{number:,}")
+        grid.add_row(Text(one_line(gold)), Text(one_line(predicted)), f"{number:,}")
     return grid
 
 

@@ -6,10 +6,12 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from gonie.cli.classify_input import Labelled
-from gonie.cli.stream_output import DIGITS, open_output, printer, put, safe
+from gonie.cli.stream_output import DIGITS, one_line, open_output, printer, put
+from gonie.data.files import is_utf8
 from gonie.data.types import Classification
 
 Write = Callable[[Labelled], None]
@@ -42,25 +44,28 @@ def jsonl(labelled: Labelled, *, several: bool) -> str:
         record["labels"] = list(found.labels)
     if found.notes:
         record["notes"] = list(found.notes)
-    return json.dumps(record, ensure_ascii=False) + "\n"
+    line = json.dumps(record, ensure_ascii=False)
+    return (line if is_utf8(line) else json.dumps(record)) + "\n"  # half a pair is given back as it was given
 
 
 def pretty(found: Classification) -> Text:
     """One line: ``positive 0.982  A good film.``, or the labels given of several."""
     shown = Text()
     for label in found.labels or (NONE,):
-        shown.append(safe(label), style="bold green")
+        shown.append(one_line(label), style="bold green")
         shown.append(f" {found.scores[label]:.3f}  " if label in found.scores else "  ", style="dim")
-    return shown.append(safe(" ".join(found.text.split())))
+    return shown.append(one_line(found.text))
 
 
 def all_scores(found: Classification) -> Text:
     """A line a label, the most probable first, those given in colour."""
     ranked = sorted(found.scores.items(), key=lambda item: -item[1])
-    width = max(len(label) for label in found.scores)
+    names = {label: one_line(label) for label in found.scores}
+    width = max(map(cell_len, names.values()))  # a letter of Hangul takes two columns
     return Text("\n").join(
         Text.assemble(
-            (safe(label).ljust(width), "bold green" if label in found.labels else ""), f"  {score:.3f}"
+            (names[label], "bold green" if label in found.labels else ""),
+            f"{' ' * (width - cell_len(names[label]))}  {score:.3f}",
         )
         for label, score in ranked
     )

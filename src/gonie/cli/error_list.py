@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gonie.cli.stream_output import safe
+from gonie.cli.stream_output import one_line, safe
 from gonie.data.files import atomic_write
 from gonie.data.report import count
 from gonie.metrics.class_errors import ClassError
@@ -77,14 +77,14 @@ def span_cells(error: Error) -> Cells:
 
 def text_cells(error: ClassError) -> Cells:
     """The labels of a text, and the text; of a long one its beginning and its end."""
-    text = safe(" ".join(error.text.split()))
+    text = one_line(error.text)
     if len(text) > BEGINNING + END:
         text = f"{text[:BEGINNING]} … {text[-END:]}"
     return _label(error.gold), _label(error.predicted), Text(text)
 
 
 def _label(label: str | None) -> Text:
-    return Text(safe(label if label is not None else "–"))
+    return Text(one_line(label if label is not None else "–"))
 
 
 def _context(error: Error) -> Text:

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from gonie.cli.stream_output import one_line
 from gonie.metrics.counts import Counts
 from gonie.metrics.intervals import Interval, Intervals
 from gonie.metrics.page import percent, range_text
@@ -30,7 +31,7 @@ def print_labels(console: Console, name: str, scores: SpanScores, intervals: Int
 def print_unknown(console: Console, labels: Mapping[str, int]) -> None:
     """Gold labels that the model cannot give, if there are any."""
     if labels:
-        named = ", ".join(f"{label} ({count:,})" for label, count in labels.items())
+        named = ", ".join(f"{one_line(label)} ({count:,})" for label, count in labels.items())
         console.print(Text(f"Labels the model does not know: {named}", style="yellow"))
 
 
@@ -47,7 +48,7 @@ def _labels(name: str, scores: SpanScores, intervals: Intervals | None) -> Table
     grid = score_grid((name, *_COLUMNS))
     for label, counts in scores.by_frequency[:MOST_LABELS]:
         own = None if intervals is None else intervals.types[label]["f1"]
-        grid.add_row(Text(label), *_cells(counts, own))
+        grid.add_row(Text(one_line(label)), *_cells(counts, own))
     grid.add_section()
     grid.add_row("micro", *_cells(scores.micro, overall.get("f1")), style="bold")
     macro = scores.macro

@@ -42,3 +42,8 @@ def printer() -> Callable[[Text], None]:
 def safe(text: str) -> str:
     """Control characters made visible, so that no text can steer the terminal it is shown on."""
     return CONTROL.sub("\ufffd", text)
+
+
+def one_line(text: str) -> str:
+    """As ``safe``, with a blank for each run of blanks, tabs and line ends: labels may have those too."""
+    return safe(" ".join(text.split()))
