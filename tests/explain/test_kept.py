@@ -46,10 +46,31 @@ def test_the_run_folder_knows_the_file(tmp_path: Path) -> None:
     assert RunFolder(tmp_path).faithfulness == tmp_path / FILE
 
 
-@pytest.mark.parametrize("damage", ["", "[]", "{", '{"digest": 1}', '{"digest": "d", "figures": [{"a": 1}]}'])
+NO_NUMBER = '{"method": "erasure", "comprehensiveness": null, "sufficiency": 0.5, "texts": 7}'
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "",
+        "[]",
+        "{",
+        '{"digest": 1}',
+        '{"digest": "d", "figures": [{"a": 1}]}',
+        f'{{"digest": "d", "figures": [{NO_NUMBER}]}}',
+    ],
+)
 def test_a_damaged_file_is_measured_over(tmp_path: Path, damage: str) -> None:
     (tmp_path / FILE).write_text(damage, "utf-8")
     kept = Kept(tmp_path, "d")
     assert kept.read() == {}
     assert kept.complete(["erasure"], Measuring())
     assert list(kept.read()) == ["erasure", "random"]
+
+
+def test_where_nothing_can_be_kept_it_is_measured_each_time(tmp_path: Path) -> None:
+    (tmp_path / FILE).mkdir()
+    measuring = Measuring()
+    for _ in range(2):
+        assert Kept(tmp_path, "d").complete(["erasure"], measuring)[0].method == "erasure"
+    assert len(measuring.asked) == 2

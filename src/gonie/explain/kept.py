@@ -2,7 +2,8 @@
 
 A run folder's ``faithfulness.json`` holds the ``digest`` of all that the figures depend on (the model, the
 texts and how it was measured) and the ``figures`` of each method and control. With another digest they are no
-longer true and are measured anew. What cannot be read is as if it were not there.
+longer true and are measured anew. What cannot be read is as if it were not there, and where nothing can be
+written, as in the folder of another user, they are measured each time.
 """
 
 from __future__ import annotations
@@ -10,10 +11,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from gonie.data.files import atomic_write
+from gonie.errors import OutputError
 from gonie.explain.explanation import Faithfulness, Method
 from gonie.explain.faithfulness import DRAWS, RANDOM, SHARES, UNIFORM
 
@@ -43,7 +47,7 @@ class Kept:
             saved = json.loads((self.folder / FILE).read_text("utf-8"))
             if saved["digest"] != self.digest:
                 return {}
-            found = [Faithfulness(**figures) for figures in saved["figures"]]
+            found = [_figures(each) for each in saved["figures"]]
         except (OSError, ValueError, TypeError, KeyError):
             return {}
         return {each.method: each for each in found}
@@ -59,5 +63,16 @@ class Kept:
         missing = [method for method in methods if method not in known]
         if missing:
             known |= {each.method: each for each in measure(missing)}
-            self.write(known.values())
+            with suppress(OutputError):
+                self.write(known.values())
         return [known[name] for name in (*methods, RANDOM, UNIFORM) if name in known]
+
+
+def _figures(saved: Any) -> Faithfulness:
+    """What ``asdict`` wrote; anything else raises."""
+    return Faithfulness(
+        method=str(saved["method"]),
+        comprehensiveness=float(saved["comprehensiveness"]),
+        sufficiency=float(saved["sufficiency"]),
+        texts=int(saved["texts"]),
+    )
