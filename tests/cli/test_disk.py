@@ -242,9 +242,18 @@ def test_the_terminal_is_left_as_it_was(toy: Path, disk: Disk) -> None:
     assert screen.rfind("\x1b[?25h") > screen.rfind("\x1b[?25l") >= 0
 
 
-def test_a_reader_that_leaves(toy: Path, toy_run: Path) -> None:
-    """``gonie data stats … | head -1`` ends without a word of complaint."""
-    for command in (["data", "stats", toy / "train.conll"], ["evaluate", toy_run, toy / "test.conll"]):
+def test_a_reader_that_leaves(toy: Path, toy_run: Path, tmp_path: Path) -> None:
+    """``gonie data stats … | head -1`` ends without a word of complaint, and files that were asked for are
+    written."""
+    test, scores, errors, page = (
+        toy / "test.conll",
+        *(tmp_path / f"a.{end}" for end in ("json", "tsv", "html")),
+    )
+    for command in (
+        ["data", "stats", toy / "train.conll"],
+        ["evaluate", toy_run, test, "--json", scores, "--errors", errors],
+        ["explain", toy_run, "George sleeps", "--method", "erasure", "--html", page],
+    ):
         process = subprocess.Popen(
             [sys.executable, "-m", "gonie", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
@@ -255,6 +264,8 @@ def test_a_reader_that_leaves(toy: Path, toy_run: Path) -> None:
         process.stderr.close()
         assert process.wait() in (128 + signal.SIGPIPE, 1)
         assert complaint == b""
+    for written in (scores, errors, page):
+        assert written.stat().st_size
 
 
 def test_a_failed_resume_leaves_the_run_whole(toy: Path, disk: Disk, silence: Any) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -121,3 +123,18 @@ def test_a_list_of_another_kind_is_refused_before_anything_is_scored(
 ) -> None:
     outcome = gonie("evaluate", model, tmp_path / "none.tsv", "--errors", tmp_path / "e.html")
     assert outcome.refused(".tsv or .jsonl", "e.html")
+
+
+def test_a_reader_that_leaves_has_its_files(model: Path, gold: Path, tmp_path: Path) -> None:
+    """`gonie evaluate … | head -3` closes the pipe before the last line is printed."""
+    files = [tmp_path / name for name in ("s.json", "e.tsv", "r.html")]
+    options = [part for pair in zip(("--json", "--errors", "--html"), files, strict=True) for part in pair]
+    command = [sys.executable, "-m", "gonie", "evaluate", model, gold, *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout
+    process.stdout.close()
+    assert process.stderr
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    process.wait()
+    assert [file.name for file in files if not file.is_file()] == []

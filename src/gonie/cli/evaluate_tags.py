@@ -41,14 +41,17 @@ def evaluate_tags(
             seen=files.model / "seen.json",
             types=data.get("types", ()),
         )
-    for line in source.report.lines():
-        console.print(line, style="dim", markup=False)
-    print_evaluation(console, result)
-    if files.errors and write:
-        errors = result.errors()
-        write_errors(files.errors, errors, write)
-        print_errors(console, errors, files.errors, cells=span_cells, text="in context")
-    files.write(result, render)
+    errors = result.errors() if files.errors else []
+    try:
+        for line in source.report.lines():
+            console.print(line, style="dim", markup=False)
+        print_evaluation(console, result)
+        if files.errors:
+            print_errors(console, errors, files.errors, cells=span_cells, text="in context")
+    finally:  # whoever reads the first lines only (… | head) gets the files all the same
+        if files.errors and write:
+            write_errors(files.errors, errors, write)
+        files.write(result, render)
 
 
 def _as_in_training(options: ReadOptions, data: Mapping[str, Any], tokenizer: Tokenizer) -> ReadOptions:

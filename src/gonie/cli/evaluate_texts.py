@@ -39,12 +39,15 @@ def evaluate_texts(classifier: TextClassifier, files: EvaluationFiles, *, option
         kept += source
         result = score_texts(kept, classify, labels=classifier.labels, several=classifier.several)
     told = [*source.report.lines(), *(f"{number:,} {note}" for note, number in notes.most_common())]
-    for line in told:
-        console.print(line, style="dim", markup=False)
-    print_class_evaluation(console, result)
-    if files.errors and write:
-        errors = result.errors()
-        write_errors(files.errors, errors, write)
-        print_errors(console, errors, files.errors, cells=text_cells)
-    with console.status("explaining the worst errors" if files.html else "writing"):
-        files.write(result, partial(render_classes, explain=ErrorHeat(classifier, kept)))
+    errors = result.errors()
+    try:
+        for line in told:
+            console.print(line, style="dim", markup=False)
+        print_class_evaluation(console, result)
+        if files.errors:
+            print_errors(console, errors, files.errors, cells=text_cells)
+    finally:  # whoever reads the first lines only (… | head) gets the files all the same
+        if files.errors and write:
+            write_errors(files.errors, errors, write)
+        with console.status("explaining the worst errors" if files.html else "writing"):
+            files.write(result, partial(render_classes, explain=ErrorHeat(classifier, kept)))

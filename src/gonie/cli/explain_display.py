@@ -33,11 +33,19 @@ CELL = 7  # columns of the terminal that a number of the transition table takes
 MOVES = 12  # how many moves are listed where the table is too wide
 
 
+class Screen(Console):
+    """A console that says when nobody reads any more; Rich's own would end the program there and then."""
+
+    def on_broken_pipe(self) -> None:
+        """Called where that error was caught."""
+        raise  # noqa: PLE0704 (the one being handled)
+
+
 class ExplanationDisplay:
     """Shows explanations on a console, in colours or, where there are none, by numbers."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self._console = console or Console(highlight=False)
+        self._console = console or Screen(highlight=False)
         if console is None and not self._console.is_terminal:
             self._console.width = PIPED_WIDTH
         self._colours = self._console.color_system is not None and not self._console.no_color
