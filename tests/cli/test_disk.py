@@ -115,8 +115,8 @@ def test_results_on_a_full_disk(gonie: Command, toy: Path, toy_run: Path, disk: 
     out.write_text("precious")
     test = toy / "test.conll"
     command = {
-        "scores.json": ["evaluate", toy_run, test, "--json", out],
-        "report.html": ["evaluate", toy_run, test, "--html", out],
+        "scores.json": ["evaluate", toy_run, toy / "test.conll", "--json", out],
+        "report.html": ["evaluate", toy_run, toy / "test.conll", "--html", out],
         "converted.jsonl": ["data", "convert", test, "--to", "jsonl", "--out", out],
         "converted.conll.gz": ["data", "convert", test, "--to", "conll", "--out", out],
     }[name]
@@ -245,13 +245,10 @@ def test_the_terminal_is_left_as_it_was(toy: Path, disk: Disk) -> None:
 def test_a_reader_that_leaves(toy: Path, toy_run: Path, tmp_path: Path) -> None:
     """``gonie data stats … | head -1`` ends without a word of complaint, and files that were asked for are
     written."""
-    test, scores, errors, page = (
-        toy / "test.conll",
-        *(tmp_path / f"a.{end}" for end in ("json", "tsv", "html")),
-    )
+    scores, errors, page = (tmp_path / f"a.{suffix}" for suffix in ("json", "tsv", "html"))
     for command in (
         ["data", "stats", toy / "train.conll"],
-        ["evaluate", toy_run, test, "--json", scores, "--errors", errors],
+        ["evaluate", toy_run, toy / "test.conll", "--json", scores, "--errors", errors],
         ["explain", toy_run, "George sleeps", "--method", "erasure", "--html", page],
     ):
         process = subprocess.Popen(

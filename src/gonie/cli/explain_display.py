@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
@@ -37,8 +39,8 @@ class Screen(Console):
     """A console that says when nobody reads any more; Rich's own would end the program there and then."""
 
     def on_broken_pipe(self) -> None:
-        """Called where that error was caught."""
-        raise  # noqa: PLE0704 (the one being handled)
+        """Rich has caught the error, and calls this."""
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 
 class ExplanationDisplay:
