@@ -37,9 +37,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         cut = Path(folder) / "morphemes.txt"
         with cut.open("w", encoding="utf-8") as file:
-            for number, line in enumerate(morphemes(arguments.files, arguments.longest), start=1):
-                file.write(line + "\n")
-        print(f"{number:,} sentences; learning", flush=True)
+            file.writelines(f"{line}\n" for line in morphemes(arguments.files, arguments.longest))
+        print("learning the vectors", flush=True)
         model = Word2Vec(
             corpus_file=str(cut),
             vector_size=arguments.width,
