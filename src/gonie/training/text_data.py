@@ -206,6 +206,8 @@ def _split(
     test: Sequence[Text] = () if data.test is None else _read(data.test, data, note)
     if data.folds:
         parts = splits.folds([text.labels for text in texts], number=data.folds, seed=FOLD_SEED)
+        for line in parts.notes:
+            note(f"{data.train}: {line}")
         fold = parts.splits[data.fold - 1]
         note(f"fold {data.fold} of {data.folds}: {len(fold.held):,} texts of {data.train} are the test texts")
         texts, test = [texts[row] for row in fold.train], [texts[row] for row in fold.held]
