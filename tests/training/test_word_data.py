@@ -18,7 +18,9 @@ from gonie.training.word_data import (
     fit_encoding,
     pretrained_table,
     read_gazetteers,
+    sampled,
     tell,
+    tell_unmet,
     vectors_of,
 )
 
@@ -83,3 +85,17 @@ def test_a_file_is_named_before_what_was_noticed_in_it() -> None:
     tell("my.tsv", report, notes.append)
     assert notes[0].startswith("my.tsv\n  ")
     assert "empty lines" in notes[0]
+
+
+def test_labels_never_met_are_named_by_split_the_most_frequent_first() -> None:
+    notes: list[str] = []
+    tell_unmet({"dev": ["a", "x", "y", "x"], "test": ["a"]}, {"a"}, notes.append)
+    assert notes == ["dev: 2 labels never met in training, which cannot be predicted: x (2), y (1)"]
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"), [(0, ""), (1, "a"), (2, "ac"), (3, "abd"), (5, "abcde"), (9, "abcde")]
+)
+def test_a_sample_is_spread_over_the_whole_stream(number: int, expected: str) -> None:
+    """Files are often sorted: the first examples alone would be all of one kind."""
+    assert "".join(sampled("abcde", number)) == expected
