@@ -88,12 +88,11 @@ MODELS: dict[str, tuple[str, ...]] = {
     "recipe": (),
     "without bag": ("model.bag=none",),
     "bag alone": (
+        *ALONE[1:],
         "model.words=none",
         "model.chars=none",
         "model.features=none",
         "model.encoder.kind=none",
-        "model.sentences=none",
-        "data.sentences=text",
         *("model.bag.chars={chars}", "model.bag.words={words}"),
     ),
     "attention": pooled('["attention"]'),

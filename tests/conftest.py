@@ -124,6 +124,61 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+TEXT_RECIPE = """
+task = "classify"
+[data]
+train = "{folder}/train.tsv"
+dev = "{folder}/dev.tsv"
+test = "{folder}/test.tsv"
+[model.words]
+width = 8
+[model.encoder]
+hidden = 6
+[model.pooling]
+hidden = 5
+norm = "batch"
+[model.bag]
+words = [1, 2]
+[model.dropout]
+input = 0.1
+output = 0.1
+pooled = 0.1
+word = 0.05
+[train]
+epochs = 3
+lr = 0.02
+batch_sentences = 8
+device = "cpu"
+"""
+MOODS = {"good": ("fine", "lovely", "clever"), "bad": ("dull", "silly", "endless")}
+THINGS = ("plot", "film", "cast", "ending")
+
+
+def toy_texts(number: int, seed: int) -> str:
+    """Opinions of one to three sentences whose words tell the label, most of the time, as a table."""
+    chance = random.Random(seed)
+    rows = ["label\ttext"]
+    for at in range(number):
+        label = ("good", "bad")[at % 2]
+        moods = [MOODS[chance.choice([label] * 4 + list(MOODS))] for _ in range(chance.randint(1, 3))]
+        said = [f"The {chance.choice(THINGS)} is {chance.choice(words)}." for words in moods]
+        rows.append(f"{label}\t{' '.join(said)}")
+    return "\n".join(rows) + "\n"
+
+
+@pytest.fixture(scope="session")
+def text_toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with train, dev and test tables of opinions, and texts.toml that learns to tell them apart.
+
+    Its model has what only classifiers have: attention, batch normalisation and a bag of n-grams.
+    """
+    folder = tmp_path_factory.mktemp("texts")
+    for seed, (split, number) in enumerate({"train": 60, "dev": 20, "test": 20}.items()):
+        (folder / f"{split}.tsv").write_text(toy_texts(number, seed), "utf-8")
+    (folder / "texts.toml").write_text(TEXT_RECIPE.format(folder=folder), "utf-8")
+    return folder
+
+
 class Silence:
     """A display that shows nothing and keeps everything it was told."""
 

@@ -39,6 +39,24 @@ def test_a_comparison_is_shown_and_left_in_its_folder(gonie: Gonie, small: list[
     assert len(json.loads((out / "results.json").read_text("utf-8"))["cells"]) == 2
 
 
+def test_folds_are_shown(gonie: Gonie, text_toy: Path, tmp_path: Path) -> None:
+    out = tmp_path / "c"
+    settings = ["--set", "data.test=none", "--set", "train.epochs=1", "--jobs", "1", "--folds", "2"]
+    ended = gonie("compare", text_toy / "texts.toml", *settings, "--out", out)
+    assert ended.code == 0, ended.err
+    for words in (
+        "1 cells, 1 seed on 2 folds each, 1 at a time",
+        "fold 2 of 2: 30 texts of",
+        "1/2  seed=1 fold=1: dev ",
+        "2/2  seed=1 fold=2: dev ",
+        "over 2 folds; p:",
+    ):
+        assert words in ended.out, words
+    again = gonie("compare", "--out", out, "--resume", "--folds", "2")
+    assert again.code == 0
+    assert "2 of 2 runs are done already" in again.out
+
+
 def test_the_command_for_the_best_cell_trains_it(gonie: Gonie, small: list[str], tmp_path: Path) -> None:
     ended = gonie("compare", *small, "--out", tmp_path / "c")
     command = next(line for line in ended.out.splitlines() if line.startswith("try:"))
@@ -106,6 +124,9 @@ def test_mistakes_are_all_said_at_once_and_nothing_is_made(gonie: Gonie, toy: Pa
         (["nr"], "did you mean 'ner'?"),
         (["ner", "--set", "train.lr=1", "--set", "train.lr=2"], "set twice"),
         (["ner", "--seeds", "0"], "seeds"),
+        (["ner", "--folds", "3"], "expected recipes of classifiers, got that of a tagger"),
+        (["subjectivity", "--folds", "1"], "folds"),
+        (["subjectivity", "--folds", "3"], "--set data.test=none"),
         (["ner", "--jobs", "0"], "jobs"),
     ],
 )

@@ -39,6 +39,33 @@ def test_a_run_is_shown_and_left_in_its_folder(gonie: Gonie, toy: Path, tmp_path
     assert (out / "report.html").is_file()
 
 
+def test_a_classifier_is_shown_as_one(gonie: Gonie, text_toy: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    outcome = gonie("train", text_toy / "texts.toml", "--out", out, "--set", "train.epochs=1")
+    assert outcome.code == 0, outcome.err
+    for words in (
+        "train   60 texts, ",
+        "dev     20 texts",
+        "good 30  bad 30",
+        "n-grams beside the network",
+        "dev accuracy",
+        "scoring 20 test texts with the exported model",
+        "test accuracy",
+        f'gonie classify {out} "your text"',
+        f"gonie evaluate {out} FILE",
+    ):
+        assert words in outcome.out, words
+    assert "sentences\n" not in outcome.out
+    assert gonie("classify", out, "The plot is dull.").code == 0
+
+
+def test_a_head_that_does_not_fit_leaves_nothing(gonie: Gonie, text_toy: Path, tmp_path: Path) -> None:
+    options = ["--out", tmp_path / "run", "--set", "model.head.weights.great=2"]
+    refused = gonie("train", text_toy / "texts.toml", *options)
+    assert refused.refused("model.head.weights.great: expected one of bad, good, got 'great'")
+    assert not (tmp_path / "run").exists()
+
+
 def test_options_are_short_for_keys(gonie: Gonie, toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
 

@@ -146,6 +146,17 @@ def test_times_are_short(seconds: float, text: str) -> None:
     assert clock(seconds) == text
 
 
+def test_examples_are_called_by_their_name() -> None:
+    display, file = shown(False)
+    display.begin(replace(summary(), noun="texts", metric="accuracy"))
+    display.epoch(epoch(1))
+    text = plain(file)
+    assert "1,234 texts, 56,789 tokens" in text
+    assert "100 texts" in text
+    assert "dev accuracy" in text
+    assert "sentences" not in text
+
+
 def test_the_score_on_training_sentences_is_shown_where_there_is_one() -> None:
     display, file = shown(False)
     with display:

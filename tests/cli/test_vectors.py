@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from gonie.models.recipe import load_recipe
+from gonie.training.run import start_run
+
 Gonie = Callable[..., Any]
 
 
@@ -58,6 +61,18 @@ def test_what_cannot_be_shown_is_refused(gonie: Gonie, toy_run: Path, tmp_path: 
     assert gonie("vectors", toy_run, "--method", "umap").refused("tsne", "pca")
     assert gonie("vectors", toy_run, "--words", tmp_path / "none.txt").refused("none.txt")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_classifier_is_refused_in_a_sentence(
+    gonie: Gonie, text_toy: Path, tmp_path: Path, silence: Any
+) -> None:
+    """Its words carry no label of their own by which they could be drawn."""
+    recipe = load_recipe(text_toy / "texts.toml", ["train.epochs=1"])
+    assert start_run(recipe, tmp_path / "run", silence)
+    before = {path.name for path in (tmp_path / "run").iterdir()}
+    refused = gonie("vectors", tmp_path / "run")
+    assert refused.refused("expected a tagger with word vectors, got a classifier")
+    assert {path.name for path in (tmp_path / "run").iterdir()} == before
 
 
 def test_without_scikit_learn_it_says_what_to_install(

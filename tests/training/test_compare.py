@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -18,10 +19,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psutil
 import pytest
 
 from gonie.errors import GonieError, OutputError, ResumeError
+from gonie.metrics.significance import Tally, randomization_test
 from gonie.models.recipe import load_recipe
 from gonie.training.cell import Began, Ended, Event, Note
 from gonie.training.compare import REPORTS, resume_comparison, start_comparison
@@ -62,6 +65,20 @@ class Silence:
 
     def folders(self, kind: type) -> list[str]:
         return [event.folder.name for event in self.events if isinstance(event, kind)]
+
+
+class StopsInside(Silence):
+    """Presses Ctrl-C in the middle of a run, counted from 1."""
+
+    def __init__(self, *, at: int) -> None:
+        super().__init__()
+        self._at = at
+
+    def event(self, event: Event, outcome: Outcome | None = None) -> None:
+        super().event(event, outcome)
+        if len(self.folders(Began)) == self._at and not isinstance(event, Began | Note):
+            self._at = 0
+            os.kill(os.getpid(), signal.SIGINT)
 
 
 def asked(toy: Path, *changes: str, seeds: int = 1) -> Asked:
@@ -194,14 +211,8 @@ def test_a_wish_to_stop_saves_and_resumes(toy: Path, tmp_path: Path, unbroken: A
 
 
 def test_stopped_in_this_process_and_resumed(toy: Path, tmp_path: Path, unbroken: Any) -> None:
-    class Stops(Silence):
-        def event(self, event: Event, outcome: Outcome | None = None) -> None:
-            super().event(event, outcome)
-            if len(self.folders(Began)) == 2 and not isinstance(event, Began | Note):
-                os.kill(os.getpid(), signal.SIGINT)
-
     folder = tmp_path / "c"
-    display = Stops()
+    display = StopsInside(at=2)
     assert start_comparison(asked(toy, *GRID), folder, display, jobs=1) is None
     assert display.stopped == 1
     assert len(display.folders(Ended)) == 1
@@ -297,6 +308,77 @@ def test_sentences_held_out_by_seed_are_still_paired(toy: Path, tmp_path: Path) 
     data = {scores.tally.data for row in found.rows for scores in row.scores}
     assert len(data) == 2, "each seed holds out its own"
     assert [row.p is not None for row in found.rows] == [not row.best for row in found.rows]
+
+
+# --- folds -----------------------------------------------------------------------------------------------
+
+FOLDED = ("data.test=none", "train.epochs=1", "train.lr=0.001,0.03")
+
+
+def folded(text_toy: Path) -> Asked:
+    return Asked((str(text_toy / "texts.toml"),), FOLDED, seeds=2, folds=3)
+
+
+@pytest.fixture(scope="module")
+def folds(text_toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("folds") / "c"
+    assert start_comparison(folded(text_toy), folder, Silence(), jobs=1)
+    return folder
+
+
+def test_every_cell_is_trained_on_every_fold_and_the_test_texts_are_all_texts(
+    text_toy: Path, folds: Path
+) -> None:
+    """A row stands for the whole file: each of its texts was a test text once for each seed."""
+    found = results(folds)
+    assert (found["folds"], found["seeds"], found["tested_on"]) == (3, 2, "test")
+    for cell in found["cells"]:
+        assert [(run["seed"], run["fold"]) for run in cell["runs"]] == [
+            (s, f) for s in (1, 2) for f in (1, 2, 3)
+        ]
+        scores = [run["test"] for run in cell["runs"]]
+        assert cell["test"]["mean"] == pytest.approx(statistics.fmean(scores))
+        assert cell["test"]["sd"] == pytest.approx(statistics.stdev(scores))
+        tallies = [read_outcome(folds / run["folder"]).tally for run in cell["runs"]]  # type: ignore[union-attr]
+        assert sum(len(tally.counts) for tally in tallies[:3]) == 60
+        assert [tally.data for tally in tallies[:3]] == [tally.data for tally in tallies[3:]]
+        assert len({tally.data for tally in tallies}) == 3
+    assert [cell["p"] is not None for cell in found["cells"]] == [not cell["best"] for cell in found["cells"]]
+
+
+def test_the_p_of_folds_is_over_all_texts(folds: Path) -> None:
+    rows = [
+        [read_outcome(folds / run["folder"]).tally for run in cell["runs"]]  # type: ignore[union-attr]
+        for cell in results(folds)["cells"]
+    ]
+    one, other = (
+        Tally("all", np.concatenate([row[fold].counts + row[fold + 3].counts for fold in range(3)]))
+        for row in rows
+    )
+    assert len(one.counts) == 60
+    (p,) = [cell["p"] for cell in results(folds)["cells"] if not cell["best"]]
+    worse, best = (one, other) if results(folds)["cells"][1]["best"] else (other, one)
+    assert p == pytest.approx(randomization_test(worse, best))
+
+
+def test_tables_say_how_many_folds(folds: Path) -> None:
+    page = (folds / "table.md").read_text("utf-8")
+    assert "mean ± standard deviation over 3 folds and 2 seeds" in page
+    assert "as large as on the test data of all folds" in page
+    names, *rows = (line.split("\t") for line in (folds / "table.tsv").read_text("utf-8").splitlines())
+    for row in rows:
+        told = dict(zip(names, row, strict=True))
+        assert (told["seeds"], told["folds"], told["failed"]) == ("2", "3", "0")
+
+
+def test_folds_stopped_in_their_middle_go_on(text_toy: Path, folds: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    assert start_comparison(folded(text_toy), folder, StopsInside(at=5), jobs=1) is None
+    assert 0 < len(list(folder.glob("cells/*/result.json"))) < 12
+    with pytest.raises(ResumeError, match="something else"):
+        resume_comparison(folder, Silence(), folds=4)
+    assert resume_comparison(folder, Silence(), folds=3, jobs=1)
+    assert results(folder) == results(folds)
 
 
 # --- refusals --------------------------------------------------------------------------------------------

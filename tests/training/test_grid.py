@@ -192,6 +192,19 @@ def test_a_file_that_is_not_there_is_said_before_anything_runs(tmp_path: Path) -
 # --- the recipes of the cells ----------------------------------------------------------------------------
 
 
+def test_folds_are_for_classifiers_and_set_once(text_toy: Path, toy: Path) -> None:
+    own = ["data.test=none"]
+    grid = read_grid([str(text_toy / "texts.toml")], [*own, "train.lr=0.1,0.2"])
+    data = [recipe.data for recipe in load_cells(grid, folds=4)]
+    assert [(each.folds, each.fold) for each in data] == [(4, 1), (4, 1)]  # type: ignore[union-attr]
+    with pytest.raises(RecipeError, match="--folds: expected recipes of classifiers, got that of a tagger"):
+        load_cells(read_grid([str(toy / "toy.toml")], []), folds=4)
+    with pytest.raises(RecipeError, match=r"leave --set data\.folds and data\.fold away"):
+        load_cells(read_grid([str(text_toy / "texts.toml")], [*own, "data.fold=1,2"]), folds=4)
+    with pytest.raises(RecipeError, match=r"leave data\.test out \(--set data\.test=none\)"):
+        load_cells(read_grid([str(text_toy / "texts.toml")], []), folds=4)
+
+
 def test_every_cell_reads_its_values_as_train_does(toy: Path) -> None:
     grid = read_grid([str(toy / "toy.toml")], ['model.head.direct=[],["spelling"]', "data.test=none"])
     recipes = load_cells(grid)

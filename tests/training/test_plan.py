@@ -9,6 +9,7 @@ import pytest
 
 from gonie.errors import ResumeError
 from gonie.models.recipe import load_recipe
+from gonie.models.text_config import TextRecipe
 from gonie.training.grid import load_cells, read_grid
 from gonie.training.plan import CELLS, PLAN, Asked, Plan
 
@@ -36,6 +37,39 @@ def test_a_plan_comes_back_as_it_was_with_its_recipes(toy: Path, tmp_path: Path)
         assert recipe.train.seed == run.seed
         assert recipe.train.lr == recipes[run.cell].train.lr
         assert recipe.model == recipes[run.cell].model
+
+
+def test_folds_are_the_fastest_and_stand_in_the_recipes(text_toy: Path, tmp_path: Path) -> None:
+    asked = Asked((str(text_toy / "texts.toml"),), ("train.lr=0.1,0.2", "data.test=none"), seeds=2, folds=3)
+    recipes = load_cells(read_grid(asked.recipes, asked.changes), folds=3)
+    plan = Plan.of(asked, recipes, keep=False)
+    assert len(plan.runs) == 2 * 2 * 3
+    assert [(run.cell, run.seed, run.fold) for run in plan.runs[:4]] == [
+        (0, 1, 1),
+        (0, 1, 2),
+        (0, 1, 3),
+        (0, 2, 1),
+    ]
+    assert plan.runs[-1].folder == "2_lr=0.2_seed=2_fold=3"
+    plan.write(tmp_path, recipes)
+    assert Plan.read(tmp_path) == plan
+    for run in plan.runs:
+        recipe = load_recipe(tmp_path / CELLS / run.folder / "recipe.toml")
+        assert isinstance(recipe, TextRecipe)
+        assert (recipe.data.folds, recipe.data.fold, recipe.train.seed) == (3, run.fold, run.seed)
+
+
+def test_a_plan_of_an_earlier_gonie_is_read(toy: Path, tmp_path: Path) -> None:
+    """A comparison of days is not begun again for a new version."""
+    plan, recipes = planned(toy, "train.lr=0.1,0.2")
+    plan.write(tmp_path, recipes)
+    values = json.loads((tmp_path / PLAN).read_text("utf-8"))
+    values["format"] = 1
+    del values["asked"]["folds"]
+    for run in values["runs"]:
+        del run["fold"]
+    (tmp_path / PLAN).write_text(json.dumps(values), "utf-8")
+    assert Plan.read(tmp_path) == plan
 
 
 def test_the_plan_is_written_last(toy: Path, tmp_path: Path) -> None:

@@ -170,9 +170,12 @@ def outcome(folder: Path) -> dict[str, object]:
     }
     lines = (folder / "metrics.jsonl").read_text("utf-8").splitlines()
     metrics = [{k: v for k, v in json.loads(line).items() if k not in UNTIMED} for line in lines]
-    document = load(folder)("Anna Bert lives in Seoul . Nobody knows abcabc .")
-    tags = [(token.text, token.tag, token.score) for token in document.tokens]
-    return {**files, "metrics": metrics, "tags": tags, "report": (folder / "report.html").exists()}
+    return {
+        **files,
+        "metrics": metrics,
+        "answer": load(folder)("Anna Bert lives in Seoul . Nobody knows abcabc ."),
+        "report": (folder / "report.html").exists(),
+    }
 
 
 def differences(one: dict[str, object], other: dict[str, object]) -> list[str]:
@@ -471,6 +474,114 @@ def test_every_kind_of_run_resumes(
             start_run(settings, broken, Silent(dies_at=step))
         assert resume_run(broken, Silent())
         assert not differences(outcome(broken), outcome(tmp_path / "whole"))
+
+
+# --- classifiers -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def text_recipe(text_toy: Path) -> Path:
+    """A classifier with batch normalisation and a bag, a checkpoint after every step."""
+    path = text_toy / "often.toml"
+    text = (text_toy / "texts.toml").read_text("utf-8")
+    path.write_text(f"{text}average = 0.9\ncheckpoint_seconds = 1e-9\n", "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def unbroken_texts(text_recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    """What a classifier's run never killed left."""
+    folder = tmp_path_factory.mktemp("unbroken texts") / "run"
+    complete(train(text_recipe, folder))
+    found = outcome(folder)
+    assert "samples.jsonl" in found
+    tensors, _ = read_tensors(folder / "best.safetensors")
+    assert any(name.endswith("norm.variance") for name in tensors)
+    return found
+
+
+TEXT_KINDS: dict[str, tuple[str, ...]] = {
+    "batch norm and n-grams": (),
+    "two levels": (
+        "model.sentences.encoder.hidden=4",
+        "model.sentences.pooling.norm=batch",
+        'model.pooling.kinds=["attention", "max"]',
+    ),
+    "balanced, another optimiser": (
+        "model.head.weights=balanced",
+        "model.pooling.norm=layer",
+        "train.optimizer=nadam",
+        "train.average=0",
+    ),
+    "no dev file": ("data.dev=none", "data.holdout=0.2"),
+    "a fold": ("data.test=none", "data.folds=3", "data.fold=2"),
+    "n-grams alone": ("model.words=none", "model.encoder.kind=none"),
+    "mapped corpus": ("data.cache=CACHE",),
+}
+
+
+@pytest.mark.parametrize("changes", list(TEXT_KINDS.values()), ids=list(TEXT_KINDS))
+def test_every_kind_of_classifier_resumes(
+    changes: tuple[str, ...], text_recipe: Path, tmp_path: Path
+) -> None:
+    """Averages of batches and the rates of n-grams are in the checkpoint as well."""
+    settings = load_recipe(text_recipe, [c.replace("CACHE", str(tmp_path / "cache")) for c in changes])
+    assert start_run(settings, tmp_path / "whole", Silent())
+    for step in (2, 12):  # in the first epoch, and in a later one
+        broken = tmp_path / f"broken at {step}"
+        with pytest.raises(CrashError):
+            start_run(settings, broken, Silent(dies_at=step))
+        assert resume_run(broken, Silent())
+        assert not differences(outcome(broken), outcome(tmp_path / "whole"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "moment",
+    ["a checkpoint is named", "the best weights are named", "samples are named", "the bundle is written"],
+)
+def test_a_classifier_killed_and_resumed_is_the_one_never_killed(
+    moment: str, text_recipe: Path, tmp_path: Path, unbroken_texts: dict[str, object]
+) -> None:
+    moments = {
+        **MOMENTS,
+        "a checkpoint is named": at(r"os.rename .* .*last\.safetensors", 1, 20),
+        "the best weights are named": at(r"os.rename .* .*best\.safetensors", 1, 1),
+        "samples are named": at(r"os.rename .* .*samples\.jsonl", 1, 1),
+    }
+    out = tmp_path / "run"
+    assert moments[moment](text_recipe, out) == -signal.SIGKILL
+    go_on(text_recipe, out)
+    assert not differences(outcome(out), unbroken_texts)
+
+
+@pytest.mark.slow
+def test_a_wish_to_stop_a_classifier_saves_and_resumes(
+    text_recipe: Path, tmp_path: Path, unbroken_texts: dict[str, object]
+) -> None:
+    out = tmp_path / "run"
+    process = launch(train(text_recipe, out))
+    _wait(process, (out / "last.safetensors").exists)
+    process.send_signal(signal.SIGINT)
+    printed, complaints = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, complaints) == (130, "")
+    (command,) = re.findall(r"^ +gonie (train .* --resume)$", printed, re.MULTILINE)
+    complete(shlex.split(command))
+    assert not differences(outcome(out), unbroken_texts)
+
+
+@pytest.mark.parametrize("name", ["train.tsv", "dev.tsv"])
+def test_the_texts_must_be_the_same(gonie: Command, name: str, text_recipe: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "own"
+    shutil.copytree(text_recipe.parent, folder)
+    own = folder / "often.toml"
+    own.write_text(own.read_text("utf-8").replace(str(text_recipe.parent), str(folder)), "utf-8")
+    with pytest.raises(CrashError):
+        start_run(load_recipe(own), tmp_path / "run", Silent(dies_at=9))
+    text = (folder / name).read_text("utf-8")
+    (folder / name).write_text(text.replace("plot", "film", 1), "utf-8")
+    refused = gonie(*train(own, tmp_path / "run", resume=True))
+    assert refused.refused("changed since this run began", "--out")
 
 
 # --- what cannot be resumed ------------------------------------------------------------------------------

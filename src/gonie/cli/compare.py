@@ -27,6 +27,12 @@ def compare(
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Seeds for each cell, from train.seed on; 1 if not given.")
     ] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            min=2, help="Of classifiers: parts of the training file, each of them the test file once."
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for it; runs/compare-RECIPE, or the next free name, if not given."),
@@ -50,6 +56,8 @@ def compare(
 
       gonie compare lstm bilstm bilstm-crf --set data.vectors=none,glove.6B.50d.txt.gz --seeds 3
 
+      gonie compare subjectivity --set data.train=mine.tsv --set model.encoder.hidden=50,100 --folds 10
+
       gonie compare --out runs/compare-ner --resume
     """
     from gonie.cli.compare_display import CompareDisplay
@@ -71,10 +79,17 @@ def compare(
     with CompareDisplay() as display:
         if resume:
             result = resume_comparison(
-                folder, display, recipes=recipes or (), changes=settings, seeds=seeds, jobs=jobs, keep=keep
+                folder,
+                display,
+                recipes=recipes or (),
+                changes=settings,
+                seeds=seeds,
+                folds=folds,
+                jobs=jobs,
+                keep=keep,
             )
         else:
-            asked = Asked(tuple(recipes or ()), tuple(settings), seeds or 1)
+            asked = Asked(tuple(recipes or ()), tuple(settings), seeds or 1, folds or 0)
             result = start_comparison(asked, folder, display, jobs=jobs, keep=keep)
     if result is None:
         raise typer.Exit(130)

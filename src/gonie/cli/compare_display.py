@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gonie.training.cell import Advanced, Event
     from gonie.training.comparison import Comparison
     from gonie.training.outcome import Outcome
-    from gonie.training.plan import Plan
+    from gonie.training.plan import Plan, PlannedRun
 
 WIDE = 240  # off a terminal lines are as long as they are
 
@@ -58,13 +58,11 @@ class CompareDisplay:
     def begin(self, plan: Plan, *, done: int, jobs: int) -> None:
         """What is compared, then the bars."""
         grid = plan.grid
-        names = (grid.name(grid.cells[run.cell]) for run in plan.runs)
-        self._names = {
-            run.folder: f"{name} seed={run.seed}".strip() for run, name in zip(plan.runs, names, strict=True)
-        }
+        self._names = {run.folder: _run_name(grid.name(grid.cells[run.cell]), run) for run in plan.runs}
         self._total, self._done = len(plan.runs), done
         seeds = "1 seed" if plan.asked.seeds == 1 else f"{plan.asked.seeds} seeds"
-        many = f"{len(grid.cells):,} cells, {seeds} each, {jobs} at a time"
+        folds = f" on {plan.asked.folds} folds" if plan.asked.folds else ""
+        many = f"{len(grid.cells):,} cells, {seeds}{folds} each, {jobs} at a time"
         self._console.print(f"{many}; {done:,} of {self._total:,} runs are done already" if done else many)
         self._began = self._spoke = time.monotonic()
         if self._console.is_terminal:
@@ -178,6 +176,11 @@ class CompareDisplay:
         if self._whole is not None:
             self._progress.stop()
             self._whole = None
+
+
+def _run_name(cell: str, run: PlannedRun) -> str:
+    fold = f"fold={run.fold}" if run.fold else ""
+    return " ".join(part for part in (cell, f"seed={run.seed}", fold) if part)
 
 
 def _table(comparison: Comparison) -> Table:

@@ -162,7 +162,7 @@ class TrainConfig(Section):
     batch_tokens: Size = Field(default=1000, description="cells in a batch at most, padding counted")
     batch_sentences: Size | Literal["auto"] = Field(
         default="auto",
-        description="sentences in a batch at most; auto is a hundredth of all, but from 4 to 32",
+        description="sentences, or texts, in a batch at most; auto is a hundredth of all, but from 4 to 32",
     )
     optimizer: Literal["sgd", "adam", "adamw", "nadam", "per-window"] = Field(
         default="adam",
@@ -213,6 +213,6 @@ class TrainConfig(Section):
     score_train: int = Field(
         default=0,
         ge=0,
-        description="training sentences to score after each epoch, for curves that show overfitting; "
-        "0 for none",
+        description="training sentences, or texts, to score after each epoch, for curves that show "
+        "overfitting; 0 for none",
     )

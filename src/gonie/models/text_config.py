@@ -64,7 +64,9 @@ class TextDataConfig(CorpusConfig):
                 f"expected a fold from 1 to folds, of at least 2, got {self.fold} of {self.folds}"
             )
         if self.test is not None:
-            raise ValueError("data.folds takes its test texts from the training file: leave data.test out")
+            raise ValueError(
+                "folds take the test texts from the training file: leave data.test out (--set data.test=none)"
+            )
         return self
 
 

@@ -1,7 +1,7 @@
 """A comparison from what was asked to its table and figure: start it, resume it, report.
 
     compare.json             what was asked (see plan.py)
-    cells/NAME/              a run folder for each cell and seed, with result.json once it is done
+    cells/NAME/              a run folder for each cell, seed and fold, with result.json once it is done
     results.json             every score, spread, p and curve
     table.md, table.tsv      a row a cell
     curves.png, curves.svg   scores by value and by epoch
@@ -63,7 +63,7 @@ def start_comparison(
 
     Every cell's recipe is checked and the first one's files are read before anything is made.
     """
-    recipes = load_cells(read_grid(asked.recipes, asked.changes))
+    recipes = load_cells(read_grid(asked.recipes, asked.changes), folds=asked.folds)
     _choose_jobs(recipes, jobs)
     _refuse_taken(folder)
     plan = Plan.of(asked, recipes, keep=keep)
@@ -88,13 +88,19 @@ def resume_comparison(
     recipes: Sequence[str] = (),
     changes: Sequence[str] = (),
     seeds: int | None = None,
+    folds: int | None = None,
     jobs: int | None = None,
     keep: bool = False,
 ) -> Comparison | None:
     """Go on with the comparison in ``folder``; what is asked again must be what it began with."""
     plan = Plan.read(folder)
     began = plan.asked
-    again = Asked(tuple(recipes) or began.recipes, tuple(changes) or began.changes, seeds or began.seeds)
+    again = Asked(
+        tuple(recipes) or began.recipes,
+        tuple(changes) or began.changes,
+        seeds or began.seeds,
+        folds or began.folds,
+    )
     if again != began or (keep and not plan.keep):  # the weights of cells that are done are gone
         raise ResumeError(
             f"{folder / PLAN}: the command asks for something else than the comparison began with. "
@@ -196,6 +202,7 @@ def _rows(plan: Plan, folder: Path) -> list[Row]:
                 values=cell.values,
                 folders=tuple(f"{CELLS}/{run.folder}" for run in runs),
                 seeds=tuple(run.seed for run in runs),
+                folds=tuple(run.fold for run in runs if run.fold),
                 outcomes=tuple(outcome for outcome in outcomes if outcome is not None),
             )
         )

@@ -14,7 +14,7 @@ from gonie.training.outcome import Failure, Outcome, Scores
 
 @dataclass(frozen=True)
 class Spread:
-    """The mean over seeds, and their standard deviation where there are several."""
+    """The mean over runs, and their standard deviation where there are several."""
 
     mean: float
     sd: float | None
@@ -34,7 +34,10 @@ class Spread:
 
 @dataclass(frozen=True)
 class Row:
-    """One cell: its values on the axes, how each of its seeds ended, and how it stands to the best cell."""
+    """One cell: its values on the axes, how each of its runs ended, and how it stands to the best cell.
+
+    A run is a seed, or a seed and a fold; ``seeds`` and ``folds`` are theirs, in order.
+    """
 
     name: str
     values: tuple[str, ...]
@@ -43,10 +46,11 @@ class Row:
     outcomes: tuple[Outcome, ...]
     best: bool = False
     p: float | None = None  # that it is as good as the best; None for the best and where it cannot be paired
+    folds: tuple[int, ...] = ()  # none without folds
 
     @property
     def scores(self) -> list[Scores]:
-        """Of the seeds that came to their end."""
+        """Of the runs that came to their end."""
         return [outcome for outcome in self.outcomes if isinstance(outcome, Scores)]
 
     @property
@@ -61,7 +65,7 @@ class Row:
 
     @property
     def train(self) -> Spread | None:
-        """Score on training sentences."""
+        """Score on training examples."""
         return Spread.of([scores.train for scores in self.scores])
 
     @property
@@ -81,19 +85,22 @@ class Row:
 
     @property
     def gap(self) -> float | None:
-        """By how much the score on training sentences is above that on dev."""
+        """By how much the score on training examples is above that on dev."""
         return None if self.train is None or self.dev is None else self.train.mean - self.dev.mean
 
     def to_json(self) -> dict[str, Any]:
         """Scores as fractions; each run with its curve."""
         spreads = {name: getattr(self, name) for name in ("dev", "train", "test", "best_epoch", "seconds")}
-        runs = zip(self.folders, self.seeds, self.outcomes, strict=True)
+        folds: list[dict[str, int]] = [{"fold": fold} for fold in self.folds] or [{}] * len(self.seeds)
+        runs = zip(self.folders, self.seeds, folds, self.outcomes, strict=True)
         return {
             "values": list(self.values),
             **{name: spread and spread.to_json() for name, spread in spreads.items()},
             "best": self.best,
             "p": self.p,
-            "runs": [{"folder": folder, "seed": seed, **_run_json(run)} for folder, seed, run in runs],
+            "runs": [
+                {"folder": folder, "seed": seed, **fold, **_run_json(run)} for folder, seed, fold, run in runs
+            ],
         }
 
 
@@ -115,7 +122,7 @@ class Comparison:
     ) -> Comparison:
         """Choose the best row by its dev mean, the first of equals, and test the others against it.
 
-        ``tested`` is told how many rows are done: over many sentences each takes a moment.
+        ``tested`` is told how many rows are done: over many examples each takes a moment.
         """
         best = max(rows, key=lambda row: row.dev.mean if row.dev else -1.0)
         if best.dev is None:
@@ -143,8 +150,18 @@ class Comparison:
         return sorted({scores.metric for row in self.rows for scores in row.scores})
 
     @property
+    def seeds(self) -> int:
+        """How many seeds a cell was trained with."""
+        return max((len(set(row.seeds)) for row in self.rows), default=0)
+
+    @property
+    def folds(self) -> int:
+        """How many folds there are; 0 if the data has its own test file, or none."""
+        return max((fold for row in self.rows for fold in row.folds), default=0)
+
+    @property
     def tested_on(self) -> str:
-        """The sentences that p is about."""
+        """The split that p is about."""
         return "test" if any(row.test for row in self.rows) else "dev"
 
     @property
@@ -163,6 +180,8 @@ class Comparison:
         return {
             "metric": self.metric,
             "tested_on": self.tested_on,
+            "seeds": self.seeds,
+            "folds": self.folds,
             "axes": axes,
             "cells": [row.to_json() for row in self.rows],
         }

@@ -18,8 +18,8 @@ from gonie.models.recipe import Recipe, load_recipe, missing_files, with_absolut
 RECIPE = "recipe"
 """The key of the axis that several recipes make."""
 
-CURVE_SENTENCES = 1000
-"""Training sentences that a cell scores after each epoch, unless its recipe says."""
+CURVE_EXAMPLES = 1000
+"""Training sentences, or texts, that a cell scores after each epoch, unless its recipe says."""
 
 LONGEST_NAME = 48
 CLOSING = {"[": "]", "{": "}", "(": ")"}
@@ -64,13 +64,14 @@ class Grid:
         named = zip(self.axes, cell.values, strict=True)
         return " ".join(f"{axis.label}={value}" for axis, value in named)
 
-    def folder(self, number: int, seed: int) -> str:
+    def folder(self, number: int, seed: int, fold: int = 0) -> str:
         """A file name for a run of the cell with this number: short, readable, and no other run's."""
         named = zip(self.axes, self.cells[number].values, strict=True)
         parts = [f"{axis.label}={_last_part(value)}" for axis, value in named]
         text = re.sub(r"[^\w.=+-]+", "-", "_".join(parts))[:LONGEST_NAME]
         place = str(number + 1).zfill(len(str(len(self.cells))))
-        return "_".join(part for part in (place, text, f"seed={seed}") if part)
+        ends = (f"seed={seed}", f"fold={fold}" if fold else "")
+        return "_".join(part for part in (place, text, *ends) if part)
 
 
 def _last_part(value: str) -> str:
@@ -157,17 +158,17 @@ def _after_quote(text: str, at: int) -> int:
     return at + 1
 
 
-def load_cells(grid: Grid) -> list[Recipe]:
+def load_cells(grid: Grid, *, folds: int = 0) -> list[Recipe]:
     """The recipe of every cell, files by their full path; all that is wrong with any is said together.
 
-    A cell trains on one thread, so that many run side by side, and scores some training sentences, so that
-    overfitting is seen; both unless the recipe says otherwise.
+    A cell trains on one thread, so that many run side by side, and scores some training examples, so that
+    overfitting is seen; both unless the recipe says otherwise. With ``folds``, each is a recipe of the first.
     """
     recipes: list[Recipe] = []
     problems: dict[str, list[Cell]] = {}
     for cell in grid.cells:
         try:
-            recipe = load_recipe(cell.recipe, cell.changes)
+            recipe = _load_folded(cell, folds) if folds else load_recipe(cell.recipe, cell.changes)
             found = missing_files(recipe)
             recipes.append(_with_defaults(with_absolute_paths(recipe)))
         except RecipeError as error:
@@ -179,8 +180,19 @@ def load_cells(grid: Grid) -> list[Recipe]:
     return recipes
 
 
+def _load_folded(cell: Cell, folds: int) -> Recipe:
+    """The recipe of a cell with its training file cut into folds, which only a classifier's knows."""
+    if load_recipe(cell.recipe, cell.changes).task != "classify":
+        raise RecipeError(
+            ["--folds: expected recipes of classifiers, got that of a tagger; compare it without --folds"],
+        )
+    if any(change.partition("=")[0].strip() in ("data.folds", "data.fold") for change in cell.changes):
+        raise RecipeError(["--folds trains on every fold; leave --set data.folds and data.fold away"])
+    return load_recipe(cell.recipe, [*cell.changes, f"data.folds={folds}", "data.fold=1"])
+
+
 def _with_defaults(recipe: Recipe) -> Recipe:
-    defaults = {"threads": 1, "score_train": CURVE_SENTENCES}
+    defaults = {"threads": 1, "score_train": CURVE_EXAMPLES}
     ours = {key: value for key, value in defaults.items() if key not in recipe.train.model_fields_set}
     return recipe.model_copy(update={"train": recipe.train.model_copy(update=ours)})
 

@@ -36,9 +36,9 @@ class Step:
 
 @dataclass(frozen=True)
 class Epoch:
-    """One pass over the data: mean loss a sentence, the dev score, and whether it is the best so far.
+    """One pass over the data: mean loss an example, the dev score, and whether it is the best so far.
 
-    ``train_score`` is the same score on training sentences, where that was asked for; ``dev_seconds`` is the
+    ``train_score`` is the same score on training examples, where that was asked for; ``dev_seconds`` is the
     time that all scoring took.
     """
 
@@ -65,7 +65,7 @@ def train(
     """Train ``model`` from where ``state`` stands until the epochs or the patience are used up.
 
     ``evaluate`` gives the dev score of the model as it is then (with its averaged weights in place), and
-    ``evaluate_train``, which decides nothing, its score on training sentences.
+    ``evaluate_train``, which decides nothing, its score on training examples.
     """
     progress = state.progress
     update = build_update(config, model, examples, state.optimizer)
@@ -98,10 +98,10 @@ def train(
         yield done
 
 
-def batch_size(config: TrainConfig, sentences: int) -> int:
-    """How many sentences a batch holds at most: of few in all, few, so that there are steps enough."""
+def batch_size(config: TrainConfig, examples: int) -> int:
+    """How many examples a batch holds at most: of few in all, few, so that there are steps enough."""
     if config.batch_sentences == "auto":
-        return min(max(sentences // 100, 4), 32)
+        return min(max(examples // 100, 4), 32)
     return config.batch_sentences
 
 

@@ -1,4 +1,7 @@
-"""What a comparison is to train, as compare.json keeps it: what was asked, and a run a cell and seed."""
+"""What a comparison is to train, as compare.json keeps it: what was asked, and a run a cell, seed and fold.
+
+Format 1 knew no folds; a comparison begun by it goes on as one without.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,8 @@ from gonie.models.recipe import Recipe, write_recipe
 from gonie.training.grid import Grid, read_grid
 
 PLAN, CELLS, RECIPE = "compare.json", "cells", "recipe.toml"
-FORMAT = 1
+FORMAT, FORMATS = 2, (1, 2)
+"""The one that is written, and those that are read."""
 
 
 @dataclass(frozen=True)
@@ -24,15 +28,24 @@ class Asked:
     recipes: tuple[str, ...]
     changes: tuple[str, ...]
     seeds: int
+    folds: int = 0
+    """Parts of the training file, each of which is the test file once; 0 for the recipe's own test file."""
 
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One seed of one cell, and the name of its folder."""
+    """One seed of one cell, on one fold where there are folds (from 1), and the name of its folder."""
 
     folder: str
     cell: int
     seed: int
+    fold: int = 0
+
+    def recipe(self, cell: Recipe) -> Recipe:
+        """The recipe of its cell with its seed and its fold."""
+        train = cell.train.model_copy(update={"seed": self.seed})
+        data = cell.data.model_copy(update={"fold": self.fold} if self.fold else {})
+        return cell.model_copy(update={"train": train, "data": data})
 
 
 @dataclass(frozen=True)
@@ -45,12 +58,14 @@ class Plan:
 
     @classmethod
     def of(cls, asked: Asked, recipes: Sequence[Recipe], *, keep: bool) -> Plan:
-        """A run for every cell, whose recipes are given, and for as many seeds as are asked for."""
+        """A run for every cell, whose recipes are given, and for as many seeds and folds as are asked for."""
         grid = read_grid(asked.recipes, asked.changes)
+        folds = range(1, asked.folds + 1) if asked.folds else (0,)
         runs = (
-            PlannedRun(grid.folder(cell, seed), cell, seed)
+            PlannedRun(grid.folder(cell, seed, fold), cell, seed, fold)
             for cell, recipe in enumerate(recipes)
             for seed in range(recipe.train.seed, recipe.train.seed + asked.seeds)
+            for fold in folds
         )
         return cls(asked, keep, tuple(runs))
 
@@ -66,11 +81,9 @@ class Plan:
         the recipes it was made from.
         """
         for run in self.runs:
-            recipe = recipes[run.cell]
-            seeded = recipe.train.model_copy(update={"seed": run.seed})
             place = folder / CELLS / run.folder
             place.mkdir(parents=True, exist_ok=True)
-            atomic_write(place / RECIPE, write_recipe(recipe.model_copy(update={"train": seeded})))
+            atomic_write(place / RECIPE, write_recipe(run.recipe(recipes[run.cell])))
         atomic_write(
             folder / PLAN, json.dumps({"format": FORMAT, **asdict(self)}, ensure_ascii=False, indent=1)
         )
@@ -81,7 +94,7 @@ class Plan:
         path = folder / PLAN
         try:
             values = json.loads(path.read_bytes())
-            if values["format"] != FORMAT:
+            if values["format"] not in FORMATS:
                 raise ValueError(f"format {values['format']}, where this gonie knows {FORMAT}")
             return cls._from_json(values)
         except OSError as error:
@@ -97,8 +110,9 @@ class Plan:
     @classmethod
     def _from_json(cls, values: dict[str, Any]) -> Plan:
         asked = values["asked"]
+        recipes, changes = tuple(asked["recipes"]), tuple(asked["changes"])
         return cls(
-            asked=Asked(tuple(asked["recipes"]), tuple(asked["changes"]), int(asked["seeds"])),
+            asked=Asked(recipes, changes, int(asked["seeds"]), int(asked.get("folds", 0))),
             keep=bool(values["keep"]),
             runs=tuple(PlannedRun(**run) for run in values["runs"]),
         )

@@ -48,7 +48,7 @@ class State:
     optimizer: Optimizer
     average: Average
     progress: Progress
-    loss: Tensor  # () summed over the sentences of this epoch so far; stays on the device
+    loss: Tensor  # () summed over the examples of this epoch so far; stays on the device
     fingerprint: str  # of what was trained on; a run is resumed only over the same
 
     def save(self, path: Path) -> None:

@@ -20,7 +20,7 @@ def header(comparison: Comparison) -> list[str]:
 
 
 def cells(comparison: Comparison, row: Row) -> list[str]:
-    """A row as text: scores in percent with their spread over seeds."""
+    """A row as text: scores in percent with their spread over seeds and folds."""
     scores = [row.dev, *(getattr(row, name) for name in ("train", "test") if _has(comparison, name))]
     return [
         *row.values,
@@ -33,12 +33,14 @@ def cells(comparison: Comparison, row: Row) -> list[str]:
 
 def note(comparison: Comparison) -> str:
     """What the columns mean."""
-    several = any(len(row.seeds) > 1 for row in comparison.rows)
-    spread = "mean ± standard deviation over seeds; " if several else ""
+    runs = {"folds": comparison.folds, "seeds": comparison.seeds}
+    several = " and ".join(f"{number} {name}" for name, number in runs.items() if number > 1)
+    spread = f"mean ± standard deviation over {several}; " if several else ""
+    data = f"the {comparison.tested_on} data{' of all folds' if comparison.folds else ''}"
     return (
-        f"Scores in percent; {spread}p: chance of a difference from the best cell as large as on these "
-        f"{comparison.tested_on} sentences, were both equally good (paired approximate randomisation, "
-        f"{SHUFFLES:,} shuffles, not corrected for the number of cells)."
+        f"Scores in percent; {spread}p: chance of a difference from the best cell as large as on {data}, "
+        f"were both equally good (paired approximate randomisation, {SHUFFLES:,} shuffles, not corrected for "
+        "the number of cells)."
     )
 
 
@@ -73,7 +75,7 @@ def tsv(comparison: Comparison) -> str:
     measured = ("dev", "train", "test", "best_epoch", "seconds")
     names = [axis.key for axis in comparison.axes]
     names += [name for measure in measured for name in (measure, f"{measure}_sd")]
-    lines = [[*names, "p", "best", "seeds", "failed"]]
+    lines = [[*names, "p", "best", "seeds", "folds", "failed"]]
     for row in comparison.rows:
         spreads: list[Spread | None] = [getattr(row, measure) for measure in measured]
         numbers = [number for s in spreads for number in ((s.mean, s.sd) if s else (None, None))]
@@ -82,7 +84,8 @@ def tsv(comparison: Comparison) -> str:
                 *row.values,
                 *("" if number is None else repr(number) for number in (*numbers, row.p)),
                 str(int(row.best)),
-                str(len(row.seeds)),
+                str(len(set(row.seeds))),
+                str(len(set(row.folds))),
                 str(len(row.failures)),
             ]
         )
@@ -100,7 +103,7 @@ def _percent(spread: Spread | None) -> str:
 
 
 def _standing(row: Row) -> str:
-    """p, or why there is none, and how many seeds it is without."""
+    """p, or why there is none, and how many runs it is without."""
     if not row.scores:
         return "failed"
     p = BEST if row.best else NOTHING if row.p is None else f"{row.p:.3f}" if row.p >= 0.001 else "<0.001"

@@ -28,7 +28,16 @@ from gonie.errors import InputError, RecipeError
 from gonie.metrics.novelty import SeenMentions
 from gonie.models.recipe import locate
 from gonie.models.tag_config import TagDataConfig, TagRecipe
-from gonie.training.word_data import Note, build_extractors, fit_encoding, pretrained_table, tell, vectors_of
+from gonie.training.word_data import (
+    Note,
+    build_extractors,
+    fit_encoding,
+    pretrained_table,
+    sampled,
+    tell,
+    tell_unmet,
+    vectors_of,
+)
 
 MOST_TAGS = 4000
 """More are words or line numbers of a file taken for tags; a chain over them would fill the memory."""
@@ -177,7 +186,8 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     for name, cut in ((data.train, pieces.cut), (data.partial, more.cut)):
         if cut:
             note(f"{name}: {cut} sentences longer than {data.max_tokens} tokens cut into pieces")
-    _tell_unknown_labels({"dev": dev, "test": test or []}, encoding, note)
+    held = {"dev": dev, "test": test or []}
+    tell_unmet({name: _tags(part) for name, part in held.items()}, encoding.label_ids, note)
     return TagData(
         encoding=encoding,
         tokenizer=splitter,
@@ -189,7 +199,7 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
         labels=labels,
         options=None if part is None else sets.table(),
         sentences=train,
-        sample=_sample(train, recipe.train.score_train),
+        sample=sampled(train, recipe.train.score_train),
     )
 
 
@@ -266,6 +276,10 @@ def _read(name: str, stream: TagStream, note: Note) -> list[Sentence]:
     return sentences
 
 
+def _tags(sentences: Iterable[Sentence]) -> Iterator[str]:
+    return (tag for sentence in sentences for tag in sentence.tags or ())
+
+
 def read_options(data: TagDataConfig, splitter: Tokenizer) -> ReadOptions:
     """How the recipe says its files are to be read."""
     return ReadOptions(
@@ -319,20 +333,3 @@ def _hold_out(stream: TagStream, recipe: TagRecipe, note: Note) -> tuple[Iterabl
         return stream, list(stream)
     note(f"no dev file: {len(dev)} sentences of {recipe.data.train} are held out (data.holdout = {share})")
     return train, dev
-
-
-def _sample(train: Iterable[Sentence], number: int) -> tuple[Sentence, ...]:
-    """``number`` training sentences evenly spaced over the whole stream, or all where there are fewer."""
-    if not number:
-        return ()
-    total = sum(1 for _ in train)
-    chosen = {at * total // number for at in range(number)}
-    return tuple(sentence for at, sentence in enumerate(train) if at in chosen)
-
-
-def _tell_unknown_labels(parts: dict[str, list[Sentence]], encoding: Encoding, note: Note) -> None:
-    for name, sentences in parts.items():
-        unknown = Counter(t for s in sentences for t in s.tags or () if t not in encoding.label_ids)
-        if unknown:
-            listed = ", ".join(f"{tag} ({times})" for tag, times in unknown.most_common(8))
-            note(f"{name}: {len(unknown)} labels never met in training, which cannot be predicted: {listed}")

@@ -18,17 +18,28 @@ from gonie.data.corpus import FolderSink, MemorySink
 from gonie.data.ngrams import Bag, NGrams
 from gonie.data.passages import Passage, Passages
 from gonie.data.report import Report
-from gonie.data.schemes import Scheme
+from gonie.data.schemes import PLAIN
 from gonie.data.text_corpus import TextCorpus
 from gonie.data.text_encoding import TextEncoding
 from gonie.data.texts.source import TextSource
-from gonie.data.texts.text import Text, TextOptions, count_labels
+from gonie.data.texts.text import Text, count_labels
 from gonie.data.tokenize import tokenizer
+from gonie.data.types import Sentence
 from gonie.data.vectors import Pretrained
 from gonie.errors import InputError
 from gonie.models.recipe import locate
 from gonie.models.text_config import BagConfig, TextDataConfig, TextRecipe
-from gonie.training.word_data import Note, build_extractors, fit_encoding, pretrained_table, tell, vectors_of
+from gonie.runtime.text_options import text_options
+from gonie.training.word_data import (
+    Note,
+    build_extractors,
+    fit_encoding,
+    pretrained_table,
+    sampled,
+    tell,
+    tell_unmet,
+    vectors_of,
+)
 
 MOST_LABELS = 4000
 """More are texts or ids of a table taken for labels."""
@@ -106,8 +117,7 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
     passages = passages_of(recipe)
     cut = CutTexts(train, passages, note)
     vectors = vectors_of(data)
-    sentences = _Sentences(cut)
-    words, _ = fit_encoding(recipe, sentences, Scheme(kind="plain"), vectors, build_extractors(recipe))
+    words, _ = fit_encoding(recipe, _Sentences(cut), PLAIN, vectors, build_extractors(recipe))
     bag = fit_bag(recipe.model.bag, (passage.running for passage in cut)) if recipe.model.bag else None
     encoding = TextEncoding(
         passages=passages,
@@ -121,7 +131,8 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
     sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
     corpus = encoding.encode_passages(cut, sink=sink)
     tell(f"{data.train}, to train on", cut.report, note)
-    _tell_unknown_labels({"dev": dev, "test": test}, labels, note)
+    held = {"dev": dev, "test": test}
+    tell_unmet({name: count_labels(part).elements() for name, part in held.items()}, labels, note)
     return TextData(
         encoding=encoding,
         train=corpus,
@@ -129,7 +140,7 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
         test=test,
         pretrained=pretrained_table(vectors, words, recipe.train.seed, note),
         labels=labels,
-        sample=_sample(train, recipe.train.score_train),
+        sample=sampled(train, recipe.train.score_train),
     )
 
 
@@ -149,17 +160,6 @@ def what_texts_read(recipe: TextRecipe) -> str:
         "seed": recipe.train.seed if data.dev is None or data.vectors else None,
     }
     return json.dumps(read)
-
-
-def text_options(data: TextDataConfig) -> TextOptions:
-    """How the recipe says its files are to be read."""
-    return TextOptions(
-        format=data.format,
-        text_column=data.text_column,
-        label_column=data.label_column,
-        label_separator=data.label_separator,
-        marks=tuple(data.marks),
-    )
 
 
 def passages_of(recipe: TextRecipe) -> Passages:
@@ -187,12 +187,13 @@ class _Sentences:
     def __init__(self, cut: CutTexts) -> None:
         self._cut = cut
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Sentence]:
         return (sentence for passage in self._cut for sentence in passage.sentences)
 
 
 def _read(name: str, data: TextDataConfig, note: Note) -> list[Text]:
-    source = TextSource(locate(name), text_options(data))
+    options = text_options({"data": data.model_dump(mode="json")}, format=data.format)
+    source = TextSource(locate(name), options)
     texts = list(source)
     tell(name, source.report, note)
     return texts
@@ -206,6 +207,8 @@ def _split(
     test: Sequence[Text] = () if data.test is None else _read(data.test, data, note)
     if data.folds:
         parts = splits.folds([text.labels for text in texts], number=data.folds, seed=FOLD_SEED)
+        for line in parts.notes:
+            note(f"{data.train}: {line}")
         fold = parts.splits[data.fold - 1]
         note(f"fold {data.fold} of {data.folds}: {len(fold.held):,} texts of {data.train} are the test texts")
         texts, test = [texts[row] for row in fold.train], [texts[row] for row in fold.held]
@@ -242,19 +245,3 @@ def _checked_labels(data: TextDataConfig, texts: Sequence[Text]) -> Counter[str]
             fix="Name the label's column: --set data.label_column=NAME",
         )
     return labels
-
-
-def _tell_unknown_labels(parts: dict[str, Sequence[Text]], known: Counter[str], note: Note) -> None:
-    for name, texts in parts.items():
-        unknown = Counter(label for text in texts for label in text.labels if label not in known)
-        if unknown:
-            listed = ", ".join(f"{label} ({times})" for label, times in unknown.most_common(8))
-            note(f"{name}: {len(unknown)} labels never met in training, which cannot be predicted: {listed}")
-
-
-def _sample(texts: Sequence[Text], number: int) -> Sequence[Text]:
-    """``number`` training texts evenly spaced over all, or all where there are fewer."""
-    if not number:
-        return ()
-    chosen = sorted({at * len(texts) // number for at in range(number)})
-    return [texts[at] for at in chosen]

@@ -75,7 +75,7 @@ class TextJob:
             folder=folder,
             samples=self.data.dev[:PROVED],
             temperature=self.judge(model, "dev").temperature(),
-            recipe=self.recipe.model_dump(mode="json", exclude_none=True),
+            recipe=self._told_recipe().model_dump(mode="json", exclude_none=True),
         )
 
     def evaluate(self, bundle: Path, split: Split) -> ClassEvaluation:
@@ -115,9 +115,17 @@ class TextJob:
     def _record(self, text: Text) -> str:
         """A text as one line of JSON, its marks in it, to be read by the recipe's own columns."""
         data = self.recipe.data
-        label = (data.label_separator or " ").join(text.labels)
-        record = {data.text_column: with_marks(text.text, text.marks), data.label_column: label}
+        labels = list(text.labels) if data.label_separator else text.labels[0]
+        record = {data.text_column: with_marks(text.text, text.marks), data.label_column: labels}
         return json.dumps(record, ensure_ascii=False)
+
+    def _told_recipe(self) -> TextRecipe:
+        """The recipe with the marks that the texts have, which some formats bring without being asked."""
+        if self.recipe.data.marks:
+            return self.recipe
+        met = sorted({mark.label for text in self.data.dev for mark in text.marks})
+        data = self.recipe.data.model_copy(update={"marks": met})
+        return self.recipe.model_copy(update={"data": data})
 
     def _texts(self, split: Split) -> Sequence[Text]:
         return {"dev": self.data.dev, "test": self.data.test, "sample": self.data.sample}[split]

@@ -1,4 +1,4 @@
-"""What a step of training does: look at some sentences, and make the model better at them."""
+"""What a step of training does: look at some examples, and make the model better at them."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Update(Protocol):
     """The role. Random choices come from torch's generator, which the caller has seeded."""
 
     batches: Batches
-    """How an epoch is cut: lengths, most cells and most sentences to batches of rows."""
+    """How an epoch is cut: lengths, most cells and most examples to batches of rows."""
 
     def __call__(self, rows: NDArray[np.int64], *, rate: float) -> Tensor:
-        """Learn from the sentences ``rows`` at this rate; their mean loss before it, penalties apart. ()"""
+        """Learn from the examples ``rows`` at this rate; their mean loss before it, penalties apart. ()"""
         ...
 
 
@@ -59,12 +59,12 @@ class GradientUpdate:
         self._device = self._parameters[0].device
 
     def __call__(self, rows: NDArray[np.int64], *, rate: float) -> Tensor:
-        """Learn from the sentences ``rows``."""
+        """Learn from the examples ``rows``."""
         batch = to_tensors(self._examples.batch(rows), self._device)
         with _precision(self._config, self._device):
             loss = self._model.loss(batch)
         cost = loss
-        if self._config.l2:  # a sentence's share of λ/2 ‖W‖², as the loss is a sentence's share of the whole
+        if self._config.l2:  # an example's share of λ/2 ‖W‖², as the loss is one's share of the whole
             cost = loss + self._config.l2 / (2 * len(self._examples)) * self._model.squares()
         self._optimizer.zero_grad(set_to_none=True)
         with torch.autograd.set_multithreading_enabled(False):  # one device: its own thread only costs time

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping
+from typing import TypeVar
 
 import numpy as np
 
@@ -25,6 +26,9 @@ from gonie.models.tag_config import TagRecipe
 Note = Callable[[str], None]
 
 SHOWN_SPANS = 5  # gold spans without tokens of their own that are named before training
+SHOWN_LABELS = 8  # labels that training has not met
+
+Example = TypeVar("Example")
 
 
 def vectors_of(data: CorpusConfig) -> Vectors | None:
@@ -92,6 +96,24 @@ def build_extractors(
         "morphemes": MorphemeFeatures,
     }
     return [makers[group]() for group in recipe.model.groups]
+
+
+def tell_unmet(parts: Mapping[str, Iterable[str]], known: Container[str], note: Note) -> None:
+    """Say which labels of the examples to be scored, by split, training has not met."""
+    for name, labels in parts.items():
+        unmet = Counter(label for label in labels if label not in known)
+        if unmet:
+            listed = ", ".join(f"{label} ({times})" for label, times in unmet.most_common(SHOWN_LABELS))
+            note(f"{name}: {len(unmet)} labels never met in training, which cannot be predicted: {listed}")
+
+
+def sampled(examples: Iterable[Example], number: int) -> tuple[Example, ...]:
+    """``number`` examples evenly spaced over the whole stream, or all where there are fewer."""
+    if not number:
+        return ()
+    total = sum(1 for _ in examples)
+    chosen = {at * total // number for at in range(number)}
+    return tuple(example for at, example in enumerate(examples) if at in chosen)
 
 
 def tell(name: str, report: Report, note: Note) -> None:

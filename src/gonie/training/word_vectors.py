@@ -25,6 +25,7 @@ from gonie.models.checkpoint import load_weights
 from gonie.models.recipe import load_recipe
 from gonie.models.tag_config import TagRecipe
 from gonie.models.tagger import Tagger
+from gonie.models.trained import need_run
 from gonie.models.word_table import word_table
 from gonie.training.fit import fresh_model
 from gonie.training.folder import RunFolder
@@ -106,15 +107,8 @@ class WordVectors:
 
 def read_word_vectors(folder: Path, note: Note) -> WordVectors:
     """The word vectors of a run, before and after training; ``note`` is told of what is being read."""
+    need_run(folder)
     run = RunFolder(folder)
-    lacking = [path.name for path in (run.recipe, run.encoding, run.best) if not path.is_file()]
-    if lacking:
-        raise InputError(
-            path=folder,
-            expected="the folder of a training run",
-            got=f"one without {', '.join(lacking)}",
-            fix="Name a folder that `gonie train` has left",
-        )
     recipe = load_recipe(run.recipe)
     if not isinstance(recipe, TagRecipe) or recipe.model.words is None:
         raise InputError(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from gonie.data.texts.marks import cut_marks, mark_words
+from gonie.data.texts.marks import cut_marks, mark_words, with_marks
 from gonie.data.types import Span
 from gonie.errors import InputError
 
@@ -53,3 +53,29 @@ def test_writing_marks_and_cutting_them_gives_the_text_back(pieces: list[tuple[s
         (name, piece) for piece, name in pieces if name
     )
     assert all(text[mark.start : mark.end] == mark.text for mark in marks)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.one_of(st.text("xy ", max_size=2), st.sampled_from([*mark_words("a"), *mark_words("b")])),
+        max_size=12,
+    )
+)
+def test_what_was_cut_is_written_back_and_cut_alike(pieces: list[str]) -> None:
+    """Marks that nest, cross, touch, hold nothing or the very same stretch, of one name or of two."""
+    try:
+        text, marks = cut_marks("".join(pieces), ("a", "b"))
+    except InputError:
+        reject()
+    assert cut_marks(with_marks(text, marks), ("a", "b")) == (text, marks)
+
+
+@pytest.mark.parametrize(
+    ("written", "labels"),
+    [("<a><b>x</b></a>", "ab"), ("<b><a>x</b></a>", "ba"), ("<b></b><a></a>", "ba"), ("x<a></a>", "a")],
+)
+def test_marks_of_the_same_stretch_come_as_they_open(written: str, labels: str) -> None:
+    text, marks = cut_marks(written, ("a", "b"))
+    assert "".join(mark.label for mark in marks) == labels
+    assert cut_marks(with_marks(text, marks), ("a", "b")) == (text, marks)

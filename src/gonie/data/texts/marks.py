@@ -23,26 +23,26 @@ def cut_marks(
     if not names:
         return text, ()
     pieces: list[str] = []
-    opened: dict[str, list[int]] = {}
-    ranges: list[tuple[int, int, str]] = []
+    opened: dict[str, list[tuple[int, int]]] = {}  # where, and as which of all marks
+    ranges: list[tuple[int, int, int, str]] = []  # start, -end, which of all marks, name
     at = length = 0
-    for match in re.finditer(f"<(/?)({'|'.join(map(re.escape, names))})>", text):
+    for number, match in enumerate(re.finditer(f"<(/?)({'|'.join(map(re.escape, names))})>", text)):
         pieces.append(text[at : match.start()])
         length += len(pieces[-1])
         at = match.end()
         closing, name = match.groups()
         if not closing:
-            opened.setdefault(name, []).append(length)
+            opened.setdefault(name, []).append((length, number))
         elif opened.get(name):
-            ranges.append((opened[name].pop(), length, name))
+            start, which = opened[name].pop()
+            ranges.append((start, -length, which, name))
         else:
             raise _unpaired(f"</{name}> without <{name}>", path, line)
     left = [name for name, starts in opened.items() if starts]
     if left:
         raise _unpaired(f"<{left[0]}> without </{left[0]}>", path, line)
     clean = "".join([*pieces, text[at:]])
-    ranges.sort(key=lambda found: (found[0], -found[1]))
-    return clean, tuple(Span(start, end, name, clean[start:end]) for start, end, name in ranges)
+    return clean, tuple(Span(start, -end, name, clean[start:-end]) for start, end, _, name in sorted(ranges))
 
 
 def with_marks(text: str, marks: Sequence[Span]) -> str:
