@@ -20,7 +20,7 @@ import pytest
 import torch
 
 from gonie.data.formats import Source
-from gonie.training import prepare
+from gonie.training import tag_data
 
 Command = Callable[..., Any]
 """Calls the command line and gives the ``Outcome`` of conftest.py."""
@@ -503,8 +503,8 @@ def test_a_file_that_vanishes(
         file.unlink()
         return found
 
-    survey = prepare.survey
-    monkeypatch.setattr(prepare, "survey", survey_and_lose)
+    survey = tag_data.survey
+    monkeypatch.setattr(tag_data, "survey", survey_and_lose)
     assert using("train", file).refused(str(file), "none of that name")
 
 

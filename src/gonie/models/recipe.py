@@ -72,7 +72,7 @@ def load_recipe(
 def check_recipe(values: Mapping[str, Any], *, source: str, problems: Iterable[str] = ()) -> Recipe:
     """The typed recipe, or one ``RecipeError`` with everything that is wrong with it."""
     found = list(problems)
-    if "task" in values and values["task"] not in RECIPES:
+    if "task" in values and values["task"] not in tuple(RECIPES):  # a table is no key, but may stand there
         found.append(f"task: expected {' or '.join(RECIPES)}, got {values['task']!r}")
         values = {key: value for key, value in values.items() if key != "task"}
     kind = _kind(values)
