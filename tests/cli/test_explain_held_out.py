@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from gonie.cli.explain_held_out import FEWEST, MOST, affordable, cost, figures_of
+from gonie.errors import InputError
 
 
 def test_short_texts_are_many_and_long_ones_few() -> None:
@@ -14,12 +17,33 @@ def test_short_texts_are_many_and_long_ones_few() -> None:
     assert affordable([3, 1, 2], cost) == [3, 1, 2]
 
 
+def test_a_sorted_file_is_measured_on_from_end_to_end() -> None:
+    """Half of its texts have one label: the first hundred would say nothing about the other."""
+    labels = ["negative"] * 500 + ["positive"] * 500
+    chosen = affordable(labels, lambda _: cost(20))
+    assert chosen == sorted(chosen) == affordable(labels, lambda _: cost(20))
+    assert 30 < chosen.count("positive") < 70
+
+
 def test_only_a_run_folder_keeps_figures(toy: Path, toy_run: Path) -> None:
     file = toy / "dev.conll"
     kept = figures_of([1], file, toy_run, "spans").kept
     assert kept is not None
     assert kept.folder == toy_run
     assert figures_of([1], file, toy_run / "bundle", "spans").kept is None
+
+
+def test_a_folder_of_texts_is_known_by_its_files(toy_run: Path, tmp_path: Path) -> None:
+    digests = []
+    for text in ("good film", "bad film"):
+        (tmp_path / "seq.in").write_text(f"{text}\n", "utf-8")
+        (tmp_path / "label").write_text("a\n", "utf-8")
+        kept = figures_of([1], tmp_path, toy_run, "label None").kept
+        assert kept is not None
+        digests.append(kept.digest)
+    assert digests[0] != digests[1]
+    with pytest.raises(InputError, match="expected a file, got none of that name"):
+        figures_of([1], tmp_path / "nothing.tsv", toy_run, "label None")
 
 
 def test_figures_of_other_texts_or_of_something_else_have_another_name(toy: Path, toy_run: Path) -> None:

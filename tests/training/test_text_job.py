@@ -72,6 +72,17 @@ def test_no_more_texts_are_kept_than_are_needed(text_toy: Path, monkeypatch: pyt
     assert set(files) == {"samples.jsonl", "encoding.json"}
 
 
+def test_texts_are_kept_from_end_to_end(
+    text_toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a file that is sorted by label the first texts would be all of one."""
+    monkeypatch.setattr(text_job, "SAMPLED", 4)
+    rows = "".join(f"{label}\tfilm {number}\n" for label in ("bad", "good") for number in range(20))
+    job = job_of(text_toy / "texts.toml", *own(tmp_path / "t.tsv", f"label\ttext\n{rows}"))
+    kept = [json.loads(line)["label"] for line in job.files()["samples.jsonl"].splitlines()]
+    assert kept == ["bad", "bad", "good", "good"]
+
+
 def test_the_encoding_that_is_kept_is_the_one_of_training(text_toy: Path) -> None:
     job = job_of(text_toy / "texts.toml")
     again = TextEncoding.from_json(json.loads(job.files()["encoding.json"]))

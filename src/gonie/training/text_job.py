@@ -21,6 +21,7 @@ from gonie.training.folder import ENCODING, SAMPLES
 from gonie.training.job import Beside, Split
 from gonie.training.text_data import TextData
 from gonie.training.text_judge import TextJudge
+from gonie.training.word_data import sampled
 
 MAJORITY = "always the most frequent label"
 PROVED = 64  # dev texts on which an export is compared with its model
@@ -55,7 +56,7 @@ class TextJob:
     def files(self) -> Mapping[str, str]:
         """The encoding, and some held-out texts."""
         encoding = json.dumps(self.data.encoding.to_json(), ensure_ascii=False)
-        records = (self._record(text) for text in self.data.dev[:SAMPLED])
+        records = (self._record(text) for text in sampled(self.data.dev, SAMPLED))
         return {ENCODING: encoding, SAMPLES: "".join(f"{record}\n" for record in records)}
 
     def build(self) -> Classifier:
