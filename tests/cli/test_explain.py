@@ -187,3 +187,35 @@ def test_a_text_without_a_word_is_no_crash(gonie: Gonie, reviews: Path, toy_run:
     outcome = gonie("explain", toy_run, "")
     assert outcome.code == 0, outcome.err
     assert "was not measured" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("suffix", "content"),
+    [
+        ("jsonl", '{"review": "the label says good"}\n'),
+        ("tsv", "review\tunlabelled\ngood\t1\n"),
+        ("csv", 'id,review\n1,"good, label"\n'),
+        ("gold.tsv", "review\tlabel\ngood\tpositive\n"),
+        ("gold.jsonl", '{"review": "good", "labels": ["positive"]}\n'),
+    ],
+)
+def test_a_file_needs_no_labels_whatever_its_texts_say(
+    gonie: Gonie, reviews: Path, tmp_path: Path, suffix: str, content: str
+) -> None:
+    file = tmp_path / f"texts.{suffix}"
+    file.write_text(content, "utf-8")
+    outcome = gonie("explain", reviews, "--file", file, "--method", "erasure")
+    assert outcome.code == 0, outcome.err
+    assert ("as gold" in outcome.out) == suffix.startswith("gold")
+
+
+def test_a_file_that_is_not_there_is_refused_before_a_minute_is_spent(
+    gonie: Gonie, reviews: Path, toy_run: Path, tmp_path: Path
+) -> None:
+    for model in (reviews, toy_run):
+        assert gonie("explain", model, "--file", tmp_path / "none.txt").refused(
+            "none.txt", "none of that name"
+        )
+        assert gonie("explain", model, "good", "--file", tmp_path).refused("a TEXT or --file")
+    assert not (reviews / "faithfulness.json").exists()
+    assert gonie("explain", reviews, "good", "--on", tmp_path / "none.tsv").refused("none of that name")

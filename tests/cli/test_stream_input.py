@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,22 @@ def test_a_text_is_one_line_whatever_is_in_it() -> None:
 
 def test_a_text_beside_files_is_refused() -> None:
     check_one_source("text", [])
-    check_one_source(None, ["x"])
     with pytest.raises(InputError, match="expected a TEXT or --file, got both"):
         check_one_source("text", ["x"])
+
+
+def test_a_file_that_cannot_be_read_is_refused_before_the_first_is(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("", "utf-8")
+    check_one_source(None, [tmp_path / "a.txt"])
+    with pytest.raises(InputError, match="expected a file, got none of that name"):
+        check_one_source(None, [tmp_path / "a.txt", tmp_path / "b.txt"])
+
+
+def test_a_stream_is_not_touched_before_its_time(tmp_path: Path) -> None:
+    """What is read from a pipe to see whether it can be read would be missing later."""
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "w") as pipe:
+        pipe.write("one\ntwo\n")
+    with os.fdopen(reading):
+        check_one_source(None, [f"/dev/fd/{reading}"])
+        assert [line for _, _, line in read_lines(None, [f"/dev/fd/{reading}"])] == ["one", "two"]

@@ -36,6 +36,7 @@ def explain_tagger(
     html: Path | None,
 ) -> None:
     """Explain a text, files or standard input, in the terminal and where asked on a page."""
+    check_one_source(text, files)
     methods, model, notes = choose(asked, METHODS, folder)
     torch_model = cast("Tagger | None", model)
     chain, plain = transitions(tagger), not tagger.encoding.scheme.has_spans
@@ -66,7 +67,6 @@ def explain_tagger(
 
 
 def _sentences(tagger: Predictor, text: str | None, files: Sequence[Path]) -> Iterator[Sentence]:
-    check_one_source(text, files)
     for _, _, line in read_lines(text, files):
         yield from tagger.tokenizer(line)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -11,8 +10,8 @@ from gonie.cli.explain_held_out import HeldOut, cost, figures_of
 from gonie.cli.explain_job import Job, run_job
 from gonie.cli.explain_methods import choose
 from gonie.cli.stream_input import check_one_source, read_lines
-from gonie.data.files import lines
 from gonie.data.texts import TEXT_FORMATS, Text, TextSource
+from gonie.errors import InputError
 from gonie.explain.explanation import TextExplanation
 from gonie.explain.render.page import ATTENTION
 from gonie.explain.render.text_page import render_texts
@@ -38,6 +37,7 @@ def explain_classifier(
     html: Path | None,
 ) -> None:
     """Explain a text, files or standard input, in the terminal and where asked on a page."""
+    check_one_source(text, files)
     methods, model, notes = choose(asked, METHODS, folder)
     torch_model = cast("Classifier | None", model)
     job: Job[Text, TextExplanation] = Job(
@@ -66,7 +66,6 @@ def explain_classifier(
 
 def _texts(classifier: TextClassifier, text: str | None, files: Sequence[Path]) -> Iterator[Text]:
     """The texts in order: of tables and JSONL with their labels, else one a line, blank ones left out."""
-    check_one_source(text, files)
     for file in files:
         if _is_table(file):
             label = _label_column(classifier, file)
@@ -90,10 +89,13 @@ def _is_table(file: Path) -> bool:
 
 
 def _label_column(classifier: TextClassifier, file: Path) -> str | None:
-    """The recipe's column of labels, if the file begins with its name: it need not have any."""
-    name = text_options(classifier.recipe).label_column
-    first = next((line for _, line in islice(lines(file), 1)), "")
-    return name if name and name in first else None
+    """The recipe's column of labels, if the file can be read by it: it need not have any."""
+    options = text_options(classifier.recipe)
+    try:
+        next(iter(TextSource(file, options)), None)
+    except InputError:
+        return None
+    return options.label_column
 
 
 def _held_out(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
-from gonie.data.files import STANDARD_INPUT, display, is_utf8, lines
+from gonie.data.files import STANDARD_INPUT, display, is_stream, is_utf8, lines
 from gonie.errors import InputError
 
 ARGUMENT = "TEXT"  # what messages call the text on the command line
@@ -16,9 +16,12 @@ Place = tuple[str, int, str]
 
 
 def check_one_source(text: str | None, files: Sequence[str | Path]) -> None:
-    """Refuse a text beside files."""
+    """Refuse a text beside files; and a file that cannot be read at once, not after those before it."""
     if text is not None and files:
         raise InputError(expected="a TEXT or --file", got="both", fix="Give one of them.")
+    for file in files:
+        if not is_stream(file):
+            next(lines(file), None)
 
 
 def is_typed(text: str | None, files: Sequence[str | Path]) -> bool:
