@@ -194,7 +194,9 @@ def test_marks_in_a_string_are_those_of_the_recipe(text_bundle: Any, flat: TextC
     found = marked(raw)
     assert (found.text, found.label) == (clean, "positive")  # the word <e1> speaks for it
     assert marked(Text(clean, marks=(Span(4, 8, "e1", "film"),))) == found
+    assert found.notes == ()
     assert marked(clean).label == "negative"
+    assert marked(clean).notes == ("texts without <e1>…</e1>, which the model was trained with",)
     assert flat(raw).text == raw  # a model without marks takes them for text
     with pytest.raises(InputError, match=r"x\.txt:3: expected marks that open and close"):
         marked.text("the <e1>film", path="x.txt", line=3)

@@ -15,7 +15,7 @@ from gonie.data.batching import sorted_batches
 from gonie.data.passages import Passage
 from gonie.data.report import Report
 from gonie.data.text_encoding import TextEncoding
-from gonie.data.texts.marks import cut_marks
+from gonie.data.texts.marks import cut_marks, mark_words
 from gonie.data.texts.text import Text
 from gonie.data.types import Classification
 from gonie.errors import BundleError
@@ -92,8 +92,11 @@ class TextClassifier:
 
     def passage(self, text: str | Text, report: Report | None = None) -> Passage:
         """What of a text is read: all of it, but for what the encoding or its sheer length leaves out."""
-        report = report or Report()
-        return bounded(self.encoding.passages(self.text(text), report), report)
+        report, given = report or Report(), self.text(text)
+        if lacking := [name for name in self.marks if all(mark.label != name for mark in given.marks)]:
+            named = ", ".join("…".join(mark_words(name)) for name in lacking)
+            report.noticed[f"texts without {named}, which the model was trained with"] += 1
+        return bounded(self.encoding.passages(given, report), report)
 
     def read(self, passages: Sequence[Passage]) -> list[Reading]:
         """The scores and shares of texts that are already cut; none depends on the others."""
