@@ -103,6 +103,15 @@ def test_a_pooling_is_what_was_named_at_either_level(kind: str, norm: str, texts
     learns(model, encoding)
 
 
+def test_each_level_has_a_pooling_of_its_own(texts: Fit) -> None:
+    upper = {"encoder": {"hidden": 2}, "pooling": {"kinds": ["attention"], "hidden": 5}}
+    model = built({**WORDS, "pooling": {"kinds": ["max"]}, "sentences": upper}, texts(by="sentence"))
+    assert model.sentences is not None
+    assert isinstance(model.words.pooling, Max)
+    assert isinstance(model.sentences.pooling, AdditiveAttention)
+    assert model.sentences.pooling.layer.out_features == 5
+
+
 def test_several_poolings_stand_side_by_side_under_one_norm(texts: Fit) -> None:
     encoding = texts()
     model = built({**WORDS, "pooling": {"kinds": list(KINDS), "heads": 2, "norm": "layer"}}, encoding)
