@@ -127,7 +127,7 @@ def _figures(found: Sequence[Faithfulness], noun: str) -> Table:
     controls = [each for each in found if is_control(each)]
     grid = _grid(("faithfulness", "comprehensiveness ↑", "sufficiency ↓", ""))
     for each in (*(each for each in found if not is_control(each)), *controls):
-        numbers = (f"{number:.{DIGITS}f}" for number in (each.comprehensiveness, each.sufficiency))
+        numbers = (f"{number:z.{DIGITS}f}" for number in (each.comprehensiveness, each.sufficiency))
         style = "dim" if is_control(each) else ""
         grid.add_row(each.method, *numbers, standing(each, controls), style=style)
     grid.caption = f"over {measured_on(found, noun)}"

@@ -65,3 +65,8 @@ def test_the_sentence_and_the_table_never_disagree(figures: list[tuple[float, fl
 def test_how_many_were_measured() -> None:
     assert measured_on([RANDOM, UNIFORM], "text") == "100 texts"
     assert measured_on([RANDOM, Faithfulness("erasure", 0.5, 0.0, 12)], "span") == "12 to 100 spans"
+
+
+def test_a_fall_that_rounds_to_nothing_has_no_sign() -> None:
+    nearly = [Faithfulness("erasure", 0.5, -0.5, 40), Faithfulness("random", -0.0001, 0.5, 40)]
+    assert "by chance, by 0.000." in verdict(nearly)

@@ -63,8 +63,8 @@ def _figures(each: Faithfulness, controls: Sequence[Faithfulness]) -> Markup:
     better = bool(controls) and beats(each, controls)
     return row(
         fragment(each.method, " ", element("small", standing(each, controls))),
-        f"{each.comprehensiveness:.{DIGITS}f}",
-        f"{each.sufficiency:.{DIGITS}f}",
+        f"{each.comprehensiveness:z.{DIGITS}f}",
+        f"{each.sufficiency:z.{DIGITS}f}",
         class_="control" if is_control(each) else "best" if better else None,
     )
 

@@ -71,8 +71,8 @@ def _sentence(
     chance = max(controls, key=lambda each: each.comprehensiveness)
     told = (
         f"Most faithful on this model: {best.method}. Without the words it names, the answer's probability "
-        f"falls by {best.comprehensiveness:.{DIGITS}f}; without as many taken by chance, by "
-        f"{chance.comprehensiveness:.{DIGITS}f}."
+        f"falls by {best.comprehensiveness:z.{DIGITS}f}; without as many taken by chance, by "
+        f"{chance.comprehensiveness:z.{DIGITS}f}."
     )
     poor = [each.method for each in methods if each not in good]
     return told + (f" Not better than chance on both measures: {_listed(poor)}." if poor else "")
