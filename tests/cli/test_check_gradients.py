@@ -106,7 +106,7 @@ class Blunt(Mean):
 def test_a_broken_pooling_is_named(gonie: Gonie, monkeypatch: pytest.MonkeyPatch) -> None:
     kinds = {"attention": lambda width, config, both_ways: Blunt(width=width)}
     monkeypatch.setattr(build_text, "POOLINGS", kinds)
-    outcome = gonie("check-gradients", "intents")
+    outcome = gonie("check-gradients", "intents", "--set", 'model.pooling.kinds=["attention"]')
     assert outcome.code == 1
     rows = {line.split()[0]: line.split()[-1] for line in outcome.out.splitlines() if line.strip()}
     assert rows["words.pooling.scale"] == "fails"
