@@ -11,11 +11,13 @@ short ones that differ much in length (NSMC by syllables) and long ones (movie r
     gonie         its own loop, `gonie.training.loop.train`: like lengths together, the LSTM over real cells
     plain         what one writes after a tutorial: nn.Embedding, nn.LSTM, a masked softmax, over batches in
                   file order padded to their longest text
-    packed        the same loop with pack_padded_sequence around the LSTM
+    packed        the same loop with pack_padded_sequence around the LSTM; left out for long texts unless
+                  --sides names it, as torch takes minutes for a step back through a thousand tokens there
     like-lengths  the plain loop over gonie's batches: how much of the gain is theirs
 
 The plain sides get their texts as lists of ids and pad each batch when it is due, as a DataLoader without
-workers does. All have the same threads and the same environment. Before it is timed, the packed side is
+workers does. All have the same threads, which wait as `gonie train` lets them; gonie alone keeps freed memory
+as `gonie train` does (`gonie.cli.heap`), unless --same-heap lets all. Before it is timed, the packed side is
 given gonie's weights and must give gonie's scores. Rounds, one epoch each, alternate; the first is not
 counted, and the medians are. Only real tokens count as tokens.
 
@@ -59,12 +61,13 @@ class Spec(NamedTuple):
     text_column: str = "text"
     language: str = "en"
     unit: str = "word"
+    long: bool = False
 
 
 CORPORA = {
     "nsmc": Spec("nsmc/ratings_train_rebuilt.txt.gz", "nsmc", 1280, "document", "ko", "syllable"),
     "subjectivity": Spec("subjectivity/sentences.tsv", "subjectivity", 1280),
-    "reviews": Spec("movie_reviews/reviews.tsv", "reviews", 96),
+    "reviews": Spec("movie_reviews/reviews.tsv", "reviews", 96, long=True),
 }
 
 
@@ -287,11 +290,12 @@ def measure(name: str, arguments: argparse.Namespace) -> None:
         file.write_text("".join(json.dumps(text) + "\n" for text in texts), encoding="utf-8")
         print(f"{name}: {len(texts):,} texts, {arguments.threads} CPU threads", flush=True)
         cut = ["--file", file, "--language", spec.language, "--unit", spec.unit]
+        cut += ["--same-heap"] * arguments.same_heap
         workers = {
             side: stack.enter_context(
                 Worker(__file__, ["--side", side, *cut], threads=arguments.threads, environment=CALM)
             )
-            for side in arguments.sides
+            for side in arguments.sides or [side for side in SIDES if not (spec.long and side == "packed")]
         }
         found = alternate(workers, arguments.rounds + 1, "tokens/s")
         show(name, {side: figures[1:] for side, figures in found.items()})
@@ -321,7 +325,8 @@ def parse() -> argparse.Namespace:
         "--bundled", action="store_true", help="the small corpora that ship with gonie instead"
     )
     parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=["nsmc", "reviews"])
-    parser.add_argument("--sides", nargs="+", choices=SIDES, default=list(SIDES))
+    parser.add_argument("--sides", nargs="+", choices=SIDES, help="which; all but packed for long texts")
+    parser.add_argument("--same-heap", action="store_true", help="every side keeps freed memory as gonie does")
     parser.add_argument("--texts", type=int, default=0, help="how many; 0 for 1,280 sentences or 96 reviews")
     parser.add_argument("--rounds", type=int, default=5, help="epochs of each side that count")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="CPU threads of each side")
@@ -335,6 +340,10 @@ def parse() -> argparse.Namespace:
 def main() -> None:
     arguments = parse()
     if arguments.side:
+        if arguments.same_heap or arguments.side == "gonie":
+            from gonie.cli.heap import keep_heap
+
+            keep_heap()
         prepared = Prepared(arguments.file, language=arguments.language, unit=arguments.unit)
         serve(SIDES[arguments.side](prepared))
         return
