@@ -19,10 +19,12 @@ The plain sides get their texts as lists of ids and pad each batch when it is du
 workers does. All have the same threads, which wait as `gonie train` lets them; gonie alone keeps freed memory
 as `gonie train` does (`gonie.cli.heap`), unless --same-heap lets all. Before it is timed, the packed side is
 given gonie's weights and must give gonie's scores. Rounds, one epoch each, alternate; the first is not
-counted, and the medians are. Only real tokens count as tokens.
+counted, and the medians are. Only real tokens count as tokens. Beside the time that passed stands the time
+that the processors worked for a side, all threads together, which depends less on what else they do.
 
 What should limit it: the matrix products of the LSTM, 2.9 MFLOP a token, and of the attention, 0.24. The
-script times products of these shapes and prints the tokens/s that they alone would allow.
+script times products of these shapes and prints the tokens that they alone would allow in a second of one
+processor.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import NamedTuple
 
 import numpy as np
@@ -113,9 +115,14 @@ class Prepared:
         flat = arrays["form_words"][arrays["forms"]]
         return [part.tolist() for part in np.split(flat, arrays["offsets"][1:-1])]
 
-    def epoch(self, seconds: float) -> Figures:
-        """What an epoch in so many seconds comes to."""
-        return {"speed": self.corpus.tokens / seconds, "texts": len(self.corpus) / seconds}
+    def epochs(self, epochs: Iterator[object]) -> Iterator[Figures]:
+        """What the epochs come to, by the clock on the wall and by that of the processors."""
+        while True:
+            began, worked = perf_counter(), process_time()
+            next(epochs)
+            seconds, work = perf_counter() - began, process_time() - worked
+            tokens = self.corpus.tokens
+            yield {"speed": tokens / seconds, "texts": len(self.corpus) / seconds, "worked": tokens / work}
 
 
 MODEL: dict[str, object] = {
@@ -156,20 +163,17 @@ def train_gonie(prepared: Prepared) -> Iterator[Figures]:
         loss=torch.zeros((), dtype=torch.float64),
         fingerprint="",
     )
-    limit = bound(prepared.corpus.sizes)
-    began = perf_counter()
-    for event in train(state, model, prepared.corpus, config, evaluate=lambda: 0.0):
-        if isinstance(event, Epoch):
-            yield prepared.epoch(perf_counter() - began) | {"bound": limit}
-            began = perf_counter()
+    events = train(state, model, prepared.corpus, config, evaluate=lambda: 0.0)
+    for figures in prepared.epochs(event for event in events if isinstance(event, Epoch)):
+        yield figures | {"bound": bound(prepared.corpus.sizes)}
 
 
 def bound(sizes: Iterable[int]) -> float:
-    """Tokens a second if the matrix products of LSTM and attention were all there is to do."""
+    """Tokens in a processor's second if the matrix products of LSTM and attention were all there is to do."""
     tokens = int(np.mean(list(sizes)) * TEXTS)  # of a batch
-    whole = seconds_of_product(tokens, WIDTH, 4 * HIDDEN)  # all time steps at once
-    step = seconds_of_product(TEXTS, HIDDEN, 4 * HIDDEN)
-    attention = seconds_of_product(tokens, 2 * HIDDEN, ATTENTION)
+    whole = seconds_of_product(tokens, WIDTH, 4 * HIDDEN, clock=process_time)  # all time steps at once
+    step = seconds_of_product(TEXTS, HIDDEN, 4 * HIDDEN, clock=process_time)
+    attention = seconds_of_product(tokens, 2 * HIDDEN, ATTENTION, clock=process_time)
     ahead = 2 * (whole / tokens + step / TEXTS) + attention / tokens  # seconds a token, both directions
     return 1.0 / (3 * ahead)  # two products backward for each one forward
 
@@ -208,28 +212,24 @@ def plain_model(words: int):
 
 def train_plain(prepared: Prepared, *, packed: bool = False, sort: bool = False) -> Iterator[Figures]:
     """Rounds of a plain loop."""
+    return prepared.epochs(plain_epochs(prepared, packed=packed, sort=sort))
+
+
+def plain_epochs(prepared: Prepared, *, packed: bool, sort: bool) -> Iterator[None]:
+    """The loop as one would write it; in file order, or over gonie's batches of the same epoch."""
     import torch
     import torch.nn.functional as F
     from torch.nn.utils import clip_grad_norm_
     from torch.nn.utils.rnn import pad_sequence
-
-    from gonie.data.batching import shuffled_batches
 
     texts, labels = prepared.ids(), prepared.corpus.labels.tolist()
     model = plain_model(len(prepared.data.encoding.words.words))
     if packed:
         agree(prepared, model)
     optimizer = torch.optim.Adam(model.parameters(), lr=RATE)
-    lengths, limits = prepared.corpus.lengths, {"tokens": NO_LIMIT, "sentences": TEXTS}
     model.train()
     for epoch in range(NO_LIMIT):
-        began = perf_counter()
-        if sort:
-            generator = np.random.default_rng([SEED, epoch])
-            batches = [rows.tolist() for rows in shuffled_batches(lengths, generator=generator, **limits)]
-        else:
-            batches = [range(at, min(at + TEXTS, len(texts))) for at in range(0, len(texts), TEXTS)]
-        for rows in batches:
+        for rows in like_lengths(prepared, epoch) if sort else in_file_order(len(texts)):
             ids = pad_sequence([torch.tensor(texts[row]) for row in rows], batch_first=True)
             sizes = torch.tensor([len(texts[row]) for row in rows])
             gold = torch.tensor([float(labels[row]) for row in rows])
@@ -238,7 +238,19 @@ def train_plain(prepared: Prepared, *, packed: bool = False, sort: bool = False)
             loss.backward()
             clip_grad_norm_(model.parameters(), CLIP)
             optimizer.step()
-        yield prepared.epoch(perf_counter() - began)
+        yield
+
+
+def in_file_order(texts: int) -> list[range]:
+    return [range(at, min(at + TEXTS, texts)) for at in range(0, texts, TEXTS)]
+
+
+def like_lengths(prepared: Prepared, epoch: int) -> list[list[int]]:
+    from gonie.data.batching import shuffled_batches
+
+    generator = np.random.default_rng([SEED, epoch])
+    batches = shuffled_batches(prepared.corpus.lengths, tokens=NO_LIMIT, sentences=TEXTS, generator=generator)
+    return [rows.tolist() for rows in batches]
 
 
 def agree(prepared: Prepared, model) -> None:
@@ -304,16 +316,23 @@ def measure(name: str, arguments: argparse.Namespace) -> None:
 def show(name: str, found: dict[str, list[Figures]]) -> None:
     for side, figures in found.items():
         middle = medians(figures)
-        limit = f"   its matrix products alone: {middle['bound']:,.0f}" if "bound" in middle else ""
+        limit = f"; its matrix products alone: {middle['bound']:,.0f}" if "bound" in middle else ""
         print(
-            f"{name:<13} {side:<13} {middle['speed']:>9,.0f} tokens/s {middle['texts']:>7,.1f} texts/s{limit}"
+            f"{name:<12} {side:<12} {middle['speed']:>8,.0f} tokens/s {middle['texts']:>6,.1f} texts/s   "
+            f"{middle['worked']:>8,.0f} tokens in a processor's second{limit}"
         )
     ours = found.pop("gonie", [])
     for side, theirs in found.items() if ours else ():
-        ratios = sorted(our["speed"] / their["speed"] for our, their in zip(ours, theirs, strict=True))
+        wall, work = (ratios(ours, theirs, figure) for figure in ("speed", "worked"))
         print(
-            f"{name:<13} gonie / {side:<13} {median(ratios):.2f}   from {ratios[0]:.2f} to {ratios[-1]:.2f}"
+            f"{name:<12} gonie / {side:<12} {median(wall):.2f}, from {wall[0]:.2f} to {wall[-1]:.2f}; "
+            f"by the processors' time {median(work):.2f}"
         )
+
+
+def ratios(ours: list[Figures], theirs: list[Figures], figure: str) -> list[float]:
+    """How much larger a figure of ours is in each round, the smallest first."""
+    return sorted(our[figure] / their[figure] for our, their in zip(ours, theirs, strict=True))
 
 
 def parse() -> argparse.Namespace:
@@ -326,7 +345,7 @@ def parse() -> argparse.Namespace:
     )
     parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=["nsmc", "reviews"])
     parser.add_argument("--sides", nargs="+", choices=SIDES, help="which; all but packed for long texts")
-    parser.add_argument("--same-heap", action="store_true", help="every side keeps freed memory as gonie does")
+    parser.add_argument("--same-heap", action="store_true", help="all sides keep freed memory as gonie does")
     parser.add_argument("--texts", type=int, default=0, help="how many; 0 for 1,280 sentences or 96 reviews")
     parser.add_argument("--rounds", type=int, default=5, help="epochs of each side that count")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="CPU threads of each side")
