@@ -6,10 +6,9 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
-from time import perf_counter
 
 ROOT = Path(__file__).resolve().parents[1]
 CALM = {"GOMP_SPINCOUNT": "1000"}  # as `gonie train` sets it: idle threads leave the cores to the others
@@ -85,22 +84,3 @@ def alternate(workers: Mapping[str, Worker], rounds: int, unit: str) -> dict[str
 def medians(found: Sequence[Figures]) -> Figures:
     """The median of each figure over the rounds."""
     return {key: median(figures[key] for figures in found) for key in found[0]}
-
-
-def seconds_of_product(
-    rows: int, inner: int, columns: int, device: str = "cpu", clock: Callable[[], float] = perf_counter
-) -> float:
-    """The median time of one matrix product by a clock."""
-    import torch
-
-    left, right = torch.randn(rows, inner, device=device), torch.randn(inner, columns, device=device)
-    wait = torch.cuda.synchronize if device == "cuda" else lambda: None
-    times = []
-    for _ in range(15):
-        wait()
-        began = clock()
-        for _ in range(20):
-            left @ right
-        wait()
-        times.append((clock() - began) / 20)
-    return median(times)

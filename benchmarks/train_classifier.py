@@ -44,7 +44,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sides import CALM, ROOT, Figures, Worker, alternate, medians, seconds_of_product, serve
+from sides import CALM, ROOT, Figures, Worker, alternate, medians, serve
 
 DATA = Path(os.environ.get("GONIE_DATA", ROOT.parent / "shared/data")) / "classify"
 WIDTH, HIDDEN, ATTENTION = 100, 200, 100
@@ -169,13 +169,32 @@ def train_gonie(prepared: Prepared) -> Iterator[Figures]:
 
 
 def bound(sizes: Iterable[int]) -> float:
-    """Tokens in a processor's second if the matrix products of LSTM and attention were all there is to do."""
+    """Tokens in a processor's second if the matrix products of LSTM and attention were all there is to do.
+
+    Each stays in one thread, as in gonie's LSTM, of which a direction is one thread's.
+    """
+    from gonie.nn.compiled import blas_alone
+
     tokens = int(np.mean(list(sizes)) * TEXTS)  # of a batch
-    whole = seconds_of_product(tokens, WIDTH, 4 * HIDDEN, clock=process_time)  # all time steps at once
-    step = seconds_of_product(TEXTS, HIDDEN, 4 * HIDDEN, clock=process_time)
-    attention = seconds_of_product(tokens, 2 * HIDDEN, ATTENTION, clock=process_time)
+    with blas_alone():
+        whole = seconds_of_product(tokens, WIDTH, 4 * HIDDEN)  # all time steps at once
+        step = seconds_of_product(4 * HIDDEN, HIDDEN, TEXTS)
+        attention = seconds_of_product(tokens, 2 * HIDDEN, ATTENTION)
     ahead = 2 * (whole / tokens + step / TEXTS) + attention / tokens  # seconds a token, both directions
     return 1.0 / (3 * ahead)  # two products backward for each one forward
+
+
+def seconds_of_product(rows: int, inner: int, columns: int) -> float:
+    """The median of the processor's time for one matrix product by OpenBLAS."""
+    left, right = np.ones((rows, inner), np.float32), np.ones((inner, columns), np.float32)
+    out = np.empty((rows, columns), np.float32)
+    times = []
+    for _ in range(15):
+        began = process_time()
+        for _ in range(20):
+            np.matmul(left, right, out=out)
+        times.append((process_time() - began) / 20)
+    return median(times)
 
 
 def plain_model(words: int):

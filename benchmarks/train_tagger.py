@@ -53,9 +53,10 @@ from contextlib import ExitStack
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 
-from sides import CALM, ROOT, Worker, alternate, medians, seconds_of_product, serve
+from sides import CALM, ROOT, Worker, alternate, medians, serve
 
 DATA = Path(os.environ.get("GONIE_DATA", ROOT.parent / "shared/data"))
 TRAIN = "ner/uner_english_ewt/en_ewt-ud-train.iob2"
@@ -174,6 +175,23 @@ def bound(sentences: int, length: float, device: str) -> float:
     return 1.0 / (
         2 * 3 * (whole / int(sentences * length) + step / sentences)
     )  # 2 directions, forward and backward
+
+
+def seconds_of_product(rows: int, inner: int, columns: int, device: str) -> float:
+    """The median time of one matrix product."""
+    import torch
+
+    left, right = torch.randn(rows, inner, device=device), torch.randn(inner, columns, device=device)
+    wait = torch.cuda.synchronize if device == "cuda" else lambda: None
+    times = []
+    for _ in range(15):
+        wait()
+        began = perf_counter()
+        for _ in range(20):
+            left @ right
+        wait()
+        times.append((perf_counter() - began) / 20)
+    return median(times)
 
 
 def train_flair(
