@@ -39,7 +39,7 @@ Result, 2-core AMD EPYC, 2026-11-15, beside two to five other busy processes:
 Where all sides keep freed memory, gonie / plain is 2.05 on reviews by the processors' time (1.51 on the
 wall, in two rounds that differed much).
 
-Of gonie's time on one thread 70% is the LSTM, nine tenths of that matrix products; 14% is drawing the masks
+Of gonie's time on one thread 70% is the LSTM, 86% of that matrix products; 14% is drawing the masks
 of dropout, 500 numbers a token; 8% are the attention's products; the rest is spread over small operations. So
 the gap to the products' own rate is dropout, the LSTM's exponentials, and products of 32 rows or fewer.
 """
