@@ -45,9 +45,7 @@ the products alone would allow five to six times that.
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -58,7 +56,8 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-ROOT = Path(__file__).resolve().parents[1]
+from sides import CALM, ROOT, Worker, alternate, medians, serve
+
 DATA = Path(os.environ.get("GONIE_DATA", ROOT.parent / "shared/data"))
 TRAIN = "ner/uner_english_ewt/en_ewt-ud-train.iob2"
 WORDS, CHARS, CHAR_HIDDEN, HIDDEN = 100, 25, 25, 200
@@ -291,68 +290,6 @@ SIDES: dict[str, Callable[..., Iterator[dict[str, float]]]] = {
 }
 
 
-class Worker:
-    """A process of its own for one side; it waits while the others have their round."""
-
-    def __init__(
-        self, python: str, side: str, file: Path, *, sentences: int, device: str, threads: int
-    ) -> None:
-        command = [python, __file__, "--side", side, "--file", str(file), "--batch", str(sentences)]
-        environment = os.environ | {
-            "OMP_NUM_THREADS": str(threads),
-            "HF_HUB_OFFLINE": "1",
-            "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT / "src"), os.environ.get("PYTHONPATH")])),
-        }
-        if side == "gonie":
-            environment |= {"GOMP_SPINCOUNT": "1000"}  # as `gonie train` does
-        self._process = subprocess.Popen(
-            [*command, "--device", device],
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def __enter__(self) -> Worker:
-        return self
-
-    def round(self) -> dict[str, float]:
-        """One epoch: what the side measured."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write("go\n")
-        self._process.stdin.flush()
-        answer = self._process.stdout.readline()
-        if not answer:
-            sys.exit("a worker ended before it answered; what it said is above")
-        found: dict[str, float] = json.loads(answer)
-        return found
-
-    def __exit__(self, *_: object) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
-
-
-def serve(arguments: argparse.Namespace) -> None:
-    """The worker's half: a line of JSON for each line asked."""
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever a library prints is no answer
-    rounds = SIDES[arguments.side](arguments.file, sentences=arguments.batch, device=arguments.device)
-    for _ in sys.stdin:
-        print(json.dumps(next(rounds)), file=answers, flush=True)
-
-
-def compare(workers: dict[str, Worker], rounds: int) -> dict[str, dict[str, float]]:
-    """The medians of each worker's figures over alternating rounds."""
-    found: dict[str, list[dict[str, float]]] = {name: [] for name in workers}
-    for number in range(rounds):
-        for name, worker in workers.items():
-            found[name].append(worker.round())
-            print(f"round {number + 1}  {name:<24} {found[name][-1]['speed']:>10,.0f} tokens/s", flush=True)
-    return {name: {key: median(r[key] for r in all_) for key in all_[0]} for name, all_ in found.items()}
-
-
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -375,7 +312,8 @@ def parse() -> argparse.Namespace:
 def main() -> None:
     arguments = parse()
     if arguments.side:
-        serve(arguments)
+        side = SIDES[arguments.side]
+        serve(side(arguments.file, sentences=arguments.batch, device=arguments.device))
         return
     source = arguments.data if arguments.data.is_file() else arguments.data / TRAIN
     sizes = (32, 256) if arguments.device == "cuda" else (32,)
@@ -389,8 +327,10 @@ def main() -> None:
         write(blocks, file)
 
         def worker(python: str, side: str, batch: int) -> Worker:
-            settings = {"sentences": batch, "device": arguments.device, "threads": arguments.threads}
-            return stack.enter_context(Worker(python, side, file, **settings))
+            own = ["--side", side, "--file", file, "--batch", batch, "--device", arguments.device]
+            calm = CALM if side == "gonie" else {}
+            made = Worker(__file__, own, threads=arguments.threads, python=python, environment=calm)
+            return stack.enter_context(made)
 
         if arguments.device == "cuda":
             workers = {f"gonie, {size} a batch": worker(sys.executable, "gonie", size) for size in sizes}
@@ -399,7 +339,8 @@ def main() -> None:
             if arguments.peers:
                 side = "flair-same-batches" if arguments.same_batches else "flair"
                 workers["flair"] = worker(arguments.peers, side, *sizes)
-        show(compare(workers, arguments.rounds))
+        found = alternate(workers, arguments.rounds, "tokens/s")
+        show({name: medians(figures) for name, figures in found.items()})
 
 
 def show(found: dict[str, dict[str, float]]) -> None:

@@ -26,6 +26,16 @@ def test_training_speed_is_measured_without_peers(toy: Path) -> None:
     assert "no Flair" in out
 
 
+@pytest.mark.slow
+def test_the_sides_that_train_a_classifier_are_one_model() -> None:
+    out = run(
+        "train_classifier.py", "--bundled", "--corpora", "nsmc", "--texts", 64, "--rounds", 1, "--threads", 1
+    )  # in which the packed side exits unless it scores as gonie does
+    assert "64 texts" in out
+    for side in ("plain", "packed", "like-lengths"):
+        assert f"gonie / {side}" in out
+
+
 @pytest.mark.parametrize("script", ["tokenising.py", "train_tagger.py"])
 def test_every_script_explains_itself(script: str) -> None:
     assert "--peers" in run(script, "--help")

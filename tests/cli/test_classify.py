@@ -62,6 +62,17 @@ def test_standard_input_and_json(gonie: Gonie, reviews: Path) -> None:
     assert (second["text"], second["label"]) == ("bad 한글", "negative")
 
 
+def test_a_files_suffix_says_what_it_is(gonie: Gonie, reviews: Path, tmp_path: Path) -> None:
+    """A JSON object taken for a text would get a label all the same, and nobody would know."""
+    contents = {"one.jsonl": '{"review": "good"}', "two.tsv": "id\treview\n1\tbad", "three.txt": "good"}
+    for name, content in contents.items():
+        (tmp_path / name).write_text(f"{content}\n", "utf-8")
+    files = [part for name in contents for part in ("--file", tmp_path / name)]
+    outcome = gonie("classify", reviews, *files)
+    assert outcome.out.splitlines() == ["positive 0.982  good", "negative 0.982  bad", "positive 0.982  good"]
+    assert gonie("classify", reviews, "--input", "text", "--file", tmp_path / "one.jsonl").out.count("{") == 1
+
+
 def test_objects_keep_their_other_keys(gonie: Gonie, reviews: Path) -> None:
     """Who sends a table of reviews through wants its ids back."""
     rows = [{"id": 7, "review": "bad", "who": {"name": "Ana"}}, {"review": "good", "label": "gold"}]
@@ -110,7 +121,7 @@ def test_what_was_not_read_is_told_once(gonie: Gonie, tmp_path: Path, text_bundl
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--input", "xml"], "expected --input text, jsonl, tsv, csv, got 'xml'"),
+        (["--input", "xml"], "expected --input auto, text, jsonl, tsv, csv, got 'xml'"),
         (["--output", "xml"], "expected --output pretty, jsonl, got 'xml'"),
         (["good", "--file", "x"], "expected a TEXT or --file, got both"),
         (["good", "--input", "tsv"], "expected --input tsv with --file or standard input"),

@@ -229,3 +229,16 @@ def test_huge_scores_and_single_precision_do_no_harm() -> None:
     single = fit_temperature(scores.astype(np.float32), gold)
     assert single == pytest.approx(fit_temperature(scores, gold), rel=1e-4)
     assert fit_temperature(1e5 * scores, np.eye(4, dtype=np.int64)[gold]) == HIGHEST
+
+
+def test_a_few_texts_that_are_all_right_do_not_make_a_model_certain() -> None:
+    """A dev set of ten texts, all right, once made every probability 1.000."""
+    generator = np.random.default_rng(1)
+    gold = np.arange(10) % 2
+    scores = generator.normal(size=(10, 2)) + 8.0 * np.eye(2)[gold]
+    assert softmax(scores / fit_temperature(scores, gold)).max(axis=1).min() > 0.9999
+    sober = softmax(scores / fit_temperature(scores, gold, doubt=1 / 12)).max(axis=1)
+    assert 0.85 < sober.mean() < 0.99
+    several = np.eye(2, dtype=np.int64)[gold]
+    chances = sigmoid(8.0 * (several - 0.5) / fit_temperature(8.0 * (several - 0.5), several, doubt=1 / 12))
+    assert np.abs(chances - several).mean() == pytest.approx(1 / 24, abs=1e-3)

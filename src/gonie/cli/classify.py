@@ -21,9 +21,10 @@ def classify(
     input: Annotated[
         str,
         typer.Option(
-            help='text: one text a line; jsonl: one {"text": …} a line; tsv, csv: a table with a header.'
+            help='text: one text a line; jsonl: one {"text": …} a line; tsv, csv: a table with a header; '
+            "auto: by the suffix of the file, else text."
         ),
-    ] = "text",
+    ] = "auto",
     output: Annotated[
         str,
         typer.Option(
@@ -38,7 +39,7 @@ def classify(
 
       gonie classify runs/subjectivity "a film that begs to be seen"
 
-      gonie classify runs/nsmc --file reviews.jsonl --input jsonl --output jsonl > labelled.jsonl
+      gonie classify runs/nsmc --file reviews.jsonl --output jsonl > labelled.jsonl
 
       gonie classify runs/relations "The <e1>fire</e1> was caused by the <e2>bomb</e2>."
     """

@@ -12,13 +12,14 @@ from gonie.cli.stream_input import Place, check_one_source, is_typed, read_lines
 from gonie.data.files import STANDARD_INPUT
 from gonie.data.jsonl import read_record
 from gonie.data.report import Report
-from gonie.data.texts.source import read_texts
+from gonie.data.texts.source import TEXT_FORMATS, read_texts
 from gonie.data.texts.text import Text
 from gonie.data.types import Classification
 from gonie.errors import InputError
 from gonie.runtime.classifier import TextClassifier
 from gonie.runtime.text_options import text_options
 
+AUTO = "auto"
 TABLES = ("tsv", "csv")
 
 
@@ -44,17 +45,40 @@ def classified(
     kind: str,
     report: Report,
 ) -> Iterator[Labelled]:
-    """The labels of what the user named, in order; ``report`` gets what of tables was left out."""
-    if kind not in (*KINDS, *TABLES):
-        raise InputError(expected=f"--input {', '.join([*KINDS, *TABLES])}", got=repr(kind))
+    """The labels of what the user named, in order; ``report`` gets what of tables was left out.
+
+    ``AUTO`` goes by the suffix of each file.
+    """
+    if kind not in (AUTO, *KINDS, *TABLES):
+        raise InputError(expected=f"--input {', '.join([AUTO, *KINDS, *TABLES])}", got=repr(kind))
     check_one_source(text, files)
-    if kind in TABLES:
-        return _labelled(classifier, _tables(classifier, text, files, kind, report))
-    rows = (KINDS[kind](classifier, row) for row in read_lines(text, files))
-    known = (given for given in rows if given is not None)
+    if kind == AUTO and files:
+        each = (_given(classifier, None, [file], _by_suffix(file), report) for file in files)
+        return _labelled(classifier, chain.from_iterable(each))
+    known = _given(classifier, text, files, "text" if kind == AUTO else kind, report)
     if not is_typed(text, files):
         return _labelled(classifier, known)
     return chain.from_iterable(_labelled(classifier, [given]) for given in known)
+
+
+def _given(
+    classifier: TextClassifier, text: str | None, files: Sequence[str | Path], kind: str, report: Report
+) -> Iterator[Given]:
+    """What there is to classify, all of one kind."""
+    if kind in TABLES:
+        return _tables(classifier, text, files, kind, report)
+    rows = (KINDS[kind](classifier, row) for row in read_lines(text, files))
+    return (given for given in rows if given is not None)
+
+
+def _by_suffix(file: str | Path) -> str:
+    """The kind of a file, as its name tells it; lines of text where it tells nothing."""
+    suffixes = Path(file).suffixes
+    for kind in (*KINDS, *TABLES):
+        known = TEXT_FORMATS[kind].suffixes if kind in TEXT_FORMATS else ()
+        if not set(known).isdisjoint(suffixes):
+            return kind
+    return "text"
 
 
 def _labelled(classifier: TextClassifier, texts: Iterable[Given]) -> Iterator[Labelled]:

@@ -61,10 +61,12 @@ def compare(
       gonie compare --out runs/compare-ner --resume
     """
     from gonie.cli.compare_display import CompareDisplay
+    from gonie.cli.heap import keep_heap
     from gonie.cli.threads import calm_threads
     from gonie.errors import GonieError
 
     calm_threads()
+    keep_heap()
     from gonie.training.compare import resume_comparison, start_comparison
     from gonie.training.folder import next_folder
     from gonie.training.plan import PLAN, Asked

@@ -27,10 +27,12 @@ def demo(
 
     from rich.console import Console
 
+    from gonie.cli.heap import keep_heap
     from gonie.cli.threads import calm_threads
     from gonie.cli.training_display import TrainingDisplay, clock
 
     calm_threads()
+    keep_heap()
     from gonie.models.recipe import load_recipe, locate
     from gonie.training.run import start_run
 

@@ -32,10 +32,12 @@ def train(
 
       gonie train ner --out runs/ner --resume
     """
+    from gonie.cli.heap import keep_heap
     from gonie.cli.threads import calm_threads
     from gonie.cli.training_display import TrainingDisplay
 
     calm_threads()
+    keep_heap()
     from gonie.models.recipe import load_recipe
     from gonie.training.run import default_folder, resume_run, start_run
 

@@ -160,14 +160,15 @@ def brier(probabilities: Floats, gold: Gold) -> float:
 # --- temperature -----------------------------------------------------------------------------------------
 
 
-def fit_temperature(scores: Floats, gold: Gold) -> float:
+def fit_temperature(scores: Floats, gold: Gold, *, doubt: float = 0.0) -> float:
     """The T for which softmax(scores / T), of several labels sigmoid(scores / T), fits gold best (Guo 2017).
 
     The negative log-likelihood is convex in 1/T, so its slope changes sign once, and halving finds where. T
     is 1 where the scores say nothing (or there are none), and within LOWEST..HIGHEST where they say too much:
-    were every text right, the best T would be 0.
+    were every text right, the best T would be 0. ``doubt`` is the share of certainty that gold is not given,
+    which keeps T sober where texts are few (Platt 1999 has 1 / (N + 2)).
     """
-    slope = _sigmoid_slope(scores, gold) if gold.ndim == 2 else _softmax_slope(scores, gold)
+    slope = _sigmoid_slope(scores, gold, doubt) if gold.ndim == 2 else _softmax_slope(scores, gold, doubt)
     at_one = slope(1.0)
     if abs(at_one) <= FLAT:
         return 1.0
@@ -188,11 +189,11 @@ Slope = Callable[[float], float]
 """The derivative of the mean negative log-likelihood by 1/T, at a 1/T."""
 
 
-def _softmax_slope(scores: Floats, gold: Gold) -> Slope:
+def _softmax_slope(scores: Floats, gold: Gold, doubt: float) -> Slope:
     known = np.flatnonzero(gold >= 0)
     below = scores[known].astype(np.float64)
     below -= below.max(axis=1, keepdims=True)  # (M, K), at most 0: no exponential can overflow
-    due = below[np.arange(len(known)), gold[known]]  # (M,)
+    due = (1 - doubt) * below[np.arange(len(known)), gold[known]] + doubt * below.mean(axis=1)  # (M,)
 
     def slope(inverse: float) -> float:
         weights = np.exp(inverse * below)  # (M, K)
@@ -202,11 +203,12 @@ def _softmax_slope(scores: Floats, gold: Gold) -> Slope:
     return slope
 
 
-def _sigmoid_slope(scores: Floats, gold: Gold) -> Slope:
+def _sigmoid_slope(scores: Floats, gold: Gold, doubt: float) -> Slope:
     exact = scores.astype(np.float64)  # (N, K)
+    due = gold + doubt * (0.5 - gold)  # (N, K)
 
     def slope(inverse: float) -> float:
         chances = (1 + np.tanh(inverse * exact / 2)) / 2  # (N, K)
-        return float(((chances - gold) * exact).sum(axis=1).mean()) if len(exact) else 0.0
+        return float(((chances - due) * exact).sum(axis=1).mean()) if len(exact) else 0.0
 
     return slope

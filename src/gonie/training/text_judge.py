@@ -43,7 +43,8 @@ class TextJudge:
 
     def temperature(self) -> float:
         """By what the model's scores are to be divided for its probabilities to be right."""
-        return fit_temperature(self.scores().astype(np.float64), self._corpus.labels.astype(np.int64))
+        scores, gold = self.scores().astype(np.float64), self._corpus.labels.astype(np.int64)
+        return fit_temperature(scores, gold, doubt=1 / (len(gold) + 2))
 
     @torch.inference_mode()
     def scores(self) -> NDArray[np.float32]:

@@ -194,7 +194,8 @@ def run_back(given: Floats, part: Part, weights: Weights, trace: Trace, dx: Floa
     for n in range(N):
         dh[n] = given[cells[n], column : column + H]
     dc = np.zeros((sizes[0], H), np.float32)  # of the cells, handed back in time
-    back = np.empty((sizes[0], H), np.float32)
+    U_turned = np.ascontiguousarray(U.T)  # (H, 4H)
+    turned = np.empty(sizes[0] * H, np.float32)
     past_states = np.empty((N, H), np.float32)
     dgates = np.empty((N, 4 * H), np.float32)
     none = np.zeros(H, np.float32)
@@ -217,9 +218,11 @@ def run_back(given: Floats, part: Part, weights: Weights, trace: Trace, dx: Floa
                 d[3 * H + j] = g[j] * t[j] * o * (ONE - o)
                 e[j] = cell * f
         if step > 0:
-            np.dot(dgates[here : here + rows], U, back[:rows])
+            product = turned[: rows * H].reshape(H, rows)  # a quarter faster this way, as in ``run_ahead``
+            np.dot(U_turned, dgates[here : here + rows].T, product)
             for r in range(rows):
-                dh[before + r] += back[r]
+                for j in range(H):
+                    dh[before + r, j] += product[j, r]
     di = np.dot(dgates, W)
     for n in range(N):
         dx[cells[n]] = di[n]
