@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -132,9 +133,10 @@ def test_without_held_out_texts_it_says_what_was_measured(
 def test_a_tagged_sentence_has_spans_alternatives_and_moves(
     gonie: Gonie, toy: Path, toy_run: Path, tmp_path: Path
 ) -> None:
-    page = tmp_path / "why.html"
+    page, run = tmp_path / "why.html", tmp_path / "run"
+    shutil.copytree(toy_run, run)  # which figures are kept in
     options = ("--nbest", "2", "--on", toy / "dev.conll", "--html", page)
-    outcome = gonie("explain", toy_run, "Anna Kim lives in Seoul .", *options)
+    outcome = gonie("explain", run, "Anna Kim lives in Seoul .", *options)
     assert outcome.code == 0, outcome.err
     spans = ("Anna Kim PER", "Seoul LOC", "integrated gradients, for PER", "erasure, for LOC")
     others = ("not the model's reasons", "B-PER", "1.  0.", "2.  0.", "spans", "dev.conll", "(start)", "✕")
@@ -142,7 +144,7 @@ def test_a_tagged_sentence_has_spans_alternatives_and_moves(
         assert due in outcome.out, due
     assert "3.  0." not in outcome.out
     assert "What the chain has learned" in page.read_text("utf-8")
-    assert (toy_run / "faithfulness.json").is_file()
+    assert (run / "faithfulness.json").is_file()
 
 
 def test_a_bundle_alone_does_without_gradients_and_without_torch(toy_run: Path) -> None:
