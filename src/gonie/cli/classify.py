@@ -7,13 +7,12 @@ from typing import Annotated
 
 import typer
 
+from gonie.cli.stream_options import GivenText, ModelFolder
+
 
 def classify(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A run folder or a bundle.")],
-    text: Annotated[
-        str | None,
-        typer.Argument(metavar="TEXT", help="The text; standard input if neither it nor --file is given."),
-    ] = None,
+    model: ModelFolder,
+    text: GivenText = None,
     *,
     file: Annotated[
         list[Path] | None, typer.Option("--file", help="A file to classify, plain, .gz or .xz. Repeatable.")

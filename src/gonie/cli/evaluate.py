@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from gonie.cli.dial import Bias, Decode, turned
+from gonie.cli.stream_options import ModelFolder
 
 OF_TAGS = ("mode", "repair", "separator", "word_column", "tag_column", "decode", "bias")
 OF_TEXTS = ("text_column", "label_column")
@@ -16,7 +17,7 @@ OF_TEXTS = ("text_column", "label_column")
 
 def evaluate(
     context: typer.Context,
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A run folder or a bundle.")],
+    model: ModelFolder,
     file: Annotated[
         Path,
         typer.Argument(

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 import typer
+
+from gonie.cli.stream_options import GivenText, ModelFolder
 
 CANDIDATES = 5
 
 
+class Common(TypedDict):
+    """What both tasks are told."""
+
+    text: str | None
+    files: list[Path]
+    on: Path | None
+    asked: list[str]
+    html: Path | None
+
+
 def explain(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A run folder or a bundle.")],
-    text: Annotated[
-        str | None,
-        typer.Argument(metavar="TEXT", help="The text; standard input if neither it nor --file is given."),
-    ] = None,
+    model: ModelFolder,
+    text: GivenText = None,
     *,
     file: Annotated[
         list[Path] | None,
@@ -70,33 +79,16 @@ def explain(
     if nbest is not None and nbest < 1:
         raise InputError(expected="--nbest of at least 1", got=str(nbest))
     loaded = load(model)
+    common: Common = {"text": text, "files": file or [], "on": on, "asked": method or [], "html": html_file}
     if isinstance(loaded, TextClassifier):
         from gonie.cli.explain_texts import explain_classifier
 
         if nbest is not None:
             raise InputError(expected="--nbest with a tagger", got="a classifier")
-        explain_classifier(
-            loaded,
-            model,
-            text=text,
-            files=file or [],
-            on=on,
-            asked=method or [],
-            label=label,
-            html=html_file,
-        )
+        explain_classifier(loaded, model, **common, label=label)
     else:
         from gonie.cli.explain_tags import explain_tagger
 
         if label is not None:
             raise InputError(expected="--label with a classifier", got="a tagger")
-        explain_tagger(
-            loaded,
-            model,
-            text=text,
-            files=file or [],
-            on=on,
-            asked=method or [],
-            candidates=nbest or CANDIDATES,
-            html=html_file,
-        )
+        explain_tagger(loaded, model, **common, candidates=nbest or CANDIDATES)

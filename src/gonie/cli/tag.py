@@ -8,14 +8,12 @@ from typing import Annotated
 import typer
 
 from gonie.cli.dial import Bias, Decode, turned
+from gonie.cli.stream_options import GivenText, ModelFolder
 
 
 def tag(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A run folder or a bundle.")],
-    text: Annotated[
-        str | None,
-        typer.Argument(metavar="TEXT", help="The text; standard input if neither it nor --file is given."),
-    ] = None,
+    model: ModelFolder,
+    text: GivenText = None,
     *,
     file: Annotated[
         list[Path] | None, typer.Option("--file", help="A file to tag, plain, .gz or .xz. Repeatable.")
