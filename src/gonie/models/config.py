@@ -154,16 +154,10 @@ class DropoutConfig(Section):
     word: Rate = Field(default=0.0, description="how often a whole token's input vector is dropped")
 
 
-class TrainConfig(Section):
-    """How the model learns."""
+class LearningConfig(Section):
+    """How any model learns."""
 
     epochs: Size = Field(default=30, description="passes over the training data, at most")
-    patience: Size = Field(default=8, description="stop after so many epochs without a better dev score")
-    batch_tokens: Size = Field(default=1000, description="cells in a batch at most, padding counted")
-    batch_sentences: Size | Literal["auto"] = Field(
-        default="auto",
-        description="sentences, or texts, in a batch at most; auto is a hundredth of all, but from 4 to 32",
-    )
     optimizer: Literal["sgd", "adam", "adamw", "nadam", "per-window"] = Field(
         default="adam",
         description="the update rule; per-window is plain SGD after every single token, for the window "
@@ -172,12 +166,6 @@ class TrainConfig(Section):
     lr: float = Field(default=0.002, gt=0, description="learning rate at its highest")
     momentum: Rate = Field(default=0.9, description="of sgd")
     weight_decay: float = Field(default=0.0, ge=0, description="pull of the weights towards zero")
-    l2: float = Field(
-        default=0.0,
-        ge=0,
-        description="λ: λ/2m ‖W‖² is part of the cost, for the matrices of encoder and head (not biases, not "
-        "vectors), where m is the number of training tokens",
-    )
     warmup: int = Field(default=0, ge=0, description="steps over which the learning rate rises from zero")
     schedule: Literal["constant", "linear", "cosine", "inverse"] = Field(
         default="constant",
@@ -202,13 +190,30 @@ class TrainConfig(Section):
         default=False, description="bit for bit repeatable on a GPU too, somewhat slower"
     )
     threads: int = Field(default=0, ge=0, description="CPU threads; 0 leaves the choice to PyTorch")
+    checkpoint_seconds: float = Field(
+        default=30.0, gt=0, description="a checkpoint at least this often, besides every epoch's"
+    )
+
+
+class TrainConfig(LearningConfig):
+    """How a tagger or classifier learns."""
+
+    patience: Size = Field(default=8, description="stop after so many epochs without a better dev score")
+    batch_tokens: Size = Field(default=1000, description="cells in a batch at most, padding counted")
+    batch_sentences: Size | Literal["auto"] = Field(
+        default="auto",
+        description="sentences, or texts, in a batch at most; auto is a hundredth of all, but from 4 to 32",
+    )
+    l2: float = Field(
+        default=0.0,
+        ge=0,
+        description="λ: λ/2m ‖W‖² is part of the cost, for the matrices of encoder and head (not biases, not "
+        "vectors), where m is the number of training tokens",
+    )
     baselines: bool = Field(
         default=False,
         description="score two taggers beside the model that learn next to nothing: every capitalised word, "
         "and words known by heart",
-    )
-    checkpoint_seconds: float = Field(
-        default=30.0, gt=0, description="a checkpoint at least this often, besides every epoch's"
     )
     score_train: int = Field(
         default=0,

@@ -15,7 +15,7 @@ import torch
 
 from gonie.errors import GonieError
 from gonie.models.checkpoint import save_weights
-from gonie.models.config import TrainConfig
+from gonie.models.config import LearningConfig
 from gonie.models.model import Model
 from gonie.training.average import Average
 from gonie.training.folder import RunFolder
@@ -46,7 +46,7 @@ class Trainee:
     train_judge: Judge | None  # over training examples, where the recipe asks for their score
 
 
-def choose_device(config: TrainConfig) -> torch.device:
+def choose_device(config: LearningConfig) -> torch.device:
     """The device the recipe asks for; ``auto`` takes a GPU where there is one."""
     if config.device == "cuda" and not torch.cuda.is_available():
         raise GonieError(

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import Parameter
 from torch.optim import SGD, Adam, AdamW, NAdam, Optimizer
 
-from gonie.models.config import TrainConfig
+from gonie.models.config import LearningConfig
 
 FUSED = ("sgd", "adam", "adamw")  # one pass over memory for all parameters; NAdam has no such kernel
 
@@ -20,7 +20,9 @@ RATE = "rate"  # what a group of parameters calls its multiple of the learning r
 
 
 def build_optimizer(
-    config: TrainConfig, parameters: Iterable[tuple[str, Parameter]], rates: Mapping[str, float] | None = None
+    config: LearningConfig,
+    parameters: Iterable[tuple[str, Parameter]],
+    rates: Mapping[str, float] | None = None,
 ) -> Optimizer:
     """The optimiser that the recipe names over the parameters that are trained.
 
@@ -53,7 +55,7 @@ def _grouped(parameters: Iterable[tuple[str, Parameter]], rates: Mapping[str, fl
     return [{"params": own, RATE: rate} for rate, own in groups.items() if own]
 
 
-def learning_rate(config: TrainConfig, *, step: int, epochs_done: float) -> float:
+def learning_rate(config: LearningConfig, *, step: int, epochs_done: float) -> float:
     """The rate for a step, as a function of the step and of how far training is, in epochs.
 
     ``inverse`` is lr / (1 + decay * epoch), as in Ma & Hovy 2016; the others end at zero after ``epochs``.
@@ -75,7 +77,7 @@ def set_learning_rate(optimizer: Optimizer, rate: float) -> None:
         group["lr"] = rate * group.get(RATE, 1.0)
 
 
-def bound_gradients(config: TrainConfig, parameters: Iterable[Parameter]) -> None:
+def bound_gradients(config: LearningConfig, parameters: Iterable[Parameter]) -> None:
     """Clip the global gradient norm, or scale it to one, in place and without waiting for a GPU."""
     if not (config.normalize or config.clip):
         return

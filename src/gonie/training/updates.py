@@ -15,7 +15,7 @@ from torch.optim import Optimizer
 from gonie.data.batching import mixed_batches, shuffled_batches
 from gonie.data.corpus import Examples
 from gonie.errors import RecipeError
-from gonie.models.config import TrainConfig
+from gonie.models.config import LearningConfig, TrainConfig
 from gonie.models.learner import Learner
 from gonie.models.per_window import per_window
 from gonie.models.scorer import to_tensors
@@ -61,7 +61,7 @@ class GradientUpdate:
     def __call__(self, rows: NDArray[np.int64], *, rate: float) -> Tensor:
         """Learn from the examples ``rows``."""
         batch = to_tensors(self._examples.batch(rows), self._device)
-        with _precision(self._config, self._device):
+        with precision(self._config, self._device):
             loss = self._model.loss(batch)
         cost = loss
         if self._config.l2:  # an example's share of λ/2 ‖W‖², as the loss is one's share of the whole
@@ -96,7 +96,8 @@ class WindowUpdate:
         return torch.tensor(loss / len(rows), dtype=torch.float64)
 
 
-def _precision(config: TrainConfig, device: torch.device) -> AbstractContextManager[object]:
+def precision(config: LearningConfig, device: torch.device) -> AbstractContextManager[object]:
+    """Autocast, where the recipe asks for bf16 and the device is a GPU."""
     if config.precision == "bf16" and device.type == "cuda":
         return torch.autocast("cuda", dtype=torch.bfloat16)
     return nullcontext()

@@ -1,0 +1,144 @@
+"""A language model on disk: what `gonie pretrain` and `gonie import-elmo` leave, and everything else reads.
+
+    bilm.json              the shape, the language and unit of its words, and where it comes from
+    weights.safetensors    the biLM, in the type that ``storage`` says
+    vocabulary.txt         the words that it predicts, a line each, by falling frequency; if it was kept
+    softmax.safetensors    their vectors and biases; likewise: needed to go on training, not to be used
+
+A model is used without its softmax, which is often the larger part.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from torch import Tensor
+
+from gonie.data.files import atomic_write
+from gonie.errors import BundleError
+from gonie.models.bilm_config import BilmConfig
+from gonie.models.build_bilm import build_bilm
+from gonie.models.checkpoint import read_tensors, write_tensors
+from gonie.models.storage import Storage, pack, unpack
+from gonie.nn.bilm.bilm import BiLM
+
+INDEX, WEIGHTS, SOFTMAX, VOCABULARY = (
+    "bilm.json",
+    "weights.safetensors",
+    "softmax.safetensors",
+    "vocabulary.txt",
+)
+FORMAT = 1
+IN_RUN = "bilm"
+"""Where a run of `gonie pretrain` keeps its model."""
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What a language model needs to predict words: the words, and the weights of its softmax."""
+
+    words: Sequence[str]
+    weights: Mapping[str, Tensor]
+    """``weight`` (V, P) and ``bias`` (V,)."""
+
+
+@dataclass(frozen=True)
+class SavedBilm:
+    """A biLM with what one must know to use it."""
+
+    bilm: BiLM
+    shape: BilmConfig
+    language: str
+    unit: str
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """Where it comes from: text, words read, perplexity."""
+    predictions: Predictions | None = None
+
+
+def save_bilm(folder: Path, saved: SavedBilm, *, storage: Storage = "float16") -> None:
+    """Write the model; the index comes last, and without it the folder is none."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / INDEX).unlink(missing_ok=True)
+    write_tensors(folder / WEIGHTS, pack(saved.bilm.state_dict(), storage))
+    if saved.predictions is not None:
+        atomic_write(folder / VOCABULARY, "".join(f"{word}\n" for word in saved.predictions.words))
+        write_tensors(folder / SOFTMAX, pack(saved.predictions.weights, storage))
+    index = {
+        "format": FORMAT,
+        "language": saved.language,
+        "unit": saved.unit,
+        "shape": saved.shape.model_dump(mode="json"),
+        "about": dict(saved.about),
+    }
+    atomic_write(folder / INDEX, json.dumps(index, ensure_ascii=False, indent=1))
+
+
+def load_bilm(path: Path, *, predictions: bool = False) -> SavedBilm:
+    """The model in a folder, or in the run folder of its pretraining; its softmax too where asked for."""
+    folder = find_bilm(path)
+    index = read_index(folder)
+    try:
+        shape = BilmConfig.model_validate(index["shape"])
+    except (ValidationError, LookupError) as error:
+        raise BundleError(f"{folder / INDEX}: expected the shape of a language model, got {error}") from error
+    bilm = build_bilm(shape)
+    tensors, _ = read_tensors(folder / WEIGHTS)
+    try:
+        bilm.load_state_dict(unpack(tensors))
+    except RuntimeError as error:
+        raise BundleError(
+            f"{folder / WEIGHTS}: expected the weights of the shape that {INDEX} describes, got {error}"
+        ) from error
+    return SavedBilm(
+        bilm=bilm.eval(),
+        shape=shape,
+        language=str(index["language"]),
+        unit=str(index["unit"]),
+        about=index.get("about", {}),
+        predictions=_read_predictions(folder) if predictions else None,
+    )
+
+
+def find_bilm(path: Path) -> Path:
+    """The folder of the model that ``path`` means: itself, or the one in a run folder."""
+    for folder in (path, path / IN_RUN):
+        if (folder / INDEX).is_file():
+            return folder
+    raise BundleError(
+        f"{path}: expected a language model with {INDEX}, found none. "
+        "Make one with gonie pretrain or gonie import-elmo."
+    )
+
+
+def read_index(folder: Path) -> dict[str, Any]:
+    """What ``bilm.json`` says."""
+    try:
+        index = json.loads((folder / INDEX).read_text("utf-8"))
+        if index["format"] != FORMAT:
+            raise ValueError(f"format {index['format']}, where this gonie knows {FORMAT}")
+        _ = index["language"], index["unit"]
+    except (OSError, ValueError, TypeError, LookupError) as error:
+        raise BundleError(f"{folder / INDEX}: expected a language model, got {error}") from error
+    return dict(index)
+
+
+def _read_predictions(folder: Path) -> Predictions:
+    try:
+        words = (folder / VOCABULARY).read_text("utf-8").split("\n")[:-1]
+    except OSError as error:
+        raise BundleError(
+            f"{folder}: expected the words that it predicts in {VOCABULARY}, found none: it was kept "
+            "without. A vocabulary of the new text's own will do."
+        ) from error
+    tensors, _ = read_tensors(folder / SOFTMAX)
+    weights = unpack(tensors)
+    if weights["weight"].shape[0] != len(words):
+        raise BundleError(
+            f"{folder}: expected as many words as vectors, got {len(words)} and {weights['weight'].shape[0]}"
+        )
+    return Predictions(words, weights)

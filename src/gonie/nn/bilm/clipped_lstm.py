@@ -1,0 +1,39 @@
+"""The LSTM with a projection, its cells and states kept within bounds, as published ELMo weights need."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from gonie.nn.bilm.projected_lstm import Carried, ProjectedLSTM
+from gonie.nn.precision import full_precision
+
+
+class ClippedLSTM(ProjectedLSTM):
+    """As ``ProjectedLSTM``, with c[t] clipped to ±``cell_clip`` before the output gate and h[t] to
+    ±``state_clip`` after the projection.
+
+    No library has these bounds inside its kernel, so this is a loop over time: exact, and slower.
+    """
+
+    def __init__(self, *, width: int, hidden: int, cell_clip: float, state_clip: float) -> None:
+        super().__init__(width=width, hidden=hidden)
+        self.cell_clip = cell_clip
+        self.state_clip = state_clip
+
+    def forward(self, x: Tensor, carried: Carried) -> tuple[Tensor, Carried]:
+        """The states, and what the next stretch of the same rows starts from."""
+        return full_precision(self._run)(x, carried)
+
+    def _run(self, x: Tensor, carried: Carried) -> tuple[Tensor, Carried]:
+        h, c = carried
+        inputs = nn.functional.linear(x, self.input_weight, self.bias)  # (T, B, 4H)
+        states = []
+        for step in inputs:
+            i, f, g, o = (step + h @ self.state_weight.t()).chunk(4, dim=1)  # (B, H) each
+            c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+            c = c.clamp(-self.cell_clip, self.cell_clip)
+            h = (torch.sigmoid(o) * torch.tanh(c)) @ self.projection.t()
+            h = h.clamp(-self.state_clip, self.state_clip)
+            states.append(h)
+        return torch.stack(states), (h, c)

@@ -1,0 +1,76 @@
+"""The LSTM with a projection, as torch and cuDNN compute it: for language models that gonie trains."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TypeAlias
+
+import torch
+from torch import Tensor, nn
+
+from gonie.nn.initial import glorot_, remember_
+
+Carried: TypeAlias = tuple[Tensor, Tensor]
+"""What a layer hands on to the next stretch of text: h (B, P) and c (B, H)."""
+
+
+class ProjectedLSTM(nn.Module):
+    """c[t] = f ∘ c[t-1] + i ∘ tanh(…);  h[t] = R (o ∘ tanh(c[t])): Sak et al. 2014 (arXiv:1402.1128).
+
+    The gates see x[t] and h[t-1], whose width P is smaller than that of the cells. Under autocast on a GPU
+    it computes in the type that autocast asks for; its weights stay in their own.
+
+    Shape: ``x`` (T, B, P), carried h (B, P), c (B, H) -> (T, B, P) and what is carried on.
+    """
+
+    def __init__(self, *, width: int, hidden: int) -> None:
+        super().__init__()
+        self.width = width
+        self.hidden = hidden
+        self.input_weight = nn.Parameter(torch.empty(4 * hidden, width))
+        self.state_weight = nn.Parameter(torch.empty(4 * hidden, width))
+        self.bias = nn.Parameter(torch.empty(4 * hidden))
+        self.projection = nn.Parameter(torch.empty(width, hidden))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draws fresh weights: all matrices Glorot, biases 1 for the forget gates and else 0."""
+        glorot_(self.input_weight, gates=4)
+        glorot_(self.state_weight, gates=4)
+        remember_(self.bias)
+        with torch.no_grad():
+            glorot_(self.projection).mul_(math.sqrt(0.5))
+
+    def start(self, x: Tensor) -> Carried:
+        """Nothing carried, for rows of text that begin. Shape: ``x`` (T, B, P)."""
+        rows = x.shape[1]
+        return x.new_zeros(rows, self.width), x.new_zeros(rows, self.hidden)
+
+    def forward(self, x: Tensor, carried: Carried) -> tuple[Tensor, Carried]:
+        """The states, and what the next stretch of the same rows starts from."""
+        kind = _compute_type(x)
+        weights = [w.to(kind) for w in (self.input_weight, self.state_weight, self.bias, self.projection)]
+        W, U, b, R = weights
+        h, c = (part.to(kind).unsqueeze(0) for part in carried)
+        with warnings.catch_warnings():  # weights cast for this pass lie apart, and cuDNN copies them
+            warnings.filterwarnings("ignore", message=".*(single contiguous chunk|LSTM with projections)")
+            states, h, c = torch.lstm(
+                x.to(kind),
+                (h, c),
+                (W, U, b, torch.zeros_like(b), R),
+                True,
+                1,
+                0.0,
+                self.training,
+                False,
+                False,
+            )  # has_biases, num_layers, dropout, train, bidirectional, batch_first
+        return states, (h.squeeze(0), c.squeeze(0))
+
+
+def _compute_type(x: Tensor) -> torch.dtype:
+    """What autocast asks for on a GPU; else the input's own."""
+    if x.is_cuda and torch.is_autocast_enabled("cuda"):
+        return torch.get_autocast_dtype("cuda")
+    return x.dtype

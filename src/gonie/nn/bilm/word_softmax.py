@@ -1,0 +1,92 @@
+"""Which word comes next: a softmax over a vocabulary by falling frequency, exact or by a sample.
+
+Over 60,000 words the exact loss takes longer than the network. In training the frequent words, which hold
+most of the probability, are summed exactly, and of the rare ones a sample stands for all. Held-out
+perplexity is always exact.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from gonie.errors import InputError
+
+CHUNK = 4096
+"""States scored at once against the whole vocabulary, so that memory does not grow with them."""
+SPARE = 8
+"""Columns without a word, into which is written what has no place: a multiple of 8, as fast products want."""
+
+
+class WordSoftmax(nn.Module):
+    """p(w | h) = exp(W[w] · h + b[w]) / Z,  Z = Σ over all V words.
+
+    Words are sorted by falling count. With ``sampled`` > 0, the loss in training estimates Z by the
+    ``exact`` first words in full and ``sampled`` of the others, distinct and drawn anew in each call, which
+    stand for all (V - exact) of them; the word that did come is always counted in full. Both directions of a
+    language model share W and b.
+
+    Shape: states (N, P), targets (N,) -> -log p (N,).
+    """
+
+    def __init__(self, *, size: int, width: int, exact: int = 0, sampled: int = 0) -> None:
+        super().__init__()
+        if size < 1:
+            raise InputError(expected="a vocabulary of at least one word", got=f"{size}")
+        self.size = size
+        self.exact = size if sampled == 0 else min(exact, size)
+        self.sampled = min(sampled, size - self.exact)
+        self.weight = nn.Parameter(torch.empty(size, width))
+        self.bias = nn.Parameter(torch.empty(size))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draws fresh weights: W normal with variance 1 / P, b 0."""
+        nn.init.normal_(self.weight, std=1.0 / math.sqrt(self.weight.shape[1]))
+        nn.init.zeros_(self.bias)
+
+    def forward(self, states: Tensor, targets: Tensor) -> Tensor:
+        """-log p of each target, by a sample of the vocabulary where there is one."""
+        if self.sampled == 0:
+            return self.full(states, targets)
+        return self.estimate(states, targets, self.draw())
+
+    def draw(self) -> Tensor:
+        """Words beyond the exact ones, distinct. Shape: (sampled,)."""
+        rare = torch.randperm(self.size - self.exact, device=self.weight.device)
+        return rare[: self.sampled] + self.exact
+
+    def estimate(self, states: Tensor, targets: Tensor, drawn: Tensor) -> Tensor:
+        """-log p with Z estimated from the exact words and the ``drawn``. Shape: (N,)."""
+        own = (states * F.embedding(targets, self.weight)).sum(1).float() + self.bias[targets]  # (N,)
+        scores = F.linear(states, *self._summed(drawn))  # (N, exact + sampled + SPARE)
+        scores.scatter_(1, self._place(targets, drawn).unsqueeze(1), -torch.inf)  # ``own`` counts it in full
+        beyond = own.masked_fill(targets < self.exact, -torch.inf)  # (N,)
+        return torch.logaddexp(scores.logsumexp(1).float(), beyond) - own
+
+    def _summed(self, drawn: Tensor) -> tuple[Tensor, Tensor]:
+        """Weights and biases of the words that stand for all, and of ``SPARE`` that stand for none."""
+        share = math.log((self.size - self.exact) / len(drawn))
+        none = self.weight.new_zeros(SPARE, self.weight.shape[1])
+        weight = torch.cat([self.weight[: self.exact], F.embedding(drawn, self.weight), none])
+        never = self.bias.new_full((SPARE,), -torch.inf)
+        return weight, torch.cat([self.bias[: self.exact], self.bias[drawn] + share, never])
+
+    def _place(self, targets: Tensor, drawn: Tensor) -> Tensor:
+        """Where each target stands among the drawn words, or a spare place. Shape: (N,)."""
+        last = self.exact + len(drawn)
+        places = torch.full((self.size,), last, device=drawn.device)
+        places[drawn] = torch.arange(self.exact, last, device=drawn.device)
+        return places[targets]
+
+    def full(self, states: Tensor, targets: Tensor) -> Tensor:
+        """-log p over the whole vocabulary. Shape: (N,)."""
+        starts = range(0, len(states), CHUNK)
+        return torch.cat([self._exact_loss(states[i : i + CHUNK], targets[i : i + CHUNK]) for i in starts])
+
+    def _exact_loss(self, states: Tensor, targets: Tensor) -> Tensor:
+        scores = F.linear(states, self.weight, self.bias).float()  # (chunk, V)
+        return F.cross_entropy(scores, targets, reduction="none")
