@@ -1,0 +1,153 @@
+"""Who tokenises: this process alone, or several at once; the blocks come back in their order either way."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from multiprocessing.connection import Connection, wait
+from typing import NamedTuple, Protocol
+
+from gonie.data.processes import Hired, hired
+from gonie.data.running.blocks import Block, tokenised
+from gonie.data.tokenize import Tokenizer, tokenizer
+from gonie.errors import GonieError
+
+AHEAD = 4
+"""Blocks for each process that may be tokenised before their turn to be written comes."""
+
+WORTH_IT = 1 << 20
+"""Bytes of text below which other processes would take longer to begin than to work."""
+
+KIWI = 600 << 20
+"""Bytes of memory that the morpheme tokenizer takes, in each process again."""
+
+
+class Crew(Protocol):
+    """Tokenises blocks of paragraphs."""
+
+    def __call__(self, blocks: Iterable[list[str]]) -> Iterator[Block]:
+        """The blocks, tokenised, in their order."""
+
+
+class Refused(NamedTuple):
+    """A process cannot go on, for a reason that a user can do something about."""
+
+    reason: str
+
+
+class Crashed(NamedTuple):
+    """A process met an error that is none of the user's."""
+
+    trace: str
+
+
+def crew_size(asked: int, *, unit: str, size: int) -> int:
+    """How many processes to use for ``size`` bytes of files: as many as asked for, 0 as many as are good."""
+    if asked:
+        return asked
+    if size < WORTH_IT:
+        return 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(cores, _memory() // 2 // KIWI)) if unit == "morpheme" else cores
+
+
+def _memory() -> int:
+    """Bytes of memory of this machine; a little where the system does not tell."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 4 * KIWI
+
+
+@contextmanager
+def crew(number: int, *, language: str, unit: str) -> Iterator[Crew]:
+    """``number`` processes that tokenise, this one if it is one; none is left after the block."""
+    if number == 1:
+        yield Alone(tokenizer(language=language, unit=unit))
+        return
+    with hired(number, work, language, unit) as workers:
+        yield Together(workers)
+
+
+class Alone:
+    """Tokenises in this process."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+
+    def __call__(self, blocks: Iterable[list[str]]) -> Iterator[Block]:
+        """The blocks, tokenised, in their order."""
+        return (tokenised(block, self._tokenizer) for block in blocks)
+
+
+class Together:
+    """Hands each block to the next process that is free.
+
+    A process is given a block only when it has answered the last one: two that both write and do not read
+    would wait for each other for ever.
+    """
+
+    def __init__(self, workers: list[Hired]) -> None:
+        self._workers = {worker.pipe: worker for worker in workers}
+
+    def __call__(self, blocks: Iterable[list[str]]) -> Iterator[Block]:
+        """The blocks, tokenised, in their order."""
+        waiting = enumerate(blocks)
+        busy: dict[Connection, int] = {}
+        done: dict[int, Block] = {}
+        turn = 0
+        while True:
+            free = [pipe for pipe in self._workers if pipe not in busy]
+            room = len(self._workers) * AHEAD - len(busy) - len(done)
+            for pipe, (number, block) in zip(free, islice(waiting, min(len(free), room)), strict=False):
+                self._send(pipe, block)
+                busy[pipe] = number
+            if not busy and not done:
+                return
+            if turn not in done:
+                ready = wait(list(busy))
+                for pipe in [pipe for pipe in busy if pipe in ready]:
+                    done[busy.pop(pipe)] = self._answer(pipe)
+                continue
+            yield done.pop(turn)
+            turn += 1
+
+    def _send(self, pipe: Connection, block: list[str]) -> None:
+        try:
+            pipe.send(block)
+        except OSError:
+            raise self._lost(pipe) from None
+
+    def _answer(self, pipe: Connection) -> Block:
+        try:
+            said: Block | Refused | Crashed = pipe.recv()
+        except (EOFError, OSError):
+            raise self._lost(pipe) from None
+        if isinstance(said, Refused):
+            raise GonieError(said.reason)
+        if isinstance(said, Crashed):
+            raise RuntimeError(f"a process that tokenises met an error:\n{said.trace}")
+        return said
+
+    def _lost(self, pipe: Connection) -> GonieError:
+        return GonieError(
+            f"expected tokenised text, but the process that made it ended {self._workers[pipe].ended()}; "
+            "perhaps the memory was used up. Begin again, with fewer workers: finished files are kept"
+        )
+
+
+def work(pipe: Connection, language: str, unit: str) -> None:
+    """What a process does: tokenise the blocks that come through its pipe until none comes."""
+    try:
+        cut = tokenizer(language=language, unit=unit)
+        while True:
+            pipe.send(tokenised(pipe.recv(), cut))
+    except (EOFError, BrokenPipeError):
+        return
+    except GonieError as error:
+        pipe.send(Refused(str(error)))
+    except Exception:  # raised again, with its trace, by the process that hired this one
+        pipe.send(Crashed(traceback.format_exc()))
