@@ -8,7 +8,19 @@ import sys
 
 import typer
 
-from gonie.cli import check_gradients, classify, compare, data, demo, evaluate, explain, tag, train, vectors
+from gonie.cli import (
+    check_gradients,
+    classify,
+    compare,
+    data,
+    demo,
+    evaluate,
+    explain,
+    pretrain,
+    tag,
+    train,
+    vectors,
+)
 from gonie.errors import GonieError, MissingExtraError
 
 EXTRAS = {
@@ -35,6 +47,7 @@ app.command()(tag.tag)
 app.command()(classify.classify)
 app.command()(explain.explain)
 app.command()(compare.compare)
+app.command()(pretrain.pretrain)
 app.command()(vectors.vectors)
 app.command()(check_gradients.check_gradients)
 app.add_typer(data.app, name="data")

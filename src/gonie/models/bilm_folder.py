@@ -82,10 +82,7 @@ def load_bilm(path: Path, *, predictions: bool = False) -> SavedBilm:
     """The model in a folder, or in the run folder of its pretraining; its softmax too where asked for."""
     folder = find_bilm(path)
     index = read_index(folder)
-    try:
-        shape = BilmConfig.model_validate(index["shape"])
-    except (ValidationError, LookupError) as error:
-        raise BundleError(f"{folder / INDEX}: expected the shape of a language model, got {error}") from error
+    shape = read_shape(folder, index)
     bilm = build_bilm(shape)
     tensors, _ = read_tensors(folder / WEIGHTS)
     try:
@@ -125,6 +122,14 @@ def read_index(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError, TypeError, LookupError) as error:
         raise BundleError(f"{folder / INDEX}: expected a language model, got {error}") from error
     return dict(index)
+
+
+def read_shape(folder: Path, index: Mapping[str, Any]) -> BilmConfig:
+    """The shape that ``bilm.json`` describes."""
+    try:
+        return BilmConfig.model_validate(index["shape"])
+    except (ValidationError, LookupError) as error:
+        raise BundleError(f"{folder / INDEX}: expected the shape of a language model, got {error}") from error
 
 
 def _read_predictions(folder: Path) -> Predictions:
