@@ -8,6 +8,8 @@ Every array is one-dimensional. With N sentences, M tokens and U distinct surfac
     form_words    (U)       word id of each form
     form_offsets  (U + 1)   characters of form u are form_chars[form_offsets[u] : form_offsets[u + 1]]
     form_chars
+    form_bytes    (U · C)   for a language model: the bytes of each form, C ids each (``byte_spelling``)
+    elmo          (M, L, D) its layers for each token, where they were computed once for all
     G.offsets     (M + 1)   for each sparse feature group G, the feature ids of each token
     G.ids
 
@@ -26,6 +28,7 @@ from numpy.typing import NDArray
 
 from gonie.data import ragged
 from gonie.data.arrays import Array, ArrayWriter, open_arrays
+from gonie.data.byte_spelling import begin_row, end_row
 
 INDEX = "corpus.json"
 NOUN = "an encoded corpus"
@@ -77,6 +80,10 @@ class Corpus:
     def batch(self, rows: NDArray[np.int64]) -> dict[str, Array]:
         """The padded batch of the sentences ``rows``, in that order."""
         return collate(self, rows)
+
+    def with_layers(self, layers: Array) -> Corpus:
+        """The same sentences with a language model's layers (M, L, D) of each token."""
+        return Corpus({**self.arrays, "elmo": layers}, self.groups)
 
     @classmethod
     def open(cls, folder: Path) -> Corpus:
@@ -152,6 +159,10 @@ def collate(corpus: Corpus, rows: NDArray[np.int64]) -> dict[str, Array]:
         "char_lengths": char_lengths,
         "tags": ragged.pad(arrays["tags"][flat], lengths, fill=-1),
     }
+    if "elmo" in arrays:
+        batch["elmo"] = _laid_out(arrays["elmo"][flat], mask)
+    elif "form_bytes" in arrays:
+        batch["bytes"] = _bytes(arrays["form_bytes"], len(arrays["form_words"]), forms)
     for group in corpus.groups:
         starts = arrays[f"{group}.offsets"][flat]
         counts = arrays[f"{group}.offsets"][flat + 1] - starts
@@ -160,3 +171,17 @@ def collate(corpus: Corpus, rows: NDArray[np.int64]) -> dict[str, Array]:
         batch[f"{group}.ids"] = arrays[f"{group}.ids"][ragged.positions(starts, counts)].astype(np.int64)
         batch[f"{group}.offsets"] = ragged.offsets(spread.ravel())
     return batch
+
+
+def _laid_out(flat: Array, mask: NDArray[np.bool_]) -> Array:
+    """Values of tokens one after the other (N, …) as a table (B, T, …), 0 at padding."""
+    table = np.zeros((*mask.shape, *flat.shape[1:]), dtype=flat.dtype)
+    table[mask] = flat
+    return table
+
+
+def _bytes(spelled: Array, number: int, forms: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The bytes of some of the forms, after those of the marks of a sentence's beginning and end."""
+    table = spelled.reshape(number, -1)  # (U, C)
+    longest = table.shape[1]
+    return np.concatenate([[begin_row(longest), end_row(longest)], table[forms]]).astype(np.int64)

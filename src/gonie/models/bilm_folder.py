@@ -68,6 +68,11 @@ def save_bilm(folder: Path, saved: SavedBilm, *, storage: Storage = "float16") -
     if saved.predictions is not None:
         atomic_write(folder / VOCABULARY, "".join(f"{word}\n" for word in saved.predictions.words))
         write_tensors(folder / SOFTMAX, pack(saved.predictions.weights, storage))
+    atomic_write(folder / INDEX, describe(saved))
+
+
+def describe(saved: SavedBilm) -> str:
+    """The content of ``bilm.json``."""
     index = {
         "format": FORMAT,
         "language": saved.language,
@@ -75,7 +80,7 @@ def save_bilm(folder: Path, saved: SavedBilm, *, storage: Storage = "float16") -
         "shape": saved.shape.model_dump(mode="json"),
         "about": dict(saved.about),
     }
-    atomic_write(folder / INDEX, json.dumps(index, ensure_ascii=False, indent=1))
+    return json.dumps(index, ensure_ascii=False, indent=1)
 
 
 def load_bilm(path: Path, *, predictions: bool = False) -> SavedBilm:

@@ -57,16 +57,29 @@ class TextJob:
         """The encoding, and some held-out texts."""
         encoding = json.dumps(self.data.encoding.to_json(), ensure_ascii=False)
         records = (self._record(text) for text in sampled(self.data.dev, SAMPLED))
-        return {ENCODING: encoding, SAMPLES: "".join(f"{record}\n" for record in records)}
+        files = {ENCODING: encoding, SAMPLES: "".join(f"{record}\n" for record in records)}
+        return files | bilm_file(self.data.bilm)
 
     def build(self) -> Classifier:
         """The classifier before its first step."""
         data = self.data
-        return build_classifier(self.recipe.model, data.encoding, data.pretrained, data.labels)
+        bilm = data.bilm.bilm if data.bilm else None
+        return build_classifier(self.recipe.model, data.encoding, data.pretrained, data.labels, bilm=bilm)
+
+    def compute_once(self, model: Classifier, note: Note) -> None:
+        """Give the training texts what parts of the model that are not trained make of them."""
+        texts = self.data.train
+        self.train = texts.with_sentences(with_layers(model, texts.sentences, self._layers_folder, note))
+
+    @property
+    def _layers_folder(self) -> str | None:
+        """Where vectors in context are kept, if anywhere."""
+        elmo = self.recipe.model.elmo
+        return elmo.cache if elmo else None
 
     def judge(self, model: Classifier, split: Split) -> TextJudge:
         """Who scores ``model`` on a split."""
-        return TextJudge(model, self.data.encoding, self._texts(split))
+        return TextJudge(model, self.data.encoding, self._texts(split), folder=self._layers_folder)
 
     def export(self, model: Classifier, folder: Path) -> MaxDifference:
         """Write the classifier as a bundle, proved equal to it, its probabilities calibrated on dev."""
