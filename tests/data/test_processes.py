@@ -1,0 +1,93 @@
+"""Hired processes: they answer, and none is left, whatever ends the block or the process that hired them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import pytest
+
+from gonie.data.processes import Hired, hired
+
+HIRES = """
+import time
+from gonie.data.processes import hired
+
+def sleep_long(pipe):
+    time.sleep(100)
+
+if __name__ == "__main__":
+    with hired(2, sleep_long) as crew:
+        print(*(each.process.pid for each in crew), flush=True)
+        time.sleep(100)
+"""
+
+
+def double(pipe: Connection, plus: int) -> None:
+    """Answers twice every number, and some."""
+    try:
+        while True:
+            pipe.send(2 * pipe.recv() + plus)
+    except EOFError:
+        return
+
+
+def sleep_long(pipe: Connection) -> None:
+    """Never looks at its pipe."""
+    pipe.send("here")
+    time.sleep(100)
+
+
+def lives(pid: int) -> bool:
+    """Is there a process of that number that is more than a record of its end?"""
+    status = Path(f"/proc/{pid}/stat")
+    return status.exists() and status.read_text().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+@pytest.mark.slow
+def test_they_answer_and_end_with_the_block() -> None:
+    with hired(2, double, 1) as crew:
+        for number, each in enumerate(crew):
+            each.pipe.send(number)
+        assert [each.pipe.recv() for each in crew] == [1, 3]
+    assert [each.process.exitcode for each in crew] == [0, 0]
+
+
+@pytest.mark.slow
+def test_an_error_in_the_block_ends_those_at_work() -> None:
+    crew: list[Hired] = []
+
+    def interrupted() -> None:
+        with hired(1, sleep_long) as all_of_them:
+            crew.extend(all_of_them)
+            assert crew[0].pipe.recv() == "here"
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert crew[0].ended() == f"by signal {signal.SIGTERM}"
+    assert not multiprocessing.active_children()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc")
+def test_they_end_with_a_process_that_is_killed(tmp_path: Path) -> None:
+    """Left behind, they would hold memory and write into folders that a new run has taken over."""
+    script = tmp_path / "hires.py"
+    script.write_text(HIRES)
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        pids = [int(pid) for pid in parent.stdout.readline().split()]
+        assert len(pids) == 2
+        os.kill(parent.pid, signal.SIGKILL)
+    for _ in range(600):
+        if not any(map(lives, pids)):
+            break
+        time.sleep(0.05)
+    assert not any(map(lives, pids))
