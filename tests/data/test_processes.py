@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from gonie.data.processes import Hired, hired
+from gonie.data.processes import Hired, cores, hired, run
+from gonie.errors import GonieError, InputError
 
 HIRES = """
 import time
@@ -31,11 +32,11 @@ if __name__ == "__main__":
 
 def double(pipe: Connection, plus: int) -> None:
     """Answers twice every number, and some."""
-    try:
-        while True:
-            pipe.send(2 * pipe.recv() + plus)
-    except EOFError:
-        return
+    while True:
+        number = pipe.recv()
+        if number < 0:
+            raise InputError(expected="a count", got=str(number))
+        pipe.send(2 * number + plus)
 
 
 def sleep_long(pipe: Connection) -> None:
@@ -57,6 +58,33 @@ def test_they_answer_and_end_with_the_block() -> None:
             each.pipe.send(number)
         assert [each.pipe.recv() for each in crew] == [1, 3]
     assert [each.process.exitcode for each in crew] == [0, 0]
+
+
+@pytest.mark.slow
+def test_what_a_process_meets_is_raised_where_it_is_asked() -> None:
+    """What a user can mend is a sentence, what not has the trace of the process where it happened."""
+    with hired(2, double, 1) as (first, second):
+        first.pipe.send(-1)
+        with pytest.raises(GonieError, match="expected a count, got -1"):
+            first.answer()
+        second.pipe.send("a")
+        with pytest.raises(RuntimeError, match=r"in double(.|\n)*TypeError"):
+            second.answer()
+        with pytest.raises((EOFError, OSError)):
+            second.answer()
+
+
+def test_a_process_ends_when_nobody_is_at_the_other_end() -> None:
+    ours, theirs = multiprocessing.Pipe()
+    ours.send(3)
+    ours.close()
+    run(double, theirs, 1)
+
+
+def test_cores_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a container with two of 64, 64 processes would only wait for each other."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {3, 5}, raising=False)
+    assert cores() == 2
 
 
 @pytest.mark.slow

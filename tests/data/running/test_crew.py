@@ -10,9 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 from gonie.data.running import crew as module
-from gonie.data.running.blocks import Block, tokenised
-from gonie.data.running.crew import KIWI, WORTH_IT, Crashed, Refused, Together, crew, crew_size, work
-from gonie.data.tokenize import tokenizer
+from gonie.data.running.blocks import Block
+from gonie.data.running.crew import KIWI, WORTH_IT, Together, crew, crew_size
 from gonie.errors import GonieError
 
 BLOCKS = [[f"word{number} and more. " * (1 + 397 * number % 300)] for number in range(25)]
@@ -66,52 +65,6 @@ def test_a_process_that_is_killed_is_told_of() -> None:
     with pytest.raises(GonieError, match=r"ended by signal 9.*fewer workers"):
         run()
     assert not multiprocessing.active_children()
-
-
-# --- what a process does, in this one ----------------------------------------------------------------------
-
-
-def answers(*blocks: object, language: str = "en") -> list[object]:
-    """What a process answers to these blocks when nothing comes after them."""
-    ours, theirs = multiprocessing.Pipe()
-    back, forth = multiprocessing.Pipe()
-    for block in blocks:
-        ours.send(block)
-    ours.close()
-
-    class Both:
-        """A pipe that ends after the blocks, and keeps what is answered."""
-
-        recv = staticmethod(theirs.recv)
-        send = staticmethod(forth.send)
-
-    work(Both(), language, "word")  # type: ignore[arg-type]
-    forth.close()
-    given: list[object] = []
-    while back.poll():
-        try:
-            given.append(back.recv())
-        except EOFError:
-            break
-    return given
-
-
-def test_a_process_answers_each_block_until_none_comes() -> None:
-    first, second = answers(["a b"], ["c"])
-    english = tokenizer(language="en", unit="word")
-    assert isinstance(first, Block)
-    assert isinstance(second, Block)
-    assert first.tokens.tolist() == tokenised(["a b"], english).tokens.tolist()
-    assert second.forms == ["c"]
-
-
-def test_what_a_user_can_mend_and_what_not_are_told_apart() -> None:
-    (refused,) = answers(["a"], language="xx")
-    assert isinstance(refused, Refused)
-    assert "xx/word" in refused.reason
-    (crashed,) = answers(3)
-    assert isinstance(crashed, Crashed)
-    assert "Traceback" in crashed.trace
 
 
 @pytest.mark.slow

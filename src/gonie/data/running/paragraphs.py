@@ -68,8 +68,10 @@ def _cut(text: str, start: int) -> int:
     end = start + LONGEST
     if len(text) <= end:
         return len(text)
-    words = text[start : end + 1].rsplit(maxsplit=1)  # one more: a blank right behind the piece is as good
-    return start + len(words[0]) if len(words) == 2 else end
+    if text[end].isspace():
+        return end
+    last_word = text[start : end + 1].rsplit(maxsplit=1)[-1]
+    return end + 1 - len(last_word) if len(last_word) <= LONGEST else end
 
 
 # --- Parquet ---------------------------------------------------------------------------------------------

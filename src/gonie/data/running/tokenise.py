@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +34,9 @@ from gonie.errors import InputError, OutputError
 PARTS = "parts"
 PAUSE = 0.5
 """Seconds between two words about the progress."""
+
+LARGE = 1 << 30
+"""Bytes of a file whose digest takes long enough to say so."""
 
 Note = Callable[[str], None]
 
@@ -73,7 +77,7 @@ def build_stream(
     if not paths:
         raise InputError(expected="files of text", got="none", fix="Name one at least")
     rules = tokenizer(language=language, unit=unit).to_json()
-    sources = [_source(path, rules, column) for path in paths]
+    sources = [_source(path, rules, column, note) for path in paths]
     fingerprint = _digest(*(source.digest for source in sources))
     parts = folder / PARTS
     stream = _found(folder, fingerprint)
@@ -166,7 +170,7 @@ class _Task:
         return writer.finish(language=self.language, unit=self.unit, fingerprint=source.digest)
 
 
-def _source(path: Path, rules: Mapping[str, str], column: str) -> _Source:
+def _source(path: Path, rules: Mapping[str, str], column: str, note: Note) -> _Source:
     """The file, and all that its part depends on in one digest."""
     if is_stream(path):
         raise InputError(
@@ -177,8 +181,10 @@ def _source(path: Path, rules: Mapping[str, str], column: str) -> _Source:
         )
     try:
         with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size >= LARGE:
+                note(f"{display(path)}: reading {size / 1e9:.1f} GB to see whether it is tokenised already")
             content = hashlib.file_digest(file, "sha256").hexdigest()
-            size = file.tell()
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise unreadable(path, error) from None
     kind = path.suffix if path.suffix in (".gz", ".xz", PARQUET) else ""
