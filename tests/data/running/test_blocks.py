@@ -15,6 +15,7 @@ from gonie.data.tokenize import tokenizer
 ENGLISH = tokenizer(language="en", unit="word")
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=5)), st.integers(1, 12))
 def test_blocks_hold_every_paragraph_in_order(paragraphs: list[str], size: int) -> None:
     with pytest.MonkeyPatch.context() as patched:

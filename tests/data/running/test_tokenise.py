@@ -221,6 +221,17 @@ def test_two_that_write_to_one_folder_are_told_apart(tmp_path: Path) -> None:
         build([text(tmp_path / "a", 3)], tmp_path / "s")
 
 
+def test_to_open_a_stream_takes_nothing_from_a_build_of_another(tmp_path: Path) -> None:
+    path, part = text(tmp_path / "a", 3), tmp_path / "s" / "parts" / "another"
+    build([path], tmp_path / "s")
+    part.mkdir(parents=True)
+    with held(part.parent, refusal=GonieError()):
+        build([path], tmp_path / "s")
+        assert part.exists()
+    build([path], tmp_path / "s")
+    assert not part.parent.exists()
+
+
 # --- what a user is told ------------------------------------------------------------------------------------
 
 
@@ -283,6 +294,7 @@ def test_korean_by_morpheme(tmp_path: Path) -> None:
         ("text.xz", b"no xz at all", "whole compressed file"),
         ("text.parquet", b"PAR1", "Parquet"),
     ],
+    ids=["empty", "broken", "binary", "cut gzip", "no xz", "no parquet"],
 )
 def test_files_that_are_no_text_are_refused(tmp_path: Path, name: str, content: bytes, message: str) -> None:
     (tmp_path / name).write_bytes(content)

@@ -15,6 +15,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -83,14 +84,15 @@ def build_stream(
     stream = _found(folder, fingerprint)
     if stream is not None:
         note(f"{folder}: already tokenised, {count(stream.words, 'word')}")
-    else:
-        _make(parts)
-        with held(parts, refusal=_busy(folder)):
-            task = _Task(parts, sources, language, unit, column)
-            made = task.parts(workers, note, _Progress(sum(source.size for source in sources), advance))
-            note(f"{count(sum(part.words for part in made), 'word')}; numbering them by frequency")
-            stream = merge(made, folder, language=language, unit=unit, fingerprint=fingerprint)
-    shutil.rmtree(parts, ignore_errors=True)
+        _sweep(parts)
+        return stream
+    _make(parts)
+    with held(parts, refusal=_busy(folder)):
+        task = _Task(parts, sources, language, unit, column)
+        made = task.parts(workers, note, _Progress(sum(source.size for source in sources), advance))
+        note(f"{count(sum(part.words for part in made), 'word')}; numbering them by frequency")
+        stream = merge(made, folder, language=language, unit=unit, fingerprint=fingerprint)
+        shutil.rmtree(parts, ignore_errors=True)
     return stream
 
 
@@ -210,6 +212,12 @@ def _make(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"cannot write tokenised text to {folder.parent}: {error.strerror}") from error
+
+
+def _sweep(parts: Path) -> None:
+    """Remove what a build left that was killed at its very end, unless another one is at work there."""
+    with suppress(OSError, OutputError), held(parts, refusal=_busy(parts.parent)):
+        shutil.rmtree(parts)
 
 
 def _busy(folder: Path) -> OutputError:
