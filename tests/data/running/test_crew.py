@@ -14,8 +14,8 @@ from gonie.data.running.blocks import Block
 from gonie.data.running.crew import KIWI, WORTH_IT, Together, crew, crew_size
 from gonie.errors import GonieError
 
-BLOCKS = [[f"word{number} and more. " * (1 + 397 * number % 300)] for number in range(25)]
-"""Of very different length, so that a later one is often done before an earlier one."""
+BLOCKS = [["A slow one. " * 20_000], *([f"word{number} and more."] for number in range(25))]
+"""The first takes so long that those after it are done before it."""
 
 
 def spelled(blocks: Iterator[Block]) -> list[tuple[list[int], list[str]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from typing import Protocol
@@ -89,7 +89,8 @@ class Together:
             free = [pipe for pipe in self._workers if pipe not in busy]
             room = len(self._workers) * AHEAD - len(busy) - len(done)
             for pipe, (number, block) in zip(free, islice(waiting, min(len(free), room)), strict=False):
-                self._send(pipe, block)
+                with suppress(OSError):  # it is gone: its last answer says why
+                    pipe.send(block)
                 busy[pipe] = number
             if not busy and not done:
                 return
@@ -100,12 +101,6 @@ class Together:
                 continue
             yield done.pop(turn)
             turn += 1
-
-    def _send(self, pipe: Connection, block: list[str]) -> None:
-        try:
-            pipe.send(block)
-        except OSError:
-            raise self._lost(pipe) from None
 
     def _answer(self, pipe: Connection) -> Block:
         try:
