@@ -10,12 +10,27 @@ import multiprocessing
 import os
 import signal
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
-from typing import Any
+from typing import Any, NamedTuple
+
+from gonie.errors import GonieError
+
+
+class Refused(NamedTuple):
+    """What a process says that cannot go on, for a reason that a user can do something about."""
+
+    reason: str
+
+
+class Crashed(NamedTuple):
+    """What a process says that met an error that is none of the user's."""
+
+    trace: str
 
 
 @dataclass
@@ -25,6 +40,15 @@ class Hired:
     process: SpawnProcess
     pipe: Connection
 
+    def answer(self) -> Any:
+        """The next that it says; what it met is raised here, ``EOFError`` or ``OSError`` if it is gone."""
+        said = self.pipe.recv()
+        if isinstance(said, Refused):
+            raise GonieError(said.reason)
+        if isinstance(said, Crashed):
+            raise RuntimeError(f"a worker met an error:\n{said.trace}")
+        return said
+
     def ended(self) -> str:
         """How a process that is gone has ended, in words."""
         self.process.join()
@@ -32,11 +56,17 @@ class Hired:
         return f"by signal {-code}" if code < 0 else f"with status {code}"
 
 
+def cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @contextmanager
 def hired(number: int, work: Callable[..., None], *arguments: Any) -> Iterator[list[Hired]]:
     """``number`` processes that run ``work(pipe, *arguments)``; when the block ends, so have they.
 
-    If the block ends well they are waited for: their pipes are closed, which ``work`` must take for its end.
+    If the block ends well they are waited for: their pipes are closed, at which ``recv`` in ``work`` raises
+    ``EOFError``. What ``work`` raises comes out of ``Hired.answer``.
     They are deaf to Ctrl-C, which reaches every process of a terminal: this process ends them.
     """
     context = multiprocessing.get_context("spawn")
@@ -44,7 +74,7 @@ def hired(number: int, work: Callable[..., None], *arguments: Any) -> Iterator[l
     try:
         for _ in range(number):
             ours, theirs = context.Pipe()
-            process = context.Process(target=_run, args=(work, theirs, *arguments), daemon=True)
+            process = context.Process(target=_begin, args=(work, theirs, *arguments), daemon=True)
             with _deaf():
                 process.start()
             theirs.close()
@@ -61,9 +91,21 @@ def hired(number: int, work: Callable[..., None], *arguments: Any) -> Iterator[l
             each.process.join()
 
 
-def _run(work: Callable[..., None], pipe: Connection, *arguments: Any) -> None:
+def run(work: Callable[..., None], pipe: Connection, *arguments: Any) -> None:
+    """What a hired process does: ``work``, and if it cannot go on, say why."""
+    try:
+        work(pipe, *arguments)
+    except (EOFError, BrokenPipeError, KeyboardInterrupt):  # nobody waits for an answer any more
+        return
+    except (GonieError, OSError) as error:
+        pipe.send(Refused(str(error)))
+    except Exception:  # raised again, with its trace, by the process that hired this one
+        pipe.send(Crashed(traceback.format_exc()))
+
+
+def _begin(work: Callable[..., None], pipe: Connection, *arguments: Any) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    work(pipe, *arguments)
+    run(work, pipe, *arguments)
 
 
 @contextmanager

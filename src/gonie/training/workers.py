@@ -6,7 +6,6 @@ folder held.
 
 from __future__ import annotations
 
-import traceback
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,20 +19,6 @@ from gonie.training.interrupt import Interrupt
 
 WAIT = 0.2
 """Seconds until a wish to stop is noticed while no worker says anything."""
-
-
-@dataclass(frozen=True)
-class Refused:
-    """A worker cannot go on, for a reason that a user can do something about."""
-
-    reason: str
-
-
-@dataclass(frozen=True)
-class Crashed:
-    """A worker met an error that is none of the user's."""
-
-    trace: str
 
 
 @dataclass
@@ -85,13 +70,9 @@ def _ready(workers: list[Worker]) -> list[Worker]:
 def _listen(worker: Worker, waiting: deque[Path], tell: Tell) -> bool:
     """Pass on what the worker says, and give it the next cell at the end of one; false if it is gone."""
     try:
-        said: Event | Refused | Crashed = worker.hired.pipe.recv()
+        said: Event = worker.hired.answer()
     except (EOFError, OSError):
         return False
-    if isinstance(said, Refused):
-        raise GonieError(said.reason)
-    if isinstance(said, Crashed):
-        raise RuntimeError(f"a worker met an error:\n{said.trace}")
     tell(said)
     if isinstance(said, Ended):
         _send_next(worker, waiting)
@@ -121,13 +102,6 @@ def work(pipe: Connection, keep: bool) -> None:
     It is deaf to Ctrl-C but in training, which saves at it. The process that hired it ends it.
     """
     preparations = Preparations()
-    try:
-        while (folder := pipe.recv()) is not None:
-            if not run_cell(folder, preparations, pipe.send, keep=keep):
-                return
-    except (EOFError, BrokenPipeError, KeyboardInterrupt):
-        return
-    except (GonieError, OSError) as error:
-        pipe.send(Refused(str(error)))
-    except Exception:  # raised again, with its trace, by the process that hired this one
-        pipe.send(Crashed(traceback.format_exc()))
+    while (folder := pipe.recv()) is not None:
+        if not run_cell(folder, preparations, pipe.send, keep=keep):
+            return

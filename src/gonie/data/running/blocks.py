@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from gonie.data.running.stream import BEGIN, END, FIRST
 from gonie.data.tokenize import Tokenizer
 
-SIZE = 1 << 17
-"""Characters of a block: a few hundredths of a second for English, about a second for Korean morphemes."""
+SIZE = 1 << 15
+"""Characters of a block: about a hundredth of a second for English, nearly one for Korean morphemes."""
 
 MOST_TOKENS = 400
 """Tokens of the longest sentence; a longer one is mostly a table or a list, and is cut."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import traceback
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from multiprocessing.connection import Connection, wait
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
-from gonie.data.processes import Hired, hired
+from gonie.data.processes import Hired, cores, hired
 from gonie.data.running.blocks import Block, tokenised
 from gonie.data.tokenize import Tokenizer, tokenizer
 from gonie.errors import GonieError
@@ -32,26 +31,13 @@ class Crew(Protocol):
         """The blocks, tokenised, in their order."""
 
 
-class Refused(NamedTuple):
-    """A process cannot go on, for a reason that a user can do something about."""
-
-    reason: str
-
-
-class Crashed(NamedTuple):
-    """A process met an error that is none of the user's."""
-
-    trace: str
-
-
 def crew_size(asked: int, *, unit: str, size: int) -> int:
     """How many processes to use for ``size`` bytes of files: as many as asked for, 0 as many as are good."""
     if asked:
         return asked
     if size < WORTH_IT:
         return 1
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(cores, _memory() // 2 // KIWI)) if unit == "morpheme" else cores
+    return max(1, min(cores(), _memory() // 2 // KIWI)) if unit == "morpheme" else cores()
 
 
 def _memory() -> int:
@@ -103,7 +89,8 @@ class Together:
             free = [pipe for pipe in self._workers if pipe not in busy]
             room = len(self._workers) * AHEAD - len(busy) - len(done)
             for pipe, (number, block) in zip(free, islice(waiting, min(len(free), room)), strict=False):
-                self._send(pipe, block)
+                with suppress(OSError):  # it is gone: its last answer says why
+                    pipe.send(block)
                 busy[pipe] = number
             if not busy and not done:
                 return
@@ -115,22 +102,12 @@ class Together:
             yield done.pop(turn)
             turn += 1
 
-    def _send(self, pipe: Connection, block: list[str]) -> None:
-        try:
-            pipe.send(block)
-        except OSError:
-            raise self._lost(pipe) from None
-
     def _answer(self, pipe: Connection) -> Block:
         try:
-            said: Block | Refused | Crashed = pipe.recv()
+            block: Block = self._workers[pipe].answer()
         except (EOFError, OSError):
             raise self._lost(pipe) from None
-        if isinstance(said, Refused):
-            raise GonieError(said.reason)
-        if isinstance(said, Crashed):
-            raise RuntimeError(f"a process that tokenises met an error:\n{said.trace}")
-        return said
+        return block
 
     def _lost(self, pipe: Connection) -> GonieError:
         return GonieError(
@@ -141,13 +118,6 @@ class Together:
 
 def work(pipe: Connection, language: str, unit: str) -> None:
     """What a process does: tokenise the blocks that come through its pipe until none comes."""
-    try:
-        cut = tokenizer(language=language, unit=unit)
-        while True:
-            pipe.send(tokenised(pipe.recv(), cut))
-    except (EOFError, BrokenPipeError):
-        return
-    except GonieError as error:
-        pipe.send(Refused(str(error)))
-    except Exception:  # raised again, with its trace, by the process that hired this one
-        pipe.send(Crashed(traceback.format_exc()))
+    cut = tokenizer(language=language, unit=unit)
+    while True:
+        pipe.send(tokenised(pipe.recv(), cut))

@@ -51,7 +51,7 @@ def read_paragraphs(
 
 
 def _pieces(text: str, report: Report) -> Iterator[str]:
-    """The text if it has a word; a long one cut at white space, where it has none there anywhere."""
+    """The text if it has a word; a long one in pieces, cut at white space where there is any."""
     if len(text) > LONGEST:
         report.noticed[f"lines longer than {LONGEST:,} characters, read in pieces"] += 1
     start = 0
@@ -68,8 +68,10 @@ def _cut(text: str, start: int) -> int:
     end = start + LONGEST
     if len(text) <= end:
         return len(text)
-    before_last_word, *last_word = text[start : end + 1].rsplit(maxsplit=1)
-    return start + len(before_last_word) if last_word else end
+    if text[end].isspace():
+        return end
+    last_word = text[start : end + 1].rsplit(maxsplit=1)[-1]
+    return end + 1 - len(last_word) if len(last_word) <= LONGEST else end
 
 
 # --- Parquet ---------------------------------------------------------------------------------------------

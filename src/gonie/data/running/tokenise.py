@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -33,6 +35,9 @@ from gonie.errors import InputError, OutputError
 PARTS = "parts"
 PAUSE = 0.5
 """Seconds between two words about the progress."""
+
+LARGE = 1 << 30
+"""Bytes of a file whose digest takes long enough to say so."""
 
 Note = Callable[[str], None]
 
@@ -73,20 +78,21 @@ def build_stream(
     if not paths:
         raise InputError(expected="files of text", got="none", fix="Name one at least")
     rules = tokenizer(language=language, unit=unit).to_json()
-    sources = [_source(path, rules, column) for path in paths]
+    sources = [_source(path, rules, column, note) for path in paths]
     fingerprint = _digest(*(source.digest for source in sources))
     parts = folder / PARTS
     stream = _found(folder, fingerprint)
     if stream is not None:
         note(f"{folder}: already tokenised, {count(stream.words, 'word')}")
-    else:
-        _make(parts)
-        with held(parts, refusal=_busy(folder)):
-            task = _Task(parts, sources, language, unit, column)
-            made = task.parts(workers, note, _Progress(sum(source.size for source in sources), advance))
-            note(f"{count(sum(part.words for part in made), 'word')}; numbering them by frequency")
-            stream = merge(made, folder, language=language, unit=unit, fingerprint=fingerprint)
-    shutil.rmtree(parts, ignore_errors=True)
+        _sweep(parts)
+        return stream
+    _make(parts)
+    with held(parts, refusal=_busy(folder)):
+        task = _Task(parts, sources, language, unit, column)
+        made = task.parts(workers, note, _Progress(sum(source.size for source in sources), advance))
+        note(f"{count(sum(part.words for part in made), 'word')}; numbering them by frequency")
+        stream = merge(made, folder, language=language, unit=unit, fingerprint=fingerprint)
+        shutil.rmtree(parts, ignore_errors=True)
     return stream
 
 
@@ -166,7 +172,7 @@ class _Task:
         return writer.finish(language=self.language, unit=self.unit, fingerprint=source.digest)
 
 
-def _source(path: Path, rules: Mapping[str, str], column: str) -> _Source:
+def _source(path: Path, rules: Mapping[str, str], column: str, note: Note) -> _Source:
     """The file, and all that its part depends on in one digest."""
     if is_stream(path):
         raise InputError(
@@ -177,8 +183,10 @@ def _source(path: Path, rules: Mapping[str, str], column: str) -> _Source:
         )
     try:
         with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size >= LARGE:
+                note(f"{display(path)}: reading {size / 1e9:.1f} GB to see whether it is tokenised already")
             content = hashlib.file_digest(file, "sha256").hexdigest()
-            size = file.tell()
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise unreadable(path, error) from None
     kind = path.suffix if path.suffix in (".gz", ".xz", PARQUET) else ""
@@ -204,6 +212,12 @@ def _make(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"cannot write tokenised text to {folder.parent}: {error.strerror}") from error
+
+
+def _sweep(parts: Path) -> None:
+    """Remove what a build left that was killed at its very end, unless another one is at work there."""
+    with suppress(OSError, OutputError), held(parts, refusal=_busy(parts.parent)):
+        shutil.rmtree(parts)
 
 
 def _busy(folder: Path) -> OutputError:
