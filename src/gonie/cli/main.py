@@ -8,7 +8,20 @@ import sys
 
 import typer
 
-from gonie.cli import check_gradients, classify, compare, data, demo, evaluate, explain, tag, train, vectors
+from gonie.cli import (
+    check_gradients,
+    classify,
+    compare,
+    data,
+    demo,
+    embed,
+    evaluate,
+    explain,
+    import_elmo,
+    tag,
+    train,
+    vectors,
+)
 from gonie.errors import GonieError, MissingExtraError
 
 EXTRAS = {
@@ -36,6 +49,8 @@ app.command()(classify.classify)
 app.command()(explain.explain)
 app.command()(compare.compare)
 app.command()(vectors.vectors)
+app.command()(import_elmo.import_elmo)
+app.command()(embed.embed)
 app.command()(check_gradients.check_gradients)
 app.add_typer(data.app, name="data")
 

@@ -63,7 +63,8 @@ class SavedBilm:
 def save_bilm(folder: Path, saved: SavedBilm, *, storage: Storage = "float16") -> None:
     """Write the model; the index comes last, and without it the folder is none."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / INDEX).unlink(missing_ok=True)
+    for name in (INDEX, VOCABULARY, SOFTMAX):  # of a model that stood there before
+        (folder / name).unlink(missing_ok=True)
     write_tensors(folder / WEIGHTS, pack(saved.bilm.state_dict(), storage))
     if saved.predictions is not None:
         atomic_write(folder / VOCABULARY, "".join(f"{word}\n" for word in saved.predictions.words))

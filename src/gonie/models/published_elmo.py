@@ -106,7 +106,7 @@ class Arrays:
     def read(self, name: str, *shape: int) -> Array:
         """An array of this shape."""
         found = self._file.get(name)
-        if not hasattr(found, "shape"):
+        if found is None or not hasattr(found, "shape"):
             raise InputError(
                 path=self._path,
                 expected=f"the array {name} {_shown(shape)}",
@@ -168,7 +168,7 @@ def _problem(error: Mapping[str, Any]) -> str:
 @contextmanager
 def _opened(path: Path) -> Iterator[Arrays]:
     try:
-        import h5py
+        import h5py  # type: ignore[import-untyped]
     except ModuleNotFoundError:
         raise MissingExtraError("h5py", extra="train", purpose="importing ELMo weights") from None
     with path.open("rb"):  # h5py's own words for a file that is not there are long
