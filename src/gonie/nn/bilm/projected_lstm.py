@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from gonie.nn.bilm.stepping import read_in_steps
 from gonie.nn.initial import glorot_, remember_
+from gonie.nn.precision import full_precision
 
 Carried: TypeAlias = tuple[Tensor, Tensor]
 """What a layer hands on to the next stretch of text: h (B, P) and c (B, H)."""
@@ -52,7 +53,7 @@ class ProjectedLSTM(nn.Module):
         """The states, and what the next stretch of the same rows starts from."""
         weights = (self.input_weight, self.state_weight, self.bias, self.projection)
         if x.device.type == "cpu" and not torch.is_grad_enabled():
-            states, h, c = read_in_steps(x, *carried, weights)
+            states, h, c = full_precision(read_in_steps)(x, *carried, weights)
             return states, (h, c)
         kind = _compute_type(x)
         W, U, b, R = (weight.to(kind) for weight in weights)
