@@ -57,9 +57,7 @@ def test_they_are_those_of_the_model_itself(saved: SavedBilm) -> None:
         np.testing.assert_allclose(array, expected, rtol=1e-4, atol=1e-5)
 
 
-def test_they_depend_on_their_own_sentence_alone(
-    saved: SavedBilm, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_they_depend_on_their_own_sentence_alone(saved: SavedBilm, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first trap of older ELMo code: the same sentence gave other vectors the second time."""
     embedder = Embedder(saved)
     together = embedder.layers(SENTENCES)
@@ -83,7 +81,9 @@ def test_a_very_long_sentence_is_read_whole(saved: SavedBilm) -> None:
     (layers,) = embedder.layers([words])
     assert layers.shape == (3, 5000, 8)
     (first,) = embedder.layers([words[:60]])
-    np.testing.assert_allclose(layers[:, :50, :4], first[:, :50, :4], rtol=1e-4, atol=1e-5)  # what came before
+    np.testing.assert_allclose(
+        layers[:, :50, :4], first[:, :50, :4], rtol=1e-4, atol=1e-5
+    )  # what came before
 
 
 def test_a_stream_is_embedded_in_order_without_being_read_whole(saved: SavedBilm) -> None:

@@ -210,6 +210,10 @@ def poison(_: dict[str, Any], numbers: dict[str, np.ndarray]) -> None:
     numbers["CNN_proj/b_proj"][1] = np.nan
 
 
+def put_words(_: dict[str, Any], numbers: dict[str, np.ndarray]) -> None:
+    numbers["CNN_proj/b_proj"] = np.array([b"one", b"two", b"three"])
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -227,6 +231,7 @@ def poison(_: dict[str, Any], numbers: dict[str, np.ndarray]) -> None:
         (drop_array("char_embed"), "the array char_embed (261, 2), got none of that name"),
         (drop_array("CNN_high_0/b_carry"), "the array CNN_high_0/b_carry (7), got none of that name"),
         (poison, "numbers in CNN_proj/b_proj, got some that are not finite"),
+        (put_words, "numbers in CNN_proj/b_proj, got what is none"),
     ],
 )  # fmt: skip
 def test_files_that_do_not_fit_are_refused_in_one_line(
@@ -247,9 +252,7 @@ def test_what_is_no_file_of_options(written: Callable[..., tuple[Path, Path]], c
 
 
 @pytest.mark.parametrize("content", [b"", b"not HDF5", None])
-def test_what_is_no_file_of_weights(
-    written: Callable[..., tuple[Path, Path]], content: bytes | None
-) -> None:
+def test_what_is_no_file_of_weights(written: Callable[..., tuple[Path, Path]], content: bytes | None) -> None:
     options, weights = written()
     weights.write_bytes(weights.read_bytes()[:700] if content is None else content)
     with pytest.raises(InputError, match=r"weights\.hdf5: expected the weights of an ELMo model as HDF5"):

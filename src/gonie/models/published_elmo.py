@@ -120,10 +120,18 @@ class Arrays:
                 got=_shown(found.shape),
                 fix="Are these the weights of these options?",
             )
-        array = np.asarray(found, dtype=np.float32)
+        array = self._numbers(name, found)
         if not np.isfinite(array).all():
             raise InputError(path=self._path, expected=f"numbers in {name}", got="some that are not finite")
         return array
+
+    def _numbers(self, name: str, found: Any) -> Array:
+        try:
+            return np.asarray(found, dtype=np.float32)
+        except (OSError, TypeError, ValueError) as error:  # a file cut short, or something else than numbers
+            raise InputError(
+                path=self._path, expected=f"numbers in {name}", got=f"what is none ({error})"
+            ) from None
 
 
 def read_published(options: Path, weights: Path, *, language: str = "en", unit: str = "word") -> SavedBilm:
