@@ -50,17 +50,18 @@ def test_a_text(gonie: Gonie, bilm: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "content", "sentences"),
-    [
-        ("text", f"{TEXT}\n", SENTENCES),
-        ("tokens", "They play\n\n집에서\n", [["They", "play"], [], ["집에서"]]),
-        ("jsonl", json.dumps({"text": TEXT}), SENTENCES),
-        ("conll", "They\tO\nplay\tO\n\nIt\tO\n", [["They", "play"], ["It"]]),
-    ],
+    ("kind", "case"),
+    {
+        "text": (f"{TEXT}\n", SENTENCES),
+        "tokens": ("They play\n\n집에서\n", [["They", "play"], [], ["집에서"]]),
+        "jsonl": (json.dumps({"text": TEXT}), SENTENCES),
+        "conll": ("They\tO\nplay\tO\n\nIt\tO\n", [["They", "play"], ["It"]]),
+    }.items(),
 )
 def test_files_and_standard_input_of_every_kind(
-    gonie: Gonie, bilm: Path, tmp_path: Path, kind: str, content: str, sentences: list[list[str]]
+    gonie: Gonie, bilm: Path, tmp_path: Path, kind: str, case: tuple[str, list[list[str]]]
 ) -> None:
+    content, sentences = case
     given, out = tmp_path / "given", tmp_path / "v.npz"
     given.write_text(content, "utf-8")
     assert gonie("embed", bilm, "--file", given, "--input", kind, "--out", out).code == 0

@@ -59,10 +59,14 @@ def test_hdf5_takes_the_words_of_a_very_long_sentence(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["v.npz", "v.h5"])
 def test_what_is_interrupted_leaves_what_was_there(tmp_path: Path, name: str) -> None:
+    def begin() -> None:
+        with vector_file(tmp_path / name) as put:
+            put(WORDS[0], ARRAYS[0])
+            raise KeyboardInterrupt
+
     (tmp_path / name).write_bytes(b"old")
-    with pytest.raises(KeyboardInterrupt), vector_file(tmp_path / name) as put:
-        put(WORDS[0], ARRAYS[0])
-        raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt):
+        begin()
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert (tmp_path / name).read_bytes() == b"old"
 
