@@ -18,7 +18,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gonie.data import files
-from gonie.data.files import atomic_file, atomic_write, is_stream, is_utf8, lines, remove_leftovers
+from gonie.data.files import (
+    atomic_file,
+    atomic_path,
+    atomic_write,
+    is_stream,
+    is_utf8,
+    lines,
+    remove_leftovers,
+)
 from gonie.errors import GonieError, InputError, OutputError
 
 
@@ -262,6 +270,32 @@ def test_permissions_and_links_survive(tmp_path: Path) -> None:
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_text() == "new"
     assert stat.S_IMODE(os.stat(tmp_path / "real").st_mode) == 0o640
+
+
+def write_half(path: Path) -> None:
+    with atomic_path(path) as temporary:
+        temporary.write_text("half")
+        raise KeyboardInterrupt
+
+
+def test_a_library_that_opens_files_itself_writes_whole_ones_too(tmp_path: Path) -> None:
+    atomic_write(tmp_path / "a", "old")
+    with atomic_path(tmp_path / "a") as temporary:
+        temporary.write_text("new")
+        assert (tmp_path / "a").read_text() == "old"
+    assert (tmp_path / "a").read_text() == "new"
+    with pytest.raises(KeyboardInterrupt):
+        write_half(tmp_path / "a")
+    assert (tmp_path / "a").read_text() == "new"
+    assert left(tmp_path) == ["a"]
+
+
+@pytest.mark.parametrize(("place", "words"), [("", "it is a folder"), ("pipe", "a device or a pipe")])
+def test_only_files_are_replaced(tmp_path: Path, place: str, words: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OutputError, match=words):
+        atomic_path(tmp_path / place).__enter__()
+    assert left(tmp_path) == ["pipe"]
 
 
 def test_what_a_killed_writer_left_is_removed_and_nothing_else(tmp_path: Path) -> None:

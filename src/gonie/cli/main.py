@@ -14,8 +14,10 @@ from gonie.cli import (
     compare,
     data,
     demo,
+    embed,
     evaluate,
     explain,
+    import_elmo,
     pretrain,
     tag,
     train,
@@ -49,6 +51,8 @@ app.command()(explain.explain)
 app.command()(compare.compare)
 app.command()(pretrain.pretrain)
 app.command()(vectors.vectors)
+app.command()(import_elmo.import_elmo)
+app.command()(embed.embed)
 app.command()(check_gradients.check_gradients)
 app.add_typer(data.app, name="data")
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
 from gonie.data.files import STANDARD_INPUT, display, is_stream, is_utf8, lines
+from gonie.data.formats import ReadOptions, read
+from gonie.data.jsonl import read_record
+from gonie.data.report import Report
+from gonie.data.types import Sentence
 from gonie.errors import InputError
 
 ARGUMENT = "TEXT"  # what messages call the text on the command line
@@ -34,6 +38,19 @@ def read_lines(text: str | None, files: Sequence[str | Path]) -> Iterator[Place]
     if text is not None:
         return iter([(ARGUMENT, 1, _whole(text))])
     return chain.from_iterable(_of_file(path) for path in files or [STANDARD_INPUT])
+
+
+def read_records(rows: Iterable[Place]) -> Iterator[str]:
+    """The texts of lines that are JSON objects with one; blank lines are passed over."""
+    return (read_record(line, path, number)["text"] for path, number, line in rows if line.strip())
+
+
+def read_columns(text: str | None, files: Sequence[str | Path], options: ReadOptions) -> Iterator[Sentence]:
+    """The sentences of column files."""
+    if text is not None:
+        raise InputError(expected="--input conll with --file or standard input", got="a TEXT")
+    for path in files or [STANDARD_INPUT]:
+        yield from read(path, options, Report())
 
 
 def _whole(text: str) -> str:

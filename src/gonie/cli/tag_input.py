@@ -6,11 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-from gonie.cli.stream_input import Place, check_one_source, is_typed, read_lines
-from gonie.data.files import STANDARD_INPUT
-from gonie.data.formats import ReadOptions, read
-from gonie.data.jsonl import read_record
-from gonie.data.report import Report
+from gonie.cli.stream_input import (
+    Place,
+    check_one_source,
+    is_typed,
+    read_columns,
+    read_lines,
+    read_records,
+)
+from gonie.data.formats import ReadOptions
 from gonie.data.types import Document, Sentence
 from gonie.errors import InputError
 from gonie.runtime.predictor import Predictor
@@ -38,7 +42,7 @@ def _texts(tagger: Predictor, rows: Iterable[Place]) -> Iterator[Document]:
 
 def _records(tagger: Predictor, rows: Iterable[Place]) -> Iterator[Document]:
     """Each line is a JSON object with a text."""
-    return tagger.pipe(read_record(line, path, number)["text"] for path, number, line in rows if line.strip())
+    return tagger.pipe(read_records(rows))
 
 
 def _tokens(tagger: Predictor, rows: Iterable[Place]) -> Iterator[Document]:
@@ -55,10 +59,6 @@ KINDS: Mapping[str, Callable[[Predictor, Iterable[Place]], Iterator[Document]]] 
 
 def _columns(tagger: Predictor, text: str | None, files: Sequence[str | Path]) -> Iterator[Sentence]:
     """Words, and the further columns that the model was trained with, from column files."""
-    if text is not None:
-        raise InputError(expected="--input conll with --file or standard input", got="a TEXT")
     data = tagger.recipe.get("data")
     further = data.get("columns") if isinstance(data, dict) else None
-    options = ReadOptions(columns=further or {}, tokenizer=tagger.tokenizer)
-    for path in files or [STANDARD_INPUT]:
-        yield from read(path, options, Report())
+    return read_columns(text, files, ReadOptions(columns=further or {}, tokenizer=tagger.tokenizer))

@@ -40,6 +40,10 @@ class Waiting:
         """So much is done by now."""
         self._bar.update(self._task, completed=number)
 
+    def say(self, doing: str) -> None:
+        """What is being done by now."""
+        self._bar.update(self._task, description=doing)
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:

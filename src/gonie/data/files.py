@@ -274,26 +274,44 @@ def atomic_file(path: str | PathLike[str], mode: str = "w") -> Iterator[IO[Any]]
     """
     if mode not in ("w", "wb"):
         raise OutputError(f"expected the mode 'w' or 'wb', got {mode!r}")
-    target = Path(os.path.realpath(path))
-    if target.is_dir():
-        raise OutputError(f"cannot write {path}: it is a folder. Name a file in it")
+    target = _target(path)
     if target.exists() and not stat.S_ISREG(target.stat().st_mode):
         with _translated(path, str(target)), _stream(str(target), mode) as file:
             yield file
         return
+    with atomic_path(path) as temporary, _stream(str(temporary), mode) as file:
+        yield file
+
+
+@contextmanager
+def atomic_path(path: str | PathLike[str]) -> Iterator[Path]:
+    """As ``atomic_file``, for libraries that open files themselves: an empty file to write to instead.
+
+    It must be closed again when the block ends; then it takes the name.
+    """
+    target = _target(path)
+    if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+        raise OutputError(f"cannot write {path}: it is a device or a pipe. Name a file")
     temporary = target.with_name(f"{PREFIX}{secrets.token_hex(6)}{SUFFIX}")
     try:
         with _translated(path, str(temporary)):
-            with _stream(_created(temporary, target), mode) as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
+            os.close(_created(temporary, target))
+            yield temporary
+            _sync(temporary)
             os.replace(temporary, target)
             _sync_folder(target.parent)
     except BaseException:
         with suppress(OSError):
             temporary.unlink()
         raise
+
+
+def _target(path: str | PathLike[str]) -> Path:
+    """What is really written, behind any link."""
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise OutputError(f"cannot write {path}: it is a folder. Name a file in it")
+    return target
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -315,6 +333,12 @@ def _created(temporary: Path, target: Path) -> int:
     if target.exists():
         os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
     return descriptor
+
+
+def _sync(file: Path) -> None:
+    """Have what was written on the disk before the file takes its name."""
+    with file.open("r+b") as stream:
+        os.fsync(stream.fileno())
 
 
 def _sync_folder(folder: Path) -> None:

@@ -63,7 +63,8 @@ class SavedBilm:
 def save_bilm(folder: Path, saved: SavedBilm, *, storage: Storage = "float16") -> None:
     """Write the model; the index comes last, and without it the folder is none."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / INDEX).unlink(missing_ok=True)
+    for name in (INDEX, VOCABULARY, SOFTMAX):  # of a model that stood there before
+        (folder / name).unlink(missing_ok=True)
     write_tensors(folder / WEIGHTS, pack(saved.bilm.state_dict(), storage))
     if saved.predictions is not None:
         atomic_write(folder / VOCABULARY, "".join(f"{word}\n" for word in saved.predictions.words))
@@ -89,13 +90,7 @@ def load_bilm(path: Path, *, predictions: bool = False) -> SavedBilm:
     index = read_index(folder)
     shape = read_shape(folder, index)
     bilm = build_bilm(shape)
-    tensors, _ = read_tensors(folder / WEIGHTS)
-    try:
-        bilm.load_state_dict(unpack(tensors))
-    except RuntimeError as error:
-        raise BundleError(
-            f"{folder / WEIGHTS}: expected the weights of the shape that {INDEX} describes, got {error}"
-        ) from error
+    bilm.load_state_dict(_read_weights(folder / WEIGHTS, bilm.state_dict()))
     return SavedBilm(
         bilm=bilm.eval(),
         shape=shape,
@@ -134,7 +129,31 @@ def read_shape(folder: Path, index: Mapping[str, Any]) -> BilmConfig:
     try:
         return BilmConfig.model_validate(index["shape"])
     except (ValidationError, LookupError) as error:
-        raise BundleError(f"{folder / INDEX}: expected the shape of a language model, got {error}") from error
+        raise BundleError(
+            f"{folder / INDEX}: expected the shape of a language model, {_said(error)}"
+        ) from error
+
+
+def _read_weights(path: Path, wanted: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors of a file, each as large as the one ``wanted``, and none besides."""
+    tensors, _ = read_tensors(path)
+    weights = unpack(tensors)
+    for name in {**wanted, **weights}:
+        sizes = [str(tuple(found[name].shape)) if name in found else "none" for found in (wanted, weights)]
+        if sizes[0] != sizes[1]:
+            raise BundleError(
+                f"{path}: expected for {name}, by {INDEX}, the shape {sizes[0]}, got {sizes[1]}. "
+                "The two are not of one model."
+            )
+    return weights
+
+
+def _said(error: ValidationError | LookupError) -> str:
+    """What is wrong with a shape, in one line."""
+    if isinstance(error, LookupError):
+        return "got none"
+    first = error.errors()[0]
+    return f"got {'.'.join(map(str, first['loc'])) or 'one'}: {first['msg']}"
 
 
 def _read_predictions(folder: Path) -> Predictions:
@@ -147,8 +166,10 @@ def _read_predictions(folder: Path) -> Predictions:
         ) from error
     tensors, _ = read_tensors(folder / SOFTMAX)
     weights = unpack(tensors)
-    if weights["weight"].shape[0] != len(words):
+    sizes = {name: len(weights[name]) if name in weights else 0 for name in ("weight", "bias")}
+    if set(sizes.values()) != {len(words)}:
         raise BundleError(
-            f"{folder}: expected as many words as vectors, got {len(words)} and {weights['weight'].shape[0]}"
+            f"{folder}: expected as many vectors and biases as words, got {sizes['weight']:,} and "
+            f"{sizes['bias']:,} for {len(words):,}"
         )
     return Predictions(words, weights)

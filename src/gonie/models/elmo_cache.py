@@ -35,7 +35,7 @@ KIND = np.dtype("<f2")
 
 
 def with_layers(model: nn.Module, corpus: Corpus, folder: str | None, note: Note | None = None) -> Corpus:
-    """The corpus with the layers that the model's own biLM gives; as it is where there is none, or is trained.
+    """The corpus with the layers that the model's biLM gives; as it is where there is none, or it is trained.
 
     They are kept in ``folder`` for whoever asks for the same again, or nowhere if that is none.
     """
@@ -52,7 +52,7 @@ def with_layers(model: nn.Module, corpus: Corpus, folder: str | None, note: Note
 def _computed(
     bilm: BiLM, corpus: Corpus, shape: tuple[int, int, int], path: Path | None, note: Note | None
 ) -> NDArray[Any]:
-    """The layers in a new file at ``path``, which is there only when it is whole, or in one without a name."""
+    """The layers in a new file at ``path``, there only when it is whole, or in one without a name."""
     try:
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,8 @@
 """Weights in fewer bytes: as they are, in half precision, or as bytes with a scale a row.
 
 A matrix W becomes rows of whole numbers from -127 to 127 and a scale each, W[r] ≈ scale[r] · q[r]; what has
-one dimension (biases, scales) stays in half precision, being small.
+one dimension (biases, scales) stays in half precision, being small. A scale is rounded up, so that no weight
+is cut off: each is within half a scale of what it was.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from typing import Literal
 
 import torch
 from torch import Tensor
+
+from gonie.errors import InputError
 
 Storage = Literal["float32", "float16", "int8"]
 SCALE = ".scale"
@@ -41,19 +44,29 @@ def _as_bytes(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     packed: dict[str, Tensor] = {}
     for name, tensor in tensors.items():
         if tensor.dim() < 2:
-            packed[name] = tensor.half()
+            packed[name] = _halves(name, tensor)
             continue
         rows = tensor.float().flatten(1)  # (R, D)
-        scale = (rows.abs().amax(1) / LARGEST).clamp(min=1e-7).half().float()  # as it will be read back
-        packed[name] = (
-            (rows / scale.unsqueeze(1)).round().clamp(-LARGEST, LARGEST).to(torch.int8).view_as(tensor)
-        )
-        packed[name + SCALE] = scale.half()
+        scale = _halves(name + SCALE, (rows.abs().amax(1) / LARGEST) * (1 + 2**-10) + 2**-24)  # never less
+        packed[name] = (rows / scale.float().unsqueeze(1)).round().to(torch.int8).view_as(tensor)
+        packed[name + SCALE] = scale
     return packed
+
+
+def _halves(name: str, tensor: Tensor) -> Tensor:
+    """Half precision, for numbers that it has room for."""
+    half = tensor.half()
+    if half.isinf().any() and not tensor.isinf().any():
+        raise InputError(
+            expected=f"weights below {torch.finfo(torch.float16).max:,.0f} to keep in half precision",
+            got=f"{tensor.abs().max():,.0f} in {name}",
+            fix="Keep them in float32.",
+        )
+    return half
 
 
 PACKERS: Mapping[Storage, Callable[[Mapping[str, Tensor]], dict[str, Tensor]]] = {
     "float32": lambda tensors: {name: tensor.float() for name, tensor in tensors.items()},
-    "float16": lambda tensors: {name: tensor.half() for name, tensor in tensors.items()},
+    "float16": lambda tensors: {name: _halves(name, tensor) for name, tensor in tensors.items()},
     "int8": _as_bytes,
 }

@@ -13,8 +13,14 @@ from typing import Concatenate, ParamSpec, TypeVar
 import torch
 from torch import Tensor
 
+HALVES = (torch.float16, torch.bfloat16)
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+def widened(x: Tensor) -> Tensor:
+    """Numbers in half precision as float32, for sums that need the digits; others as they are."""
+    return x.float() if x.dtype in HALVES else x
 
 
 def full_precision(function: Callable[Concatenate[Tensor, P], R]) -> Callable[Concatenate[Tensor, P], R]:

@@ -172,7 +172,7 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     vectors = vectors_of(data)
     bilm = bilm_of(recipe, note)
     texts = train if part is None else Chained(train, Untagged(part))
-    encoding, labels = fit_encoding(recipe, texts, target, vectors, build_extractors(recipe), bilm)
+    encoding, labels = fit_encoding(recipe, texts, target, vectors, build_extractors(recipe), bilm=bilm)
     if len(encoding.labels) > MOST_TAGS:
         raise InputError(
             path=data.train,

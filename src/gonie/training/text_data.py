@@ -124,7 +124,7 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
     cut = CutTexts(train, passages, note)
     vectors = vectors_of(data)
     bilm = bilm_of(recipe, note)
-    words, _ = fit_encoding(recipe, _Sentences(cut), PLAIN, vectors, build_extractors(recipe), bilm)
+    words, _ = fit_encoding(recipe, _Sentences(cut), PLAIN, vectors, build_extractors(recipe), bilm=bilm)
     bag = fit_bag(recipe.model.bag, (passage.running for passage in cut)) if recipe.model.bag else None
     encoding = TextEncoding(
         passages=passages,

@@ -15,13 +15,14 @@ from gonie.metrics.classes import ClassEvaluation, evaluate_classes
 from gonie.metrics.text_scoring import score_texts
 from gonie.models.build_text import build_classifier
 from gonie.models.classifier import LABEL, Classifier
+from gonie.models.elmo_cache import with_layers
 from gonie.models.text_config import TextRecipe
 from gonie.runtime.load import load_classifier
 from gonie.training.folder import ENCODING, SAMPLES
 from gonie.training.job import Beside, Split
 from gonie.training.text_data import TextData
 from gonie.training.text_judge import TextJudge
-from gonie.training.word_data import sampled
+from gonie.training.word_data import Note, bilm_file, sampled
 
 MAJORITY = "always the most frequent label"
 PROVED = 64  # dev texts on which an export is compared with its model

@@ -44,6 +44,7 @@ def fit_encoding(
     scheme: Scheme,
     vectors: Vectors | None,
     extractors: list[Extractor],
+    *,
     bilm: SavedBilm | None = None,
 ) -> tuple[Encoding, Counter[str]]:
     """The encoding that the training texts ask for, and how often each of their labels comes."""

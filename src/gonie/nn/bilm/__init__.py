@@ -1,10 +1,11 @@
 """The bidirectional language model of ELMo: its parts, one idea a file."""
 
 from gonie.nn.bilm.bilm import BiLM
+from gonie.nn.bilm.carried import CarriedBoth
 from gonie.nn.bilm.clipped_lstm import ClippedLSTM
 from gonie.nn.bilm.direction import Direction
 from gonie.nn.bilm.highway import Highway
-from gonie.nn.bilm.language_model import CarriedBoth, LanguageModel, Stretch
+from gonie.nn.bilm.language_model import LanguageModel, Stretch
 from gonie.nn.bilm.projected_lstm import Carried, ProjectedLSTM
 from gonie.nn.bilm.spelled_words import Filters, SpelledWords
 from gonie.nn.bilm.word_softmax import WordSoftmax

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from gonie.nn.bilm.projected_lstm import Carried, ProjectedLSTM
+from gonie.nn.bilm.stepping import each_input
 from gonie.nn.precision import full_precision
 
 
@@ -27,9 +28,8 @@ class ClippedLSTM(ProjectedLSTM):
 
     def _run(self, x: Tensor, carried: Carried) -> tuple[Tensor, Carried]:
         h, c = carried
-        inputs = nn.functional.linear(x, self.input_weight, self.bias)  # (T, B, 4H)
         states = []
-        for step in inputs:
+        for step in each_input(x, self.input_weight, self.bias):  # (B, 4H)
             i, f, g, o = (step + h @ self.state_weight.t()).chunk(4, dim=1)  # (B, H) each
             c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
             c = c.clamp(-self.cell_clip, self.cell_clip)

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from gonie.nn.bilm.bilm import BiLM
+from gonie.nn.bilm.carried import CarriedBoth
 from gonie.nn.bilm.direction import Direction
 from gonie.nn.bilm.projected_lstm import Carried
 from gonie.nn.bilm.word_softmax import WordSoftmax
@@ -27,17 +28,6 @@ class Stretch(NamedTuple):
     counts: Tensor
 
 
-class CarriedBoth(NamedTuple):
-    """What the two directions carry on, layer by layer."""
-
-    ahead: list[Carried]
-    back: list[Carried]
-
-    def detached(self) -> CarriedBoth:
-        """The same numbers, through which no gradient flows: back-propagation ends with the stretch."""
-        return CarriedBoth(*([(h.detach(), c.detach()) for h, c in layers] for layers in self))
-
-
 class LanguageModel(nn.Module):
     """-½ (log p(next word | words before) + log p(word before | words after)), a mean over words.
 
@@ -52,8 +42,7 @@ class LanguageModel(nn.Module):
 
     def start(self, rows: int) -> CarriedBoth:
         """Nothing carried, for rows of text that begin."""
-        x = self.softmax.weight.new_empty(0, rows, self.bilm.words.width)
-        return CarriedBoth(self.bilm.ahead.start(x), self.bilm.back.start(x))
+        return self.bilm.start(self.softmax.weight.new_empty(rows, 0, self.bilm.words.width))
 
     def forward(
         self, chars: Tensor, ahead: Stretch, back: Stretch, carried: CarriedBoth

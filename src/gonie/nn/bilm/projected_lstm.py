@@ -9,7 +9,9 @@ from typing import TypeAlias
 import torch
 from torch import Tensor, nn
 
+from gonie.nn.bilm.stepping import read_in_steps
 from gonie.nn.initial import glorot_, remember_
+from gonie.nn.precision import full_precision
 
 Carried: TypeAlias = tuple[Tensor, Tensor]
 """What a layer hands on to the next stretch of text: h (B, P) and c (B, H)."""
@@ -49,9 +51,12 @@ class ProjectedLSTM(nn.Module):
 
     def forward(self, x: Tensor, carried: Carried) -> tuple[Tensor, Carried]:
         """The states, and what the next stretch of the same rows starts from."""
+        weights = (self.input_weight, self.state_weight, self.bias, self.projection)
+        if x.device.type == "cpu" and not torch.is_grad_enabled():
+            states, h, c = full_precision(read_in_steps)(x, *carried, weights)
+            return states, (h, c)
         kind = _compute_type(x)
-        weights = [w.to(kind) for w in (self.input_weight, self.state_weight, self.bias, self.projection)]
-        W, U, b, R = weights
+        W, U, b, R = (weight.to(kind) for weight in weights)
         h, c = (part.to(kind).unsqueeze(0) for part in carried)
         with warnings.catch_warnings():  # weights cast for this pass lie apart, and cuDNN copies them
             warnings.filterwarnings("ignore", message=".*(single contiguous chunk|LSTM with projections)")

@@ -32,7 +32,7 @@ class SpelledWords(nn.Module):
     mark like any other and has a vector; windows wholly over padding are all the same, so rows of
     short words may be cut after one of them.
 
-    Shape: ``chars`` (U, C) ids of bytes -> (U, width).
+    ``widest`` is the largest kernel. Shape: ``chars`` (U, C) ids of bytes -> (U, width).
     """
 
     kinks = True  # where another place becomes the largest, and at 0
@@ -42,6 +42,7 @@ class SpelledWords(nn.Module):
         if not filters:
             raise InputError(expected="at least one kind of filter", got="none")
         self.width = width
+        self.widest = max(kernel for kernel, _ in filters)
         self.bytes = nn.Embedding(BYTES, byte_width, padding_idx=0)
         self.convolutions = nn.ModuleList(nn.Conv1d(byte_width, number, kernel) for kernel, number in filters)
         total = sum(number for _, number in filters)

@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from gonie.errors import InputError
+from gonie.nn.precision import widened
 
 CHUNK = 4096
 """States scored at once against the whole vocabulary, so that memory does not grow with them."""
@@ -61,11 +62,11 @@ class WordSoftmax(nn.Module):
 
     def estimate(self, states: Tensor, targets: Tensor, drawn: Tensor) -> Tensor:
         """-log p with Z estimated from the exact words and the ``drawn``. Shape: (N,)."""
-        own = (states * F.embedding(targets, self.weight)).sum(1).float() + self.bias[targets]  # (N,)
+        own = widened((states * F.embedding(targets, self.weight)).sum(1)) + self.bias[targets]  # (N,)
         scores = F.linear(states, *self._summed(drawn))  # (N, exact + sampled + SPARE)
         scores.scatter_(1, self._place(targets, drawn).unsqueeze(1), -torch.inf)  # ``own`` counts it in full
         beyond = own.masked_fill(targets < self.exact, -torch.inf)  # (N,)
-        return torch.logaddexp(scores.logsumexp(1).float(), beyond) - own
+        return torch.logaddexp(widened(scores.logsumexp(1)), beyond) - own
 
     def _summed(self, drawn: Tensor) -> tuple[Tensor, Tensor]:
         """Weights and biases of the words that stand for all, and of ``SPARE`` that stand for none."""
@@ -88,5 +89,5 @@ class WordSoftmax(nn.Module):
         return torch.cat([self._exact_loss(states[i : i + CHUNK], targets[i : i + CHUNK]) for i in starts])
 
     def _exact_loss(self, states: Tensor, targets: Tensor) -> Tensor:
-        scores = F.linear(states, self.weight, self.bias).float()  # (chunk, V)
+        scores = widened(F.linear(states, self.weight, self.bias))  # (chunk, V)
         return F.cross_entropy(scores, targets, reduction="none")

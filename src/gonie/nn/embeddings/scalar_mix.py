@@ -11,8 +11,8 @@ class ScalarMix(nn.Module):
     """γ Σ_k softmax(w)_k h[k]: Peters et al. 2018 (arXiv:1802.05365) §3.2, eq. 1.
 
     w starts at 0, the plain mean of the layers, and γ at 1. With ``normalize`` each layer's vectors are first
-    brought to mean 0 and variance 1, each token's on its own: over a whole batch, as the paper's code does it,
-    a sentence's vectors would depend on its company.
+    brought to mean 0 and variance 1, each token's on its own: over a whole batch, as the paper's code has
+    it, a sentence's vectors would depend on its company.
 
     Shape: (L, B, T, D) -> (B, T, D).
     """

@@ -1,0 +1,118 @@
+"""`gonie embed` as a user meets it: vectors of any input, in order, and refusals that leave nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+import torch
+
+from gonie.models.bilm_config import BilmConfig
+from gonie.models.bilm_folder import SavedBilm, load_bilm, save_bilm
+from gonie.models.build_bilm import build_bilm
+from gonie.models.embed import Embedder
+
+Gonie = Callable[..., Any]
+TEXT = "They play in the play. It is good."
+SENTENCES = [["They", "play", "in", "the", "play", "."], ["It", "is", "good", "."]]
+
+
+@pytest.fixture(scope="module")
+def bilm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    torch.manual_seed(3)
+    folder = tmp_path_factory.mktemp("bilm")
+    shape = BilmConfig(byte_width=3, filters=[(1, 4), (3, 6)], width=4, hidden=8)
+    saved = SavedBilm(bilm=build_bilm(shape), shape=shape, language="en", unit="word")
+    save_bilm(folder, saved, storage="float32")
+    return folder
+
+
+def check(path: Path, bilm: Path, sentences: list[list[str]]) -> None:
+    """The file has the layers of these sentences."""
+    expected = Embedder(load_bilm(bilm)).layers(sentences)
+    with np.load(path, allow_pickle=False) as found:
+        assert found.files == [str(number) for number in range(len(sentences))]
+        for number, array in enumerate(expected):
+            assert found[str(number)].dtype == np.float32
+            np.testing.assert_allclose(found[str(number)], array, rtol=1e-4, atol=1e-6)
+
+
+def test_a_text(gonie: Gonie, bilm: Path, tmp_path: Path) -> None:
+    outcome = gonie("embed", bilm, TEXT, "--out", tmp_path / "v.npz")
+    assert outcome.code == 0
+    assert "sentences 2, tokens 10; 3 layers of width 8" in outcome.out
+    check(tmp_path / "v.npz", bilm, SENTENCES)
+
+
+@pytest.mark.parametrize(
+    ("kind", "case"),
+    {
+        "text": (f"{TEXT}\n", SENTENCES),
+        "tokens": ("They play\n\n집에서\n", [["They", "play"], [], ["집에서"]]),
+        "jsonl": (json.dumps({"text": TEXT}), SENTENCES),
+        "conll": ("They\tO\nplay\tO\n\nIt\tO\n", [["They", "play"], ["It"]]),
+    }.items(),
+)
+def test_files_and_standard_input_of_every_kind(
+    gonie: Gonie, bilm: Path, tmp_path: Path, kind: str, case: tuple[str, list[list[str]]]
+) -> None:
+    content, sentences = case
+    given, out = tmp_path / "given", tmp_path / "v.npz"
+    given.write_text(content, "utf-8")
+    assert gonie("embed", bilm, "--file", given, "--input", kind, "--out", out).code == 0
+    check(out, bilm, sentences)
+    assert gonie("embed", bilm, "--input", kind, "--out", out, stdin=content.encode()).code == 0
+    check(out, bilm, sentences)
+
+
+def test_many_sentences_keep_their_order(gonie: Gonie, bilm: Path, tmp_path: Path) -> None:
+    """They are computed by length, in groups, and must come back as they were asked."""
+    sentences = [["w"] * (1 + number * 7 % 13) + [str(number)] for number in range(300)]
+    lines = "".join(" ".join(words) + "\n" for words in sentences)
+    out = tmp_path / "v.npz"
+    assert gonie("embed", bilm, "--input", "tokens", "--out", out, stdin=lines.encode()).code == 0
+    check(out, bilm, sentences)
+
+
+def test_hdf5_has_the_tokens(gonie: Gonie, bilm: Path, tmp_path: Path) -> None:
+    assert gonie("embed", bilm, TEXT, "--out", tmp_path / "v.h5").code == 0
+    with h5py.File(tmp_path / "v.h5") as found:
+        assert [json.loads(found[name].attrs["tokens"]) for name in ("0", "1")] == SENTENCES
+        assert found["0"].shape == (3, 6, 8)
+
+
+def test_nothing_to_read_is_an_empty_file(gonie: Gonie, bilm: Path, tmp_path: Path) -> None:
+    outcome = gonie("embed", bilm, "--out", tmp_path / "v.npz")
+    assert "sentences 0, tokens 0" in outcome.out
+    check(tmp_path / "v.npz", bilm, [])
+
+
+def test_refusals_leave_nothing(gonie: Gonie, bilm: Path, tmp_path: Path) -> None:
+    out = tmp_path / "v.npz"
+    assert gonie("embed", tmp_path / "none", TEXT, "--out", out).refused(
+        "gonie pretrain or gonie import-elmo"
+    )
+    assert gonie("embed", bilm, TEXT, "--out", tmp_path / "v.txt").refused("FILE.npz")
+    assert gonie("embed", bilm, TEXT, "--out", tmp_path / "no" / "v.h5").refused("mkdir -p")
+    assert gonie("embed", bilm, TEXT, "--input", "csv", "--out", out).refused("--input text, tokens")
+    assert gonie("embed", bilm, "--file", tmp_path / "x", "--out", out).refused("expected a file, got none")
+    assert gonie("embed", bilm, "--input", "jsonl", "--out", out, stdin=b'{"text": "a"}\n{').refused(":2:")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_leaves_no_half_file(
+    gonie: Gonie, bilm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(self: Embedder, sentences: object) -> Any:
+        yield from self.layers(SENTENCES[:1])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Embedder, "pipe", interrupted)
+    for name in ("v.npz", "v.h5"):
+        assert gonie("embed", bilm, TEXT, "--out", tmp_path / name).code == 130
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,76 @@
+"""`gonie import-elmo` as a user meets it: published files in, vectors of theirs out, or one sentence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+
+Gonie = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def fixture(shared_data: Path) -> Path:
+    folder = shared_data / "elmo_fixture"
+    if not folder.is_dir():
+        pytest.skip(f"no published ELMo at {folder}")
+    return folder
+
+
+def test_it_is_imported_and_embeds_as_its_authors_code_did(
+    gonie: Gonie, fixture: Path, tmp_path: Path
+) -> None:
+    model = tmp_path / "elmo"
+    outcome = gonie("import-elmo", fixture / "options.json", fixture / "lm_weights.hdf5", "--out", model)
+    assert outcome.code == 0
+    for words in ("105,124 parameters", "124 filters", "2 layers of 64 cells", "3 layers of width 32"):
+        assert words in outcome.out
+    lists = json.loads((fixture / "sentences.json").read_text("utf-8"))
+    first = "".join(f"{texts[0]}\n" for texts in lists).encode()
+    out = tmp_path / "v.npz"
+    assert gonie("embed", model, "--input", "tokens", "--out", out, stdin=first).code == 0
+    with np.load(out) as found:
+        for number in range(len(lists)):
+            with h5py.File(fixture / f"lm_embeddings_{number}.hdf5") as file:
+                theirs = np.concatenate(list(file["0"][...]), axis=1)
+            np.testing.assert_allclose(found[str(number)][-1], theirs, rtol=0, atol=1e-5)
+
+
+def test_it_can_be_kept_in_less_room(gonie: Gonie, fixture: Path, tmp_path: Path) -> None:
+    sizes = {}
+    for storage in ("float32", "float16", "int8"):
+        out = tmp_path / storage
+        paths = fixture / "options.json", fixture / "lm_weights.hdf5"
+        assert gonie("import-elmo", *paths, "--out", out, "--storage", storage).code == 0
+        sizes[storage] = (out / "weights.safetensors").stat().st_size
+    assert sizes["float32"] > 1.8 * sizes["float16"] > 3 * sizes["int8"]
+
+
+def test_refusals_write_nothing(gonie: Gonie, tmp_path: Path) -> None:
+    options, weights, out = tmp_path / "options.json", tmp_path / "weights.hdf5", tmp_path / "out"
+    assert gonie("import-elmo", options, weights, "--out", out).refused("options.json")
+    options.write_text("{}")
+    assert gonie("import-elmo", options, weights, "--out", out).refused("lstm: Field required")
+    unit = ("--language", "ko", "--unit", "word")
+    assert gonie("import-elmo", options, weights, "--out", out, *unit).refused("eojeol")
+    assert not out.exists()
+
+
+def test_weights_that_do_not_fit_the_options(gonie: Gonie, fixture: Path, tmp_path: Path) -> None:
+    said = json.loads((fixture / "options.json").read_text("utf-8"))
+    said["lstm"]["dim"] = 65
+    (tmp_path / "options.json").write_text(json.dumps(said))
+    outcome = gonie(
+        "import-elmo", tmp_path / "options.json", fixture / "lm_weights.hdf5", "--out", tmp_path / "out"
+    )
+    assert outcome.refused("W_0 of shape (32, 260) by the options, got (32, 256)")
+    assert not (tmp_path / "out").exists()
+    outcome = gonie(
+        "import-elmo", fixture / "options.json", tmp_path / "none.hdf5", "--out", tmp_path / "out"
+    )
+    assert outcome.refused("none.hdf5")

@@ -1,0 +1,124 @@
+"""The bidirectional language model: whose words a vector knows, and whose it must not."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from gonie.nn.bilm import BiLM, ClippedLSTM, Direction, Filters, ProjectedLSTM, SpelledWords
+
+P, FORMS = 4, 12
+
+
+def layer(clipped: bool) -> ProjectedLSTM:
+    if clipped:
+        return ClippedLSTM(width=P, hidden=6, cell_clip=0.5, state_clip=0.3)
+    return ProjectedLSTM(width=P, hidden=6)
+
+
+@pytest.fixture(params=[False, True], ids=["free", "clipped"])
+def bilm(request: pytest.FixtureRequest) -> BiLM:
+    words = SpelledWords(byte_width=3, filters=[Filters(1, 4), Filters(2, 4)], highways=1, width=P)
+    stacks = [
+        Direction(layers=[layer(request.param) for _ in range(2)], skip=True, dropout=0.1) for _ in range(2)
+    ]
+    part = BiLM(words=words, ahead=stacks[0], back=stacks[1]).eval()
+    with torch.no_grad():
+        for weight in part.parameters():
+            weight.normal_(std=0.5)
+    return part
+
+
+@pytest.fixture
+def chars() -> Tensor:
+    return torch.randint(1, 262, (FORMS, 6))
+
+
+def mask_of(lengths: list[int], width: int = 0) -> Tensor:
+    return torch.arange(max(*lengths, width)) < torch.tensor(lengths).unsqueeze(1)
+
+
+def test_its_shape_and_its_lowest_layer(bilm: BiLM, chars: Tensor) -> None:
+    forms = torch.randint(2, FORMS, (2, 5))
+    layers = bilm(chars, forms, mask_of([5, 3]))
+    assert layers.shape == (bilm.layers, 2, 5, bilm.width) == (3, 2, 5, 2 * P)
+    own = bilm.words(chars)[forms]
+    torch.testing.assert_close(layers[0], torch.cat([own, own], dim=2))
+
+
+def test_a_sentence_is_the_same_in_any_company_and_padding(bilm: BiLM, chars: Tensor) -> None:
+    lengths = [4, 1, 7]
+    forms = torch.randint(2, FORMS, (3, 9))
+    together = bilm(chars, forms, mask_of(lengths, 9))
+    for row, length in enumerate(lengths):
+        alone = bilm(chars, forms[row : row + 1, :length], mask_of([length]))
+        torch.testing.assert_close(together[:, row, :length], alone[:, 0])
+
+
+def test_no_direction_sees_what_it_is_to_predict(bilm: BiLM, chars: Tensor) -> None:
+    """A state that knew the next word would make the loss a lie, and the vectors worthless."""
+    forms = torch.randint(2, FORMS, (1, 6))
+    other = forms.clone()
+    at = 3
+    other[0, at] = (forms[0, at] - 1) % (FORMS - 2) + 2  # another word
+    assert other[0, at] != forms[0, at]
+    one, two = (bilm(chars, each, mask_of([6])) for each in (forms, other))
+    changed = (one != two).any(3)[1:, 0]  # (L, T)
+    ahead, back = ((one != two)[1:, 0, :, half].any(2) for half in (slice(P), slice(P, None)))
+    assert not ahead[:, :at].any()
+    assert not back[:, at + 1 :].any()
+    assert changed[:, at].all()
+    assert ahead[:, at:].all()
+    assert back[:, : at + 1].all()
+
+
+def test_the_marks_of_both_ends_are_read(bilm: BiLM, chars: Tensor) -> None:
+    forms = torch.randint(2, FORMS, (1, 3))
+    before = bilm(chars, forms, mask_of([3]))
+    for mark, half in ((0, slice(P)), (1, slice(P, None))):
+        other = chars.clone()
+        other[mark] = torch.randint(1, 262, (6,))
+        after = bilm(other, forms, mask_of([3]))
+        changed = (before != after)[1:, 0]
+        assert changed[..., half].any(2).all()
+        rest = slice(P, None) if mark == 0 else slice(P)
+        assert not changed[..., rest].any()
+
+
+def test_it_is_two_stacks_side_by_side(bilm: BiLM, chars: Tensor) -> None:
+    """The backward half is a plain stack over the sentence turned round, the end's mark first."""
+    forms = torch.randint(2, FORMS, (1, 4))
+    vectors = bilm.words(chars)
+    rows = torch.cat([vectors[[1]], vectors[forms[0].flip(0)]]).unsqueeze(1)  # (1 + T, 1, P)
+    states, _ = bilm.back(rows, bilm.back.start(rows))
+    layers = bilm(chars, forms, mask_of([4]))
+    torch.testing.assert_close(layers[2, 0, :, P:], states[1][1:, 0].flip(0))
+
+
+def test_read_on_from_nothing_is_read(bilm: BiLM) -> None:
+    x, marks = torch.randn(2, 5, P), torch.randn(2, P)
+    layers, _ = bilm.read_on(x, marks, bilm.start(x))
+    torch.testing.assert_close(layers, bilm.read(x, marks, mask_of([5, 5])))
+
+
+def test_read_on_is_each_direction_s_stream_of_whole_sentences(bilm: BiLM) -> None:
+    """Beginning, words and end of one sentence after another; backward each sentence from its end."""
+    begin, end = marks = torch.randn(2, P)
+    sentences = [torch.randn(1, length, P) for length in (3, 1, 4)]
+    carried, got = bilm.start(sentences[0]), []
+    for x in sentences:
+        layers, carried = bilm.read_on(x, marks, carried)
+        got.append(layers[2, 0])
+    onward = torch.cat([piece for x in sentences for piece in (begin[None], x[0], end[None])])
+    backward = torch.cat([piece for x in sentences for piece in (end[None], x[0].flip(0), begin[None])])
+    tops = []
+    for direction, stream in ((bilm.ahead, onward), (bilm.back, backward)):
+        rows = stream.unsqueeze(1)
+        tops.append(direction(rows, direction.start(rows))[0][1][:, 0])
+    first = 0
+    for x, top in zip(sentences, got, strict=True):
+        last = first + x.shape[1] + 2
+        torch.testing.assert_close(top[:, :P], tops[0][first + 1 : last - 1])
+        torch.testing.assert_close(top[:, P:], tops[1][first + 1 : last - 1].flip(0))
+        first = last

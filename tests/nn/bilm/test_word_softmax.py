@@ -1,0 +1,119 @@
+"""The softmax over words: exact against plain sums, its estimate against the exact one."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from gonie.errors import InputError
+from gonie.nn.bilm import WordSoftmax, word_softmax
+
+V, P, N = 11, 4, 9
+
+
+def softmax_of(*, exact: int = 0, sampled: int = 0) -> WordSoftmax:
+    part = WordSoftmax(size=V, width=P, exact=exact, sampled=sampled).double()
+    torch.nn.init.normal_(part.bias)
+    return part
+
+
+def case() -> tuple[Tensor, Tensor]:
+    return torch.randn(N, P, dtype=torch.float64), torch.arange(N) % V
+
+
+@torch.no_grad()
+def plain(part: WordSoftmax, states: Tensor, targets: Tensor) -> Tensor:
+    """-log p by a sum over words, one target at a time."""
+    losses = []
+    for state, target in zip(states, targets, strict=True):
+        scores = [float(part.weight[word] @ state + part.bias[word]) for word in range(V)]
+        losses.append(math.log(sum(map(math.exp, scores))) - scores[int(target)])
+    return torch.tensor(losses, dtype=torch.float64)
+
+
+def test_without_a_sample_it_is_the_plain_sum() -> None:
+    part, (states, targets) = softmax_of(), case()
+    torch.testing.assert_close(part(states, targets), plain(part, states, targets))
+
+
+@pytest.mark.parametrize("chunk", [1, 4, 9])
+def test_in_pieces_it_is_the_same(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    part, (states, targets) = softmax_of(), case()
+    whole = part.full(states, targets)
+    monkeypatch.setattr(word_softmax, "CHUNK", chunk)
+    torch.testing.assert_close(part.full(states, targets), whole)
+
+
+@pytest.mark.parametrize("exact", [0, 3, V - 1])
+def test_with_every_rare_word_drawn_the_estimate_is_exact(exact: int) -> None:
+    part, (states, targets) = softmax_of(exact=exact, sampled=V), case()
+    assert part.sampled == V - exact
+    drawn = part.draw()
+    assert sorted(drawn.tolist()) == list(range(exact, V))
+    torch.testing.assert_close(part.estimate(states, targets, drawn), plain(part, states, targets))
+
+
+@pytest.mark.parametrize("sampled", [1, 3])
+def test_the_sum_is_right_on_average(sampled: int) -> None:
+    """A biased sum would push rare words up or down for good. The mean is within four standard errors."""
+    exact, draws = 4, 4000
+    part, (states, targets) = softmax_of(exact=exact, sampled=sampled), case()
+    own = (part.weight[targets] * states).sum(1) + part.bias[targets]
+    with torch.no_grad():
+        sums = torch.stack(
+            [(part.estimate(states, targets, part.draw()) + own).exp() for _ in range(draws)]
+        )  # (draws, N) estimates of Z
+        expected = (plain(part, states, targets) + own).exp()
+    error = sums.std(0) / math.sqrt(draws)
+    assert sums.std(0).min() > 0
+    assert ((sums.mean(0) - expected).abs() < 4 * error).all()
+
+
+def test_draws_are_distinct_rare_words_and_differ() -> None:
+    part = softmax_of(exact=3, sampled=4)
+    draws = [part.draw().tolist() for _ in range(20)]
+    assert all(len(set(drawn)) == 4 and min(drawn) >= 3 and max(drawn) < V for drawn in draws)
+    assert len({tuple(drawn) for drawn in draws}) > 1
+
+
+class Fixed(nn.Module):
+    """The loss with the same words drawn in every call, or over all words."""
+
+    def __init__(self, part: WordSoftmax, drawn: list[int]) -> None:
+        super().__init__()
+        self.part = part
+        self.drawn = torch.tensor(drawn)
+
+    def forward(self, states: Tensor, targets: Tensor) -> Tensor:
+        if len(self.drawn):
+            return self.part.estimate(states, targets, self.drawn)
+        return self.part.full(states, targets)
+
+
+@pytest.mark.parametrize("drawn", [[], [3, 7, 8]], ids=["full", "sampled"])
+def test_gradients_equal_finite_differences(drawn: list[int]) -> None:
+    part, (states, targets) = softmax_of(exact=3, sampled=3), case()
+    loss = Fixed(part, drawn)
+
+    def losses(states: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        named = {"part.weight": weight, "part.bias": bias}
+        return torch.func.functional_call(loss, named, (states, targets))
+
+    weights = [weight.detach().clone().requires_grad_() for weight in (part.weight, part.bias)]
+    assert torch.autograd.gradcheck(losses, (states.requires_grad_(), *weights))
+
+
+def test_a_vocabulary_of_one_word_is_certain_and_of_none_refused() -> None:
+    part = WordSoftmax(size=1, width=P, exact=4096, sampled=4096)
+    assert part(torch.randn(3, P), torch.zeros(3, dtype=torch.long)).tolist() == [0.0, 0.0, 0.0]
+    with pytest.raises(InputError, match="at least one word, got 0"):
+        WordSoftmax(size=0, width=P)
+
+
+def test_half_precision_is_summed_in_full() -> None:
+    part = WordSoftmax(size=V, width=P, exact=3, sampled=4).to(torch.bfloat16)
+    losses = part(torch.randn(N, P, dtype=torch.bfloat16), torch.arange(N) % V)
+    assert losses.dtype == torch.float32
