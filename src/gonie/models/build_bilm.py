@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gonie.models.bilm_config import BilmConfig, LanguageModelConfig
+from gonie.models.language_model import LanguageModel
 from gonie.nn.bilm.bilm import BiLM
 from gonie.nn.bilm.clipped_lstm import ClippedLSTM
 from gonie.nn.bilm.direction import Direction
-from gonie.nn.bilm.language_model import LanguageModel
 from gonie.nn.bilm.projected_lstm import ProjectedLSTM
 from gonie.nn.bilm.spelled_words import Filters, SpelledWords
 from gonie.nn.bilm.word_softmax import WordSoftmax

@@ -13,8 +13,8 @@ from torch import Tensor
 from gonie.data.running import BEGIN, END, Batch
 from gonie.models.config import LearningConfig
 from gonie.models.evaluating import evaluating
-from gonie.nn.bilm.language_model import LanguageModel
-from gonie.nn.bilm.reader import Reader
+from gonie.models.language_model import LanguageModel
+from gonie.models.reader import Reader
 from gonie.training.pretrain_data import Text
 from gonie.training.pretrain_feed import Numbers, put
 from gonie.training.updates import precision

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gonie.data.running import Batch, Streams, distinct
-from gonie.nn.bilm.language_model import Stretch
-from gonie.nn.bilm.reader import LanguageBatch
+from gonie.models.language_model import Stretch
+from gonie.models.reader import LanguageBatch
 from gonie.training.pretrain_data import Text
 
 AHEAD = 3

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from gonie.errors import GonieError
 from gonie.models.bilm_config import PretrainConfig
-from gonie.nn.bilm.reader import LanguageBatch, Reader
+from gonie.models.reader import LanguageBatch, Reader
 from gonie.training.loop import Step, seed_step
 from gonie.training.optim import bound_gradients, learning_rate, set_learning_rate
 from gonie.training.perplexity import Perplexity

@@ -31,9 +31,9 @@ from gonie.models.bilm_config import PretrainRecipe
 from gonie.models.bilm_folder import WEIGHTS, Predictions, SavedBilm, save_bilm
 from gonie.models.build_bilm import build_language_model
 from gonie.models.checkpoint import load_weights, save_weights
+from gonie.models.language_model import LanguageModel
+from gonie.models.reader import Reader
 from gonie.models.recipe import load_pretraining, with_absolute_texts, write_recipe
-from gonie.nn.bilm.language_model import LanguageModel
-from gonie.nn.bilm.reader import Reader
 from gonie.training.average import Average
 from gonie.training.fit import choose_device
 from gonie.training.folder import RunFolder

@@ -11,7 +11,7 @@ from gonie.data.running import FIRST
 from gonie.errors import RecipeError
 from gonie.models.bilm_config import BilmConfig, LanguageModelConfig, PretrainRecipe
 from gonie.models.bilm_folder import VOCABULARY, Predictions, find_bilm, load_bilm, read_index, read_shape
-from gonie.nn.bilm.language_model import LanguageModel
+from gonie.models.language_model import LanguageModel
 
 
 def with_shape_of_start(recipe: PretrainRecipe) -> PretrainRecipe:

@@ -5,7 +5,6 @@ from gonie.nn.bilm.carried import CarriedBoth
 from gonie.nn.bilm.clipped_lstm import ClippedLSTM
 from gonie.nn.bilm.direction import Direction
 from gonie.nn.bilm.highway import Highway
-from gonie.nn.bilm.language_model import LanguageModel, Stretch
 from gonie.nn.bilm.projected_lstm import Carried, ProjectedLSTM
 from gonie.nn.bilm.spelled_words import Filters, SpelledWords
 from gonie.nn.bilm.word_softmax import WordSoftmax
@@ -18,9 +17,7 @@ __all__ = [
     "Direction",
     "Filters",
     "Highway",
-    "LanguageModel",
     "ProjectedLSTM",
     "SpelledWords",
-    "Stretch",
     "WordSoftmax",
 ]

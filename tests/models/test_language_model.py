@@ -5,16 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from gonie.nn.bilm import (
-    BiLM,
-    Direction,
-    Filters,
-    LanguageModel,
-    ProjectedLSTM,
-    SpelledWords,
-    Stretch,
-    WordSoftmax,
-)
+from gonie.models.language_model import LanguageModel, Stretch
+from gonie.nn.bilm import BiLM, Direction, Filters, ProjectedLSTM, SpelledWords, WordSoftmax
 
 P, V, FORMS = 3, 5, 6
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from gonie.models.language_model import LanguageModel, Stretch
 from gonie.nn.bilm.carried import CarriedBoth
-from gonie.nn.bilm.language_model import LanguageModel, Stretch
 
 
 class LanguageBatch(NamedTuple):
