@@ -338,3 +338,71 @@ def make_text_encoding(*, upper: bool, several: bool, **limits: int) -> TextEnco
 def text_bundle() -> Callable[..., TextBundle]:
     """Makes bundles of a classifier that looks its words up."""
     return make_text_bundle
+
+
+# --- running text, and a language model of it ------------------------------------------------------------
+
+PRETRAIN_RECIPE = """
+task = "pretrain"
+[data]
+text = ["{folder}/text.txt"]
+heldout = "{folder}/heldout.txt"
+vocabulary = 40
+[model]
+byte_width = 4
+longest = 12
+filters = [[1, 4], [3, 8]]
+width = 6
+hidden = 10
+[model.softmax]
+exact = 8
+sampled = 6
+[train]
+epochs = 3
+rows = 4
+steps = 5
+lr = 0.02
+warmup = 5
+device = "cpu"
+"""
+
+
+def toy_text(number: int, seed: int) -> str:
+    """Sentences of the toy language as running text, three or four a paragraph."""
+    chance = random.Random(seed)
+    lines = []
+    for _ in range(number):
+        sentences = [
+            chance.choice(FRAMES).replace("{person}", "{}").replace("{place}", "{}") for _ in range(3)
+        ]
+        names = iter(chance.choices((*PEOPLE, *PLACES), k=20))
+        filled = ["".join(next(names) if part == "{}" else part for part in _pieces(s)) for s in sentences]
+        lines.append(" ".join(sentence[0].upper() + sentence[1:] for sentence in filled))
+    return "\n".join(lines) + "\n"
+
+
+def _pieces(frame: str) -> list[str]:
+    return [piece for part in frame.split("{}") for piece in (part, "{}")][:-1]
+
+
+@pytest.fixture(scope="session")
+def prose(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with text.txt and heldout.txt of the toy language, and pretrain.toml that learns it."""
+    folder = tmp_path_factory.mktemp("prose")
+    (folder / "text.txt").write_text(toy_text(120, 1), "utf-8")
+    (folder / "heldout.txt").write_text(toy_text(20, 2), "utf-8")
+    (folder / "pretrain.toml").write_text(PRETRAIN_RECIPE.format(folder=folder), "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def toy_bilm(prose: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run folder of a small language model of the toy language."""
+    from gonie.cli.pretrain_display import PretrainScreen
+    from gonie.models.recipe import load_pretraining
+    from gonie.training.pretrain_run import start_pretraining
+
+    out = tmp_path_factory.mktemp("bilm") / "run"
+    with PretrainScreen() as screen:
+        assert start_pretraining(load_pretraining(prose / "pretrain.toml"), out, screen) is not None
+    return out

@@ -42,7 +42,7 @@ def measure(model: LanguageModel, text: Text, config: LearningConfig) -> Perplex
     reader = Reader(model=model, rows=ROWS).to(device)
     total = torch.zeros(2, dtype=torch.float64, device=device)
     counted = torch.zeros(2, dtype=torch.int64, device=device)
-    with evaluating(reader), torch.inference_mode(), precision(config, device):
+    with evaluating(model), torch.inference_mode(), precision(config, device):
         for batch in _whole(text):
             ready = put(Numbers.of(batch, text.targets), spelled)
             total += reader(ready).double().sum((1, 2))

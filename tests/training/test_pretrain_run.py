@@ -1,0 +1,231 @@
+"""Pretraining as a whole: what it leaves, that a kill loses nothing, and what it says to text it cannot use."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from gonie.errors import InputError, OutputError, ResumeError
+from gonie.models.bilm_folder import load_bilm
+from gonie.models.checkpoint import read_tensors
+from gonie.models.recipe import load_pretraining
+from gonie.training.loop import Step
+from gonie.training.pretrain_loop import PretrainEpoch
+from gonie.training.pretrain_run import (
+    Pretrained,
+    PretrainSummary,
+    resume_pretraining,
+    start_pretraining,
+)
+
+Command = Callable[..., Any]
+PATIENCE = 300
+"""Seconds before a child is taken to hang: a busy machine needs some."""
+
+
+class Quiet:
+    """A display that keeps what it is told, and may ask to stop after some steps."""
+
+    def __init__(self, *, stop_after: int = 0) -> None:
+        self.notes: list[str] = []
+        self.epochs: list[PretrainEpoch] = []
+        self.steps = 0
+        self.summary: PretrainSummary | None = None
+        self._stop_after = stop_after
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def advance(self, advance: object) -> None:
+        pass
+
+    def begin(self, summary: PretrainSummary) -> None:
+        self.summary = summary
+
+    def step(self, step: Step) -> None:
+        self.steps += 1
+        if self.steps == self._stop_after:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def epoch(self, epoch: PretrainEpoch) -> None:
+        self.epochs.append(epoch)
+
+    def interrupted(self, folder: Path) -> None:
+        self.notes.append("interrupted")
+
+    def finished(self, result: Pretrained) -> None:
+        self.notes.append("finished")
+
+
+def weights(run: Path) -> dict[str, torch.Tensor]:
+    return read_tensors(run / "best.safetensors")[0]
+
+
+def same(one: Path, other: Path) -> bool:
+    first, second = weights(one), weights(other)
+    return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
+
+
+def test_it_leaves_a_model_and_what_one_must_know_of_it(toy_bilm: Path, prose: Path) -> None:
+    assert {path.name for path in toy_bilm.iterdir()} == {
+        *("recipe.toml", "text", "metrics.jsonl", "last.safetensors", "best.safetensors", "bilm")
+    }
+    saved = load_bilm(toy_bilm, predictions=True)
+    assert (saved.language, saved.unit) == ("en", "word")
+    assert saved.about["words"] > 1000
+    assert saved.about["vocabulary"] == len(saved.predictions.words) <= 43  # type: ignore[union-attr]
+    records = [json.loads(line) for line in (toy_bilm / "metrics.jsonl").read_text("utf-8").splitlines()]
+    best = min(records, key=lambda record: record["perplexity"]["ahead"] * record["perplexity"]["back"])
+    assert saved.about["perplexity"] == best["perplexity"]
+    assert best["perplexity"]["ahead"] < 12, "the toy language has some twenty words, and rules"
+
+
+def test_ctrl_c_in_the_middle_of_the_text_and_going_on_gives_the_same_bytes(
+    toy_bilm: Path, prose: Path, tmp_path: Path
+) -> None:
+    stopped = Quiet(stop_after=40)
+    assert start_pretraining(load_pretraining(prose / "pretrain.toml"), tmp_path / "run", stopped) is None
+    assert stopped.notes[-1] == "interrupted"
+    resumed = Quiet()
+    assert resume_pretraining(tmp_path / "run", resumed) is not None
+    assert stopped.steps + resumed.steps == 3 * resumed.summary.batches  # type: ignore[union-attr]
+    assert same(tmp_path / "run", toy_bilm), "what rows carry, and where they are, is in the checkpoint"
+
+
+def test_killed_in_the_middle_and_resumed_it_is_the_run_never_killed(
+    toy_bilm: Path, prose: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    recipe = tmp_path / "often.toml"
+    often = "checkpoint_seconds = 0.05\n"
+    recipe.write_text((prose / "pretrain.toml").read_text("utf-8") + often, "utf-8")
+    command = [sys.executable, "-m", "gonie", "pretrain", str(recipe), "--out", str(out)]
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + PATIENCE
+    while not (out / "last.safetensors").exists() and child.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    child.kill()
+    child.wait()
+    assert resume_pretraining(out, Quiet()) is not None
+    assert same(out, toy_bilm)
+
+
+def test_going_on_from_a_model_keeps_its_shape_and_its_words(
+    toy_bilm: Path, prose: Path, tmp_path: Path
+) -> None:
+    start = f'model.start="{toy_bilm}"'
+    recipe = load_pretraining(prose / "pretrain.toml", [start, "model.width=99", "train.epochs=1"])
+    display = Quiet()
+    assert start_pretraining(recipe, tmp_path / "run", display) is not None
+    before, after = (load_bilm(run, predictions=True) for run in (toy_bilm, tmp_path / "run"))
+    assert after.shape == before.shape
+    assert list(after.predictions.words) == list(before.predictions.words)  # type: ignore[union-attr]
+    first = json.loads((toy_bilm / "metrics.jsonl").read_text("utf-8").splitlines()[0])
+    assert display.epochs[0].perplexity.ahead < first["perplexity"]["ahead"], "it starts where that one ended"
+
+
+def test_going_on_with_a_vocabulary_of_the_new_text(toy_bilm: Path, prose: Path, tmp_path: Path) -> None:
+    text = tmp_path / "new.txt"
+    text.write_text("Zebras graze quietly. Anna grazes too.\n" * 60, "utf-8")
+    changes = [f'data.text=["{text}"]', "data.heldout=none", f'model.start="{toy_bilm}"']
+    recipe = load_pretraining(
+        prose / "pretrain.toml", [*changes, 'model.softmax.words="own"', "train.epochs=1"]
+    )
+    assert start_pretraining(recipe, tmp_path / "run", Quiet()) is not None
+    words = load_bilm(tmp_path / "run", predictions=True).predictions.words  # type: ignore[union-attr]
+    assert "Zebras" in words
+    assert "Seoul" not in words
+
+
+def test_a_changed_recipe_is_not_resumed(toy_bilm: Path) -> None:
+    with pytest.raises(ResumeError, match="--set asks for something else"):
+        resume_pretraining(toy_bilm, Quiet(), ["train.lr=0.5"])
+
+
+def test_a_folder_that_holds_a_run_is_not_written_over(toy_bilm: Path, prose: Path) -> None:
+    with pytest.raises(OutputError, match="holds a run already"):
+        start_pretraining(load_pretraining(prose / "pretrain.toml"), toy_bilm, Quiet())
+
+
+def test_text_tokenised_once_serves_other_runs(prose: Path, tmp_path: Path) -> None:
+    changes = [f"data.cache={tmp_path / 'tokens'}", "train.epochs=1"]
+    recipe = load_pretraining(prose / "pretrain.toml", changes)
+    assert start_pretraining(recipe, tmp_path / "one", Quiet()) is not None
+    again = Quiet()
+    assert start_pretraining(recipe, tmp_path / "two", again) is not None
+    assert sum("already tokenised" in note for note in again.notes) == 2
+    assert not (tmp_path / "two" / "text").exists()
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".xz"])
+def test_compressed_text_is_the_same_text(suffix: str, prose: Path, toy_bilm: Path, tmp_path: Path) -> None:
+    opened = {".gz": gzip.open, ".xz": lzma.open}[suffix]
+    path = tmp_path / f"text.txt{suffix}"
+    with opened(path, "wt", encoding="utf-8") as file:  # type: ignore[operator]
+        file.write((prose / "text.txt").read_text("utf-8"))
+    recipe = load_pretraining(prose / "pretrain.toml", [f'data.text=["{path}"]'])
+    assert start_pretraining(recipe, tmp_path / "run", Quiet()) is not None
+    assert same(tmp_path / "run", toy_bilm)
+
+
+BAD_TEXTS: dict[str, tuple[bytes, tuple[str, ...]]] = {
+    "a broken encoding": (b"Fine so far.\nCaf\xe9 au lait.\n", ("UTF-8", "bad.txt:2")),
+    "an empty file": (b"", ("bad.txt",)),
+    "a vocabulary of one word": (b"word word word\n" * 50, ("at least 2 different words", "'word'")),
+    "too little text": (b"A few words only. And two more here.\n", ("rows", "steps")),
+}
+
+
+@pytest.mark.parametrize("name", BAD_TEXTS)
+def test_text_that_cannot_be_used_is_refused_in_a_sentence(
+    name: str, gonie: Command, prose: Path, tmp_path: Path
+) -> None:
+    content, words = BAD_TEXTS[name]
+    bad = tmp_path / "bad.txt"
+    bad.write_bytes(content)
+    out = tmp_path / "run"
+    arguments = ("--text", bad, "--set", f"data.heldout={prose / 'heldout.txt'}", "--out", out)
+    assert gonie("pretrain", prose / "pretrain.toml", *arguments).refused(*words)
+    assert not out.exists(), "a run that could not begin leaves nothing"
+    assert bad.read_bytes() == content
+
+
+def test_one_line_of_ten_megabytes_is_read_in_pieces(prose: Path, tmp_path: Path) -> None:
+    long = tmp_path / "long.txt"
+    text = (prose / "text.txt").read_text("utf-8").replace("\n", " ")
+    long.write_text((text * (10_000_000 // len(text) + 1))[:10_000_000], "utf-8")
+    changes = [f'data.text=["{long}"]', "train.rows=4000", "train.steps=400", "train.epochs=1"]
+    display = Quiet(stop_after=1)
+    recipe = load_pretraining(prose / "pretrain.toml", changes)
+    assert start_pretraining(recipe, tmp_path / "run", display) is None
+    assert any("longer than 100,000 characters" in note for note in display.notes)
+    assert display.summary is not None
+    assert display.summary.words == pytest.approx(len(text.split()) * 10_000_000 / len(text), rel=0.3)
+
+
+def test_a_recipe_of_another_task_is_refused(gonie: Command, prose: Path) -> None:
+    assert gonie("pretrain", "ner").refused("gonie train")
+    assert gonie("train", prose / "pretrain.toml").refused("gonie pretrain")
+
+
+def test_text_of_another_language_than_the_start_is_refused(
+    toy_bilm: Path, prose: Path, tmp_path: Path
+) -> None:
+    changes = [f'model.start="{toy_bilm}"', "data.language=ko"]
+    with pytest.raises(Exception, match="data.language: expected en") as raised:
+        start_pretraining(load_pretraining(prose / "pretrain.toml", changes), tmp_path / "run", Quiet())
+    assert not (tmp_path / "run").exists()
+    assert not isinstance(raised.value, InputError | np.exceptions.AxisError)
