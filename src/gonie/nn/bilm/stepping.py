@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-CELLS = 2048
+CELLS = 512
 """Inputs multiplied at once: enough for a large product, few enough to stay near the processor."""
 
 Weights = tuple[Tensor, Tensor, Tensor, Tensor]
