@@ -8,6 +8,7 @@ import gzip
 import io
 import lzma
 import os
+import random
 import stat
 import sys
 from pathlib import Path
@@ -42,6 +43,21 @@ def test_lines_are_numbered_plain_and_compressed(tmp_path: Path, name: str) -> N
     pack = {".gz": gzip.compress, ".xz": lzma.compress}.get(Path(name).suffix, bytes)
     path = wrote(tmp_path / name, pack("하나\n\nthree".encode()))
     assert list(lines(path)) == [(1, "하나"), (2, ""), (3, "three")]
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.txt.xz"])
+def test_a_progress_bar_learns_how_much_of_the_file_is_read(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In bytes as they are stored: the size of the text inside is not known before the end."""
+    monkeypatch.setattr(files, "BLOCK", 1000)
+    pack = {".gz": gzip.compress, ".xz": lzma.compress}.get(Path(name).suffix, bytes)
+    path = wrote(tmp_path / name, pack(random.Random(0).randbytes(150_000).hex("\n").encode()))
+    told: list[int] = []
+    assert sum(1 for _ in lines(path, reached=told.append)) == 150_000
+    assert told == sorted(told)
+    assert len(set(told)) > 3
+    assert told[-1] == path.stat().st_size
 
 
 def test_bom_and_crlf_come_off_and_odd_line_ends_stay(tmp_path: Path) -> None:

@@ -11,12 +11,13 @@ import psutil
 import pytest
 
 from gonie.data.files import atomic_write
+from gonie.data.processes import Crashed, Refused, run
 from gonie.errors import GonieError
 from gonie.models.recipe import load_recipe, write_recipe
 from gonie.training.cell import Advanced, Began, Ended, Event, Preparations
 from gonie.training.folder import held
 from gonie.training.outcome import Scores, read_outcome
-from gonie.training.workers import Crashed, Refused, run_here, run_spread, work
+from gonie.training.workers import run_here, run_spread, work
 
 
 def laid_out(toy: Path, root: Path, number: int, *changes: str) -> list[Path]:
@@ -92,7 +93,7 @@ def said(*asked: object) -> list[object]:
     ours, theirs = multiprocessing.Pipe()
     for folder in (*asked, None):
         ours.send(folder)
-    work(theirs, keep=False)
+    run(work, theirs, False)
     answers = []
     while ours.poll():
         answers.append(ours.recv())
@@ -118,4 +119,4 @@ def test_what_a_user_can_mend_and_what_not_are_told_apart(tmp_path: Path) -> Non
 def test_a_worker_ends_when_nobody_is_at_the_other_end() -> None:
     ours, theirs = multiprocessing.Pipe()
     ours.close()
-    work(theirs, keep=False)
+    run(work, theirs, False)

@@ -18,6 +18,7 @@ from gonie.cli import (
     evaluate,
     explain,
     import_elmo,
+    pretrain,
     tag,
     train,
     vectors,
@@ -48,6 +49,7 @@ app.command()(tag.tag)
 app.command()(classify.classify)
 app.command()(explain.explain)
 app.command()(compare.compare)
+app.command()(pretrain.pretrain)
 app.command()(vectors.vectors)
 app.command()(import_elmo.import_elmo)
 app.command()(embed.embed)

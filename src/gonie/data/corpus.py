@@ -8,30 +8,30 @@ Every array is one-dimensional. With N sentences, M tokens and U distinct surfac
     form_words    (U)       word id of each form
     form_offsets  (U + 1)   characters of form u are form_chars[form_offsets[u] : form_offsets[u + 1]]
     form_chars
+    form_bytes    (U · C)   for a language model: the bytes of each form, C ids each (``byte_spelling``)
+    elmo          (M, L, D) its layers for each token, where they were computed once for all
     G.offsets     (M + 1)   for each sparse feature group G, the feature ids of each token
     G.ids
 
 A token is its form, so words and characters are stored once per form and looked up through ``forms``.
-On disk each array is a raw little-endian file beside ``corpus.json``, which names their types.
+On disk it is a folder of ``arrays`` with the index ``corpus.json``.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gonie.data import ragged
-from gonie.data.files import atomic_write
-from gonie.errors import InputError, OutputError
-
-Array = NDArray[Any]
+from gonie.data.arrays import Array, ArrayWriter, open_arrays
+from gonie.data.byte_spelling import begin_row, end_row
 
 INDEX = "corpus.json"
+NOUN = "an encoded corpus"
 
 
 class Examples(Protocol):
@@ -81,31 +81,20 @@ class Corpus:
         """The padded batch of the sentences ``rows``, in that order."""
         return collate(self, rows)
 
+    def with_layers(self, layers: Array) -> Corpus:
+        """The same sentences with a language model's layers (M, L, D) of each token."""
+        return Corpus({**self.arrays, "elmo": layers}, self.groups)
+
     @classmethod
     def open(cls, folder: Path) -> Corpus:
         """Map a corpus that a ``FolderSink`` wrote; nothing is read until it is used."""
-        try:
-            index = json.loads((folder / INDEX).read_text("utf-8"))
-            arrays = {name: _mapped(folder, name, *kind) for name, kind in index["arrays"].items()}
-            return cls(arrays, tuple(index["groups"]))
-        except (OSError, ValueError, TypeError, LookupError) as error:
-            raise InputError(
-                expected=f"an encoded corpus with {INDEX}",
-                got=str(error),
-                path=folder,
-                fix="Encode it again.",
-            ) from error
-
-
-def _mapped(folder: Path, name: str, kind: str, size: int) -> Array:
-    """An array of ``size`` numbers, mapped from its file; an empty file cannot be mapped."""
-    if not size:
-        return np.zeros(0, dtype=kind)
-    path = folder / f"{name}.bin"
-    array: Array = np.memmap(path, dtype=kind, mode="r")
-    if len(array) != size:
-        raise ValueError(f"{len(array)} numbers in {path.name} in place of {size}")
-    return array
+        return open_arrays(
+            folder,
+            lambda arrays, facts: cls(arrays, tuple(facts["groups"])),
+            index=INDEX,
+            noun=NOUN,
+            fix="Encode it again.",
+        )
 
 
 class Sink(Protocol):
@@ -138,26 +127,15 @@ class FolderSink:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._arrays: dict[str, tuple[str, int]] = {}
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / INDEX).unlink(missing_ok=True)  # until it is whole again, it is no corpus
-        except OSError as error:
-            raise OutputError(f"cannot write an encoded corpus to {folder}: {error.strerror}") from error
+        self._writer = ArrayWriter(folder, index=INDEX, noun=NOUN)
 
     def append(self, name: str, block: Array) -> None:
         """Add ``block`` to the end of the file of array ``name``."""
-        known = self._arrays.get(name)
-        try:
-            with open(self._folder / f"{name}.bin", "wb" if known is None else "ab") as file:
-                block.tofile(file)
-        except OSError as error:
-            raise OutputError(f"cannot write an encoded corpus to {self._folder}: {error}") from error
-        self._arrays[name] = (block.dtype.str, len(block) + (known[1] if known else 0))
+        self._writer.append(name, block)
 
     def finish(self, groups: tuple[str, ...]) -> Corpus:
         """Write the index, which makes the folder a corpus, and map it."""
-        atomic_write(self._folder / INDEX, json.dumps({"arrays": self._arrays, "groups": groups}))
+        self._writer.finish(groups=groups)
         return Corpus.open(self._folder)
 
 
@@ -181,6 +159,10 @@ def collate(corpus: Corpus, rows: NDArray[np.int64]) -> dict[str, Array]:
         "char_lengths": char_lengths,
         "tags": ragged.pad(arrays["tags"][flat], lengths, fill=-1),
     }
+    if "elmo" in arrays:
+        batch["elmo"] = _laid_out(arrays["elmo"][flat], mask)
+    elif "form_bytes" in arrays:
+        batch["bytes"] = _bytes(arrays["form_bytes"], len(arrays["form_words"]), forms)
     for group in corpus.groups:
         starts = arrays[f"{group}.offsets"][flat]
         counts = arrays[f"{group}.offsets"][flat + 1] - starts
@@ -189,3 +171,17 @@ def collate(corpus: Corpus, rows: NDArray[np.int64]) -> dict[str, Array]:
         batch[f"{group}.ids"] = arrays[f"{group}.ids"][ragged.positions(starts, counts)].astype(np.int64)
         batch[f"{group}.offsets"] = ragged.offsets(spread.ravel())
     return batch
+
+
+def _laid_out(flat: Array, mask: NDArray[np.bool_]) -> Array:
+    """Values of tokens one after the other (N, …) as a table (B, T, …), 0 at padding."""
+    table = np.zeros((*mask.shape, *flat.shape[1:]), dtype=flat.dtype)
+    table[mask] = flat
+    return table
+
+
+def _bytes(spelled: Array, number: int, forms: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The bytes of some of the forms, after those of the marks of a sentence's beginning and end."""
+    table = spelled.reshape(number, -1)  # (U, C)
+    longest = table.shape[1]
+    return np.concatenate([[begin_row(longest), end_row(longest)], table[forms]]).astype(np.int64)

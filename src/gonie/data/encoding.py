@@ -2,7 +2,7 @@
 
 An ``Encoding`` holds everything that must be the same when a model is trained and when it is used: how words
 are normalised and looked up, the character inventory, the sparse feature extractors with their vocabularies,
-and the labels. It travels in the bundle as JSON.
+how much of a word's bytes a language model sees, and the labels. It travels in the bundle as JSON.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gonie.data import ragged
+from gonie.data.byte_spelling import spell_bytes
 from gonie.data.context import Context
 from gonie.data.corpus import Corpus, MemorySink, Sink
 from gonie.data.gazetteer import Gazetteers
@@ -122,6 +123,7 @@ class Encoding:
         jamo: bool,
         extractors: Sequence[Extractor],
         features: Mapping[str, Vocabulary],
+        longest: int = 0,
     ) -> None:
         self.words = words
         self.chars = chars
@@ -131,6 +133,7 @@ class Encoding:
         self.jamo = jamo
         self.extractors = tuple(extractors)
         self.features = dict(features)
+        self.longest = longest  # bytes of a word that a language model sees; 0 where there is none
         self.label_ids = {label: i for i, label in enumerate(self.labels)}
 
     @property
@@ -150,6 +153,7 @@ class Encoding:
         min_count: int,
         min_feature_count: int,
         extra_words: Iterable[str] = (),
+        longest: int = 0,
     ) -> Encoding:
         """Cut the vocabularies from ``counts``; ``extra_words`` (pretrained) follow the counted words."""
         return cls(
@@ -164,6 +168,7 @@ class Encoding:
                 name: Vocabulary.from_counts(counter, min_count=min_feature_count)
                 for name, counter in counts.features.items()
             },
+            longest=longest,
         )
 
     def word_id(self, form: str) -> int:
@@ -215,6 +220,8 @@ class Encoding:
         lengths = np.array([len(text) for text in spelled], dtype=np.int64)
         sink.append("form_offsets", ragged.offsets(lengths)[1:])
         sink.append("form_chars", self.chars.ids("".join(spelled)))
+        if self.longest:
+            sink.append("form_bytes", spell_bytes(forms, longest=self.longest).ravel())
 
     @staticmethod
     def _form_ids(block: list[Sentence], forms: dict[str, int]) -> NDArray[np.int32]:
@@ -242,6 +249,7 @@ class Encoding:
             "jamo": self.jamo,
             "extractors": [{"name": e.name, **e.to_json()} for e in self.extractors],
             "features": {name: vocabulary.to_json() for name, vocabulary in self.features.items()},
+            **({"longest": self.longest} if self.longest else {}),
         }
 
     @classmethod
@@ -263,6 +271,7 @@ class Encoding:
             jamo=value["jamo"],
             extractors=[EXTRACTORS[e["name"]].from_json(e) for e in value["extractors"]],
             features={name: Vocabulary.from_json(v) for name, v in value["features"].items()},
+            longest=int(value.get("longest", 0)),
         )
 
 

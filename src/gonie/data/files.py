@@ -17,8 +17,8 @@ import shlex
 import stat
 import sys
 import zlib
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
@@ -78,16 +78,17 @@ class Passes:
         self._begun = True
 
 
-def lines(path: str | PathLike[str]) -> Iterator[Line]:
+def lines(path: str | PathLike[str], *, reached: Callable[[int], None] | None = None) -> Iterator[Line]:
     """Yield ``(number, text)`` for each line of a UTF-8 file, plain, ``.gz`` or ``.xz``; ``-`` is stdin.
 
     A byte order mark and the CR of CRLF are taken off. Only LF ends a line, so that U+2028 or U+0085 inside a
-    token stays there. Memory is one block, not the file.
+    token stays there. Memory is one block, not the file. ``reached`` is told now and then how many bytes of
+    the file, as it is stored, have been read.
     """
     name = display(path)
     first = True
     number = 1
-    for block in _blocks(path, name):
+    for block in _blocks(path, name, reached):
         data = block.removeprefix(codecs.BOM_UTF8) if first else block
         first = False
         yield from enumerate(_texts(data, number, name), number)
@@ -116,12 +117,15 @@ def _texts(data: bytes, number: int, name: str) -> list[str]:
     return texts
 
 
-def _blocks(path: str | PathLike[str], name: str) -> Iterator[bytes]:
+def _blocks(path: str | PathLike[str], name: str, reached: Callable[[int], None] | None) -> Iterator[bytes]:
     """The bytes of a file in blocks that end at a line end (the last one perhaps not)."""
     held: list[bytes] = []
     size = 0
-    with _opened(path, name) as stream:
+    with ExitStack() as stack:
+        stored, stream = _opened(path, stack)
         while chunk := _chunk(stream, name):
+            if reached is not None:
+                reached(stored.tell())
             cut = chunk.rfind(b"\n") + 1
             if cut:
                 yield b"".join([*held, chunk[:cut]])
@@ -150,24 +154,26 @@ def _chunk(stream: BinaryIO, name: str) -> bytes:
             fix="Fetch or compress it again",
         ) from None
     except OSError as error:
-        raise _unreadable(Path(name), error) from None
+        raise unreadable(Path(name), error) from None
 
 
-def _opened(path: str | PathLike[str], name: str) -> AbstractContextManager[BinaryIO]:
+def _opened(path: str | PathLike[str], stack: ExitStack) -> tuple[BinaryIO, BinaryIO]:
+    """The file as it is stored, and the text in it."""
     if os.fspath(path) == STANDARD_INPUT:
-        return nullcontext(sys.stdin.buffer)
+        return sys.stdin.buffer, sys.stdin.buffer
     file = Path(path)
     try:
-        if file.suffix == ".gz":
-            return cast(BinaryIO, gzip.open(file, "rb"))
-        if file.suffix == ".xz":
-            return cast(BinaryIO, lzma.open(file, "rb"))
-        return file.open("rb")
+        stored = stack.enter_context(file.open("rb"))
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        raise _unreadable(file, error) from None
+        raise unreadable(file, error) from None
+    if file.suffix == ".gz":
+        return stored, cast(BinaryIO, stack.enter_context(gzip.open(stored, "rb")))
+    if file.suffix == ".xz":
+        return stored, cast(BinaryIO, stack.enter_context(lzma.open(stored, "rb")))
+    return stored, stored
 
 
-def _unreadable(file: Path, error: OSError | ValueError) -> InputError:
+def unreadable(file: Path, error: OSError | ValueError) -> InputError:
     """Why a file could not be opened or read, and what would help."""
     if isinstance(error, FileNotFoundError):
         return InputError(path=file, expected="a file", got="none of that name", fix=_missing(file))

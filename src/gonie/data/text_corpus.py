@@ -67,6 +67,10 @@ class TextCorpus:
         """How many tokens all texts have together."""
         return self.sentences.tokens
 
+    def with_sentences(self, sentences: Corpus) -> TextCorpus:
+        """The same texts, of whose sentences more is known."""
+        return TextCorpus(sentences=sentences, offsets=self.offsets, labels=self.labels, bag=self.bag)
+
     def batch(self, rows: Ints) -> dict[str, Array]:
         """The padded batch of the texts ``rows``, in that order."""
         return collate_texts(self, rows)

@@ -86,6 +86,11 @@ class WordSoftmaxConfig(Section):
     """How the next word is predicted in training; held-out text is always scored over all words."""
 
     exact: Size = Field(default=4096, description="most frequent words that are always summed over")
+    words: Literal["auto", "kept", "own"] = Field(
+        default="auto",
+        description="of a model that starts from another: the words that it predicts, or the text's own; "
+        "auto keeps them if they were kept",
+    )
     sampled: Count = Field(
         default=4096,
         description="of all others, how many a step draws to stand for them; 0 for the whole sum",
@@ -95,6 +100,14 @@ class WordSoftmaxConfig(Section):
 class LanguageModelConfig(BilmConfig):
     """The language model with its softmax."""
 
+    storage: Literal["float32", "float16", "int8"] = Field(
+        default="float16", description="how the weights are kept when it is done"
+    )
+    start: str | None = Field(
+        default=None,
+        description="a language model to go on from, with its shape: a folder that pretrain or import-elmo "
+        "wrote; same as --from",
+    )
     softmax: WordSoftmaxConfig = Field(default=WordSoftmaxConfig(), description="the softmax over words")
 
     @property

@@ -69,6 +69,11 @@ def save_bilm(folder: Path, saved: SavedBilm, *, storage: Storage = "float16") -
     if saved.predictions is not None:
         atomic_write(folder / VOCABULARY, "".join(f"{word}\n" for word in saved.predictions.words))
         write_tensors(folder / SOFTMAX, pack(saved.predictions.weights, storage))
+    atomic_write(folder / INDEX, describe(saved))
+
+
+def describe(saved: SavedBilm) -> str:
+    """The content of ``bilm.json``."""
     index = {
         "format": FORMAT,
         "language": saved.language,
@@ -76,19 +81,14 @@ def save_bilm(folder: Path, saved: SavedBilm, *, storage: Storage = "float16") -
         "shape": saved.shape.model_dump(mode="json"),
         "about": dict(saved.about),
     }
-    atomic_write(folder / INDEX, json.dumps(index, ensure_ascii=False, indent=1))
+    return json.dumps(index, ensure_ascii=False, indent=1)
 
 
 def load_bilm(path: Path, *, predictions: bool = False) -> SavedBilm:
     """The model in a folder, or in the run folder of its pretraining; its softmax too where asked for."""
     folder = find_bilm(path)
     index = read_index(folder)
-    try:
-        shape = BilmConfig.model_validate(index["shape"])
-    except (ValidationError, LookupError) as error:
-        raise BundleError(
-            f"{folder / INDEX}: expected the shape of a language model, {_said(error)}"
-        ) from error
+    shape = read_shape(folder, index)
     bilm = build_bilm(shape)
     bilm.load_state_dict(_read_weights(folder / WEIGHTS, bilm.state_dict()))
     return SavedBilm(
@@ -122,6 +122,16 @@ def read_index(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError, TypeError, LookupError) as error:
         raise BundleError(f"{folder / INDEX}: expected a language model, got {error}") from error
     return dict(index)
+
+
+def read_shape(folder: Path, index: Mapping[str, Any]) -> BilmConfig:
+    """The shape that ``bilm.json`` describes."""
+    try:
+        return BilmConfig.model_validate(index["shape"])
+    except (ValidationError, LookupError) as error:
+        raise BundleError(
+            f"{folder / INDEX}: expected the shape of a language model, {_said(error)}"
+        ) from error
 
 
 def _read_weights(path: Path, wanted: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -6,7 +6,8 @@ Here are taggers, and what they share with classifiers, whose own parts are in `
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from copy import deepcopy
+from typing import NamedTuple, cast
 
 import numpy as np
 import torch
@@ -21,19 +22,23 @@ from gonie.errors import RecipeError
 from gonie.models.config import (
     CharsConfig,
     DropoutConfig,
+    ElmoConfig,
     EmbeddingConfig,
     EncoderConfig,
     WordsConfig,
 )
 from gonie.models.tag_config import HeadConfig, TaggerConfig
 from gonie.models.tagger import TAGS, Tagger
+from gonie.nn.bilm.bilm import BiLM
 from gonie.nn.crf.constraints import Constraints
 from gonie.nn.crf.layer import CRF
 from gonie.nn.dropout import VariationalDropout, WordDropout
 from gonie.nn.embeddings.char_cnn import CharCNN
 from gonie.nn.embeddings.char_lstm import CharLSTM
+from gonie.nn.embeddings.elmo import ElmoEmbedding
 from gonie.nn.embeddings.features import FeatureEmbedding
 from gonie.nn.embeddings.none import NoEmbedding
+from gonie.nn.embeddings.scalar_mix import ScalarMix
 from gonie.nn.embeddings.stack import Stack
 from gonie.nn.embeddings.words import WordEmbedding
 from gonie.nn.encoders.bidirectional import Bidirectional
@@ -42,6 +47,7 @@ from gonie.nn.encoders.deep import Deep
 from gonie.nn.encoders.elman import Elman
 from gonie.nn.encoders.lstm import LSTM
 from gonie.nn.encoders.none import NoEncoder
+from gonie.nn.encoders.passing import Passing
 from gonie.nn.encoders.peephole import PeepholeLSTM
 from gonie.nn.encoders.window import Window
 from gonie.nn.heads.crf import CRFHead
@@ -105,13 +111,15 @@ def build(
     encoding: Encoding,
     pretrained: Pretrained | None = None,
     options: NDArray[np.bool_] | None = None,
+    *,
+    bilm: BiLM | None = None,
 ) -> Tagger:
-    """A fresh tagger for ``encoding``; ``pretrained`` are vectors for its words.
+    """A fresh tagger for ``encoding``; ``pretrained`` are vectors for its words, ``bilm`` its elmo's model.
 
     ``options`` (S, K), to learn from tags known in part, say which tags a number in ``tags`` stands for.
     """
-    embedding = build_embedding(config, encoding, pretrained)
-    encoder = build_encoder(config.encoder, embedding.width, config.dropout)
+    embedding = build_embedding(config, encoding, pretrained, bilm)
+    encoder = build_reader(config, embedding, config.encoder, config.dropout)
     drop = DROPOUTS[config.dropout.kind]
     return Tagger(
         embedding=embedding,
@@ -123,8 +131,10 @@ def build(
     )
 
 
-def build_embedding(config: EmbeddingConfig, encoding: Encoding, pretrained: Pretrained | None) -> Embedding:
-    """Words, characters and features side by side, those that the recipe names."""
+def build_embedding(
+    config: EmbeddingConfig, encoding: Encoding, pretrained: Pretrained | None, bilm: BiLM | None = None
+) -> Embedding:
+    """Words, characters, features and vectors in context side by side, those that the recipe names."""
     parts: list[Embedding] = []
     if config.words:
         parts.append(build_words(config.words, encoding, pretrained))
@@ -135,9 +145,24 @@ def build_embedding(config: EmbeddingConfig, encoding: Encoding, pretrained: Pre
             FeatureEmbedding(group=group, size=len(encoding.features[group]), width=config.features.width)
             for group in config.features.groups
         ]
+    if config.elmo:
+        parts.append(build_elmo(config.elmo, bilm))  # the last, since it may go past the encoder
     if not parts:
         return NoEmbedding()
     return parts[0] if len(parts) == 1 else Stack(parts)
+
+
+def build_elmo(config: ElmoConfig, bilm: BiLM | None) -> ElmoEmbedding:
+    """The layers of ``bilm`` with a mix for each place where they are used."""
+    if bilm is None:
+        raise RecipeError(["model.elmo: expected a language model, got none"])
+    mixes = [
+        ScalarMix(layers=bilm.layers, normalize=config.normalize)
+        for _ in range(2 if config.at == "both" else 1)
+    ]
+    return ElmoEmbedding(
+        bilm=deepcopy(bilm), mixes=mixes, tuned=config.tuned, dropout=config.dropout, penalty=config.l2
+    )
 
 
 def build_words(config: WordsConfig, encoding: Encoding, pretrained: Pretrained | None) -> WordEmbedding:
@@ -168,6 +193,22 @@ def build_words(config: WordsConfig, encoding: Encoding, pretrained: Pretrained 
     )
     words.assign(torch.from_numpy(pretrained.matrix))
     return words
+
+
+def build_reader(
+    config: EmbeddingConfig, embedding: Embedding, encoder: EncoderConfig, dropout: DropoutConfig
+) -> Encoder:
+    """The encoder of what an embedding gives, past which go vectors in context that the recipe wants so."""
+    elmo = find_elmo(cast("nn.Module", embedding))
+    if config.elmo is None or elmo is None or config.elmo.at == "input":
+        return build_encoder(encoder, embedding.width, dropout)
+    passed = elmo.bilm.width
+    return Passing(encoder=build_encoder(encoder, embedding.width - passed, dropout), passed=passed)
+
+
+def find_elmo(model: nn.Module) -> ElmoEmbedding | None:
+    """The vectors in context among the parts of a model, if it has any."""
+    return next((part for part in model.modules() if isinstance(part, ElmoEmbedding)), None)
 
 
 def build_encoder(config: EncoderConfig, width: int, dropout: DropoutConfig) -> Encoder:

@@ -12,11 +12,12 @@ from gonie.data.ngrams import NGrams
 from gonie.data.text_encoding import TextEncoding
 from gonie.data.vectors import Pretrained
 from gonie.errors import RecipeError
-from gonie.models.build import DROPOUTS, build_embedding, build_encoder
+from gonie.models.build import DROPOUTS, build_embedding, build_encoder, build_reader
 from gonie.models.classifier import LABEL, Classifier, Level
 from gonie.models.config import DropoutConfig, EncoderConfig
 from gonie.models.text_config import ClassifierConfig, PoolingConfig, TextHeadConfig
 from gonie.nn.batch_norm import BatchNorm
+from gonie.nn.bilm.bilm import BiLM
 from gonie.nn.dropout import WordDropout
 from gonie.nn.heads.text_labels import TextLabelsHead
 from gonie.nn.heads.text_objectives import AnyNumber, OneOf
@@ -69,16 +70,20 @@ def build_classifier(
     encoding: TextEncoding,
     pretrained: Pretrained | None = None,
     counts: Counter[str] | None = None,
+    *,
+    bilm: BiLM | None = None,
 ) -> Classifier:
-    """A fresh classifier for ``encoding``; ``pretrained`` are vectors for its words.
+    """A fresh classifier for ``encoding``; ``pretrained`` are vectors for its words, ``bilm`` its elmo's.
 
     ``counts`` is how many training texts have each label, where the recipe wants them balanced.
     """
-    embedding = build_embedding(config, encoding.words, pretrained)
-    words = build_level(config.encoder, config.pooling, embedding.width, config.dropout)
+    embedding = build_embedding(config, encoding.words, pretrained, bilm)
+    reader = build_reader(config, embedding, config.encoder, config.dropout)
+    words = build_level(reader, config.encoder, config.pooling, config.dropout)
     sentences = None
     if upper := config.sentences:
-        sentences = build_level(upper.encoder, upper.pooling, words.width, config.dropout)
+        above = build_encoder(upper.encoder, words.width, config.dropout)
+        sentences = build_level(above, upper.encoder, upper.pooling, config.dropout)
     top = sentences or words
     return Classifier(
         embedding=embedding,
@@ -90,13 +95,15 @@ def build_classifier(
     )
 
 
-def build_level(encoder: EncoderConfig, pooling: PoolingConfig, width: int, dropout: DropoutConfig) -> Level:
-    """An encoder of vectors of this width, and the pooling over it."""
+def build_level(
+    encoder: Encoder, config: EncoderConfig, pooling: PoolingConfig, dropout: DropoutConfig
+) -> Level:
+    """An encoder, as its config describes it, and the pooling over it."""
     drop = DROPOUTS[dropout.kind]
-    read = build_encoder(encoder, width, dropout)
+    both_ways = config.kind in RECURRENT and config.bidirectional
     return Level(
-        encoder=read,
-        pooling=build_pooling(pooling, read, both_ways=encoder.kind in RECURRENT and encoder.bidirectional),
+        encoder=encoder,
+        pooling=build_pooling(pooling, encoder, both_ways=both_ways),
         input_dropout=drop(dropout.input),
         output_dropout=drop(dropout.output),
     )

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from gonie.errors import InputError
 from gonie.models.matrices import squared_norm
+from gonie.models.penalties import penalties
 from gonie.nn.protocols import Embedding, Encoder, Pooling, TextHead, as_modules
 
 LABEL = "label"
@@ -131,8 +132,11 @@ class Classifier(nn.Module):
         return self.score(self.pool(self.embed(batch), batch).vectors, batch, head)
 
     def loss(self, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
-        """The head's loss on a batch with gold ``labels``: a scalar, the mean over its texts."""
-        return self.head(head).loss(self(batch, head), batch)
+        """The head's loss on a batch with gold ``labels``: a scalar, the mean over its texts.
+
+        What parts ask to be kept small is added.
+        """
+        return self.head(head).loss(self(batch, head), batch) + penalties(self)
 
     def squares(self) -> Tensor:
         """‖W‖² of all matrices but those of the embedding. Shape: ()."""

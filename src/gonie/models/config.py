@@ -98,17 +98,43 @@ class FeaturesConfig(Section):
     width: Size = Field(default=20, description="width of each group's vector")
 
 
+class ElmoConfig(Section):
+    """Vectors in context, from a bidirectional language model."""
+
+    bilm: str = Field(description="folder of the language model: what pretrain or import-elmo wrote")
+    at: Literal["input", "output", "both"] = Field(
+        default="input", description="where: at the encoder's input, beside its states, or both"
+    )
+    normalize: bool = Field(
+        default=False, description="bring each layer's vectors to mean 0 and variance 1 before they are mixed"
+    )
+    l2: float = Field(
+        default=0.001, ge=0, description="λ of λ ‖w‖², the pull of the layers' weights to their plain mean"
+    )
+    dropout: Rate = Field(
+        default=0.0, description="on the mixed vectors, besides that of the encoder's input"
+    )
+    tuned: bool = Field(
+        default=False, description="train the language model too; else its vectors are computed once"
+    )
+    cache: str | None = Field(
+        default=None, description="folder to keep the vectors in, for further runs; none keeps them not"
+    )
+
+
 class EmbeddingConfig(Section):
     """What the model sees of a token, side by side."""
 
     words: WordsConfig | None = Field(default=None, description="word vectors")
     chars: CharsConfig | None = Field(default=None, description="character vectors")
     features: FeaturesConfig | None = Field(default=None, description="embedded sparse features")
+    elmo: ElmoConfig | None = Field(default=None, description="vectors of a language model")
 
     @property
     def sees_tokens(self) -> bool:
         """Whether there is anything for an encoder to read."""
-        return bool(self.words or self.chars or self.features)
+        seen = self.elmo is not None and self.elmo.at != "output"
+        return bool(self.words or self.chars or self.features or seen)
 
 
 class EncoderConfig(Section):

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -15,12 +15,17 @@ from pydantic_core import ErrorDetails
 
 from gonie.data.files import is_utf8
 from gonie.errors import MissingExtraError, RecipeError
+from gonie.models.bilm_config import PretrainRecipe
 from gonie.models.tag_config import TagRecipe
 from gonie.models.text_config import TextRecipe
 
 Recipe = TagRecipe | TextRecipe
 RECIPES: Mapping[str, type[TagRecipe] | type[TextRecipe]] = {"tag": TagRecipe, "classify": TextRecipe}
-"""The recipe of each task."""
+"""The recipe of each task that `gonie train` trains."""
+PRETRAINING: Mapping[str, type[PretrainRecipe]] = {"pretrain": PretrainRecipe}
+"""The recipe of a language model, for `gonie pretrain`."""
+Kinds = Mapping[str, type[BaseModel]]
+COMMANDS = {**dict.fromkeys(RECIPES, "gonie train"), **dict.fromkeys(PRETRAINING, "gonie pretrain")}
 
 BUNDLED = "bundled:"
 FILES = ("train", "dev", "test", "partial", "vectors")
@@ -61,7 +66,7 @@ def load_recipe(
     before = _train_file(values)
     problems: list[str] = []
     for change in changes:
-        _apply(values, change, problems)
+        _apply(values, change, problems, RECIPES)
     if before is not None and _train_file(values) != before:
         _forget_companions(values, {change.partition("=")[0].strip() for change in changes})
     for key, value in (absent or {}).items():
@@ -69,13 +74,31 @@ def load_recipe(
     return check_recipe(values, source=str(name), problems=problems)
 
 
+def load_pretraining(name: str | Path, changes: Iterable[str] = ()) -> PretrainRecipe:
+    """Read the recipe of a language model, a file or a shipped one, and apply ``key=value`` changes to it."""
+    values = _read(str(name))
+    problems: list[str] = []
+    for change in changes:
+        _apply(values, change, problems, PRETRAINING)
+    return cast("PretrainRecipe", _check(values, PRETRAINING, source=str(name), problems=problems))
+
+
 def check_recipe(values: Mapping[str, Any], *, source: str, problems: Iterable[str] = ()) -> Recipe:
     """The typed recipe, or one ``RecipeError`` with everything that is wrong with it."""
+    return cast("Recipe", _check(values, RECIPES, source=source, problems=problems))
+
+
+def _check(values: Mapping[str, Any], kinds: Kinds, *, source: str, problems: Iterable[str]) -> BaseModel:
     found = list(problems)
-    if "task" in values and values["task"] not in tuple(RECIPES):  # a table is no key, but may stand there
-        found.append(f"task: expected {' or '.join(RECIPES)}, got {values['task']!r}")
+    if "task" in values and values["task"] not in tuple(kinds):  # a table is no key, but may stand there
+        task = values["task"]
+        other = COMMANDS.get(task) if isinstance(task, str) else None
+        advice = f"; that is for {other}" if other else ""
+        found.append(f"task: expected {' or '.join(kinds)}, got {task!r}{advice}")
+        if other:
+            raise RecipeError(found, source=source)
         values = {key: value for key, value in values.items() if key != "task"}
-    kind = _kind(values)
+    kind = _kind(values, kinds)
     try:
         recipe = kind.model_validate(values)
     except ValidationError as error:
@@ -85,7 +108,7 @@ def check_recipe(values: Mapping[str, Any], *, source: str, problems: Iterable[s
     return recipe
 
 
-def write_recipe(recipe: Recipe) -> str:
+def write_recipe(recipe: Recipe | PretrainRecipe) -> str:
     """The resolved recipe as TOML: every key, defaults included."""
     try:
         import tomli_w
@@ -118,6 +141,24 @@ def with_absolute_paths(recipe: Recipe) -> Recipe:
     return recipe.model_copy(update={"data": data.model_copy(update={**named, "gazetteers": lists})})
 
 
+def with_absolute_texts(recipe: PretrainRecipe) -> PretrainRecipe:
+    """The recipe of a language model with files by their full path."""
+
+    def full(path: str) -> str:
+        return str(locate(path).absolute())
+
+    data = recipe.data
+    named = {key: full(path) for key in ("heldout", "cache") if (path := getattr(data, key))}
+    texts = {"text": [full(path) for path in data.text]}
+    start = {"start": full(recipe.model.start)} if recipe.model.start else {}
+    return recipe.model_copy(
+        update={
+            "data": data.model_copy(update=named | texts),
+            "model": recipe.model.model_copy(update=start),
+        }
+    )
+
+
 def missing_files(recipe: Recipe) -> list[str]:
     """A sentence for each file that the recipe names and that is not there."""
     named = {f"data.{key}": path for key in FILES if (path := getattr(recipe.data, key, None))}
@@ -129,9 +170,9 @@ def missing_files(recipe: Recipe) -> list[str]:
     ]
 
 
-def _kind(values: Mapping[str, Any]) -> type[TagRecipe] | type[TextRecipe]:
-    """The recipe that the task asks for; a tagger's where none is named."""
-    return RECIPES.get(str(values.get("task")), TagRecipe)
+def _kind(values: Mapping[str, Any], kinds: Kinds) -> type[BaseModel]:
+    """The recipe that the task asks for; the first where none is named."""
+    return kinds.get(str(values.get("task")), next(iter(kinds.values())))
 
 
 def _shipped() -> Path:
@@ -156,7 +197,7 @@ def _read(name: str) -> dict[str, Any]:
         raise RecipeError([f"cannot be read: {error.strerror}"], source=str(path)) from error
 
 
-def _apply(values: dict[str, Any], change: str, problems: list[str]) -> None:
+def _apply(values: dict[str, Any], change: str, problems: list[str], kinds: Kinds) -> None:
     key, equals, text = change.partition("=")
     if not equals or not key.strip():
         problems.append(f"--set {change}: expected key=value, such as train.epochs=10")
@@ -168,7 +209,7 @@ def _apply(values: dict[str, Any], change: str, problems: list[str]) -> None:
         if not isinstance(place, dict):
             problems.append(f"--set {change}: {parent} is a value, not a section")
             return
-    value = _parse(text.strip(), [*parents, last], _kind(values))
+    value = _parse(text.strip(), [*parents, last], _kind(values, kinds))
     if value is None:
         place.pop(last, None)
     else:

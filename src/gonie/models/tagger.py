@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from gonie.errors import InputError
 from gonie.models.matrices import squared_norm
+from gonie.models.penalties import penalties
 from gonie.nn.protocols import Embedding, Encoder, Head, as_modules
 
 TAGS = "tags"
@@ -76,5 +77,8 @@ class Tagger(nn.Module):
         return squared_norm([cast("nn.Module", self.encoder), self.heads])
 
     def loss(self, batch: Mapping[str, Tensor], head: str = TAGS) -> Tensor:
-        """The head's loss on a batch with gold ``tags``: a scalar, the mean over its sentences."""
-        return self.head(head).loss(self(batch, head), batch)
+        """The head's loss on a batch with gold ``tags``: a scalar, the mean over its sentences.
+
+        What parts ask to be kept small is added.
+        """
+        return self.head(head).loss(self(batch, head), batch) + penalties(self)

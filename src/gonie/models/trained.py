@@ -18,11 +18,14 @@ from gonie.data.encoding import Encoding
 from gonie.data.text_encoding import TextEncoding
 from gonie.data.vectors import Coverage, Pretrained
 from gonie.errors import BundleError, InputError
+from gonie.models.bilm_folder import read_index, read_shape
 from gonie.models.build import build
+from gonie.models.build_bilm import build_bilm
 from gonie.models.build_text import build_classifier
 from gonie.models.checkpoint import load_weights, read_tensors
 from gonie.models.model import Model
 from gonie.models.recipe import Recipe, load_recipe
+from gonie.nn.bilm.bilm import BiLM
 
 RECIPE, ENCODING, BEST = "recipe.toml", "encoding.json", "best.safetensors"
 """What a run folder calls its recipe as resolved, its encoding, and the weights of its best epoch."""
@@ -41,13 +44,19 @@ class Task(NamedTuple):
 
     encoding: Callable[[Mapping[str, Any]], Any]
     """From ``encoding.json``."""
-    build: Callable[[Any, Any, Pretrained | None], Model]
-    """From the ``model`` section of the recipe, the encoding, and vectors for its words."""
+    build: Callable[[Any, Any, Pretrained | None, BiLM | None], Model]
+    """From the ``model`` section of the recipe, the encoding, vectors for its words, and a language model."""
 
 
 TASKS: Mapping[str, Task] = {
-    "tag": Task(Encoding.from_json, build),
-    "classify": Task(TextEncoding.from_json, build_classifier),
+    "tag": Task(
+        Encoding.from_json,
+        lambda config, encoding, vectors, bilm: build(config, encoding, vectors, bilm=bilm),
+    ),
+    "classify": Task(
+        TextEncoding.from_json,
+        lambda config, encoding, vectors, bilm: build_classifier(config, encoding, vectors, bilm=bilm),
+    ),
 }
 """By the ``task`` of a recipe."""
 
@@ -59,7 +68,8 @@ def load_trained(folder: Path) -> Trained:
     task = TASKS[recipe.task]
     encoding = _read_encoding(folder / ENCODING, task)
     tensors, _ = read_tensors(folder / BEST)
-    model = task.build(recipe.model, encoding, _pretrained(tensors))
+    bilm = build_bilm(read_shape(folder, read_index(folder))) if recipe.model.elmo else None
+    model = task.build(recipe.model, encoding, _pretrained(tensors), bilm)
     load_weights(folder / BEST, model)
     return Trained(recipe, encoding, model.eval())
 

@@ -13,13 +13,13 @@ be resumed: what is done is not done again, and a run in its middle goes on from
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
 from gonie.data.files import atomic_write, is_utf8, remove_leftovers
+from gonie.data.processes import cores
 from gonie.errors import GonieError, OutputError, ResumeError
 from gonie.models.recipe import Recipe, load_recipe
 from gonie.training.cell import Ended, Event, Note, Preparations, drop_weights
@@ -138,8 +138,7 @@ def _choose_jobs(recipes: Sequence[Recipe], jobs: int | None) -> int:
             f"--jobs {jobs}: expected 1 with data.cache, since all cells would write the same folder. "
             "Leave --jobs or data.cache away."
         )
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(jobs or (1 if on_gpu or cached else cores), len(recipes)))
+    return max(1, min(jobs or (1 if on_gpu or cached else cores()), len(recipes)))
 
 
 def _go_on(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -69,8 +70,8 @@ def fresh_model(job: Job) -> Model:
     return model
 
 
-def begin(job: Job) -> Trainee:
-    """A fresh model, at the beginning of its training."""
+def begin(job: Job, note: Callable[[str], None] | None = None) -> Trainee:
+    """A fresh model, at the beginning of its training; ``note`` is told what takes long."""
     config = job.recipe.train
     if config.threads:
         torch.set_num_threads(config.threads)
@@ -85,6 +86,7 @@ def begin(job: Job) -> Trainee:
         loss=torch.zeros((), dtype=torch.float64, device=device),
         fingerprint=job.fingerprint(),
     )
+    job.compute_once(model, note or (lambda text: None))
     sample = job.judge(model, "sample") if job.size("sample") else None
     return Trainee(model, state, job.judge(model, "dev"), sample)
 

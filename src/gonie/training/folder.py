@@ -20,14 +20,13 @@ Each file is written whole or not at all.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from gonie.data import hold
 from gonie.data.files import atomic_write, is_utf8, remove_leftovers
 from gonie.errors import OutputError, ResumeError
 
@@ -138,15 +137,13 @@ def file_name(name: str) -> str:
     return re.sub(r"[^\w-]+", "-", name).strip("-")[:LONGEST_NAME]
 
 
-@contextmanager
-def held(folder: Path) -> Iterator[None]:
-    """Within the block no other process holds ``folder``; the hold ends with the process."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        _lock(descriptor, folder)
-        yield
-    finally:
-        os.close(descriptor)
+def held(folder: Path) -> AbstractContextManager[None]:
+    """Within the block no other process trains in ``folder``; the hold ends with the process."""
+    refusal = ResumeError(
+        f"{folder}: expected a run at rest, got one that another process is training. "
+        "Wait for it, or stop it first."
+    )
+    return hold.held(folder, refusal=refusal)
 
 
 def next_folder(name: str, *, mark: str, resume: bool = False) -> Path:
@@ -157,20 +154,3 @@ def next_folder(name: str, *, mark: str, resume: bool = False) -> Path:
         number += 1
         latest, folder = folder, Path("runs") / f"{name}-{number}"
     return latest if resume else folder
-
-
-def _lock(descriptor: int, folder: Path) -> None:
-    """Hold an open folder for this process alone, where the system can."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        return
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise ResumeError(
-            f"{folder}: expected a run at rest, got one that another process is training. "
-            "Wait for it, or stop it first."
-        ) from error
-    except OSError:  # a file system without locks
-        return

@@ -7,7 +7,7 @@ knowing what is learned; ``tag_job`` and ``text_job`` know.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -113,6 +113,10 @@ class Job(Protocol):
 
     def build(self) -> Any:
         """The model before its first step, from torch's generator as it is."""
+        ...
+
+    def compute_once(self, model: Any, note: Callable[[str], None]) -> None:
+        """Give the training examples what parts of the model that are not trained make of them."""
         ...
 
     def judge(self, model: Any, split: Split) -> Judge:

@@ -122,7 +122,7 @@ def _run_epoch(
         rate = learning_rate(
             config, step=progress.step, epochs_done=progress.epoch + progress.batch / len(batches)
         )
-        _seed(config.seed * 2_000_003 + progress.step, state.loss.device)
+        seed_step(config.seed, progress.step, state.loss.device)
         loss = update(rows, rate=rate)
         state.average.update(progress.step)
         state.loss += loss * len(rows)  # read once an epoch: no wait inside a step
@@ -141,8 +141,9 @@ def _run_epoch(
         )
 
 
-def _seed(seed: int, device: torch.device) -> None:
-    """Random numbers from here on, without the tour of all backends that ``torch.manual_seed`` makes."""
-    torch.default_generator.manual_seed(seed)
+def seed_step(seed: int, step: int, device: torch.device) -> None:
+    """The random numbers of a step, without the tour of all backends that ``torch.manual_seed`` makes."""
+    number = seed * 2_000_003 + step
+    torch.default_generator.manual_seed(number)
     if device.type == "cuda":
-        torch.cuda.manual_seed(seed)
+        torch.cuda.manual_seed(number)

@@ -118,7 +118,7 @@ def _begun(recipe: Recipe, run: RunFolder, display: Display) -> Iterator[tuple[J
         run.clear_leftovers()
         try:
             job = prepare(recipe, display.note)
-            trainee = begin(job)
+            trainee = begin(job, display.note)
             atomic_write(run.recipe, resolved)  # the first file: from here on it can be resumed
         except BaseException:
             if made:
@@ -134,7 +134,7 @@ def _reopened(recipe: Recipe, run: RunFolder, display: Display) -> Iterator[tupl
     with run.held():
         run.clear_leftovers()
         job = prepare(recipe, display.note)
-        trainee = begin(job)
+        trainee = begin(job, display.note)
         if run.last.exists():
             trainee.state.restore(run.last)
         yield job, trainee

@@ -26,11 +26,14 @@ from gonie.data.types import Sentence
 from gonie.data.vectors import Pretrained
 from gonie.errors import InputError, RecipeError
 from gonie.metrics.novelty import SeenMentions
+from gonie.models.bilm_folder import SavedBilm
 from gonie.models.recipe import locate
 from gonie.models.tag_config import TagDataConfig, TagRecipe
 from gonie.training.word_data import (
     Note,
+    bilm_of,
     build_extractors,
+    digest_bilm,
     fit_encoding,
     pretrained_table,
     sampled,
@@ -55,6 +58,8 @@ class TagData:
     pretrained: Pretrained | None
     seen: SeenMentions
     labels: Counter[str]
+    bilm: SavedBilm | None = None
+    """The language model that gives vectors in context, where the recipe has one."""
     options: NDArray[np.bool_] | None = None
     """(S, K): which tags each number in ``train`` stands for, where some are known in part."""
     sentences: Iterable[Sentence] = ()
@@ -71,6 +76,7 @@ class TagData:
         arrays = [self.train.arrays[name] for name in sorted(self.train.arrays)]
         for array in [*arrays, *([self.pretrained.matrix] if self.pretrained else [])]:
             digest.update(np.ascontiguousarray(array).data)
+        digest.update(digest_bilm(self.bilm))
         return digest.hexdigest()
 
 
@@ -164,8 +170,9 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
 
     part = None if data.partial is None else Source(locate(data.partial), options).viewed(scheme="plain")
     vectors = vectors_of(data)
+    bilm = bilm_of(recipe, note)
     texts = train if part is None else Chained(train, Untagged(part))
-    encoding, labels = fit_encoding(recipe, texts, target, vectors, build_extractors(recipe))
+    encoding, labels = fit_encoding(recipe, texts, target, vectors, build_extractors(recipe), bilm=bilm)
     if len(encoding.labels) > MOST_TAGS:
         raise InputError(
             path=data.train,
@@ -197,6 +204,7 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
         pretrained=pretrained_table(vectors, encoding, recipe.train.seed, note),
         seen=SeenMentions.from_sentences(train, target),
         labels=labels,
+        bilm=bilm,
         options=None if part is None else sets.table(),
         sentences=train,
         sample=sampled(train, recipe.train.score_train),
@@ -233,6 +241,7 @@ def what_tags_read(recipe: TagRecipe) -> str:
         "data": data.model_dump(mode="json"),
         "groups": model.groups,
         "jamo": bool(model.chars and model.chars.jamo),
+        "bilm": model.elmo.bilm if model.elmo else None,
         "rules": [head.constrained, head.forbidden, head.constrain_training],
         "sample": recipe.train.score_train,
         "seed": recipe.train.seed if data.dev is None or data.vectors else None,

@@ -13,6 +13,7 @@ from gonie.metrics.baselines import capitalised, exact_match
 from gonie.metrics.evaluation import Evaluation, evaluate
 from gonie.metrics.report import render
 from gonie.models.build import build
+from gonie.models.elmo_cache import with_layers
 from gonie.models.tag_config import TagRecipe
 from gonie.models.tagger import Tagger
 from gonie.runtime.load import load_tagger
@@ -20,6 +21,7 @@ from gonie.training.folder import ENCODING, SEEN
 from gonie.training.job import Beside, Split
 from gonie.training.tag_data import TagData
 from gonie.training.tag_judge import TagJudge
+from gonie.training.word_data import Note, bilm_file
 
 BASELINES = {"every capitalised word": capitalised, "words known by heart": exact_match}
 PROVED = 64  # dev sentences on which an export is compared with its model
@@ -52,11 +54,19 @@ class TagJob:
     def files(self) -> Mapping[str, str]:
         """The encoding, and the mentions met in training, by which recall is split."""
         values = {ENCODING: self.data.encoding.to_json(), SEEN: self.data.seen.to_json()}
-        return {name: json.dumps(value, ensure_ascii=False) for name, value in values.items()}
+        files = {name: json.dumps(value, ensure_ascii=False) for name, value in values.items()}
+        return files | bilm_file(self.data.bilm)
 
     def build(self) -> Tagger:
         """The tagger before its first step."""
-        return build(self.recipe.model, self.data.encoding, self.data.pretrained, self.data.options)
+        data = self.data
+        bilm = data.bilm.bilm if data.bilm else None
+        return build(self.recipe.model, data.encoding, data.pretrained, data.options, bilm=bilm)
+
+    def compute_once(self, model: Tagger, note: Note) -> None:
+        """Give the training sentences what parts of the model that are not trained make of them."""
+        elmo = self.recipe.model.elmo
+        self.train = with_layers(model, self.data.train, elmo.cache if elmo else None, note)
 
     def judge(self, model: Tagger, split: Split) -> TagJudge:
         """Who scores ``model`` on a split."""

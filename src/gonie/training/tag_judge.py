@@ -14,6 +14,7 @@ from gonie.data.rules import allowed
 from gonie.data.types import Sentence
 from gonie.metrics.evaluation import evaluate
 from gonie.metrics.significance import Tally
+from gonie.models.elmo_cache import with_layers
 from gonie.models.scorer import TorchScorer
 from gonie.models.tag_config import TaggerConfig
 from gonie.models.tagger import Tagger
@@ -42,7 +43,9 @@ class TagJudge:
         self._config = config
         self._encoding = encoding
         self._sentences = sentences
-        self._corpus = encoding.encode(sentences)
+        self._corpus = with_layers(
+            model, encoding.encode(sentences), config.elmo.cache if config.elmo else None
+        )
         self.metric = METRICS.get(encoding.scheme.kind, "F1")
 
     def score(self) -> float:

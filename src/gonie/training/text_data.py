@@ -27,12 +27,15 @@ from gonie.data.tokenize import tokenizer
 from gonie.data.types import Sentence
 from gonie.data.vectors import Pretrained
 from gonie.errors import InputError
+from gonie.models.bilm_folder import SavedBilm
 from gonie.models.recipe import locate
 from gonie.models.text_config import BagConfig, TextDataConfig, TextRecipe
 from gonie.runtime.text_options import text_options
 from gonie.training.word_data import (
     Note,
+    bilm_of,
     build_extractors,
+    digest_bilm,
     fit_encoding,
     pretrained_table,
     sampled,
@@ -60,6 +63,8 @@ class TextData:
     test: Sequence[Text]
     pretrained: Pretrained | None
     labels: Counter[str]
+    bilm: SavedBilm | None = None
+    """The language model that gives vectors in context, where the recipe has one."""
     sample: Sequence[Text] = ()
     """Training texts to score after each epoch, as many as ``train.score_train`` asks for."""
 
@@ -76,6 +81,7 @@ class TextData:
         arrays += [self.pretrained.matrix] if self.pretrained else []
         for array in arrays:
             digest.update(np.ascontiguousarray(array).data)
+        digest.update(digest_bilm(self.bilm))
         return digest.hexdigest()
 
 
@@ -117,7 +123,8 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
     passages = passages_of(recipe)
     cut = CutTexts(train, passages, note)
     vectors = vectors_of(data)
-    words, _ = fit_encoding(recipe, _Sentences(cut), PLAIN, vectors, build_extractors(recipe))
+    bilm = bilm_of(recipe, note)
+    words, _ = fit_encoding(recipe, _Sentences(cut), PLAIN, vectors, build_extractors(recipe), bilm=bilm)
     bag = fit_bag(recipe.model.bag, (passage.running for passage in cut)) if recipe.model.bag else None
     encoding = TextEncoding(
         passages=passages,
@@ -140,6 +147,7 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
         test=test,
         pretrained=pretrained_table(vectors, words, recipe.train.seed, note),
         labels=labels,
+        bilm=bilm,
         sample=sampled(train, recipe.train.score_train),
     )
 
@@ -155,6 +163,7 @@ def what_texts_read(recipe: TextRecipe) -> str:
         "cut": recipe.cut_by,
         "groups": model.groups,
         "jamo": bool(model.chars and model.chars.jamo),
+        "bilm": model.elmo.bilm if model.elmo else None,
         "bag": model.bag.model_dump(mode="json", exclude={"rate"}) if model.bag else None,
         "sample": recipe.train.score_train,
         "seed": recipe.train.seed if data.dev is None or data.vectors else None,

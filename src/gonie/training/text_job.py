@@ -15,13 +15,14 @@ from gonie.metrics.classes import ClassEvaluation, evaluate_classes
 from gonie.metrics.text_scoring import score_texts
 from gonie.models.build_text import build_classifier
 from gonie.models.classifier import LABEL, Classifier
+from gonie.models.elmo_cache import with_layers
 from gonie.models.text_config import TextRecipe
 from gonie.runtime.load import load_classifier
 from gonie.training.folder import ENCODING, SAMPLES
 from gonie.training.job import Beside, Split
 from gonie.training.text_data import TextData
 from gonie.training.text_judge import TextJudge
-from gonie.training.word_data import sampled
+from gonie.training.word_data import Note, bilm_file, sampled
 
 MAJORITY = "always the most frequent label"
 PROVED = 64  # dev texts on which an export is compared with its model
@@ -57,16 +58,29 @@ class TextJob:
         """The encoding, and some held-out texts."""
         encoding = json.dumps(self.data.encoding.to_json(), ensure_ascii=False)
         records = (self._record(text) for text in sampled(self.data.dev, SAMPLED))
-        return {ENCODING: encoding, SAMPLES: "".join(f"{record}\n" for record in records)}
+        files = {ENCODING: encoding, SAMPLES: "".join(f"{record}\n" for record in records)}
+        return files | bilm_file(self.data.bilm)
 
     def build(self) -> Classifier:
         """The classifier before its first step."""
         data = self.data
-        return build_classifier(self.recipe.model, data.encoding, data.pretrained, data.labels)
+        bilm = data.bilm.bilm if data.bilm else None
+        return build_classifier(self.recipe.model, data.encoding, data.pretrained, data.labels, bilm=bilm)
+
+    def compute_once(self, model: Classifier, note: Note) -> None:
+        """Give the training texts what parts of the model that are not trained make of them."""
+        texts = self.data.train
+        self.train = texts.with_sentences(with_layers(model, texts.sentences, self._layers_folder, note))
+
+    @property
+    def _layers_folder(self) -> str | None:
+        """Where vectors in context are kept, if anywhere."""
+        elmo = self.recipe.model.elmo
+        return elmo.cache if elmo else None
 
     def judge(self, model: Classifier, split: Split) -> TextJudge:
         """Who scores ``model`` on a split."""
-        return TextJudge(model, self.data.encoding, self._texts(split))
+        return TextJudge(model, self.data.encoding, self._texts(split), folder=self._layers_folder)
 
     def export(self, model: Classifier, folder: Path) -> MaxDifference:
         """Write the classifier as a bundle, proved equal to it, its probabilities calibrated on dev."""

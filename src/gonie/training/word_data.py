@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping
 from typing import TypeVar
@@ -19,6 +20,7 @@ from gonie.data.spelling import Spelling
 from gonie.data.types import Sentence
 from gonie.data.vectors import Pretrained, Vectors, read_vectors
 from gonie.errors import RecipeError
+from gonie.models.bilm_folder import INDEX, SavedBilm, describe, load_bilm
 from gonie.models.config import CorpusConfig
 from gonie.models.recipe import Recipe, locate
 from gonie.models.tag_config import TagRecipe
@@ -42,6 +44,8 @@ def fit_encoding(
     scheme: Scheme,
     vectors: Vectors | None,
     extractors: list[Extractor],
+    *,
+    bilm: SavedBilm | None = None,
 ) -> tuple[Encoding, Counter[str]]:
     """The encoding that the training texts ask for, and how often each of their labels comes."""
     data = recipe.data
@@ -57,8 +61,37 @@ def fit_encoding(
         min_count=data.min_count,
         min_feature_count=data.min_feature_count,
         extra_words=vectors.words if vectors else (),
+        longest=bilm.shape.longest if bilm else 0,
     )
     return encoding, counts.labels
+
+
+def bilm_of(recipe: Recipe, note: Note) -> SavedBilm | None:
+    """The language model that the recipe names, if it does; one of words cut otherwise is told of."""
+    config = recipe.model.elmo
+    if config is None:
+        return None
+    saved = load_bilm(locate(config.bilm))
+    theirs, ours = (saved.language, saved.unit), (recipe.data.language, recipe.data.token_unit)
+    if theirs != ours:
+        note(
+            f"{config.bilm}: a language model of {'/'.join(theirs)}, while the recipe's text is "
+            f"{'/'.join(ours)}: its vectors are those of words that it may never have met"
+        )
+    return saved
+
+
+def bilm_file(saved: SavedBilm | None) -> dict[str, str]:
+    """What a run folder keeps of a language model: its description, by which its weights are read."""
+    return {INDEX: describe(saved)} if saved else {}
+
+
+def digest_bilm(saved: SavedBilm | None) -> bytes:
+    """A digest of the weights of a language model, of which there may be none."""
+    digest = hashlib.sha256()
+    for tensor in saved.bilm.state_dict().values() if saved else ():
+        digest.update(tensor.cpu().numpy().tobytes())
+    return digest.digest()
 
 
 def pretrained_table(vectors: Vectors | None, encoding: Encoding, seed: int, note: Note) -> Pretrained | None:

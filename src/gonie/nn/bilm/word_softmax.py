@@ -50,10 +50,10 @@ class WordSoftmax(nn.Module):
         nn.init.zeros_(self.bias)
 
     def forward(self, states: Tensor, targets: Tensor) -> Tensor:
-        """-log p of each target, by a sample of the vocabulary where there is one."""
-        if self.sampled == 0:
-            return self.full(states, targets)
-        return self.estimate(states, targets, self.draw())
+        """-log p of each target; in training by a sample of the vocabulary, where that is asked for."""
+        if self.training and self.sampled:
+            return self.estimate(states, targets, self.draw())
+        return self.full(states, targets)
 
     def draw(self) -> Tensor:
         """Words beyond the exact ones, distinct. Shape: (sampled,)."""

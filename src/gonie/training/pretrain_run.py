@@ -1,0 +1,313 @@
+"""The pretraining of a language model from recipe to run folder: start it, resume it, finish it.
+
+    recipe.toml         as resolved, every key
+    text/               the tokenised text, unless the recipe keeps it elsewhere (data.cache)
+    metrics.jsonl       a line for every epoch
+    last.safetensors    where training stands, in the middle of the text
+    best.safetensors    weights of the epoch with the lowest held-out perplexity
+    bilm/               the language model; all that embeddings need
+
+Every file is written whole or not at all, in an order that a kill at any moment leaves a run that can be
+resumed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+
+import gonie
+from gonie.data.files import atomic_write
+from gonie.data.running import Advance, Streams
+from gonie.errors import ResumeError
+from gonie.models.bilm_config import PretrainRecipe
+from gonie.models.bilm_folder import WEIGHTS, Predictions, SavedBilm, save_bilm
+from gonie.models.build_bilm import build_language_model
+from gonie.models.checkpoint import load_weights, save_weights
+from gonie.models.recipe import load_pretraining, with_absolute_texts, write_recipe
+from gonie.nn.bilm.language_model import LanguageModel
+from gonie.nn.bilm.reader import Reader
+from gonie.training.average import Average
+from gonie.training.fit import choose_device
+from gonie.training.folder import RunFolder
+from gonie.training.interrupt import Interrupt
+from gonie.training.loop import Step
+from gonie.training.memory import memory_errors
+from gonie.training.optim import build_optimizer
+from gonie.training.perplexity import Perplexity, measure
+from gonie.training.pretrain_data import PretrainData, read_pretrain_data
+from gonie.training.pretrain_feed import Feed
+from gonie.training.pretrain_loop import PretrainEpoch, pretrain
+from gonie.training.pretrain_start import kept_words, put_start, with_shape_of_start
+from gonie.training.state import Progress, State
+
+
+class PretrainFolder(RunFolder):
+    """Paths of a pretraining."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.text = root / "text"
+        self.bilm = root / "bilm"
+
+    def _outputs(self) -> tuple[Path, ...]:
+        return (self.metrics, self.last, self.best, self.text, self.bilm)
+
+
+@dataclass(frozen=True)
+class PretrainSummary:
+    """What is about to be trained."""
+
+    folder: Path
+    device: str
+    words: int
+    heldout: int
+    unknown: float
+    vocabulary: int
+    parameters: int
+    softmax_parameters: int
+    epochs: int
+    batches: int
+    first_epoch: int
+    complete: bool
+
+
+@dataclass(frozen=True)
+class Pretrained:
+    """What a complete pretraining leaves."""
+
+    folder: Path
+    perplexity: Perplexity
+    best_epoch: int
+    vocabulary: int
+    seconds: float
+    size: int
+    """Bytes of the model on disk, without its softmax."""
+
+
+class PretrainDisplay(Protocol):
+    """Who is told how it goes."""
+
+    def note(self, text: str) -> None:
+        """Something found or decided on the way."""
+
+    def advance(self, advance: Advance) -> None:
+        """Text is being tokenised."""
+
+    def begin(self, summary: PretrainSummary) -> None:
+        """Training is about to begin."""
+
+    def step(self, step: Step) -> None:
+        """A step is done."""
+
+    def epoch(self, epoch: PretrainEpoch) -> None:
+        """An epoch is done and scored."""
+
+    def interrupted(self, folder: Path) -> None:
+        """It was asked to stop, and has saved where it stands."""
+
+    def finished(self, result: Pretrained) -> None:
+        """It is complete."""
+
+
+@dataclass(frozen=True)
+class Trainee:
+    """A language model with where its training stands."""
+
+    reader: Reader
+    state: State
+    feed: Feed
+
+    @property
+    def model(self) -> LanguageModel:
+        """The language model, without what its rows carry."""
+        return self.reader.model
+
+
+def start_pretraining(recipe: PretrainRecipe, folder: Path, display: PretrainDisplay) -> Pretrained | None:
+    """Train ``recipe`` into a new ``folder``; None if it was interrupted."""
+    recipe = with_shape_of_start(with_absolute_texts(recipe))
+    choose_device(recipe.train)
+    run = PretrainFolder(folder)
+    resolved = write_recipe(recipe)
+    made = run.create()
+    with run.held():
+        atomic_write(run.recipe, resolved)  # before the text is read, which may take long and can go on
+        with memory_errors(), _forgotten_if_refused(run, made=made):
+            return _run(recipe, run, display)
+
+
+def resume_pretraining(
+    folder: Path, display: PretrainDisplay, changes: Iterable[str] = ()
+) -> Pretrained | None:
+    """Go on with the run in ``folder`` from its last checkpoint, by its own recipe."""
+    run = PretrainFolder(folder)
+    run.reopen()
+    own = load_pretraining(run.recipe)
+    if with_absolute_texts(load_pretraining(run.recipe, changes)) != own:
+        raise ResumeError(
+            f"{run.recipe}: --set asks for something else than the run began with. "
+            "Resume without it, or start a new run with another --out."
+        )
+    choose_device(own.train)
+    with memory_errors(), run.held():
+        run.clear_leftovers()
+        return _run(own, run, display)
+
+
+@contextmanager
+def _forgotten_if_refused(run: PretrainFolder, *, made: bool) -> Iterator[None]:
+    """A run that could not begin leaves nothing, so that the same command works once its cause is gone."""
+    try:
+        yield
+    except Exception:
+        if not run.last.exists():
+            run.remove()
+            if made:
+                run.root.rmdir()
+        raise
+
+
+def _run(recipe: PretrainRecipe, run: PretrainFolder, display: PretrainDisplay) -> Pretrained | None:
+    started = time.monotonic()
+    try:
+        data = read_pretrain_data(
+            recipe,
+            Path(recipe.data.cache) if recipe.data.cache else run.text,
+            display.note,
+            advance=display.advance,
+            vocabulary=kept_words(recipe.model),
+        )
+        trainee = begin(recipe, data)
+        if run.last.exists():
+            trainee.state.restore(run.last)
+        display.begin(_summary(recipe, run, data, trainee))
+        done = _fit(recipe, data, run, trainee, display)
+    except KeyboardInterrupt:  # while text is read; what is done of it is kept
+        done = False
+    if not done:
+        display.interrupted(run.root)
+        return None
+    load_weights(run.best, trainee.model)
+    result = _finish(recipe, data, run, trainee, time.monotonic() - started)
+    display.finished(result)
+    return result
+
+
+def begin(recipe: PretrainRecipe, data: PretrainData) -> Trainee:
+    """A language model at the beginning of its training, or where the one that it starts from ended."""
+    config = recipe.train
+    if config.threads:
+        torch.set_num_threads(config.threads)
+    torch.use_deterministic_algorithms(config.deterministic)
+    device = choose_device(config)
+    torch.manual_seed(config.seed)
+    model = build_language_model(recipe.model, len(data.vocabulary))
+    put_start(model, recipe.model, data.vocabulary)
+    reader = Reader(model=model, rows=config.rows).to(device)
+    state = State(
+        model=reader,
+        optimizer=build_optimizer(config, reader.named_parameters()),
+        average=Average(reader, config.average),
+        progress=Progress(),
+        loss=torch.zeros((), dtype=torch.float64, device=device),
+        fingerprint=data.fingerprint,
+    )
+    streams = Streams(data.train.tokens, rows=config.rows, steps=config.steps, seed=config.seed)
+    return Trainee(reader, state, Feed(data.train, streams, device))
+
+
+def _fit(
+    recipe: PretrainRecipe,
+    data: PretrainData,
+    run: PretrainFolder,
+    trainee: Trainee,
+    display: PretrainDisplay,
+) -> bool:
+    """Train to the end from where the trainee stands, keeping files in ``run``; false if interrupted."""
+    config, state, model = recipe.train, trainee.state, trainee.model
+    history = run.history(before_epoch=state.progress.epoch)
+    saved = time.monotonic()
+    with Interrupt() as interrupt:
+        for event in pretrain(
+            state, trainee.reader, trainee.feed, config, lambda: measure(model, data.heldout, config)
+        ):
+            if isinstance(event, PretrainEpoch):
+                if event.improved:
+                    with state.average.applied():
+                        save_weights(run.best, model)
+                history.append({**dataclasses.asdict(event), "perplexity": event.perplexity._asdict()})
+                run.write_history(history)
+                display.epoch(event)
+            else:
+                display.step(event)
+            late = time.monotonic() - saved > config.checkpoint_seconds
+            if isinstance(event, PretrainEpoch) or interrupt.asked or late:
+                state.save(run.last)
+                saved = time.monotonic()
+            if interrupt.asked and not state.progress.finished:
+                return False
+    return True
+
+
+def _finish(
+    recipe: PretrainRecipe, data: PretrainData, run: PretrainFolder, trainee: Trainee, seconds: float
+) -> Pretrained:
+    """Write the language model of the best epoch."""
+    best = trainee.state.progress.best_epoch + 1
+    record = next(record for record in run.history() if record["epoch"] == best)
+    perplexity = Perplexity(**record["perplexity"])
+    model = trainee.model
+    saved = SavedBilm(
+        bilm=model.bilm,
+        shape=recipe.model.bilm,
+        language=recipe.data.language,
+        unit=recipe.data.token_unit,
+        about=_about(recipe, data, perplexity, best),
+        predictions=Predictions(data.vocabulary, model.softmax.state_dict()),
+    )
+    save_bilm(run.bilm, saved, storage=recipe.model.storage)
+    size = (run.bilm / WEIGHTS).stat().st_size
+    return Pretrained(run.root, perplexity, best, len(data.vocabulary), seconds, size)
+
+
+def _about(recipe: PretrainRecipe, data: PretrainData, perplexity: Perplexity, epochs: int) -> dict[str, Any]:
+    """Where the model comes from, for whoever uses it."""
+    return {
+        "gonie": gonie.__version__,
+        "text": [Path(file).name for file in recipe.data.text],
+        "words": data.train.words,
+        "epochs": epochs,
+        "heldout": Path(recipe.data.heldout).name if recipe.data.heldout else "the end of the text",
+        "heldout_words": data.heldout.words,
+        "vocabulary": len(data.vocabulary),
+        "unknown": data.heldout.unknown,
+        "perplexity": perplexity._asdict(),
+    }
+
+
+def _summary(
+    recipe: PretrainRecipe, run: PretrainFolder, data: PretrainData, trainee: Trainee
+) -> PretrainSummary:
+    model, progress = trainee.model, trainee.state.progress
+    return PretrainSummary(
+        folder=run.root,
+        device=str(model.softmax.weight.device),
+        words=data.train.words,
+        heldout=data.heldout.words,
+        unknown=data.heldout.unknown,
+        vocabulary=len(data.vocabulary),
+        parameters=sum(p.numel() for p in model.bilm.parameters()),
+        softmax_parameters=sum(p.numel() for p in model.softmax.parameters()),
+        epochs=recipe.train.epochs,
+        batches=trainee.feed.size(progress.epoch),
+        first_epoch=progress.epoch + 1,
+        complete=progress.finished,
+    )

@@ -1,0 +1,67 @@
+"""A language model that goes on from another one: its shape, its weights, and the words that it predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from gonie.data.running import FIRST
+from gonie.errors import RecipeError
+from gonie.models.bilm_config import BilmConfig, LanguageModelConfig, PretrainRecipe
+from gonie.models.bilm_folder import VOCABULARY, Predictions, find_bilm, load_bilm, read_index, read_shape
+from gonie.nn.bilm.language_model import LanguageModel
+
+
+def with_shape_of_start(recipe: PretrainRecipe) -> PretrainRecipe:
+    """The recipe with the shape, language and unit of the model that it starts from, where it names one."""
+    if recipe.model.start is None:
+        return recipe
+    folder = find_bilm(Path(recipe.model.start))
+    index = read_index(folder)
+    theirs = {"language": index["language"], "unit": index["unit"]}
+    ours = {"language": recipe.data.language, "unit": recipe.data.token_unit}
+    if theirs != ours:
+        raise RecipeError(
+            [
+                f"data.{key}: expected {theirs[key]}, as in {recipe.model.start}, got {ours[key]}"
+                for key in theirs
+                if theirs[key] != ours[key]
+            ]
+        )
+    shape = read_shape(folder, index)
+    kept = {name: getattr(shape, name) for name in BilmConfig.model_fields if name != "dropout"}
+    return recipe.model_copy(update={"model": recipe.model.model_copy(update=kept)})
+
+
+def kept_words(config: LanguageModelConfig) -> Sequence[str] | None:
+    """The words that the model it starts from predicts, where they are to be predicted still."""
+    kept = _kept(config)
+    return kept.words if kept and config.softmax.words != "own" else None
+
+
+@torch.no_grad()
+def put_start(model: LanguageModel, config: LanguageModelConfig, vocabulary: Sequence[str]) -> None:
+    """Put in the weights of the model it starts from; of its softmax those of words that both predict."""
+    if config.start is None:
+        return
+    model.bilm.load_state_dict(load_bilm(Path(config.start)).bilm.state_dict())
+    kept = _kept(config)
+    if kept is None:
+        return
+    numbers = {word: number for number, word in enumerate(kept.words) if number >= FIRST}
+    pairs = [(new, numbers[word]) for new, word in enumerate(vocabulary) if new >= FIRST and word in numbers]
+    new, old = torch.tensor([*((i, i) for i in range(FIRST)), *pairs]).t()
+    model.softmax.weight[new] = kept.weights["weight"][old]
+    model.softmax.bias[new] = kept.weights["bias"][old]
+
+
+def _kept(config: LanguageModelConfig) -> Predictions | None:
+    """The softmax of the model it starts from, if it was kept."""
+    if config.start is None:
+        return None
+    folder = find_bilm(Path(config.start))
+    if config.softmax.words != "kept" and not (folder / VOCABULARY).exists():
+        return None
+    return load_bilm(folder, predictions=True).predictions
