@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gonie.cli.stream_input import check_one_source, read_lines
+from gonie.cli.stream_input import check_one_source, read_columns, read_lines, read_records
+from gonie.data.formats import ReadOptions
 from gonie.errors import InputError
 
 
@@ -46,3 +47,20 @@ def test_a_stream_is_not_touched_before_its_time(tmp_path: Path) -> None:
     with os.fdopen(reading):
         check_one_source(None, [f"/dev/fd/{reading}"])
         assert [line for _, _, line in read_lines(None, [f"/dev/fd/{reading}"])] == ["one", "two"]
+
+
+def test_texts_of_json_lines_and_the_place_of_what_is_none() -> None:
+    rows = [("f", 1, '{"text": "a"}'), ("f", 2, "  "), ("f", 3, '{"text": "나", "id": 3}')]
+    assert list(read_records(rows)) == ["a", "나"]
+    with pytest.raises(InputError, match="f:4: expected a JSON object"):
+        list(read_records([("f", 4, "{")]))
+
+
+def test_sentences_of_column_files_in_order(tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        (tmp_path / name).write_text(f"{name}\tO\nx\tO\n\ny\tO\n")
+    files = [tmp_path / "b", tmp_path / "a"]
+    found = [sentence.words for sentence in read_columns(None, files, ReadOptions())]
+    assert found == [("b", "x"), ("y",), ("a", "x"), ("y",)]
+    with pytest.raises(InputError, match="--input conll with --file or standard input, got a TEXT"):
+        list(read_columns("text", [], ReadOptions()))

@@ -32,3 +32,15 @@ def test_a_terminal_sees_what_is_done_and_how_far_it_is(monkeypatch: pytest.Monk
         while "2/3" not in screen.getvalue():
             time.sleep(0.01)
     assert "measuring [b]" in screen.getvalue()
+
+
+def test_what_is_done_may_change_and_count_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = io.StringIO()
+    monkeypatch.setattr(waiting, "PATIENCE", 0.0)
+    monkeypatch.setattr(
+        waiting, "Console", lambda **_: Console(file=screen, force_terminal=True, width=60, highlight=False)
+    )
+    with Waiting("embedding") as each:
+        each.say("1,234 sentences")
+        while "1,234 sentences" not in screen.getvalue():
+            time.sleep(0.01)

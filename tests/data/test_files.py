@@ -298,6 +298,17 @@ def test_only_files_are_replaced(tmp_path: Path, place: str, words: str) -> None
     assert left(tmp_path) == ["pipe"]
 
 
+def test_a_file_that_is_read_only_is_replaced_by_one(tmp_path: Path) -> None:
+    """Its folder may be written; in the meantime the new one must be writable, and no more open to others."""
+    atomic_write(tmp_path / "a", "old")
+    os.chmod(tmp_path / "a", 0o440)
+    with atomic_path(tmp_path / "a") as temporary:
+        assert stat.S_IMODE(temporary.stat().st_mode) == 0o640
+        temporary.write_text("new")
+    assert (tmp_path / "a").read_text() == "new"
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o440
+
+
 def test_what_a_killed_writer_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
     """A kill in the middle of a write leaves a temporary file as large as the model."""
     atomic_write(tmp_path / "kept", "x")

@@ -295,9 +295,11 @@ def atomic_path(path: str | PathLike[str]) -> Iterator[Path]:
     temporary = target.with_name(f"{PREFIX}{secrets.token_hex(6)}{SUFFIX}")
     try:
         with _translated(path, str(temporary)):
-            os.close(_created(temporary, target))
+            _create(temporary, target)
             yield temporary
             _sync(temporary)
+            if target.exists():
+                os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
             os.replace(temporary, target)
             _sync_folder(target.parent)
     except BaseException:
@@ -321,18 +323,17 @@ def remove_leftovers(folder: Path) -> None:
             left.unlink()
 
 
-def _stream(file: str | int, mode: str) -> IO[Any]:
+def _stream(file: str, mode: str) -> IO[Any]:
     if mode == "wb":
         return open(file, "wb")
     return open(file, "w", encoding="utf-8", newline="\n")
 
 
-def _created(temporary: Path, target: Path) -> int:
-    """A new file with the permissions of the one it will replace, else the usual ones under the umask."""
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+def _create(temporary: Path, target: Path) -> None:
+    """A new file that no one may read who may not read the one it will replace, and its owner may write."""
+    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
     if target.exists():
-        os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
-    return descriptor
+        os.chmod(temporary, stat.S_IMODE(target.stat().st_mode) | stat.S_IWUSR)
 
 
 def _sync(file: Path) -> None:

@@ -35,7 +35,8 @@ class Embedder:
     """The vectors that a language model gives to sentences.
 
     A sentence's vectors depend on that sentence alone, however many come with it and whatever came before.
-    It may be of any length. ``width`` is 2P, ``depth`` L + 1.
+    It may be of any length. ``width`` is 2P, ``depth`` L + 1. Vectors of words are kept, so a model that is
+    trained further needs a new one.
     """
 
     def __init__(self, saved: SavedBilm, *, device: torch.device | str = "cpu") -> None:

@@ -24,7 +24,8 @@ AT_ONCE = 1024
 class SpelledCache:
     """The vectors of words and of a sentence's two marks, on the network's own device.
 
-    ``longest`` is how many ids a word is spelled with. Call without gradients.
+    ``longest`` is how many ids a word is spelled with. Call without gradients, and while the weights stay as
+    they are: what is kept would not follow them.
     """
 
     def __init__(self, words: SpelledWords, *, longest: int) -> None:
