@@ -14,9 +14,11 @@ import pytest
 from pydantic import BaseModel, Field
 
 from gonie.models.config import Section
-from gonie.models.recipe import RECIPES
+from gonie.models.recipe import PRETRAINING
+from gonie.models.recipe import RECIPES as TRAINED
 
 ROOT = Path(__file__).parent.parent
+RECIPES = {**TRAINED, **PRETRAINING}
 TOOL = ROOT / "tools" / "make_docs.py"
 
 

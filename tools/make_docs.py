@@ -22,8 +22,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from gonie.cli.main import app
+from gonie.models.recipe import PRETRAINING, recipe_names
 from gonie.models.recipe import RECIPES as TASKS
-from gonie.models.recipe import recipe_names
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -42,11 +42,12 @@ forgotten, unless they are set too. An unknown key is refused with the nearest k
 reported together. A run folder keeps its recipe as resolved, every key in it:
 `gonie train runs/NAME/recipe.toml` makes the same model again.
 
-`task` says what is learned: `tag` words, or `classify` texts. The two share most sections; below, those of
-taggers come first, then what classifiers have of their own.
+`task` says what is learned: `tag` words, `classify` texts, or `pretrain` a language model (`gonie pretrain
+RECIPE`). The first two share most sections; below, those of taggers come first, then what classifiers have of
+their own, then language models.
 
-This page is made by `tools/make_docs.py` from `src/gonie/models/config.py`, `tag_config.py` and
-`text_config.py`.
+This page is made by `tools/make_docs.py` from `src/gonie/models/config.py`, `tag_config.py`,
+`text_config.py` and `bilm_config.py`.
 """
 COMMANDS_HEAD = """\
 # Commands
@@ -67,7 +68,7 @@ def recipe_page() -> str:
     ]
     told: set[type[BaseModel]] = set()
     pages = []
-    for task, recipe in TASKS.items():
+    for task, recipe in {**TASKS, **PRETRAINING}.items():
         pages += [f'# The recipe of `task = "{task}"`\n', *sections(recipe, "", told)]
     return "\n".join([RECIPE_HEAD, *shipped, "", *pages]) + "\n"
 
@@ -130,11 +131,16 @@ def named(annotation: Any) -> str:
         return ", ".join(f"`{choice}`" for choice in arguments)
     if origin in (Union, types.UnionType):
         return " or ".join(named(choice) for choice in arguments if choice is not type(None))
-    if origin is list:
-        return f"list of {named(arguments[0])}"
-    if origin is dict:
-        return f"table: name = {named(arguments[1])}"
+    if origin in (list, tuple, dict):
+        return collection(origin, [named(argument) for argument in arguments])
     return NAMES[annotation]
+
+
+def collection(kind: type, members: list[str]) -> str:
+    """A list, a tuple or a table in words."""
+    if kind is list:
+        return f"list of {members[0]}"
+    return f"[{', '.join(members)}]" if kind is tuple else f"table: name = {members[1]}"
 
 
 def bounds(constraints: tuple[Any, ...]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Pretraining as a whole: what it leaves, that a kill loses nothing, and what it says to text it cannot use."""
+"""Pretraining as a whole: what it leaves, that a kill loses nothing, what it says to text it cannot use."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
-from gonie.errors import InputError, OutputError, ResumeError
+from gonie.errors import OutputError, RecipeError, ResumeError
 from gonie.models.bilm_folder import load_bilm
 from gonie.models.checkpoint import read_tensors
 from gonie.models.recipe import load_pretraining
@@ -225,7 +224,6 @@ def test_text_of_another_language_than_the_start_is_refused(
     toy_bilm: Path, prose: Path, tmp_path: Path
 ) -> None:
     changes = [f'model.start="{toy_bilm}"', "data.language=ko"]
-    with pytest.raises(Exception, match="data.language: expected en") as raised:
+    with pytest.raises(RecipeError, match=r"data\.language: expected en"):
         start_pretraining(load_pretraining(prose / "pretrain.toml", changes), tmp_path / "run", Quiet())
     assert not (tmp_path / "run").exists()
-    assert not isinstance(raised.value, InputError | np.exceptions.AxisError)
