@@ -17,16 +17,13 @@ attention is the mean.
 from __future__ import annotations
 
 import argparse
-import json
-import multiprocessing
-import os
-import statistics
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from runs import Record, Run, fitted, make_all, read, row
 
 LEVELS = ("model.pooling", "model.sentences.pooling")
 BOUNDS = (10, 20, 40, 80, 400, 800)  # tokens: texts are also scored by length, each bound doubling or so
@@ -107,22 +104,6 @@ MODELS: dict[str, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True)
-class Run:
-    """One training run."""
-
-    corpus: str
-    model: str
-    seed: int
-    fold: int
-    settings: tuple[str, ...]
-    device: str
-
-    @property
-    def key(self) -> tuple[str, str, int, int]:
-        return self.corpus, self.model, self.seed, self.fold
-
-
 def planned(arguments: argparse.Namespace) -> Iterator[Run]:
     """Every run that the command line asks for."""
     for corpus in arguments.corpora:
@@ -140,7 +121,7 @@ def planned(arguments: argparse.Namespace) -> Iterator[Run]:
                 ends = [f"train.seed={seed}", f"train.device={arguments.device}"]
                 ends += [f"data.fold={fold}"] if spec.folds else []
                 name = f"{model}{arguments.mark}"
-                yield Run(corpus, name, seed, fold, (*own, *ends), arguments.device)
+                yield Run(corpus, name, seed, fold, spec.recipe, (*own, *ends))
 
 
 def _fitting(spec: CorpusSpec, model: str) -> Iterator[str]:
@@ -153,58 +134,14 @@ def _fitting(spec: CorpusSpec, model: str) -> Iterator[str]:
         yield setting.format(chars=chars, words=words)
 
 
-def run_one(run: Run) -> dict[str, Any]:
+def run_one(run: Run) -> Record:
     """Train to the best epoch on dev, then score the test texts, as a whole and by length."""
-    import tempfile
-
-    import torch
-
-    from gonie.models.checkpoint import load_weights
-    from gonie.models.recipe import load_recipe
-    from gonie.training.fit import begin, fit
-    from gonie.training.folder import RunFolder
-    from gonie.training.prepare import prepare
-
-    torch.set_num_threads(1)
-    started = time.monotonic()
-    job = prepare(load_recipe(CORPORA[run.corpus].recipe, run.settings), lambda text: None)
-    read = time.monotonic() - started
-    trainee = begin(job)
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = RunFolder(Path(scratch))
-        if not fit(job, folder, trainee, _Silent()):
-            raise KeyboardInterrupt
-        load_weights(folder.best, trainee.model)
-        history = folder.history()
-    judge = job.judge(trainee.model, "test")
-    tally = judge.tally()
-    record = {
-        "corpus": run.corpus,
-        "model": run.model,
-        "seed": run.seed,
-        "fold": run.fold,
-        "metric": judge.metric,
-        "dev": max(epoch["score"] for epoch in history),
-        "test": judge.score(),
-        "curve": [round(epoch["score"], 4) for epoch in history],
-        "train_seconds": sum(epoch["seconds"] for epoch in history),
-        "read_seconds": read,
-        "device": run.device,
-        "settings": run.settings,
-        "lengths": _by_length(job, tally.counts),
-    }
+    job, model, judge, record = fitted(run)
+    record["lengths"] = _by_length(job, judge.tally().counts)
     if run.model == "attention":
-        made_uniform(trainee.model)
+        made_uniform(model)
         record["uniform"] = judge.score()
     return record
-
-
-class _Silent:
-    def step(self, step: object) -> None:
-        """Nothing is shown."""
-
-    def epoch(self, epoch: object) -> None:
-        """Nothing is shown."""
 
 
 def _by_length(job: Any, counts: Any) -> list[tuple[int, int, int]]:
@@ -227,60 +164,7 @@ def made_uniform(model: Any) -> None:
             level.pooling = Mean(width=level.pooling.input_width)
 
 
-def work(run: Run) -> dict[str, Any]:
-    """``run_one`` in a worker; what went wrong is a record too."""
-    try:
-        return run_one(run)
-    except Exception as error:
-        return {
-            "corpus": run.corpus,
-            "model": run.model,
-            "seed": run.seed,
-            "fold": run.fold,
-            "error": repr(error),
-        }
-
-
-def make_all(arguments: argparse.Namespace) -> None:
-    """Make the runs whose results are not there yet, several at a time, and keep each as it comes."""
-    done = {_key(record) for record in read(arguments.out) if "error" not in record}
-    open_ = [run for run in planned(arguments) if run.key not in done]
-    print(f"{len(open_)} runs, {arguments.jobs} at a time", flush=True)
-    from gonie.cli.threads import calm_threads
-
-    calm_threads()
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(arguments.jobs, maxtasksperchild=1) as pool:
-        for number, record in enumerate(pool.imap_unordered(work, open_), start=1):
-            with arguments.out.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(record, ensure_ascii=False) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-            print(f"{number}/{len(open_)} {told(record)}", flush=True)
-
-
-def told(record: dict[str, Any]) -> str:
-    """A line for one result."""
-    name = f"{record['corpus']} {record['model']} seed {record['seed']} fold {record['fold']}"
-    if "error" in record:
-        return f"{name}: {record['error']}"
-    scores = f"dev {100 * record['dev']:.2f} test {100 * record['test']:.2f}"
-    uniform = f" uniform after {100 * record['uniform']:.2f}" if "uniform" in record else ""
-    return f"{name}: {scores}{uniform}, {record['train_seconds']:.0f} s {record['curve']}"
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    """The results so far."""
-    if not path.exists():
-        return []
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
-def _key(record: dict[str, Any]) -> tuple[str, str, int, int]:
-    return record["corpus"], record["model"], record["seed"], record["fold"]
-
-
-def print_tables(records: Sequence[dict[str, Any]]) -> None:
+def print_tables(records: Sequence[Record]) -> None:
     """For each corpus: test score of each model, mean and spread, then by length of text."""
     good = [record for record in records if "error" not in record]
     for corpus in dict.fromkeys(record["corpus"] for record in good):
@@ -291,22 +175,13 @@ def print_tables(records: Sequence[dict[str, Any]]) -> None:
         print("|---|---:|---:|---:|---:|---:|")
         for model in dict.fromkeys(record["model"] for record in own):
             found = [record for record in own if record["model"] == model]
-            print(_row(model, found, "test"))
+            print(row(model, found))
             if any("uniform" in record for record in found):
-                print(_row("uniform after", found, "uniform"))
+                print(row("uniform after", found, "uniform"))
         _print_lengths(own)
 
 
-def _row(model: str, found: Sequence[dict[str, Any]], key: str) -> str:
-    scores = [100 * record[key] for record in found]
-    spread = statistics.stdev(scores) if len(scores) > 1 else 0.0
-    dev = statistics.fmean(100 * record["dev"] for record in found)
-    seconds = statistics.fmean(record["train_seconds"] for record in found)
-    mean = statistics.fmean(scores)
-    return f"| {model} | {len(found)} | {dev:.2f} | {mean:.2f} | {spread:.2f} | {seconds:.0f} |"
-
-
-def _print_lengths(records: Sequence[dict[str, Any]]) -> None:
+def _print_lengths(records: Sequence[Record]) -> None:
     bounds = sorted({bound for record in records for bound, _, _ in record["lengths"]})
     names = [f"≤ {bound}" if bound < sys.maxsize else "longer" for bound in bounds]
     print("\nAccuracy by tokens of a text:\n")
@@ -353,7 +228,7 @@ def main() -> None:
     if arguments.table:
         print_tables(read(arguments.table))
     elif arguments.data:
-        make_all(arguments)
+        make_all(planned(arguments), run_one, out=arguments.out, jobs=arguments.jobs)
     else:
         parser.error("name the folder of the corpora, or --table FILE")
 

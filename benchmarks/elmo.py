@@ -1,0 +1,147 @@
+"""What vectors in context add: taggers and classifiers with a language model and without, all else the same.
+
+    python benchmarks/elmo.py DATA --bilm pretrained/en --corpora uner,uner-tenth,upos --device cuda --jobs 6
+    python benchmarks/elmo.py DATA --bilm pretrained/ko --corpora nsmc --device cuda
+    python benchmarks/elmo.py --table elmo.jsonl
+
+DATA is the folder with ner/, pos/ and classify/. The epoch is chosen on dev, the test file scored once a run.
+*uner-tenth* learns from every tenth training sentence. The language model is frozen unless --set says
+otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from runs import Record, Run, fitted, make_all, read, row
+
+GLOVE = "data.vectors={vectors}"
+TENTH = 10
+
+
+@dataclass(frozen=True)
+class Task:
+    """A recipe, its settings, and the training file of which only some sentences are used."""
+
+    recipe: str
+    settings: tuple[str, ...]
+    train: str
+    every: int = 1
+
+
+def files(folder: str, stem: str, suffix: str) -> tuple[str, ...]:
+    """Dev and test files beside the training file."""
+    return tuple(f"data.{split}={{data}}/{folder}/{stem}{split}{suffix}" for split in ("dev", "test"))
+
+
+UNER, EWT = "ner/uner_english_ewt", "pos/ud_english_ewt"
+NER = (*files(UNER, "en_ewt-ud-", ".iob2"), GLOVE)
+CDR = ("data.dev={data}/ner/bc5cdr/devel.tsv", "data.test={data}/ner/bc5cdr/test.tsv", GLOVE)
+TASKS = {
+    "uner": Task("ner", NER, f"{UNER}/en_ewt-ud-train.iob2"),
+    "uner-tenth": Task("ner", NER, f"{UNER}/en_ewt-ud-train.iob2", TENTH),
+    "upos": Task("pos", (*files(EWT, "en_ewt-ud-", ".conllu"), GLOVE), f"{EWT}/en_ewt-ud-train.conllu"),
+    "bc5cdr": Task("ner", CDR, "ner/bc5cdr/train.tsv"),
+    "nsmc": Task(
+        "sentiment-nsmc",
+        (
+            "data.test={data}/classify/nsmc/ratings_test.txt",
+            "data.format=tsv",
+            "data.text_column=document",
+        ),
+        "classify/nsmc/ratings_train_rebuilt.txt.gz",
+    ),
+}
+
+
+def planned(arguments: argparse.Namespace) -> Iterator[Run]:
+    """Every run that the command line asks for: without, and with."""
+    for corpus in arguments.corpora:
+        task = TASKS[corpus]
+        names = {"data": arguments.data, "vectors": arguments.vectors}
+        shared = [
+            setting.format(**names) for setting in task.settings if arguments.vectors or setting != GLOVE
+        ]
+        train = cut(Path(arguments.data) / task.train, task.every, arguments.scratch)
+        models = {
+            "without": [],
+            f"with{arguments.mark}": [f"model.elmo.bilm={arguments.bilm}", *arguments.set],
+        }
+        for model in ("without", f"with{arguments.mark}"):
+            if model.startswith(tuple(arguments.models)):
+                for seed in range(1, arguments.seeds + 1):
+                    ends = [f"train.seed={seed}", f"train.device={arguments.device}"]
+                    own = (f"data.train={train}", *shared, *models[model], *arguments.all, *ends)
+                    yield Run(corpus, model, seed, 1, task.recipe, own)
+
+
+def cut(path: Path, every: int, scratch: Path) -> Path:
+    """The file with every so many of its sentences, itself where that is all of them."""
+    if every == 1:
+        return path
+    scratch.mkdir(parents=True, exist_ok=True)
+    target = scratch / f"{every}-{path.name}"
+    blocks = path.read_text("utf-8").strip().split("\n\n")
+    target.write_text("\n\n".join(blocks[::every]) + "\n", "utf-8")
+    return target
+
+
+def run_one(run: Run) -> Record:
+    """Train, score the test file, and note how the layers are mixed."""
+    from gonie.models.build import find_elmo
+
+    _, model, _, record = fitted(run)
+    elmo = find_elmo(model)
+    if elmo is not None:
+        record["layers"] = [[*mix.shares().tolist(), mix.scale.item()] for mix in elmo.mixes]
+    return record
+
+
+def print_tables(records: Sequence[Record]) -> None:
+    """For each corpus: dev and test score without and with, and how the layers were mixed."""
+    good = [record for record in records if "error" not in record]
+    for corpus in dict.fromkeys(record["corpus"] for record in good):
+        own = [record for record in good if record["corpus"] == corpus]
+        print(f"\n## {corpus} ({own[0]['metric']})\n\n| model | runs | dev | test | ± | seconds |")
+        print("|---|---:|---:|---:|---:|---:|")
+        for model in sorted({record["model"] for record in own}, reverse=True):
+            found = [record for record in own if record["model"] == model]
+            print(row(model, found))
+            mixes = [record["layers"] for record in found if "layers" in record]
+            if mixes:
+                shown = "; ".join(", ".join(f"{share:.2f}" for share in mix) for mix in mixes[0])
+                print(f"|  shares of the layers, then γ (seed {found[0]['seed']}): {shown} | | | | | |")
+
+
+def main() -> None:
+    """Make the runs, or print the tables of those that were made."""
+    plain = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=plain)
+    parser.add_argument("data", nargs="?", help="the folder of the corpora")
+    parser.add_argument("--table", type=Path, metavar="FILE", help="print the tables of these results")
+    parser.add_argument("--out", type=Path, default=Path("elmo.jsonl"))
+    parser.add_argument("--bilm", help="folder of the language model")
+    parser.add_argument("--corpora", type=lambda text: text.split(","), default=list(TASKS))
+    parser.add_argument("--models", type=lambda text: text.split(","), default=["without", "with"])
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--vectors", help="English word vectors")
+    parser.add_argument("--set", action="append", default=[], help="further settings of runs with it")
+    parser.add_argument("--all", action="append", default=[], help="further settings of every run")
+    parser.add_argument("--mark", default="", help="what to add to the name of runs with it")
+    parser.add_argument("--scratch", type=Path, default=Path("runs/tenths"), help="where cut files go")
+    arguments = parser.parse_args()
+    if arguments.table:
+        print_tables(read(arguments.table))
+    elif arguments.data and arguments.bilm:
+        make_all(planned(arguments), run_one, out=arguments.out, jobs=arguments.jobs)
+    else:
+        parser.error("name the folder of the corpora and --bilm, or --table FILE")
+
+
+if __name__ == "__main__":
+    main()
