@@ -66,16 +66,13 @@ def planned(arguments: argparse.Namespace) -> Iterator[Run]:
             setting.format(**names) for setting in task.settings if arguments.vectors or setting != GLOVE
         ]
         train = cut(Path(arguments.data) / task.train, task.every, arguments.scratch)
-        models = {
-            "without": [],
-            f"with{arguments.mark}": [f"model.elmo.bilm={arguments.bilm}", *arguments.set],
-        }
-        for model in ("without", f"with{arguments.mark}"):
-            if model.startswith(tuple(arguments.models)):
-                for seed in range(1, arguments.seeds + 1):
-                    ends = [f"train.seed={seed}", f"train.device={arguments.device}"]
-                    own = (f"data.train={train}", *shared, *models[model], *arguments.all, *ends)
-                    yield Run(corpus, model, seed, 1, task.recipe, own)
+        elmo = [f"model.elmo.bilm={arguments.bilm}", *arguments.set]
+        models = {"without": ("without", []), "with": (f"with{arguments.mark}", elmo)}
+        for name, settings in (models[model] for model in arguments.models):
+            for seed in range(1, arguments.seeds + 1):
+                ends = [f"train.seed={seed}", f"train.device={arguments.device}"]
+                own = (f"data.train={train}", *shared, *settings, *arguments.all, *ends)
+                yield Run(corpus, name, seed, 1, task.recipe, own)
 
 
 def cut(path: Path, every: int, scratch: Path) -> Path:

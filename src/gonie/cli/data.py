@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gonie.cli.tokenise import tokenise
+
 if TYPE_CHECKING:
     from collections import Counter
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from gonie.data.texts import TextOptions
 
 app = typer.Typer(no_args_is_help=True, help="Check, measure and convert data files.")
+app.command()(tokenise)
 
 Files = Annotated[list[str], typer.Argument(metavar="FILE…", help="Files to read; - is the standard input.")]
 FormatOption = Annotated[
