@@ -13,7 +13,7 @@ from gonie.models.bilm_config import LanguageModelConfig, PretrainConfig
 from gonie.models.build_bilm import build_language_model
 from gonie.models.language_model import LanguageModel, Stretch
 from gonie.training import perplexity
-from gonie.training.perplexity import measure
+from gonie.training.perplexity import measure, measure_alone
 from gonie.training.pretrain_data import Text
 
 WORDS = 9
@@ -100,3 +100,22 @@ def test_the_whole_vocabulary_is_summed_even_where_training_samples() -> None:
     text = text_of([BEGIN, 3, 4, 8, 5, END] * 4)
     assert measure(model, text, PretrainConfig()) == measure(full, text, PretrainConfig())
     assert model.training
+
+
+@torch.inference_mode()
+def test_sentences_on_their_own_start_from_nothing() -> None:
+    chance = np.random.default_rng(5)
+    sentences = [[BEGIN, *chance.integers(3, WORDS, size=n).tolist(), END] for n in (4, 1, 7, 2, 2)]
+    text, model = text_of([token for sentence in sentences for token in sentence]), model_of()
+    chars = torch.from_numpy(text.spelled).long()
+    sums = np.zeros(2)
+    for sentence in sentences:
+        ways = []
+        for order in (sentence, sentence[::-1]):
+            row = torch.tensor(order).unsqueeze(1)
+            ways.append(Stretch(row[:-1], row[1:], torch.ones_like(row[1:], dtype=torch.bool)))
+        losses, _ = model(chars, *ways, model.start(1))
+        sums += losses.sum((1, 2)).numpy()
+    targets = sum(len(sentence) - 1 for sentence in sentences)
+    found = measure_alone(model, text, PretrainConfig(precision="float32"))
+    np.testing.assert_allclose(found, np.exp(sums / targets), rtol=1e-5)

@@ -147,6 +147,8 @@ class PretrainScreen:
         )
         folder = shlex.quote(str(result.folder))
         for line in (
+            "of sentences each on its own, as they are used: "
+            f"{result.alone.ahead:,.2f} onward, {result.alone.back:,.2f} backward",
             f"{result.size / 1e6:.1f} MB without its softmax, {clock(result.seconds)} in all",
             f"try:  gonie train ner --set model.elmo.bilm={folder}",
             f'      gonie embed {folder} "your text" --out vectors.npz',

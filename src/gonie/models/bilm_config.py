@@ -127,6 +127,11 @@ class PretrainConfig(LearningConfig):
     steps: Size = Field(
         default=24, description="words of a row before weights change; what was read before is carried on"
     )
+    forget: Rate = Field(
+        default=0.0,
+        description="how often a row forgets what it has read before its next words, as a sentence in use "
+        "starts from nothing",
+    )
     lr: float = Field(default=0.001, gt=0, description="learning rate at its highest")
     warmup: Count = Field(default=200, description="steps over which the learning rate rises from zero")
     schedule: Literal["constant", "linear", "cosine", "inverse"] = Field(

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from gonie.models.language_model import LanguageModel, Stretch
 from gonie.nn.bilm.carried import CarriedBoth
+from gonie.nn.dropout import checked_rate
 
 
 class LanguageBatch(NamedTuple):
@@ -23,7 +24,9 @@ class Reader(nn.Module):
     """Reads stretch after stretch of the same rows, and carries on what it knows from one to the next.
 
     The carried states are buffers, and a checkpoint keeps them: training goes on in the middle of a sentence
-    as if it had never stopped. No gradient flows from one stretch into the one before.
+    as if it had never stopped. No gradient flows from one stretch into the one before. In training each row
+    forgets what it carries with probability ``forget`` before a stretch: in use a sentence starts from
+    nothing, which a model that never does so has not learned to do.
 
     Shape: a batch of rows (T, B) -> -log p (2, T, B), zero where a target does not count.
     """
@@ -32,9 +35,10 @@ class Reader(nn.Module):
     states: Tensor  # (2, L, B, P)
     cells: Tensor  # (2, L, B, H)
 
-    def __init__(self, *, model: LanguageModel, rows: int) -> None:
+    def __init__(self, *, model: LanguageModel, rows: int, forget: float = 0.0) -> None:
         super().__init__()
         self.model = model
+        self.forget = checked_rate(forget)
         carried = model.start(rows)
         self.register_buffer("states", _stacked(carried, 0), persistent=False)
         self.register_buffer("cells", _stacked(carried, 1), persistent=False)
@@ -54,7 +58,11 @@ class Reader(nn.Module):
         return losses
 
     def _carried(self) -> CarriedBoth:
-        pairs = zip(self.states.clone(), self.cells.clone(), strict=True)  # autograd keeps what it read
+        states, cells = self.states.clone(), self.cells.clone()  # autograd keeps what it read
+        if self.training and self.forget:
+            kept = torch.rand(2, 1, states.shape[2], 1, device=states.device) >= self.forget  # (2, 1, B, 1)
+            states, cells = states * kept, cells * kept
+        pairs = zip(states, cells, strict=True)
         return CarriedBoth(*(list(zip(h, c, strict=True)) for h, c in pairs))
 
 

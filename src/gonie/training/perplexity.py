@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
 
+from gonie.data.batching import sorted_batches
 from gonie.data.running import BEGIN, END, Batch
 from gonie.models.config import LearningConfig
 from gonie.models.evaluating import evaluating
@@ -36,23 +36,38 @@ class Perplexity(NamedTuple):
 
 
 def measure(model: LanguageModel, text: Text, config: LearningConfig) -> Perplexity:
-    """The perplexity of every word of ``text``, which the model reads onward and backward."""
-    device = next(model.parameters()).device
+    """The perplexity of every word of ``text``, which the model reads onward and backward as a whole."""
+    reader = Reader(model=model, rows=ROWS).to(_device(model))
+    return _measured(model, text, config, ((reader, batch) for batch in _whole(text)))
+
+
+def measure_alone(model: LanguageModel, text: Text, config: LearningConfig) -> Perplexity:
+    """The same of sentences each read from nothing, as a model is used."""
+    readers = (
+        (Reader(model=model, rows=batch.ahead_inputs.shape[1]).to(_device(model)), batch)
+        for batch in _sentences(text)
+    )
+    return _measured(model, text, config, readers)
+
+
+def _measured(
+    model: LanguageModel, text: Text, config: LearningConfig, batches: Iterable[tuple[Reader, Batch]]
+) -> Perplexity:
+    device = _device(model)
     spelled = torch.from_numpy(text.spelled).to(device)
-    reader = Reader(model=model, rows=ROWS).to(device)
     total = torch.zeros(2, dtype=torch.float64, device=device)
     counted = torch.zeros(2, dtype=torch.int64, device=device)
     with evaluating(model), torch.inference_mode(), precision(config, device):
-        for batch in _whole(text):
+        for reader, batch in batches:
             ready = put(Numbers.of(batch, text.targets), spelled)
             total += reader(ready).double().sum((1, 2))
-            counted += _count(ready.ahead.counts, ready.back.counts)
+            counted += torch.stack([ready.ahead.counts.sum(), ready.back.counts.sum()])
     ahead, back = (total / counted).exp().tolist()
     return Perplexity(ahead, back)
 
 
-def _count(*counts: Tensor) -> Tensor:
-    return torch.stack([way.sum() for way in counts])
+def _device(model: LanguageModel) -> torch.device:
+    return next(model.parameters()).device
 
 
 def _whole(text: Text) -> Iterator[Batch]:
@@ -73,4 +88,24 @@ def _whole(text: Text) -> Iterator[Batch]:
             back_inputs=back[:-1],
             back_targets=back[1:],
             back_counts=(backward[1:] < len(tokens)) & (back[1:] != END),
+        )
+
+
+def _sentences(text: Text) -> Iterator[Batch]:
+    """Whole sentences, those of like length together: each word, and the mark of the far end, as a target."""
+    tokens = np.asarray(text.tokens)
+    ends = np.flatnonzero(tokens == END)
+    lengths = np.diff(ends, prepend=-1)  # (N,) tokens of each, with both marks
+    for rows in sorted_batches(lengths, tokens=ROWS * STEPS, sentences=4 * ROWS):
+        steps = np.arange(lengths[rows].max())[:, None]  # (T + 1, 1)
+        real = steps < lengths[rows]
+        ahead = tokens[np.where(real, ends[rows] - lengths[rows] + 1 + steps, 0)]  # (T + 1, B)
+        back = tokens[np.where(real, ends[rows] - steps, 0)]
+        yield Batch(
+            ahead_inputs=ahead[:-1],
+            ahead_targets=ahead[1:],
+            ahead_counts=real[1:],
+            back_inputs=back[:-1],
+            back_targets=back[1:],
+            back_counts=real[1:],
         )

@@ -41,7 +41,7 @@ from gonie.training.interrupt import Interrupt
 from gonie.training.loop import Step
 from gonie.training.memory import memory_errors
 from gonie.training.optim import build_optimizer
-from gonie.training.perplexity import Perplexity, measure
+from gonie.training.perplexity import Perplexity, measure, measure_alone
 from gonie.training.pretrain_data import PretrainData, read_pretrain_data
 from gonie.training.pretrain_feed import Feed
 from gonie.training.pretrain_loop import PretrainEpoch, pretrain
@@ -85,6 +85,8 @@ class Pretrained:
 
     folder: Path
     perplexity: Perplexity
+    alone: Perplexity
+    """The same of sentences each read from nothing, as they are in use."""
     best_epoch: int
     vocabulary: int
     seconds: float
@@ -211,7 +213,7 @@ def begin(recipe: PretrainRecipe, data: PretrainData) -> Trainee:
     torch.manual_seed(config.seed)
     model = build_language_model(recipe.model, len(data.vocabulary))
     put_start(model, recipe.model, data.vocabulary)
-    reader = Reader(model=model, rows=config.rows).to(device)
+    reader = Reader(model=model, rows=config.rows, forget=config.forget).to(device)
     state = State(
         model=reader,
         optimizer=build_optimizer(config, reader.named_parameters()),
@@ -265,17 +267,18 @@ def _finish(
     record = next(record for record in run.history() if record["epoch"] == best)
     perplexity = Perplexity(**record["perplexity"])
     model = trainee.model
+    alone = measure_alone(model, data.heldout, recipe.train)
     saved = SavedBilm(
         bilm=model.bilm,
         shape=recipe.model.bilm,
         language=recipe.data.language,
         unit=recipe.data.token_unit,
-        about=_about(recipe, data, perplexity, best),
+        about={**_about(recipe, data, perplexity, best), "perplexity_alone": alone._asdict()},
         predictions=Predictions(data.vocabulary, model.softmax.state_dict()),
     )
     save_bilm(run.bilm, saved, storage=recipe.model.storage)
     size = (run.bilm / WEIGHTS).stat().st_size
-    return Pretrained(run.root, perplexity, best, len(data.vocabulary), seconds, size)
+    return Pretrained(run.root, perplexity, alone, best, len(data.vocabulary), seconds, size)
 
 
 def _about(recipe: PretrainRecipe, data: PretrainData, perplexity: Perplexity, epochs: int) -> dict[str, Any]:
