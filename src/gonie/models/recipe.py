@@ -138,7 +138,13 @@ def with_absolute_paths(recipe: Recipe) -> Recipe:
     data = recipe.data
     named = {key: full(path) for key in ("cache", *FILES) if (path := getattr(data, key, None))}
     lists = {name: full(path) for name, path in data.gazetteers.items()}
-    return recipe.model_copy(update={"data": data.model_copy(update={**named, "gazetteers": lists})})
+    data = data.model_copy(update={**named, "gazetteers": lists})
+    elmo = recipe.model.elmo
+    if elmo is None:
+        return recipe.model_copy(update={"data": data})
+    places = {key: full(path) for key in ("bilm", "cache") if (path := getattr(elmo, key))}
+    model = recipe.model.model_copy(update={"elmo": elmo.model_copy(update=places)})
+    return recipe.model_copy(update={"data": data, "model": model})
 
 
 def with_absolute_texts(recipe: PretrainRecipe) -> PretrainRecipe:
