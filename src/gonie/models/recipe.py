@@ -30,6 +30,7 @@ COMMANDS = {**dict.fromkeys(RECIPES, "gonie train"), **dict.fromkeys(PRETRAINING
 BUNDLED = "bundled:"
 FILES = ("train", "dev", "test", "partial", "vectors")
 """Keys of ``data`` that name a file to read."""
+BILM = "model.elmo.bilm"
 COMPANIONS = (
     *("dev", "test", "format", "word_column", "tag_column", "columns"),
     *(
@@ -169,8 +170,9 @@ def missing_files(recipe: Recipe) -> list[str]:
     """A sentence for each file that the recipe names and that is not there."""
     named = {f"data.{key}": path for key in FILES if (path := getattr(recipe.data, key, None))}
     named |= {f"data.gazetteers.{name}": path for name, path in recipe.data.gazetteers.items()}
+    named |= {BILM: recipe.model.elmo.bilm} if recipe.model.elmo else {}
     return [
-        f"{key}: expected a file, found none at {path}"
+        f"{key}: expected a {'folder' if key == BILM else 'file'}, found none at {path}"
         for key, path in named.items()
         if not locate(path).exists()
     ]
