@@ -28,6 +28,9 @@ class RunningTextConfig(Section):
     unit: Literal["word", "eojeol", "syllable", "morpheme"] | None = Field(
         default=None, description="what a token is: word for English; eojeol, syllable or morpheme for Korean"
     )
+    tokenised: bool = Field(
+        default=False, description="the text has a sentence a line already, its tokens apart by blanks"
+    )
     vocabulary: Size = Field(
         default=60_000, description="words that are predicted, the most frequent ones; any word can be read"
     )

@@ -91,6 +91,7 @@ def _stream(
         language=data.language,
         unit=data.token_unit,
         column=data.column,
+        tokenised=data.tokenised,
         note=note,
         advance=advance,
     )

@@ -12,6 +12,7 @@ import pytest
 from gonie.data.running import crew as module
 from gonie.data.running.blocks import Block
 from gonie.data.running.crew import KIWI, WORTH_IT, Together, crew, crew_size
+from gonie.data.running.cutting import Cutting
 from gonie.errors import GonieError
 
 BLOCKS = [["A slow one. " * 20_000], *([f"word{number} and more."] for number in range(25))]
@@ -24,9 +25,9 @@ def spelled(blocks: Iterator[Block]) -> list[tuple[list[int], list[str]]]:
 
 @pytest.mark.slow
 def test_several_processes_give_what_one_gives() -> None:
-    with crew(1, language="en", unit="word") as alone:
+    with crew(1, Cutting("en", "word")) as alone:
         expected = spelled(alone(BLOCKS))
-    with crew(3, language="en", unit="word") as together:
+    with crew(3, Cutting("en", "word")) as together:
         assert spelled(together(BLOCKS)) == expected
         assert spelled(together([])) == []
         assert spelled(together(BLOCKS[:2])) == expected[:2], "the crew stays for the next file"
@@ -44,7 +45,7 @@ def test_no_more_is_read_than_is_tokenised_soon() -> None:
             taken += 1
             yield block
 
-    with crew(2, language="en", unit="word") as together:
+    with crew(2, Cutting("en", "word")) as together:
         for written, _ in enumerate(together(counted())):
             assert taken - written <= 2 * module.AHEAD
 
@@ -59,7 +60,7 @@ def test_a_process_that_is_killed_is_told_of() -> None:
         yield from BLOCKS
 
     def run() -> None:
-        with crew(2, language="en", unit="word") as together:
+        with crew(2, Cutting("en", "word")) as together:
             list(together(killing()))
 
     with pytest.raises(GonieError, match=r"ended by signal 9.*fewer workers"):
@@ -69,11 +70,11 @@ def test_a_process_that_is_killed_is_told_of() -> None:
 
 @pytest.mark.slow
 def test_errors_of_a_process_are_raised_here() -> None:
-    with pytest.raises(GonieError, match="xx/word"), crew(2, language="xx", unit="word") as together:
+    with pytest.raises(GonieError, match="xx/word"), crew(2, Cutting("xx", "word")) as together:
         list(together(BLOCKS))
     with (
         pytest.raises(RuntimeError, match="Traceback"),
-        crew(2, language="en", unit="word") as together,
+        crew(2, Cutting("en", "word")) as together,
     ):
         list(together([[3]]))  # type: ignore[list-item]
 
@@ -84,15 +85,17 @@ def test_errors_of_a_process_are_raised_here() -> None:
 def test_small_texts_and_large_tokenizers_get_fewer_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(64)), raising=False)
     monkeypatch.setattr(module, "_memory", lambda: 10 * KIWI)
-    assert crew_size(0, unit="word", size=WORTH_IT) == 64
-    assert crew_size(0, unit="word", size=WORTH_IT - 1) == 1
-    assert crew_size(0, unit="morpheme", size=WORTH_IT) == 5, "half the memory, not one for each core"
-    assert crew_size(7, unit="morpheme", size=1) == 7, "who asks for a number gets it"
+    assert crew_size(0, Cutting("en", "word"), size=WORTH_IT) == 64
+    assert crew_size(0, Cutting("en", "word"), size=WORTH_IT - 1) == 1
+    assert crew_size(0, Cutting("ko", "morpheme"), size=WORTH_IT) == 5, (
+        "half the memory, not one for each core"
+    )
+    assert crew_size(7, Cutting("ko", "morpheme"), size=1) == 7, "who asks for a number gets it"
     monkeypatch.setattr(module, "_memory", lambda: 0)
-    assert crew_size(0, unit="morpheme", size=WORTH_IT) == 1
+    assert crew_size(0, Cutting("ko", "morpheme"), size=WORTH_IT) == 1
 
 
 def test_a_crew_of_one_is_this_process() -> None:
-    with crew(1, language="en", unit="word") as alone:
+    with crew(1, Cutting("en", "word")) as alone:
         assert not isinstance(alone, Together)
         assert not multiprocessing.active_children()

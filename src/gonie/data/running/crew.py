@@ -11,7 +11,8 @@ from typing import Protocol
 
 from gonie.data.processes import Hired, cores, hired
 from gonie.data.running.blocks import Block, tokenised
-from gonie.data.tokenize import Tokenizer, tokenizer
+from gonie.data.running.cutting import Cutting
+from gonie.data.tokenize import Tokenizer
 from gonie.errors import GonieError
 
 AHEAD = 4
@@ -31,13 +32,13 @@ class Crew(Protocol):
         """The blocks, tokenised, in their order."""
 
 
-def crew_size(asked: int, *, unit: str, size: int) -> int:
+def crew_size(asked: int, cutting: Cutting, *, size: int) -> int:
     """How many processes to use for ``size`` bytes of files: as many as asked for, 0 as many as are good."""
     if asked:
         return asked
     if size < WORTH_IT:
         return 1
-    return max(1, min(cores(), _memory() // 2 // KIWI)) if unit == "morpheme" else cores()
+    return max(1, min(cores(), _memory() // 2 // KIWI)) if cutting.loads_much else cores()
 
 
 def _memory() -> int:
@@ -49,12 +50,12 @@ def _memory() -> int:
 
 
 @contextmanager
-def crew(number: int, *, language: str, unit: str) -> Iterator[Crew]:
+def crew(number: int, cutting: Cutting) -> Iterator[Crew]:
     """``number`` processes that tokenise, this one if it is one; none is left after the block."""
     if number == 1:
-        yield Alone(tokenizer(language=language, unit=unit))
+        yield Alone(cutting.tokenizer())
         return
-    with hired(number, work, language, unit) as workers:
+    with hired(number, work, cutting) as workers:
         yield Together(workers)
 
 
@@ -116,8 +117,8 @@ class Together:
         )
 
 
-def work(pipe: Connection, language: str, unit: str) -> None:
+def work(pipe: Connection, cutting: Cutting) -> None:
     """What a process does: tokenise the blocks that come through its pipe until none comes."""
-    cut = tokenizer(language=language, unit=unit)
+    cut = cutting.tokenizer()
     while True:
         pipe.send(tokenised(pipe.recv(), cut))

@@ -25,11 +25,11 @@ from gonie.data.hold import held
 from gonie.data.report import Report, count
 from gonie.data.running.blocks import MOST_TOKENS, blocks
 from gonie.data.running.crew import Crew, crew, crew_size
+from gonie.data.running.cutting import Cutting
 from gonie.data.running.merge import merge
 from gonie.data.running.paragraphs import LONGEST, PARQUET, read_paragraphs
 from gonie.data.running.part import PartWriter
 from gonie.data.running.stream import FORMAT, TokenStream
-from gonie.data.tokenize import tokenizer
 from gonie.errors import InputError, OutputError
 
 PARTS = "parts"
@@ -66,18 +66,21 @@ def build_stream(
     language: str,
     unit: str,
     column: str = "text",
+    tokenised: bool = False,
     workers: int = 0,
     note: Note,
     advance: Callable[[Advance], None] | None = None,
 ) -> TokenStream:
     """The text of the files, in their order, tokenised into ``folder`` or found there.
 
-    ``column`` is that of Parquet files. ``workers`` is how many processes tokenise, 0 as many as there are
-    cores; the stream does not depend on it. A stream of other text in ``folder`` is replaced.
+    ``tokenised`` text has a sentence a line, its tokens apart by blanks. ``column`` is that of Parquet files.
+    ``workers`` is how many processes tokenise, 0 as many as there are cores; the stream does not depend on
+    it. A stream of other text in ``folder`` is replaced.
     """
     if not paths:
         raise InputError(expected="files of text", got="none", fix="Name one at least")
-    rules = tokenizer(language=language, unit=unit).to_json()
+    cutting = Cutting(language, unit, tokenised)
+    rules = cutting.tokenizer().to_json()
     sources = [_source(path, rules, column, note) for path in paths]
     fingerprint = _digest(*(source.digest for source in sources))
     parts = folder / PARTS
@@ -88,7 +91,7 @@ def build_stream(
         return stream
     _make(parts)
     with held(parts, refusal=_busy(folder)):
-        task = _Task(parts, sources, language, unit, column)
+        task = _Task(parts, sources, cutting, column)
         made = task.parts(workers, note, _Progress(sum(source.size for source in sources), advance))
         note(f"{count(sum(part.words for part in made), 'word')}; numbering them by frequency")
         stream = merge(made, folder, language=language, unit=unit, fingerprint=fingerprint)
@@ -135,15 +138,14 @@ class _Task:
 
     folder: Path
     sources: Sequence[_Source]
-    language: str
-    unit: str
+    cutting: Cutting
     column: str
 
     def parts(self, workers: int, note: Note, progress: _Progress) -> list[TokenStream]:
         """The part of each file; those that are there already are opened."""
         missing = {source.digest: source.size for source in self.sources if self._found(source) is None}
-        number = crew_size(workers, unit=self.unit, size=sum(missing.values())) if missing else 1
-        with crew(number, language=self.language, unit=self.unit) as cutters:
+        number = crew_size(workers, self.cutting, size=sum(missing.values())) if missing else 1
+        with crew(number, self.cutting) as cutters:
             return [self._part(source, cutters, note, progress) for source in self.sources]
 
     def _part(self, source: _Source, cutters: Crew, note: Note, progress: _Progress) -> TokenStream:
@@ -169,7 +171,8 @@ class _Task:
             progress.words(source.path, block.words)
         for fact, number in report.noticed.most_common():
             note(f"{display(source.path)}: {number:,} {fact}")
-        return writer.finish(language=self.language, unit=self.unit, fingerprint=source.digest)
+        language, unit, _ = self.cutting
+        return writer.finish(language=language, unit=unit, fingerprint=source.digest)
 
 
 def _source(path: Path, rules: Mapping[str, str], column: str, note: Note) -> _Source:
