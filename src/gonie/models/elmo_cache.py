@@ -54,10 +54,12 @@ def with_layers(model: nn.Module, corpus: Corpus, folder: str | None, note: Note
 
 def _fill(layers: NDArray[Any], bilm: BiLM, corpus: Corpus, note: Note | None) -> None:
     offsets, forms = corpus.arrays["offsets"], corpus.arrays["forms"]
+    real = np.flatnonzero(corpus.lengths)  # a sentence may have no words
     spoke, done = time.monotonic(), 0
     with inferring(bilm) as device:
         words, marks = _spelled(bilm, corpus, device)
-        for rows in sorted_batches(corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES):
+        for some in sorted_batches(corpus.lengths[real], tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES):
+            rows = real[some]
             lengths = corpus.lengths[rows]
             mask = np.arange(lengths.max()) < lengths[:, None]  # (B, T)
             places = np.where(

@@ -47,11 +47,14 @@ COMPANIONS = (
 """Keys of ``data`` that belong to the training file: with another one, they are not meant."""
 
 
-def recipe_names() -> list[str]:
-    """Names of the recipes that ship with gonie."""
-    return sorted(
-        file.name.removesuffix(".toml") for file in _shipped().iterdir() if file.name.endswith(".toml")
-    )
+def recipe_names(*tasks: str) -> list[str]:
+    """Names of the recipes that ship with gonie: all, or those of some tasks."""
+    files = [file for file in _shipped().iterdir() if file.name.endswith(".toml")]
+    return sorted(file.name.removesuffix(".toml") for file in files if not tasks or _task(file) in tasks)
+
+
+def _task(file: Path) -> str:
+    return str(tomllib.loads(file.read_text("utf-8")).get("task", "tag"))
 
 
 def load_recipe(
