@@ -23,10 +23,9 @@ from gonie.training.run import start_run
 
 FOLDER = Path(__file__).parent.parent / "src" / "gonie" / "recipes"
 DOCS = Path(__file__).parent.parent / "docs" / "recipe.md"
-NAMES = sorted(path.stem for path in FOLDER.glob("*.toml"))
-TASKS = {name: load_recipe(name, absent={"data.train": "not-there"}).task for name in NAMES}
-TAGGERS = [name for name in NAMES if TASKS[name] == "tag"]
-CLASSIFIERS = [name for name in NAMES if TASKS[name] == "classify"]
+TAGGERS, CLASSIFIERS = recipe_names("tag"), recipe_names("classify")
+NAMES = sorted([*TAGGERS, *CLASSIFIERS])
+"""Those that `gonie train` trains."""
 SIX = {
     "rnn": ("rnn", False, "softmax"),
     "lstm": ("peephole", False, "softmax"),
@@ -80,7 +79,11 @@ def commands(name: str) -> Iterator[list[str]]:
 
 
 def test_what_lies_in_the_folder_ships() -> None:
-    assert recipe_names() == NAMES
+    assert recipe_names() == sorted(path.stem for path in FOLDER.glob("*.toml"))
+    assert set(recipe_names()) == {*NAMES, *recipe_names("pretrain")}
+    for name in NAMES:
+        task = load_recipe(name, absent={"data.train": "not-there"}).task
+        assert task == ("tag" if name in TAGGERS else "classify")
     assert set(NAMES) >= {*SIX, "ner", "pos", "chunk", "ner-ko", "demo", "demo-ko"}
 
 

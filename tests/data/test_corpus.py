@@ -86,6 +86,28 @@ def test_a_sentence_in_a_batch_is_the_sentence_alone(made: tuple[Corpus, list[li
         assert alone["mask"].all()
 
 
+@settings(deadline=None, max_examples=30)
+@given(corpora(), st.randoms())
+def test_layers_of_tokens_go_with_them_instead_of_bytes(
+    made: tuple[Corpus, list[list[int]]], random: object
+) -> None:
+    corpus, sentences = made
+    layers = np.random.default_rng(1).normal(size=(corpus.tokens, 2, 3)).astype(np.float16)
+    forms = len(corpus.arrays["form_words"])
+    spelled = Corpus({**corpus.arrays, "form_bytes": np.zeros(forms * 4, dtype=np.int16)}, corpus.groups)
+    rows = list(range(len(sentences)))
+    random.shuffle(rows)  # type: ignore[attr-defined]
+    assert "bytes" in collate(spelled, np.array(rows))
+    batch = collate(spelled.with_layers(layers), np.array(rows))
+    assert "bytes" not in batch
+    assert batch["elmo"].shape == (*batch["mask"].shape, 2, 3)
+    for b, row in enumerate(rows):
+        first, length = int(corpus.arrays["offsets"][row]), len(sentences[row])
+        np.testing.assert_array_equal(batch["elmo"][b, :length], layers[first : first + length])
+        assert not batch["elmo"][b, length:].any()
+    assert "elmo" not in spelled.arrays, "the corpus itself stays as it was"
+
+
 def test_lengths_and_tokens() -> None:
     arrays = {"offsets": np.array([0, 2, 2, 5])}
     corpus = Corpus(arrays, ())

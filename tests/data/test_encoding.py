@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gonie.data.byte_spelling import begin_row, end_row, spell_bytes
 from gonie.data.context import Context
 from gonie.data.corpus import Corpus, FolderSink, collate
 from gonie.data.encoding import MAX_CHARS, Encoding, close_labels, count, spell
@@ -35,7 +36,7 @@ TRAIN = [
 ]
 
 
-def fitted(*, jamo: bool = False, extra: tuple[str, ...] = ()) -> Encoding:
+def fitted(*, jamo: bool = False, extra: tuple[str, ...] = (), longest: int = 0) -> Encoding:
     extractors = [Spelling(), Context(window=1)]
     counts = count(TRAIN, normalization=NORMAL, jamo=jamo, extractors=extractors)
     return Encoding.fit(
@@ -47,6 +48,7 @@ def fitted(*, jamo: bool = False, extra: tuple[str, ...] = ()) -> Encoding:
         min_count=1,
         min_feature_count=1,
         extra_words=extra,
+        longest=longest,
     )
 
 
@@ -152,3 +154,51 @@ def test_overlong_words_are_cut_for_the_character_network() -> None:
 def test_nothing_encodes_to_nothing() -> None:
     corpus = fitted().encode([])
     assert len(corpus) == corpus.tokens == 0
+
+
+# --- bytes for a language model --------------------------------------------------------------------------
+
+
+def test_without_a_language_model_nothing_is_said_of_bytes() -> None:
+    """Bundles of before load, and a bundle of now is what it was."""
+    encoding = fitted()
+    assert "longest" not in encoding.to_json()
+    assert Encoding.from_json(encoding.to_json()).longest == 0
+    corpus = encoding.encode(TRAIN)
+    assert "form_bytes" not in corpus.arrays
+    assert "bytes" not in collate(corpus, np.array([0]))
+
+
+def test_how_much_of_a_word_is_seen_survives_json() -> None:
+    encoding = fitted(longest=9)
+    again = Encoding.from_json(json.loads(json.dumps(encoding.to_json())))
+    assert again.longest == 9
+    assert again.to_json() == encoding.to_json()
+
+
+@settings(deadline=None, max_examples=40)
+@given(sentences, st.integers(3, 20), st.randoms())
+def test_each_token_points_to_the_bytes_of_its_own_word(
+    fresh: list[Sentence], longest: int, random: object
+) -> None:
+    """Cut where they are too long, after the two marks, whatever the order of the batch."""
+    encoding, everything = fitted(longest=longest), [*TRAIN, *fresh]
+    rows = list(range(len(everything)))
+    random.shuffle(rows)  # type: ignore[attr-defined]
+    batch = collate(encoding.encode(everything), np.array(rows[:3]))
+    np.testing.assert_array_equal(batch["bytes"][0], begin_row(longest))
+    np.testing.assert_array_equal(batch["bytes"][1], end_row(longest))
+    assert batch["bytes"].dtype == np.int64
+    for b, row in enumerate(rows[:3]):
+        for t, word in enumerate(everything[row].words):
+            spelled = spell_bytes([word], longest=longest)[0]
+            np.testing.assert_array_equal(batch["bytes"][2 + batch["forms"][b, t]], spelled)
+
+
+def test_a_mapped_corpus_has_the_bytes_too(tmp_path: Path) -> None:
+    encoding = fitted(longest=6)
+    mapped = encoding.encode(TRAIN, FolderSink(tmp_path / "cache"))
+    rows = np.array([2, 0])
+    np.testing.assert_array_equal(
+        collate(mapped, rows)["bytes"], collate(encoding.encode(TRAIN), rows)["bytes"]
+    )

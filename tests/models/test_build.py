@@ -12,11 +12,14 @@ from torch import Tensor, nn
 
 from gonie.data.encoding import Encoding
 from gonie.data.vectors import Vectors
-from gonie.models.build import build
+from gonie.errors import RecipeError
+from gonie.models.bilm_config import BilmConfig
+from gonie.models.build import build, find_elmo
+from gonie.models.build_bilm import build_bilm
 from gonie.models.tag_config import TaggerConfig as ModelConfig
 from gonie.nn.dropout import VariationalDropout
 from gonie.nn.embeddings import CharCNN, CharLSTM, FeatureEmbedding, NoEmbedding, Stack, WordEmbedding
-from gonie.nn.encoders import LSTM, Bidirectional, Deep, Elman, NoEncoder, PeepholeLSTM
+from gonie.nn.encoders import LSTM, Bidirectional, Deep, Elman, NoEncoder, Passing, PeepholeLSTM
 from gonie.nn.heads import CRFHead, SoftmaxHead
 
 Tensors = Callable[..., dict[str, Tensor]]
@@ -206,3 +209,40 @@ def test_training_keeps_to_the_scheme_where_the_recipe_says_so(bound: bool, enco
     mask, emissions = torch.ones(1, 2, dtype=torch.bool), torch.zeros(1, 2, len(encoding.labels))
     p = head.crf.log_likelihood(emissions, forbidden[:1], mask).exp().item()
     assert (p == 0.0) is bound
+
+
+# --- vectors in context ----------------------------------------------------------------------------------
+
+BILM = BilmConfig(byte_width=2, filters=[(1, 3)], width=2, hidden=3)
+
+
+@pytest.mark.parametrize(
+    ("at", "read", "given"), [("input", 3 + 4, 4), ("output", 3, 4 + 4), ("both", 3 + 4, 4 + 4)]
+)
+def test_a_language_models_vectors_go_where_they_are_wanted(
+    encoding: Encoding, at: str, read: int, given: int
+) -> None:
+    config = ModelConfig.model_validate(
+        {"words": {"width": 3}, "elmo": {"bilm": "", "at": at}, "encoder": {"hidden": 2}}
+    )
+    model = build(config, encoding, bilm=build_bilm(BILM))
+    encoder = model.encoder.encoder if isinstance(model.encoder, Passing) else model.encoder
+    assert (encoder.input_width, model.encoder.width) == (read, given)
+
+
+def test_each_model_has_a_language_model_of_its_own(encoding: Encoding) -> None:
+    """Else two cells of a comparison that train it would train the same one."""
+    config = ModelConfig.model_validate({"elmo": {"bilm": "", "tuned": True}, "encoder": {"hidden": 2}})
+    bilm = build_bilm(BILM)
+    one, other = (find_elmo(build(config, encoding, bilm=bilm)) for _ in range(2))
+    assert one is not None
+    assert other is not None
+    nn.init.zeros_(one.bilm.words.projection.weight)
+    assert other.bilm.words.projection.weight.any()
+    assert bilm.words.projection.weight.any()
+
+
+def test_a_recipe_that_wants_a_language_model_must_get_one(encoding: Encoding) -> None:
+    config = ModelConfig.model_validate({"elmo": {"bilm": ""}, "encoder": {"hidden": 2}})
+    with pytest.raises(RecipeError, match=r"model\.elmo: expected a language model"):
+        build(config, encoding)

@@ -230,9 +230,23 @@ def test_full_paths_mean_the_same_from_anywhere(tmp_path: Path, monkeypatch: pyt
     assert with_absolute_paths(load_recipe("ner")).data == load_recipe("ner").data, "what is bundled stays"
 
 
+@pytest.mark.parametrize("name", ["ner", "subjectivity"])
+def test_so_do_those_of_a_language_model(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    recipe = load_recipe(name, ["model.elmo.bilm=lm", "model.elmo.cache=kept", "model.elmo.at=both"])
+    elmo = with_absolute_paths(recipe).model.elmo
+    assert elmo is not None
+    assert (elmo.bilm, elmo.cache, elmo.at) == (str(tmp_path / "lm"), str(tmp_path / "kept"), "both")
+    without = with_absolute_paths(load_recipe(name, ["model.elmo.bilm=lm"])).model.elmo
+    assert without is not None
+    assert without.cache is None
+
+
 def test_files_that_are_not_there_are_all_named(tmp_path: Path) -> None:
     """A sweep of hours must not find out at its last cell."""
     assert not missing_files(load_recipe("ner"))
     changes = [f"data.vectors={tmp_path}/v.txt", f"data.gazetteers.city={tmp_path}/c.txt"]
     problems = missing_files(load_recipe("ner", changes))
     assert [problem.split(":")[0] for problem in problems] == ["data.vectors", "data.gazetteers.city"]
+    (problem,) = missing_files(load_recipe("ner", [f"model.elmo.bilm={tmp_path}/lm"]))
+    assert problem == f"model.elmo.bilm: expected a folder, found none at {tmp_path}/lm"

@@ -39,6 +39,7 @@ WINDOW: dict[str, Any] = {
         ("model", {"head": {"kind": "sigmoid", "direct": ["spelling"]}}, r"model\.head\.direct"),
         ("model", {"head": {"kind": "sigmoid", "weights": {"PER": 2.0}}}, r"model\.head\.weights"),
         ("model", {"chars": {}}, r"model\.chars"),
+        ("model", {"elmo": {"bilm": "lm"}}, r"model\.elmo"),
         ("model", {"dropout": {"input": 0.0, "output": 0.0, "word": 0.1}}, r"model\.dropout\.word=0\.1"),
         ("model", {"dropout": {}}, r"model\.dropout\.input=0\.5, model\.dropout\.output=0\.5"),
         ("data", {"partial": "more.conll"}, r"data\.partial"),

@@ -87,6 +87,7 @@ def batch_of(
         "forms": torch.randint(0, forms, mask.shape) * mask,
         "chars": torch.randint(1, 20, real.shape) * real,
         "char_lengths": char_lengths,
+        "bytes": torch.randint(1, 262, (2 + forms, 8)),
         "spelling.ids": torch.randint(0, features, (total,)),
         "spelling.offsets": torch.cat([torch.zeros(1, dtype=torch.long), counts.flatten().cumsum(0)]),
         "tags": torch.randint(0, tags, mask.shape).where(mask, -1),

@@ -12,7 +12,18 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from gonie.nn import CharCNN, CharLSTM, FeatureEmbedding, NoEmbedding, Stack, WordEmbedding
+from gonie.models.bilm_config import BilmConfig
+from gonie.models.build_bilm import build_bilm
+from gonie.nn import (
+    CharCNN,
+    CharLSTM,
+    ElmoEmbedding,
+    FeatureEmbedding,
+    NoEmbedding,
+    ScalarMix,
+    Stack,
+    WordEmbedding,
+)
 
 Batch = dict[str, Tensor]
 LENGTHS = [6, 1, 4, 6, 3]
@@ -27,6 +38,12 @@ def words() -> nn.Module:
     return WordEmbedding(size=12, width=6, singletons=seen_once, singleton_rate=0.5)
 
 
+def elmo(*, mixes: int, normalize: bool = False, tuned: bool = False) -> nn.Module:
+    bilm = build_bilm(BilmConfig(byte_width=3, filters=[(1, 4), (3, 4)], width=3, hidden=5, layers=1))
+    parts = [ScalarMix(layers=2, normalize=normalize) for _ in range(mixes)]
+    return ElmoEmbedding(bilm=bilm, mixes=parts, tuned=tuned, dropout=0.5, penalty=0.1)
+
+
 EMBEDDINGS: dict[str, Callable[[], nn.Module]] = {
     "words": words,
     "words_with_fixed": lambda: WordEmbedding(size=8, width=6, fixed=4),
@@ -35,6 +52,9 @@ EMBEDDINGS: dict[str, Callable[[], nn.Module]] = {
     "char_cnn_even": lambda: CharCNN(size=20, width=5, filters=7, kernel=4, dropout=0.0),
     "char_lstm": lambda: CharLSTM(size=20, width=5, hidden=4, dropout=0.5),
     "features": lambda: FeatureEmbedding(group="spelling", size=9, width=6),
+    "elmo": lambda: elmo(mixes=1),
+    "elmo_normalized": lambda: elmo(mixes=1, normalize=True),
+    "elmo_twice_tuned": lambda: elmo(mixes=2, tuned=True),
     "none": NoEmbedding,
     "stack": stacked,
 }
@@ -62,6 +82,7 @@ def sentence(batch: Batch, row: int) -> Batch:
         "forms": places.unsqueeze(0),
         "chars": batch["chars"][forms, : int(char_lengths.max())],
         "char_lengths": char_lengths,
+        "bytes": batch["bytes"][torch.cat([torch.arange(2), 2 + forms])],
         "spelling.ids": batch["spelling.ids"][offsets[0] : offsets[-1]],
         "spelling.offsets": offsets - offsets[0],
     }

@@ -17,7 +17,7 @@ def test_a_folder_is_made_with_its_parents_and_says_so(tmp_path: Path) -> None:
     assert not RunFolder(root).create(), "an empty folder that was there before is used as it is"
 
 
-@pytest.mark.parametrize("name", ["recipe.toml", "best.safetensors", "bundle", "report.html"])
+@pytest.mark.parametrize("name", ["recipe.toml", "bilm.json", "best.safetensors", "bundle", "report.html"])
 def test_a_folder_with_something_to_lose_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("mine")
     with pytest.raises(OutputError, match="expected a new folder"):

@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from gonie.models.recipe import load_recipe, recipe_names
+from gonie.models.recipe import RECIPES, load_recipe, recipe_names
 from gonie.nn import BatchNorm, CharCNN, Convolution, Max, Mean
 from gonie.training import gradient_check
 from gonie.training.gradient_check import (
@@ -35,7 +35,7 @@ def checked(*changes: str, recipe: str = "ner") -> list[BlockCheck]:
     return list(check_gradients(specimen.model, specimen.batch, specimen.loss))
 
 
-@pytest.mark.parametrize("name", recipe_names())
+@pytest.mark.parametrize("name", recipe_names(*RECIPES))
 def test_every_recipe_that_ships_learns_by_the_right_gradients(name: str) -> None:
     found = checked(recipe=name)
     assert found
@@ -55,6 +55,8 @@ def test_every_recipe_that_ships_learns_by_the_right_gradients(name: str) -> Non
             'model.head.direct=["gazetteer"]',
             "model.words.tuned=all",
         ),
+        ("model.elmo.bilm=not-there", "model.elmo.at=both", "model.elmo.l2=0.5"),
+        ("model.elmo.bilm=not-there", "model.elmo.tuned=true", "model.elmo.normalize=true"),
     ],
     ids=" ".join,
 )
@@ -77,6 +79,7 @@ def test_so_do_the_parts_that_no_recipe_uses(changes: tuple[str, ...]) -> None:
             'model.sentences.pooling.kinds=["max", "last"]',
             'data.marks=["e1"]',
         ),
+        ("model.elmo.bilm=not-there", "model.elmo.at=both", "model.sentences.encoder.hidden=3"),
     ],
     ids=" ".join,
 )

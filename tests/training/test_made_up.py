@@ -13,7 +13,15 @@ from gonie.models.config import CorpusConfig, TrainConfig
 from gonie.models.recipe import load_recipe
 from gonie.models.tag_config import TagRecipe
 from gonie.models.text_config import TextRecipe
-from gonie.training.made_up import cost, disturbed, made_up_lists, made_up_vectors, small, words_of
+from gonie.training.made_up import (
+    cost,
+    disturbed,
+    made_up_bilm,
+    made_up_lists,
+    made_up_vectors,
+    small,
+    words_of,
+)
 
 
 def test_only_widths_are_cut() -> None:
@@ -53,6 +61,21 @@ def test_vectors_are_made_where_the_recipe_names_some() -> None:
     assert found is not None
     assert found.path == Path("not-there.txt")
     assert found.matrix.shape == (len(found), load_recipe("ner").model.words.width)  # type: ignore[union-attr]
+
+
+def test_a_language_model_is_made_where_the_recipe_names_one() -> None:
+    assert made_up_bilm(load_recipe("ner")) is None
+    state = torch.get_rng_state()
+    changes = ["model.elmo.bilm=not-there"]
+    one, same = made_up_bilm(load_recipe("ner", changes)), made_up_bilm(load_recipe("ner", changes))
+    other = made_up_bilm(load_recipe("ner-ko", [*changes, "train.seed=2"]))
+    assert torch.equal(torch.get_rng_state(), state), "the caller's random numbers are left alone"
+    assert one is not None
+    assert same is not None
+    assert other is not None
+    assert all(map(torch.equal, one.bilm.parameters(), same.bilm.parameters()))
+    assert not torch.equal(one.bilm.words.projection.weight, other.bilm.words.projection.weight)
+    assert ((one.language, one.unit), other.language) == (("en", "word"), "ko")
 
 
 def test_lists_have_the_names_of_the_recipes() -> None:

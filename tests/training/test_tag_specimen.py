@@ -13,7 +13,17 @@ from gonie.errors import GonieError
 from gonie.models.recipe import load_recipe, recipe_names
 from gonie.models.tag_config import TagRecipe
 from gonie.models.tagger import Tagger
-from gonie.nn import Bidirectional, CharCNN, CharLSTM, Deep, FeatureEmbedding, PeepholeLSTM, WordEmbedding
+from gonie.nn import (
+    Bidirectional,
+    CharCNN,
+    CharLSTM,
+    Deep,
+    ElmoEmbedding,
+    FeatureEmbedding,
+    Passing,
+    PeepholeLSTM,
+    WordEmbedding,
+)
 from gonie.nn.heads.objectives import AnyOf, Weighted
 from gonie.training.made_up import NEW, Specimen
 from gonie.training.tag_specimen import make_tag_specimen
@@ -69,9 +79,7 @@ def test_none_of_the_files_that_a_recipe_names_is_read(tmp_path: Path) -> None:
     assert any("pos[" in feature for feature in specimen.encoding.features["context"].strings)
 
 
-TAGGERS = [
-    name for name in recipe_names() if load_recipe(name, absent={"data.train": "not-there"}).task == "tag"
-]
+TAGGERS = recipe_names("tag")
 
 
 @pytest.mark.parametrize("name", TAGGERS)
@@ -112,6 +120,17 @@ def test_made_up_vectors_are_trained_as_the_recipe_says(tuned: str) -> None:
     assert words.weight.requires_grad == (tuned != "none")
     ids = [specimen.encoding.word_id(word) for word in NEW["en"]]
     assert any(id > 1 for id in ids), "a word that only the vectors know"
+
+
+@pytest.mark.parametrize("at", ["input", "output", "both"])
+def test_a_made_up_language_model_stands_for_the_recipes(at: str) -> None:
+    specimen = made("model.elmo.bilm=not-there", f"model.elmo.at={at}", "model.elmo.tuned=true")
+    (elmo,) = parts(specimen, ElmoEmbedding)
+    assert len(elmo.mixes) == 1 + (at == "both")
+    assert bool(parts(specimen, Passing)) == (at != "input")
+    assert specimen.batch["bytes"].shape[1] == specimen.encoding.longest
+    assert all(weight.requires_grad for weight in elmo.bilm.parameters())
+    assert specimen.loss(specimen.model, specimen.batch).isfinite()
 
 
 def test_the_seed_decides_and_nothing_else() -> None:

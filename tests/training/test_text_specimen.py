@@ -19,11 +19,13 @@ from gonie.nn import (
     BatchNorm,
     CharCNN,
     DotAttention,
+    ElmoEmbedding,
     FeatureEmbedding,
     Joined,
     Last,
     Max,
     Mean,
+    Passing,
     TextLabelsHead,
     TextSigmoidHead,
     TextSoftmaxHead,
@@ -33,11 +35,7 @@ from gonie.training.made_up import Specimen
 from gonie.training.text_specimen import make_text_specimen
 
 TextSpecimen = Specimen[Classifier, TextEncoding]
-CLASSIFIERS = [
-    name
-    for name in recipe_names()
-    if load_recipe(name, absent={"data.train": "not-there"}).task == "classify"
-]
+CLASSIFIERS = recipe_names("classify")
 RECIPE = """
 task = "classify"
 [data]
@@ -170,3 +168,13 @@ def test_the_seed_decides_and_nothing_else() -> None:
     assert all(map(torch.equal, one.model.parameters(), same.model.parameters()))
     assert torch.equal(one.batch["words"], same.batch["words"])
     assert not torch.equal(one.batch["words"], other.batch["words"])
+
+
+@pytest.mark.parametrize("levels", [(), ("model.sentences.encoder.hidden=3",)], ids=["one", "two"])
+def test_a_made_up_language_model_stands_for_the_recipes(levels: tuple[str, ...]) -> None:
+    specimen = made("model.elmo.bilm=not-there", "model.elmo.at=both", *levels)
+    (elmo,) = parts(specimen, ElmoEmbedding)
+    assert len(elmo.mixes) == 2
+    assert len(parts(specimen, Passing)) == 1, "sentences are read as before"
+    assert specimen.batch["bytes"].shape[1] == specimen.encoding.words.longest
+    assert specimen.loss(specimen.model, specimen.batch).isfinite()

@@ -42,7 +42,7 @@ def export_bundle(
     what the tag scheme allows, ``forbidden`` are further rules (``gonie.data.rules``). ``scores`` and
     ``recipe`` are kept for people. Nothing is written unless the proof holds.
     """
-    graph = onnx_graph(model)
+    graph = onnx_graph(model, longest=encoding.longest)
     corpus = encoding.encode(samples)
     rows = sorted_batches(corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES)
     difference = prove(model, OnnxScorer(graph), (collate(corpus, chosen) for chosen in rows))

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from gonie.export.cells import Y_H, cell, recur
+from gonie.export.elmo import elmo
 from gonie.export.graph import Graph
 from gonie.export.refusal import unknown
 from gonie.export.sums import feature_sums
 from gonie.nn.embeddings import CharCNN, CharLSTM, FeatureEmbedding, NoEmbedding, Stack, WordEmbedding
+from gonie.nn.embeddings.elmo import ElmoEmbedding
 
 
 def embedding(graph: Graph, part: object) -> str | None:
@@ -82,6 +84,7 @@ EMBEDDINGS: Mapping[type, Callable[[Graph, Any], str | None]] = {
     CharCNN: char_cnn,
     CharLSTM: char_lstm,
     FeatureEmbedding: features,
+    ElmoEmbedding: elmo,
     Stack: stack,
     NoEmbedding: nothing,
 }

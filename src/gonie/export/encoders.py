@@ -17,6 +17,7 @@ from gonie.export.graph import Graph
 from gonie.export.refusal import unknown
 from gonie.export.rows import Rows
 from gonie.nn.encoders import Bidirectional, Convolution, Deep, NoEncoder, Window
+from gonie.nn.encoders.passing import Passing
 
 Writer = Callable[[Graph, Any, str, Rows], str]
 END = 2**63 - 1  # of an axis, however long it is
@@ -112,6 +113,13 @@ def _time_first(graph: Graph, rows: Rows) -> str:
     return graph.add("Unsqueeze", mask, graph.weight([2]))
 
 
+def passing(graph: Graph, part: Passing, x: str, rows: Rows) -> str:
+    """The encoder's states with the last numbers of each vector, which go past it."""
+    sizes = graph.weight([part.encoder.input_width, part.passed])
+    read, past = graph.several("Split", x, sizes, results=2, axis=2)
+    return graph.add("Concat", encoder(graph, part.encoder, read, rows), past, axis=2)
+
+
 def nothing(graph: Graph, part: NoEncoder, x: str, rows: Rows) -> str:
     """The vectors as they are."""
     return x
@@ -123,5 +131,6 @@ ENCODERS: Mapping[type, Writer] = {
     Deep: deep,
     Window: window,
     Convolution: convolution,
+    Passing: passing,
     NoEncoder: nothing,
 }

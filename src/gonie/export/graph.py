@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ INPUTS: dict[str, tuple[int, tuple[str, ...]]] = {
     "forms": (TensorProto.INT64, ("B", "T")),
     "chars": (TensorProto.INT64, ("U", "C")),
     "char_lengths": (TensorProto.INT64, ("U",)),
+    "bytes": (TensorProto.INT64, ("marks and U", "longest")),
     "places": (TensorProto.INT64, ("N", "S")),
     "places_mask": (TensorProto.BOOL, ("N", "S")),
 }
@@ -41,13 +43,31 @@ class Result(NamedTuple):
 class Graph:
     """Grows by ``input``, ``weight`` and ``add``, which return the names of values; ``serialize`` ends it.
 
-    ``linear`` and ``positions`` add the few nodes that many parts have in common.
+    ``linear`` and ``positions`` add the few nodes that many parts have in common. ``longest`` is how many
+    bytes of a word the batches bring for a language model, where there is one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, longest: int = 0) -> None:
+        self.longest = longest
         self._inputs: dict[str, onnx.ValueInfoProto] = {}
         self._nodes: list[onnx.NodeProto] = []
         self._weights: list[onnx.TensorProto] = []
+        self._numbers = count()
+
+    def inner(self) -> Graph:
+        """A graph for the body of a loop in this one: it sees all values here, and its constants lie here."""
+        inside = Graph(longest=self.longest)
+        inside._weights, inside._numbers = self._weights, self._numbers
+        return inside
+
+    def body(self, arguments: Sequence[str], results: Sequence[str]) -> onnx.GraphProto:
+        """An inner graph, done: from float32 values that it is given to float32 values, by their names."""
+        named = [self.add("Identity", result) for result in results]  # each its own, and made in here
+        given, made = (
+            [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in names]
+            for names in (arguments, named)
+        )
+        return helper.make_graph(self._nodes, "body", given, made)
 
     def input(self, name: str) -> str:
         """An array of the batch, declared at its first use."""
@@ -82,10 +102,17 @@ class Graph:
 
     def add(self, op: str, *inputs: str, output: int = 0, **attributes: Any) -> str:
         """A node; returns its result number ``output``. An input named "" is left out."""
-        name = f"{op}_{len(self._nodes)}"
+        name = f"{op}_{next(self._numbers)}"
         outputs = [""] * output + [name]
         self._nodes.append(helper.make_node(op, list(inputs), outputs, name=name, **attributes))
         return name
+
+    def several(self, op: str, *inputs: str, results: int, **attributes: Any) -> list[str]:
+        """A node with so many results, all of them."""
+        name = f"{op}_{next(self._numbers)}"
+        outputs = [f"{name}_{number}" for number in range(results)]
+        self._nodes.append(helper.make_node(op, list(inputs), outputs, name=name, **attributes))
+        return outputs
 
     def linear(self, x: str, weight: Tensor, bias: Tensor) -> str:
         """W x + b of whatever has the last axis of ``weight`` (H, D): (…, D) -> (…, H)."""

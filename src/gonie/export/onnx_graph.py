@@ -15,13 +15,14 @@ from gonie.export.scores import head_scores
 from gonie.models.tagger import TAGS, Tagger
 
 
-def onnx_graph(model: Tagger, head: str = TAGS) -> bytes:
+def onnx_graph(model: Tagger, head: str = TAGS, *, longest: int = 0) -> bytes:
     """The graph from a batch's arrays to ``scores`` (B, T, K) of one head, serialised.
 
     Its inputs are those names of a batch that the model reads, and for each feature group G ``G.ids`` and
-    ``G.rows``, the flat position b * T + t of each feature.
+    ``G.rows``, the flat position b * T + t of each feature. ``longest`` is that of the encoding: the bytes of
+    a word, where the model has a language model that reads them.
     """
-    graph = Graph()
+    graph = Graph(longest=longest)
     vectors = embedding(graph, model.embedding)
     encoded = states(graph, model.encoder, vectors, Sentences(graph))  # (B, T, H)
     scores, size = head_scores(graph, model.head(head), encoded)

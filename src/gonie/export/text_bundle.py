@@ -35,7 +35,7 @@ def export_classifier(
     divided by to give calibrated probabilities. ``scores`` and ``recipe`` are kept for people. Nothing is
     written unless the proof holds.
     """
-    graph = text_graph(model)
+    graph = text_graph(model, longest=encoding.words.longest)
     corpus = encoding.encode(samples)
     rows = sorted_batches(
         corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES, heights=corpus.heights

@@ -18,14 +18,14 @@ from gonie.export.text_scores import text_head_scores
 from gonie.models.classifier import LABEL, Classifier, Level
 
 
-def text_graph(model: Classifier, head: str = LABEL) -> bytes:
+def text_graph(model: Classifier, head: str = LABEL, *, longest: int = 0) -> bytes:
     """The graph from a batch's arrays to ``scores`` (N, K) and the shares of tokens and of sentences.
 
     These are ``word_shares`` (B, T) and ``sentence_shares`` (N, S), ``words`` being the name of an input.
     The inputs are those names of a batch of texts that the model reads, and for the bag of n-grams
-    ``bag.rows``, the text that each n-gram is of.
+    ``bag.rows``, the text that each n-gram is of. ``longest`` is as ``onnx_graph`` takes it.
     """
-    graph = Graph()
+    graph = Graph(longest=longest)
     words = _level(graph, model.words, embedding(graph, model.embedding), Sentences(graph))
     texts = _texts(graph, model.sentences, words.vectors)
     scores, size = text_head_scores(graph, model.head(head), texts.vectors)

@@ -6,7 +6,6 @@ A biLM that is not trained gives the same vectors in every epoch, and takes long
 from __future__ import annotations
 
 import hashlib
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +20,7 @@ from torch import Tensor, nn
 from gonie.data.batching import sorted_batches
 from gonie.data.byte_spelling import begin_row, end_row
 from gonie.data.corpus import Corpus
-from gonie.errors import OutputError
+from gonie.data.filled_array import kept_array, nameless_array
 from gonie.models.build import find_elmo
 from gonie.models.scorer import inferring
 from gonie.nn.bilm.bilm import BiLM
@@ -40,48 +39,27 @@ def with_layers(model: nn.Module, corpus: Corpus, folder: str | None, note: Note
     They are kept in ``folder`` for whoever asks for the same again, or nowhere if that is none.
     """
     elmo = find_elmo(model)
-    if elmo is None or elmo.tuned or not len(corpus):
+    if elmo is None or elmo.tuned or not corpus.tokens:
         return corpus
-    shape = (corpus.tokens, elmo.bilm.layers, elmo.bilm.width)
-    path = None if folder is None else Path(folder).expanduser() / f"{_digest(elmo.bilm, corpus)}.f2"
-    if path is not None and path.exists() and path.stat().st_size == int(np.prod(shape)) * KIND.itemsize:
-        return corpus.with_layers(np.memmap(path, dtype=KIND, mode="r", shape=shape))
-    return corpus.with_layers(_computed(elmo.bilm, corpus, shape, path, note))
+    bilm, shape = elmo.bilm, (corpus.tokens, elmo.bilm.layers, elmo.bilm.width)
 
+    def fill(layers: NDArray[Any]) -> None:
+        _fill(layers, bilm, corpus, note)
 
-def _computed(
-    bilm: BiLM, corpus: Corpus, shape: tuple[int, int, int], path: Path | None, note: Note | None
-) -> NDArray[Any]:
-    """The layers in a new file at ``path``, there only when it is whole, or in one without a name."""
-    try:
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent if path else None, delete=False) as file:
-            name = Path(file.name)
-        layers = np.memmap(name, dtype=KIND, mode="w+", shape=shape)
-        try:
-            _fill(layers, bilm, corpus, note)
-        except BaseException:
-            name.unlink()
-            raise
-        layers.flush()
-        if path is None:
-            name.unlink()  # the map stays as long as it is used
-        else:
-            name.rename(path)
-    except OSError as error:
-        raise OutputError(
-            f"cannot write vectors to {path or 'a temporary file'}: {error.strerror}"
-        ) from error
-    return layers
+    if folder is None:
+        return corpus.with_layers(nameless_array(shape, KIND, fill))
+    path = Path(folder).expanduser() / f"{_digest(bilm, corpus)}.f2"
+    return corpus.with_layers(kept_array(path, shape, KIND, fill))
 
 
 def _fill(layers: NDArray[Any], bilm: BiLM, corpus: Corpus, note: Note | None) -> None:
     offsets, forms = corpus.arrays["offsets"], corpus.arrays["forms"]
+    real = np.flatnonzero(corpus.lengths)  # a sentence may have no words
     spoke, done = time.monotonic(), 0
     with inferring(bilm) as device:
         words, marks = _spelled(bilm, corpus, device)
-        for rows in sorted_batches(corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES):
+        for some in sorted_batches(corpus.lengths[real], tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES):
+            rows = real[some]
             lengths = corpus.lengths[rows]
             mask = np.arange(lengths.max()) < lengths[:, None]  # (B, T)
             places = np.where(

@@ -30,6 +30,7 @@ COMMANDS = {**dict.fromkeys(RECIPES, "gonie train"), **dict.fromkeys(PRETRAINING
 BUNDLED = "bundled:"
 FILES = ("train", "dev", "test", "partial", "vectors")
 """Keys of ``data`` that name a file to read."""
+BILM = "model.elmo.bilm"
 COMPANIONS = (
     *("dev", "test", "format", "word_column", "tag_column", "columns"),
     *(
@@ -46,11 +47,14 @@ COMPANIONS = (
 """Keys of ``data`` that belong to the training file: with another one, they are not meant."""
 
 
-def recipe_names() -> list[str]:
-    """Names of the recipes that ship with gonie."""
-    return sorted(
-        file.name.removesuffix(".toml") for file in _shipped().iterdir() if file.name.endswith(".toml")
-    )
+def recipe_names(*tasks: str) -> list[str]:
+    """Names of the recipes that ship with gonie: all, or those of some tasks."""
+    files = [file for file in _shipped().iterdir() if file.name.endswith(".toml")]
+    return sorted(file.name.removesuffix(".toml") for file in files if not tasks or _task(file) in tasks)
+
+
+def _task(file: Path) -> str:
+    return str(tomllib.loads(file.read_text("utf-8")).get("task", "tag"))
 
 
 def load_recipe(
@@ -138,7 +142,13 @@ def with_absolute_paths(recipe: Recipe) -> Recipe:
     data = recipe.data
     named = {key: full(path) for key in ("cache", *FILES) if (path := getattr(data, key, None))}
     lists = {name: full(path) for name, path in data.gazetteers.items()}
-    return recipe.model_copy(update={"data": data.model_copy(update={**named, "gazetteers": lists})})
+    data = data.model_copy(update={**named, "gazetteers": lists})
+    elmo = recipe.model.elmo
+    if elmo is None:
+        return recipe.model_copy(update={"data": data})
+    places = {key: full(path) for key in ("bilm", "cache") if (path := getattr(elmo, key))}
+    model = recipe.model.model_copy(update={"elmo": elmo.model_copy(update=places)})
+    return recipe.model_copy(update={"data": data, "model": model})
 
 
 def with_absolute_texts(recipe: PretrainRecipe) -> PretrainRecipe:
@@ -163,8 +173,9 @@ def missing_files(recipe: Recipe) -> list[str]:
     """A sentence for each file that the recipe names and that is not there."""
     named = {f"data.{key}": path for key in FILES if (path := getattr(recipe.data, key, None))}
     named |= {f"data.gazetteers.{name}": path for name, path in recipe.data.gazetteers.items()}
+    named |= {BILM: recipe.model.elmo.bilm} if recipe.model.elmo else {}
     return [
-        f"{key}: expected a file, found none at {path}"
+        f"{key}: expected a {'folder' if key == BILM else 'file'}, found none at {path}"
         for key, path in named.items()
         if not locate(path).exists()
     ]

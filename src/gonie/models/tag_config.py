@@ -146,6 +146,7 @@ class TagRecipe(Section):
             "model.head.direct": bool(model.head.direct),
             "model.head.weights": bool(model.head.weights),
             "model.chars": model.chars is not None,
+            "model.elmo": model.elmo is not None,
             **{f"model.dropout.{key}={rate:g}": rate > 0 for key, rate in rates.items()},
             "data.partial": self.data.partial is not None,
             "train.weight_decay": train.weight_decay > 0,

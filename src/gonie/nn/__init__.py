@@ -9,8 +9,27 @@ from gonie.nn.bag import Bag
 from gonie.nn.batch_norm import BatchNorm
 from gonie.nn.crf import CRF, Chain, Constraints
 from gonie.nn.dropout import VariationalDropout, WordDropout
-from gonie.nn.embeddings import CharCNN, CharLSTM, FeatureEmbedding, NoEmbedding, Stack, WordEmbedding
-from gonie.nn.encoders import LSTM, Bidirectional, Convolution, Deep, Elman, NoEncoder, PeepholeLSTM, Window
+from gonie.nn.embeddings import (
+    CharCNN,
+    CharLSTM,
+    ElmoEmbedding,
+    FeatureEmbedding,
+    NoEmbedding,
+    ScalarMix,
+    Stack,
+    WordEmbedding,
+)
+from gonie.nn.encoders import (
+    LSTM,
+    Bidirectional,
+    Convolution,
+    Deep,
+    Elman,
+    NoEncoder,
+    Passing,
+    PeepholeLSTM,
+    Window,
+)
 from gonie.nn.heads import (
     CRFHead,
     Scores,
@@ -41,6 +60,7 @@ __all__ = [
     "Deep",
     "DotAttention",
     "Elman",
+    "ElmoEmbedding",
     "Embedding",
     "Encoder",
     "FeatureEmbedding",
@@ -52,8 +72,10 @@ __all__ = [
     "NoEmbedding",
     "NoEncoder",
     "Normalized",
+    "Passing",
     "PeepholeLSTM",
     "Pooling",
+    "ScalarMix",
     "Scores",
     "SigmoidHead",
     "SoftmaxHead",

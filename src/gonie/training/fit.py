@@ -87,8 +87,8 @@ def begin(job: Job, note: Callable[[str], None] | None = None) -> Trainee:
         fingerprint=job.fingerprint(),
     )
     job.compute_once(model, note or (lambda text: None))
-    sample = job.judge(model, "sample") if job.size("sample") else None
-    return Trainee(model, state, job.judge(model, "dev"), sample)
+    sample = job.judge(model, "sample", note) if job.size("sample") else None
+    return Trainee(model, state, job.judge(model, "dev", note), sample)
 
 
 def fit(job: Job, run: RunFolder, trainee: Trainee, watcher: Watcher) -> bool:

@@ -2,6 +2,7 @@
 
     recipe.toml         as resolved, every key
     encoding.json       vocabularies, labels, features
+    bilm.json           of a model with vectors in context: the shape of their language model
     seen.json           of a tagger: the mentions met in training, by which recall is split
     samples.jsonl       of a classifier: held-out texts, on which explanations are measured
     faithfulness.json   how explanations did on them, once they were asked for
@@ -32,6 +33,7 @@ from gonie.errors import OutputError, ResumeError
 
 LONGEST_NAME = 48
 ENCODING, SEEN, SAMPLES, FAITHFULNESS = "encoding.json", "seen.json", "samples.jsonl", "faithfulness.json"
+BILM = "bilm.json"  # as a language model's own folder calls it
 
 
 class RunFolder:
@@ -41,6 +43,7 @@ class RunFolder:
         self.root = root
         self.recipe = root / "recipe.toml"
         self.encoding = root / ENCODING
+        self.bilm = root / BILM
         self.seen = root / SEEN
         self.samples = root / SAMPLES
         self.faithfulness = root / FAITHFULNESS
@@ -111,7 +114,7 @@ class RunFolder:
     def _outputs(self) -> tuple[Path, ...]:
         weights = (self.last, self.best)
         scores = (self.evaluation, self.beside, self.report)
-        told = (self.encoding, self.seen, self.samples, self.faithfulness, self.metrics)
+        told = (self.encoding, self.bilm, self.seen, self.samples, self.faithfulness, self.metrics)
         return (*told, *weights, self.bundle, *scores, self.variants)
 
     def history(self, before_epoch: int | None = None) -> list[dict[str, Any]]:

@@ -119,8 +119,8 @@ class Job(Protocol):
         """Give the training examples what parts of the model that are not trained make of them."""
         ...
 
-    def judge(self, model: Any, split: Split) -> Judge:
-        """Who scores ``model`` on a split."""
+    def judge(self, model: Any, split: Split, note: Callable[[str], None] | None = None) -> Judge:
+        """Who scores ``model`` on a split; ``note`` is told what takes long."""
         ...
 
     def export(self, model: Any, folder: Path) -> MaxDifference:

@@ -1,4 +1,4 @@
-"""What small models over made-up text have in common: words, vectors and lists that are in no file.
+"""What small models over made-up text have in common: words, vectors, lists and a biLM that are in no file.
 
 A check that needs none of a recipe's files (``specimen``) builds its model from these, by the code of
 training. Kinds of parts, layers, directions and feature groups are the recipe's; widths are cut.
@@ -19,6 +19,9 @@ from torch import Tensor, nn
 from gonie.data.gazetteer import Gazetteers
 from gonie.data.types import Sentence
 from gonie.data.vectors import Vectors
+from gonie.models.bilm_config import BilmConfig
+from gonie.models.bilm_folder import SavedBilm
+from gonie.models.build_bilm import build_bilm
 from gonie.models.config import CorpusConfig, TrainConfig
 from gonie.models.model import Model
 from gonie.models.recipe import Recipe
@@ -33,6 +36,7 @@ NEW: Mapping[str, tuple[str, ...]] = {"en": ("Oslo", "rains", "3rd"), "ko": ("ì„
 """Words met after counting, so unknown unless there are vectors for them."""
 WIDEST = {"width": 4, "hidden": 3}  # whatever a recipe calls so; unequal, so that a transposed matrix shows
 NOISE = 0.2
+LANGUAGE_MODEL = BilmConfig(byte_width=3, longest=8, filters=[(1, 2), (3, 3)], width=2, hidden=3)
 
 Batch = Mapping[str, Tensor]
 RecipeType = TypeVar("RecipeType", TagRecipe, TextRecipe)
@@ -72,6 +76,17 @@ def made_up_lists(data: CorpusConfig, sentences: Sequence[Sentence]) -> Gazettee
     entries = [sentence.words[:2] for sentence in sentences]
     names = list(data.gazetteers) or ["list"]
     return Gazetteers(lists={name: entries[number:] for number, name in enumerate(names)})
+
+
+def made_up_bilm(recipe: Recipe) -> SavedBilm | None:
+    """A small language model with weights drawn by the seed, where the recipe names one."""
+    if recipe.model.elmo is None:
+        return None
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(recipe.train.seed)
+        bilm = build_bilm(LANGUAGE_MODEL)
+    data = recipe.data
+    return SavedBilm(bilm=bilm, shape=LANGUAGE_MODEL, language=data.language, unit=data.token_unit)
 
 
 def small(recipe: RecipeType) -> RecipeType:

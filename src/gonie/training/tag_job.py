@@ -68,9 +68,9 @@ class TagJob:
         elmo = self.recipe.model.elmo
         self.train = with_layers(model, self.data.train, elmo.cache if elmo else None, note)
 
-    def judge(self, model: Tagger, split: Split) -> TagJudge:
+    def judge(self, model: Tagger, split: Split, note: Note | None = None) -> TagJudge:
         """Who scores ``model`` on a split."""
-        return TagJudge(model, self.recipe.model, self.data.encoding, self._sentences(split))
+        return TagJudge(model, self.recipe.model, self.data.encoding, self._sentences(split), note=note)
 
     def export(self, model: Tagger, folder: Path) -> MaxDifference:
         """Write the tagger as a bundle, proved equal to it."""

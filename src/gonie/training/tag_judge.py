@@ -14,7 +14,7 @@ from gonie.data.rules import allowed
 from gonie.data.types import Sentence
 from gonie.metrics.evaluation import evaluate
 from gonie.metrics.significance import Tally
-from gonie.models.elmo_cache import with_layers
+from gonie.models.elmo_cache import Note, with_layers
 from gonie.models.scorer import TorchScorer
 from gonie.models.tag_config import TaggerConfig
 from gonie.models.tagger import Tagger
@@ -37,15 +37,20 @@ class TagJudge:
     """The score on the dev sentences (or any others with tags): F1, or what METRICS says."""
 
     def __init__(
-        self, model: Tagger, config: TaggerConfig, encoding: Encoding, sentences: Sequence[Sentence]
+        self,
+        model: Tagger,
+        config: TaggerConfig,
+        encoding: Encoding,
+        sentences: Sequence[Sentence],
+        *,
+        note: Note | None = None,
     ) -> None:
         self._model = model
         self._config = config
         self._encoding = encoding
         self._sentences = sentences
-        self._corpus = with_layers(
-            model, encoding.encode(sentences), config.elmo.cache if config.elmo else None
-        )
+        folder = config.elmo.cache if config.elmo else None
+        self._corpus = with_layers(model, encoding.encode(sentences), folder, note)
         self.metric = METRICS.get(encoding.scheme.kind, "F1")
 
     def score(self) -> float:

@@ -31,6 +31,7 @@ from gonie.training.made_up import (
     Specimen,
     cost,
     disturbed,
+    made_up_bilm,
     made_up_lists,
     made_up_vectors,
     small,
@@ -54,15 +55,20 @@ def make_tag_specimen(recipe: TagRecipe) -> Specimen[Tagger, Encoding]:
     every_tag = _sentence(words_of(WORDS, data)[:1] * len(labels), labels, data, generator)
     vectors = made_up_vectors(recipe, generator)
     extractors = build_extractors(recipe, lambda data: made_up_lists(data, sentences))
-    encoding, _ = fit_encoding(recipe, [*sentences[:-1], every_tag], scheme, vectors, extractors)
+    saved = made_up_bilm(recipe)
+    counted = [*sentences[:-1], every_tag]
+    encoding, _ = fit_encoding(recipe, counted, scheme, vectors, extractors, bilm=saved)
     sets = TagSets(encoding.labels)
     doubtful = _forgetful(sentences, generator) if data.partial else ()
     known_in_part = PartialStream(doubtful, scheme=scheme, target=scheme, sets=sets, rules=rules)
     corpus = encoding.encode(chain(sentences, known_in_part), tag_ids=sets.ids)
     pretrained = vectors.table_for(encoding.words, generator) if vectors else None
     options = sets.table() if data.partial else None
+    bilm = saved.bilm if saved else None
     return Specimen(
-        model=disturbed(recipe.train.seed, lambda: build(recipe.model, encoding, pretrained, options)),
+        model=disturbed(
+            recipe.train.seed, lambda: build(recipe.model, encoding, pretrained, options, bilm=bilm)
+        ),
         batch=to_tensors(collate(corpus, np.arange(len(corpus))), torch.device("cpu")),
         loss=cost(recipe.train, examples=len(corpus)),
         encoding=encoding,

@@ -78,9 +78,9 @@ class TextJob:
         elmo = self.recipe.model.elmo
         return elmo.cache if elmo else None
 
-    def judge(self, model: Classifier, split: Split) -> TextJudge:
+    def judge(self, model: Classifier, split: Split, note: Note | None = None) -> TextJudge:
         """Who scores ``model`` on a split."""
-        return TextJudge(model, self.data.encoding, self._texts(split), folder=self._layers_folder)
+        return TextJudge(model, self.data.encoding, self._texts(split), folder=self._layers_folder, note=note)
 
     def export(self, model: Classifier, folder: Path) -> MaxDifference:
         """Write the classifier as a bundle, proved equal to it, its probabilities calibrated on dev."""

@@ -15,7 +15,7 @@ from gonie.metrics.calibration import fit_temperature
 from gonie.metrics.classes import evaluate_classes
 from gonie.metrics.significance import Tally
 from gonie.models.classifier import Classifier
-from gonie.models.elmo_cache import with_layers
+from gonie.models.elmo_cache import Note, with_layers
 from gonie.models.scorer import to_tensors
 
 BATCH_TOKENS, BATCH_TEXTS = 16_000, 512
@@ -27,13 +27,19 @@ class TextJudge:
     """The score on the dev texts (or any others with labels): accuracy, F1, or F1 of relations."""
 
     def __init__(
-        self, model: Classifier, encoding: TextEncoding, texts: Sequence[Text], *, folder: str | None = None
+        self,
+        model: Classifier,
+        encoding: TextEncoding,
+        texts: Sequence[Text],
+        *,
+        folder: str | None = None,
+        note: Note | None = None,
     ) -> None:
         self._model = model
         self._encoding = encoding
         self._texts = texts
         corpus = encoding.encode(texts)
-        self._corpus = corpus.with_sentences(with_layers(model, corpus.sentences, folder))
+        self._corpus = corpus.with_sentences(with_layers(model, corpus.sentences, folder, note))
         name, _ = self._evaluate(np.zeros((len(texts), len(encoding.labels)), dtype=np.float32))
         self.metric = METRICS.get(name, name)
 

@@ -21,6 +21,7 @@ from gonie.data.texts.marks import mark_words
 from gonie.data.tokenize.morphemes import format_morphemes
 from gonie.data.types import Morpheme, Sentence
 from gonie.data.vectors import Vectors
+from gonie.models.bilm_folder import SavedBilm
 from gonie.models.build_text import build_classifier
 from gonie.models.classifier import Classifier
 from gonie.models.scorer import to_tensors
@@ -31,6 +32,7 @@ from gonie.training.made_up import (
     Specimen,
     cost,
     disturbed,
+    made_up_bilm,
     made_up_lists,
     made_up_vectors,
     small,
@@ -51,13 +53,15 @@ def make_text_specimen(recipe: TextRecipe) -> Specimen[Classifier, TextEncoding]
     labels = named_labels(recipe)
     passages = list(_passages(recipe, labels, generator))
     vectors = made_up_vectors(recipe, generator)
-    encoding = _fitted(recipe, labels, passages[:-1], vectors)
+    saved = made_up_bilm(recipe)
+    encoding = _fitted(recipe, labels, passages[:-1], vectors, saved)
     corpus = encoding.encode_passages(passages)
     pretrained = vectors.table_for(encoding.words.words, generator) if vectors else None
     counts = Counter(chain.from_iterable(passage.labels for passage in passages))
+    bilm = saved.bilm if saved else None
     return Specimen(
         model=disturbed(
-            recipe.train.seed, lambda: build_classifier(recipe.model, encoding, pretrained, counts)
+            recipe.train.seed, lambda: build_classifier(recipe.model, encoding, pretrained, counts, bilm=bilm)
         ),
         batch=to_tensors(corpus.batch(np.arange(len(corpus))), torch.device("cpu")),
         loss=cost(recipe.train, examples=len(corpus)),
@@ -75,12 +79,16 @@ def named_labels(recipe: TextRecipe) -> tuple[str, ...]:
 
 
 def _fitted(
-    recipe: TextRecipe, labels: Sequence[str], passages: Sequence[Passage], vectors: Vectors | None
+    recipe: TextRecipe,
+    labels: Sequence[str],
+    passages: Sequence[Passage],
+    vectors: Vectors | None,
+    bilm: SavedBilm | None,
 ) -> TextEncoding:
     """The encoding that the passages ask for, had they been the training texts."""
     sentences = [sentence for passage in passages for sentence in passage.sentences]
     extractors = build_extractors(recipe, lambda data: made_up_lists(data, sentences))
-    words, _ = fit_encoding(recipe, sentences, PLAIN, vectors, extractors)
+    words, _ = fit_encoding(recipe, sentences, PLAIN, vectors, extractors, bilm=bilm)
     bag = recipe.model.bag
     return TextEncoding(
         passages=passages_of(recipe),

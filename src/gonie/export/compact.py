@@ -1,0 +1,55 @@
+"""Weights in fewer bytes than float32, where not one bit of theirs is lost: a bundle is to be small.
+
+A language model is often kept in half precision or as bytes with a scale for each row, and frozen: its
+float32 weights are then those numbers still. ONNX Runtime makes them float32 once, when it loads the graph.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import TensorProto
+from torch import Tensor
+
+from gonie.export.graph import Graph
+
+Floats = NDArray[np.float32]
+LARGEST, SMALLEST = 127, 64
+"""The largest byte of a row is between these, unless its scale was too small for half precision."""
+
+
+def compact(graph: Graph, weight: Tensor) -> str:
+    """A constant equal to ``weight`` (R, …) as float32, kept as small as it can be."""
+    array = weight.detach().float().cpu().numpy()
+    if array.ndim == 2 and (found := _as_bytes(array)) is not None:
+        bytes, scales = (graph.add("Cast", graph.weight(part), to=TensorProto.FLOAT) for part in found)
+        return graph.add("Mul", bytes, scales)
+    half = _halves(array)
+    if np.array_equal(half, array):
+        return graph.add("Cast", graph.weight(half), to=TensorProto.FLOAT)
+    return graph.weight(array)
+
+
+def _as_bytes(array: Floats) -> tuple[NDArray[np.int8], NDArray[np.float16]] | None:
+    """Whole numbers (R, D) and a scale in half precision for each row (R, 1), if they give ``array``.
+
+    The scale is not known, but the largest number of a row is the scale times a byte that is near 127.
+    """
+    peaks = np.abs(array).max(1, keepdims=True, initial=0.0)  # (R, 1)
+    scales = np.ones(peaks.shape, dtype=np.float16)
+    bytes = np.zeros(array.shape, dtype=np.int8)
+    open_ = np.flatnonzero(peaks)  # rows that are not all 0
+    for largest in range(LARGEST, SMALLEST - 1, -1):
+        if not len(open_):
+            return bytes, scales
+        rows, scale = array[open_], _halves(peaks[open_] / np.float32(largest))
+        whole = np.rint(rows / np.maximum(scale, np.finfo(np.float16).smallest_subnormal))
+        fits = (whole * scale == rows).all(1)
+        bytes[open_[fits]], scales[open_[fits]] = whole[fits], scale[fits]
+        open_ = open_[~fits]
+    return None
+
+
+def _halves(array: Floats) -> NDArray[np.float16]:
+    with np.errstate(over="ignore", under="ignore"):
+        return array.astype(np.float16)

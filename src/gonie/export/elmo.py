@@ -1,0 +1,43 @@
+"""Vectors in context as a piece of graph: the layers of a language model, mixed as the task has learned."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gonie.errors import GonieError
+from gonie.export.bilm import bilm_layers
+from gonie.export.graph import Graph
+from gonie.export.spelled_words import spelled_words
+from gonie.nn.embeddings.elmo import MARKS, ElmoEmbedding
+from gonie.nn.embeddings.scalar_mix import ScalarMix
+
+END = 2**63 - 1  # of an axis, however long it is
+
+
+def elmo(graph: Graph, part: ElmoEmbedding) -> str:
+    """[mix1(layers); mix2(layers); …] of the tokens: (B, T, 2P · mixes)."""
+    if not graph.longest:
+        raise GonieError(
+            "expected an encoding that spells words for the model's biLM, got one without. "
+            "Export the model with the encoding it was trained with."
+        )
+    chars = graph.add("Slice", graph.input("bytes"), graph.weight([MARKS]), graph.weight([END]))  # (U, C)
+    words = spelled_words(graph, part.bilm.words, chars)  # (U, P)
+    forms = graph.add("Transpose", graph.input("forms"), perm=[1, 0])  # (T, B)
+    x = graph.add("Gather", words, forms, axis=0)  # (T, B, P)
+    layers = bilm_layers(graph, part.bilm, x, graph.input("lengths"))  # (T, B, 2P) each
+    mixed = [_mix(graph, mix, layers, part.bilm.width) for mix in part.mixes]  # type: ignore[arg-type]
+    vectors = graph.add("Concat", *mixed, axis=2)
+    return graph.add("Transpose", vectors, perm=[1, 0, 2])
+
+
+def _mix(graph: Graph, part: ScalarMix, layers: list[str], width: int) -> str:
+    """γ Σ_k softmax(w)_k h[k], each token's vectors normalised before if the mix says so: (T, B, 2P)."""
+    if part.normalize:
+        ones = graph.weight(np.ones(width, dtype=np.float32))
+        layers = [graph.add("LayerNormalization", layer, ones) for layer in layers]
+    shares = part.scale * part.shares()  # (L,)
+    return graph.add(
+        "Sum",
+        *(graph.add("Mul", layer, graph.weight(share)) for layer, share in zip(layers, shares, strict=True)),
+    )

@@ -1,0 +1,21 @@
+"""A recurrence that ONNX has no operator for: one piece of graph, run at each step of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from gonie.export.graph import Graph
+
+Step = Callable[[Graph, str, Sequence[str]], tuple[Sequence[str], str]]
+"""Writes a step: from the graph to write it in, x[t] and the states before to those after and the result."""
+
+
+def scan(graph: Graph, x: str, states: Sequence[str], step: Step) -> str:
+    """What ``step`` gives at each time of ``x`` (T, B, D), the first from ``states``: (T, B, …)."""
+    inner = graph.inner()
+    before = [f"{state}_before_{x}" for state in states]
+    now = f"{x}_now"
+    after, result = step(inner, now, before)
+    body = inner.body([*before, now], [*after, result])
+    *_, found = graph.several("Scan", *states, x, results=len(states) + 1, body=body, num_scan_inputs=1)
+    return found

@@ -1,0 +1,117 @@
+"""Vectors in context as an embedding: whose weights move, and where the layers come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from gonie.models.bilm_config import BilmConfig
+from gonie.models.build_bilm import build_bilm
+from gonie.nn import ElmoEmbedding, ScalarMix
+
+Batch = dict[str, Tensor]
+LENGTHS = [5, 1, 3]
+SHAPE = BilmConfig(byte_width=3, filters=[(1, 4), (3, 4)], width=3, hidden=5, dropout=0.5)
+
+
+@pytest.fixture
+def batch(make_batch: Callable[..., Batch]) -> Batch:
+    return make_batch(LENGTHS)
+
+
+@pytest.fixture
+def elmo(scramble: Callable[[nn.Module], nn.Module]) -> Callable[..., ElmoEmbedding]:
+    """Makes an embedding over a language model whose layers are far from each other."""
+
+    def make(
+        mixes: int = 1, *, tuned: bool = False, dropout: float = 0.0, penalty: float = 0.0
+    ) -> ElmoEmbedding:
+        bilm = build_bilm(SHAPE)
+        scramble(bilm)
+        parts = [ScalarMix(layers=bilm.layers) for _ in range(mixes)]
+        return ElmoEmbedding(bilm=bilm, mixes=parts, tuned=tuned, dropout=dropout, penalty=penalty)
+
+    return make
+
+
+def kept(part: ElmoEmbedding, batch: Batch) -> Batch:
+    """The batch with the layers that the language model gives, as they are kept, and without its bytes."""
+    with torch.no_grad():
+        layers = part.bilm.eval()(batch["bytes"], batch["forms"] + 2, batch["mask"])  # (L, B, T, 2P)
+    return {"mask": batch["mask"], "elmo": layers.permute(1, 2, 0, 3).half()}
+
+
+@torch.no_grad()
+def test_it_is_each_mix_of_the_layers_side_by_side(elmo: Callable[..., ElmoEmbedding], batch: Batch) -> None:
+    part = elmo(2).eval()
+    one, other = part.mixes
+    one.weights.copy_(torch.tensor([9.0, 0.0, 0.0]))  # type: ignore[operator,union-attr]
+    other.weights.copy_(torch.tensor([0.0, 0.0, 9.0]))  # type: ignore[operator,union-attr]
+    layers = part.bilm(batch["bytes"], batch["forms"] + 2, batch["mask"])
+    wanted = torch.cat([one(layers), other(layers)], dim=2)
+    assert part.width == wanted.shape[2] == 2 * part.bilm.width
+    torch.testing.assert_close(part(batch), wanted)
+    assert not torch.allclose(*part(batch).chunk(2, dim=2), atol=0.1)
+
+
+@torch.no_grad()
+def test_layers_that_come_with_the_batch_are_those_it_would_compute(
+    elmo: Callable[..., ElmoEmbedding], batch: Batch
+) -> None:
+    part = elmo().eval()
+    mask = batch["mask"]
+    torch.testing.assert_close(part(kept(part, batch))[mask], part(batch)[mask], atol=2e-3, rtol=2e-3)
+
+
+@pytest.mark.parametrize("given", [False, True], ids=["computed", "with the batch"])
+def test_without_tuning_no_gradient_reaches_the_language_model_and_it_drops_nothing(
+    elmo: Callable[..., ElmoEmbedding], batch: Batch, given: bool
+) -> None:
+    part = elmo().train()
+    assert part.training
+    assert not part.bilm.training
+    used = kept(part, batch) if given else batch
+    vectors = part(used)
+    assert torch.equal(vectors, part(used)), "twice the same: nothing is dropped"
+    vectors[batch["mask"]].square().sum().backward()
+    assert all(weight.grad is None for weight in part.bilm.parameters())
+    assert all(weight.grad is not None and weight.grad.any() for weight in part.mixes.parameters())
+
+
+def test_with_tuning_gradients_reach_it_and_it_drops(
+    elmo: Callable[..., ElmoEmbedding], batch: Batch
+) -> None:
+    part = elmo(tuned=True).train()
+    assert part.bilm.training
+    assert not torch.equal(part(batch), part(batch))
+    part.eval()
+    assert torch.equal(part(batch), part(batch))
+    part(batch)[batch["mask"]].square().sum().backward()
+    assert all(weight.grad is not None and weight.grad.any() for weight in part.bilm.parameters())
+
+
+def test_the_mixed_vectors_are_dropped_in_training_alone(
+    elmo: Callable[..., ElmoEmbedding], batch: Batch
+) -> None:
+    part = elmo(dropout=0.5)
+    zeros = part.train()(batch)[batch["mask"]].eq(0.0).float().mean()
+    assert 0.2 < zeros < 0.8
+    assert not part.eval()(batch)[batch["mask"]].eq(0.0).any()
+
+
+def test_the_penalty_is_on_the_weights_of_the_mixes_alone(elmo: Callable[..., ElmoEmbedding]) -> None:
+    part = elmo(2, penalty=0.1)
+    assert part.penalty() == 0.0, "the plain mean costs nothing"
+    with torch.no_grad():
+        part.mixes[0].weights.copy_(torch.tensor([1.0, 2.0, 0.0]))  # type: ignore[operator,union-attr]
+        part.mixes[1].weights.copy_(torch.tensor([0.0, -3.0, 0.0]))  # type: ignore[operator,union-attr]
+        part.mixes[1].scale.fill_(50.0)  # type: ignore[operator,union-attr]
+    torch.testing.assert_close(part.penalty(), torch.tensor(0.1 * (1 + 4 + 9)))
+    part.penalty().backward()
+    assert [name for name, weight in part.named_parameters() if weight.grad is not None] == [
+        "mixes.0.weights",
+        "mixes.1.weights",
+    ]

@@ -1,0 +1,244 @@
+"""Training over a language model's vectors: the same run however they come, and however often it stops."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from gonie import load
+from gonie.errors import ResumeError
+from gonie.models.bilm_folder import load_bilm, save_bilm
+from gonie.models.build import find_elmo
+from gonie.models.checkpoint import read_tensors
+from gonie.models.recipe import load_recipe
+from gonie.models.scorer import to_tensors
+from gonie.models.trained import load_trained
+from gonie.nn import Passing
+from gonie.runtime.classifier import TextClassifier
+from gonie.runtime.predictor import Predictor
+from gonie.training.run import Display, resume_run, start_run
+
+SHORT = ("train.epochs=3", "model.encoder.hidden=6", "train.average=0.9")
+ELMO = "embedding.parts.1."
+
+
+class Quiet:
+    """A display that keeps notes; told to, it fails after so many steps, as a crash would."""
+
+    def __init__(self, steps: int = -1) -> None:
+        self.notes: list[str] = []
+        self._left = steps
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def step(self, step: object) -> None:
+        self._left -= 1
+        if not self._left:
+            raise Crash
+
+    def __getattr__(self, name: str) -> Callable[[object], None]:
+        return lambda told: None
+
+
+class Crash(BaseException):
+    """What no part of training expects."""
+
+
+def trained(toy: Path, bilm: Path, out: Path, *changes: str, display: Any = None) -> Path:
+    """The folder of a run of the toy's recipe over a language model."""
+    (recipe,) = toy.glob("*.toml")
+    loaded = load_recipe(recipe, [f"model.elmo.bilm={bilm}", *SHORT, *changes])
+    watcher: Display = display or Quiet()
+    assert start_run(loaded, out, watcher) is not None
+    return out
+
+
+def best(run: Path) -> dict[str, Tensor]:
+    return read_tensors(run / "best.safetensors")[0]
+
+
+def history(run: Path) -> list[dict[str, Any]]:
+    lines = (run / "metrics.jsonl").read_text("utf-8").splitlines()
+    return [{k: v for k, v in json.loads(line).items() if "seconds" not in k} for line in lines]
+
+
+def same(one: Path, other: Path) -> bool:
+    """Are two runs the same, bit for bit?"""
+    first, second = best(one), best(other)
+    assert history(one) == history(other)
+    return all(torch.equal(first[name], second[name]) for name in first.keys() | second.keys())
+
+
+@pytest.fixture(scope="module")
+def run(toy: Path, toy_bilm: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that keeps no vectors."""
+    return trained(toy, toy_bilm, tmp_path_factory.mktemp("plain") / "run", "model.elmo.at=both")
+
+
+@pytest.fixture
+def bilm(toy_bilm: Path, tmp_path: Path) -> Path:
+    """A copy of the language model, to be changed or taken away."""
+    return Path(shutil.copytree(toy_bilm / "bilm", tmp_path / "bilm"))
+
+
+def test_the_language_model_stays_as_it_is_and_the_mixes_learn(run: Path, toy_bilm: Path) -> None:
+    weights = best(run)
+    for name, weight in load_bilm(toy_bilm).bilm.state_dict().items():
+        assert torch.equal(weights[f"{ELMO}bilm.{name}"], weight), name
+    for mix in range(2):
+        assert weights[f"{ELMO}mixes.{mix}.weights"].any()
+        assert weights[f"{ELMO}mixes.{mix}.scale"] != 1.0
+    assert history(run)[-1]["score"] > 0.5
+    kept, _ = read_tensors(run / "last.safetensors")
+    assert not any("bilm" in name for name in kept), "a checkpoint has what moves, and that is small"
+
+
+def test_kept_vectors_change_nothing(run: Path, toy: Path, toy_bilm: Path, tmp_path: Path) -> None:
+    """Neither when they are computed, nor when they are found."""
+    changes = ("model.elmo.at=both", f"model.elmo.cache={tmp_path}/kept")
+    first = trained(toy, toy_bilm, tmp_path / "first", *changes)
+    written = {path: path.stat().st_mtime_ns for path in (tmp_path / "kept").iterdir()}
+    assert len(written) == 2, "of train and of dev"
+    again = trained(toy, toy_bilm, tmp_path / "again", *changes)
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "kept").iterdir()} == written
+    assert same(run, first)
+    assert same(run, again)
+
+
+@pytest.mark.parametrize("tuned", [False, True])
+def test_a_run_that_crashed_goes_on_as_if_it_had_not(
+    toy: Path, toy_bilm: Path, tmp_path: Path, tuned: bool
+) -> None:
+    changes = ("train.checkpoint_seconds=1e-9", f"model.elmo.tuned={str(tuned).lower()}")
+    whole = trained(toy, toy_bilm, tmp_path / "whole", *changes)
+    for steps in (1, 14, 25):
+        out = tmp_path / f"after-{steps}"
+        with pytest.raises(Crash):
+            trained(toy, toy_bilm, out, *changes, display=Quiet(steps))
+        assert resume_run(out, Quiet()) is not None
+        assert same(out, whole)
+
+
+def test_a_run_is_not_resumed_over_another_language_model(toy: Path, bilm: Path, tmp_path: Path) -> None:
+    with pytest.raises(Crash):
+        trained(toy, bilm, tmp_path / "run", "train.checkpoint_seconds=1e-9", display=Quiet(5))
+    saved = load_bilm(bilm)
+    with torch.no_grad():
+        saved.bilm.words.projection.bias += 0.1
+    save_bilm(bilm, saved)
+    with pytest.raises(ResumeError, match="the recipe or its data files changed"):
+        resume_run(tmp_path / "run", Quiet())
+
+
+@pytest.mark.parametrize("at", ["input", "output"])
+def test_it_is_used_where_the_recipe_says(toy: Path, toy_bilm: Path, tmp_path: Path, at: str) -> None:
+    found = load_trained(trained(toy, toy_bilm, tmp_path / "run", f"model.elmo.at={at}", "train.epochs=1"))
+    elmo = find_elmo(found.model)
+    assert elmo is not None
+    assert len(elmo.mixes) == 1
+    assert isinstance(found.model.encoder, Passing) == (at == "output")
+
+
+def test_a_tuned_language_model_learns_too(toy: Path, toy_bilm: Path, tmp_path: Path) -> None:
+    changes = ("model.elmo.tuned=true", f"model.elmo.cache={tmp_path}/kept")
+    out = trained(toy, toy_bilm, tmp_path / "run", *changes)
+    weights = best(out)
+    before = load_bilm(toy_bilm).bilm.state_dict()
+    still = [name for name in before if torch.equal(weights[f"{ELMO}bilm.{name}"], before[name])]
+    assert still == []
+    assert not (tmp_path / "kept").exists(), "its vectors change with every step"
+
+
+# --- afterwards ------------------------------------------------------------------------------------------
+
+
+def test_a_tagger_comes_back_when_the_language_model_is_gone(toy: Path, bilm: Path, tmp_path: Path) -> None:
+    out = trained(toy, bilm, tmp_path / "run", "model.elmo.at=both", "model.elmo.normalize=true")
+    shutil.rmtree(bilm)
+    found, tagger = load_trained(out), load(out)
+    assert isinstance(tagger, Predictor)
+    sentences = tagger.tokenizer("Anna Kim lives in Seoul . Unheard of !")
+    batch = to_tensors(found.encoding.encode(sentences).batch(np.arange(len(sentences))), torch.device("cpu"))
+    with torch.no_grad():
+        scores = found.model(batch)
+    for row, wanted in enumerate(tagger.emissions(sentences)):
+        np.testing.assert_allclose(scores[row, : len(wanted)], wanted, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [("model.elmo.at=both",), ("model.sentences.encoder.hidden=4", "model.elmo.at=output")],
+    ids=["one level", "two levels"],
+)
+def test_classifiers_learn_over_it_too(
+    text_toy: Path, toy_bilm: Path, tmp_path: Path, levels: tuple[str, ...]
+) -> None:
+    kept = f"model.elmo.cache={tmp_path}/kept"
+    plain = trained(text_toy, toy_bilm, tmp_path / "plain", *levels)
+    assert same(trained(text_toy, toy_bilm, tmp_path / "kept-run", *levels, kept), plain)
+    found, classifier = load_trained(plain), load(plain)
+    assert isinstance(classifier, TextClassifier)
+    passages = [classifier.passage(text) for text in ("The plot is dull. The cast is fine.", "  ", "Oh.")]
+    corpus = found.encoding.encode_passages(passages)
+    with torch.no_grad():
+        scores = found.model(to_tensors(corpus.batch(np.arange(3)), torch.device("cpu")))
+    readings = classifier.read(passages)
+    np.testing.assert_allclose(scores, [reading.scores for reading in readings], atol=1e-4)
+    weights, before = best(plain), load_bilm(toy_bilm).bilm.state_dict()
+    assert all(torch.equal(weights[f"{ELMO}bilm.{name}"], before[name]) for name in before)
+
+
+# --- told and refused ------------------------------------------------------------------------------------
+
+
+def test_a_language_model_of_another_language_is_told_of(toy: Path, bilm: Path, tmp_path: Path) -> None:
+    display = Quiet()
+    index = bilm / "bilm.json"
+    index.write_text(index.read_text("utf-8").replace('"language": "en"', '"language": "ko"'), "utf-8")
+    trained(toy, bilm, tmp_path / "run", "train.epochs=1", display=display)
+    assert any("a language model of ko/word, while the recipe's text is en/word" in n for n in display.notes)
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (shutil.rmtree, ("expected a language model", "gonie pretrain")),
+        (lambda folder: (folder / "bilm.json").write_text("{"), ("bilm.json", "expected a language model")),
+        (lambda folder: (folder / "weights.safetensors").unlink(), ("weights.safetensors",)),
+        (
+            lambda folder: (folder / "weights.safetensors").write_bytes(
+                (folder / "weights.safetensors").read_bytes()[:-7]
+            ),
+            ("weights.safetensors", "expected a file of weights"),
+        ),
+    ],
+    ids=["missing", "index", "no weights", "short weights"],
+)
+def test_a_missing_or_damaged_language_model_is_one_sentence(
+    gonie: Callable[..., Any],
+    toy: Path,
+    bilm: Path,
+    damage: Callable[[Path], object],
+    words: tuple[str, ...],
+) -> None:
+    damage(bilm)
+    out = bilm.parent / "run"
+    done = gonie("train", toy / "toy.toml", "--set", f"model.elmo.bilm={bilm}", "--out", out)
+    assert done.refused(str(bilm), *words)
+    assert not out.exists()
+
+
+def test_a_taggers_own_run_is_no_language_model(
+    gonie: Callable[..., Any], toy: Path, run: Path, tmp_path: Path
+) -> None:
+    done = gonie("train", toy / "toy.toml", "--set", f"model.elmo.bilm={run}", "--out", tmp_path / "run")
+    assert done.refused(str(run))
