@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 import torch
 
+from gonie.data.byte_spelling import begin_row, end_row, spell_bytes
+
 Batch = dict[str, np.ndarray]
 
-WORDS, CHARS, FEATURES = 12, 9, 7
+WORDS, CHARS, FEATURES, LONGEST = 12, 9, 7, 9
 
 
 def random_batch(lengths: Sequence[int], seed: int = 0, most: int = 3) -> Batch:
@@ -30,12 +32,20 @@ def random_batch(lengths: Sequence[int], seed: int = 0, most: int = 3) -> Batch:
         "forms": np.where(mask, random.integers(0, U, (B, T)), 0),
         "chars": np.where(np.arange(chars.shape[1]) < char_lengths[:, None], chars, 0),
         "char_lengths": char_lengths,
+        "bytes": random_bytes(U, random),
     }
     for group in ("spelling", "context"):
         counts = np.where(mask, random.integers(0, most + 1, (B, T)), 0).ravel()
         batch[f"{group}.offsets"] = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         batch[f"{group}.ids"] = random.integers(0, FEATURES, counts.sum())
     return batch
+
+
+def random_bytes(number: int, random: np.random.Generator) -> np.ndarray:
+    """The marks, and so many words of any bytes, some longer than a language model sees."""
+    words = [random.bytes(int(length)) for length in random.integers(1, LONGEST + 3, number)]
+    marks = [begin_row(LONGEST), end_row(LONGEST)]
+    return np.concatenate([marks, spell_bytes(words, longest=LONGEST)]).astype(np.int64)
 
 
 def one_row(batch: Batch, row: int) -> Batch:
@@ -50,6 +60,7 @@ def one_row(batch: Batch, row: int) -> Batch:
         "forms": local[None].astype(np.int64),
         "chars": batch["chars"][forms, :widest],
         "char_lengths": batch["char_lengths"][forms],
+        "bytes": batch["bytes"][[0, 1, *(forms + 2)]],
     }
     for group in ("spelling", "context"):
         offsets = batch[f"{group}.offsets"][row * T : row * T + n + 1]
@@ -94,6 +105,42 @@ def one_text(batch: Batch, row: int) -> Batch:
 
 def tensors(batch: Batch) -> dict[str, torch.Tensor]:
     return {name: torch.from_numpy(array) for name, array in batch.items()}
+
+
+def random_elmo(
+    *, layers: int = 2, skip: bool = True, clip: float = 0.0, mixes: Sequence[bool] = (False,)
+) -> Any:
+    """Vectors in context of width 12 a mix, by a small language model; ``mixes`` says which normalise."""
+    from gonie.models.bilm_config import BilmConfig
+    from gonie.models.build_bilm import build_bilm
+    from gonie.nn.embeddings.elmo import ElmoEmbedding
+    from gonie.nn.embeddings.scalar_mix import ScalarMix
+
+    shape = BilmConfig(
+        byte_width=4,
+        longest=LONGEST,
+        filters=[(1, 3), (2, 4), (5, 6)],
+        highways=2,
+        width=6,
+        hidden=10,
+        layers=layers,
+        skip=skip,
+        dropout=0.5,
+        cell_clip=clip,
+        state_clip=clip,
+    )
+    return ElmoEmbedding(
+        bilm=build_bilm(shape),
+        mixes=[ScalarMix(layers=1 + layers, normalize=normalize) for normalize in mixes],
+        tuned=False,
+        dropout=0.5,
+        penalty=0.0,
+    )
+
+
+@pytest.fixture
+def elmo() -> Callable[..., Any]:
+    return random_elmo
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
 """The two directions of a language model as a piece of graph: each layer is a loop over time.
 
-ONNX's LSTM has no projection, and with the projection multiplied into its weights it has four times the work
-or more. So a step is written out, its four gates a product each of [x; h]: no gate has to be cut from a
-larger array, and nothing is kept for all steps but the states.
+ONNX's LSTM has no projection, and with the projection multiplied into its weights it has twice the work or
+more. So a step is written out, its gates a product each: no gate has to be cut from a larger array, and
+nothing is kept for all steps but the states.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from onnx import TensorProto
 
 from gonie.data.byte_spelling import begin_row, end_row
 from gonie.export.compact import compact
@@ -21,6 +22,8 @@ from gonie.export.scan import Step, scan
 from gonie.models.scorer import inferring
 from gonie.nn.bilm import BiLM, Carried, CarriedBoth, ClippedLSTM, Direction, ProjectedLSTM
 
+Gates = Callable[[Graph, str, str], list[str]]
+"""Writes what the four gates of a step see, (B, H) each, of its input x[t] and the states h before."""
 GATES = ("Sigmoid", "Sigmoid", "Tanh", "Sigmoid")  # i, f, cell, o
 
 
@@ -31,12 +34,15 @@ class Bounds(NamedTuple):
     state: float | None = None
 
 
-def bilm_layers(graph: Graph, part: BiLM, x: str, lengths: str) -> list[str]:
-    """Every layer (T, B, 2P) over words ``x`` (T, B, P): these twice, then [onward; backward] of each."""
+def bilm_layers(graph: Graph, part: BiLM, words: str, forms: str, lengths: str) -> list[str]:
+    """Every layer (T, B, 2P): the tokens' own vectors twice, then [onward; backward] of each.
+
+    ``words`` (U, P) are the vectors of distinct words, ``forms`` (T, B) says which one each token is.
+    """
     begun = after_marks(part, graph.longest)
-    turned = _reversed(graph, x, lengths)
-    onward = _direction(graph, part.ahead, x, begun.ahead)
-    backward = _direction(graph, part.back, turned, begun.back)
+    onward = _direction(graph, part.ahead, words, forms, begun.ahead)
+    backward = _direction(graph, part.back, words, _reversed(graph, forms, lengths), begun.back)
+    x = graph.add("Gather", words, forms, axis=0)  # (T, B, P)
     found = zip(onward, backward, strict=True)
     return [
         graph.add("Concat", x, x, axis=2),
@@ -62,18 +68,31 @@ def _reversed(graph: Graph, x: str, lengths: str) -> str:
     return graph.add("ReverseSequence", x, lengths, time_axis=0, batch_axis=1)
 
 
-def _direction(graph: Graph, part: Direction, x: str, begun: Sequence[Carried]) -> list[str]:
-    """Each layer's states (T, B, P) over ``x`` (T, B, P), in the order in which it is read."""
+def _direction(
+    graph: Graph, part: Direction, words: str, forms: str, begun: Sequence[Carried]
+) -> list[str]:
+    """Each layer's states (T, B, P) over the words of ``forms`` (T, B), in the order in which it is read."""
     found: list[str] = []
     for layer, carried in zip(part.layers, begun, strict=True):
-        y = _layer(graph, layer, x, carried)
-        x = graph.add("Add", y, x) if part.skip and found else y
+        if not found:
+            x = _layer(graph, layer, forms, _of_words(graph, layer, words), carried, kind=TensorProto.INT64)
+        else:
+            y = _layer(graph, layer, x, _of_states(graph, layer), carried)
+            x = graph.add("Add", y, x) if part.skip else y
         found.append(x)
     return found
 
 
-def _layer(graph: Graph, part: ProjectedLSTM, x: str, carried: Carried) -> str:
-    """The states (T, B, P) of one layer."""
+def _layer(
+    graph: Graph,
+    part: ProjectedLSTM,
+    x: str,
+    gates: Gates,
+    carried: Carried,
+    *,
+    kind: int = TensorProto.FLOAT,
+) -> str:
+    """The states (T, B, P) of one layer over ``x`` (T, B, …)."""
     rows = graph.add("Shape", x, start=1, end=2)  # [B]
     states = [
         graph.add(
@@ -81,30 +100,55 @@ def _layer(graph: Graph, part: ProjectedLSTM, x: str, carried: Carried) -> str:
         )
         for state in carried
     ]
-    return scan(graph, x, states, _step(graph, part))
+    return scan(graph, x, states, _step(graph, part, gates), kind=kind)
 
 
-def _step(graph: Graph, part: ProjectedLSTM) -> Step:
-    """c = σ(f) ∘ c + σ(i) ∘ tanh(g);  h = R (σ(o) ∘ tanh(c)), both within their bounds."""
-    gates = [
-        (
-            kind,
-            graph.add("Concat", compact(graph, from_input), compact(graph, from_state), axis=1),  # (H, 2P)
-            compact(graph, bias),
-        )
-        for kind, from_input, from_state, bias in zip(
-            GATES, part.input_weight.chunk(4), part.state_weight.chunk(4), part.bias.chunk(4), strict=True
+def _of_words(graph: Graph, part: ProjectedLSTM, words: str) -> Gates:
+    """Gates over words: what a word adds to them is a row of a table, made once for each distinct word."""
+    tables = [
+        graph.add("Gemm", words, compact(graph, weight), compact(graph, bias), transB=1)  # (U, H)
+        for weight, bias in zip(part.input_weight.chunk(4), part.bias.chunk(4), strict=True)
+    ]
+    weights = [compact(graph, weight) for weight in part.state_weight.chunk(4)]  # (H, P) each
+
+    def gates(inner: Graph, form: str, h: str) -> list[str]:
+        return [
+            inner.add("Gemm", h, weight, inner.add("Gather", table, form, axis=0), transB=1)
+            for weight, table in zip(weights, tables, strict=True)
+        ]
+
+    return gates
+
+
+def _of_states(graph: Graph, part: ProjectedLSTM) -> Gates:
+    """Gates over the states of the layer below: one product each of [x; h]."""
+    weights = [
+        graph.add("Concat", compact(graph, from_input), compact(graph, from_state), axis=1)  # (H, 2P)
+        for from_input, from_state in zip(
+            part.input_weight.chunk(4), part.state_weight.chunk(4), strict=True
         )
     ]
+    biases = [compact(graph, bias) for bias in part.bias.chunk(4)]
+
+    def gates(inner: Graph, x: str, h: str) -> list[str]:
+        seen = inner.add("Concat", x, h, axis=1)  # (B, 2P)
+        return [
+            inner.add("Gemm", seen, weight, bias, transB=1)
+            for weight, bias in zip(weights, biases, strict=True)
+        ]
+
+    return gates
+
+
+def _step(graph: Graph, part: ProjectedLSTM, gates: Gates) -> Step:
+    """c = σ(f) ∘ c + σ(i) ∘ tanh(g);  h = R (σ(o) ∘ tanh(c)), both within their bounds."""
     projection = compact(graph, part.projection)  # (P, H)
     bounds = bounds_of(part)
 
     def step(inner: Graph, x: str, before: Sequence[str]) -> tuple[Sequence[str], str]:
         h, c = before
-        seen = inner.add("Concat", x, h, axis=1)  # (B, 2P)
-        i, f, g, o = (
-            inner.add(kind, inner.add("Gemm", seen, weight, bias, transB=1)) for kind, weight, bias in gates
-        )  # (B, H) each
+        opened = zip(GATES, gates(inner, x, h), strict=True)
+        i, f, g, o = (inner.add(kind, gate) for kind, gate in opened)  # (B, H) each
         c = inner.add("Add", inner.add("Mul", f, c), inner.add("Mul", i, g))
         c = _bounded(inner, c, bounds.cell)
         shown = inner.add("Mul", o, inner.add("Tanh", c))

@@ -24,8 +24,7 @@ def elmo(graph: Graph, part: ElmoEmbedding) -> str:
     chars = graph.add("Slice", graph.input("bytes"), graph.weight([MARKS]), graph.weight([END]))  # (U, C)
     words = spelled_words(graph, part.bilm.words, chars)  # (U, P)
     forms = graph.add("Transpose", graph.input("forms"), perm=[1, 0])  # (T, B)
-    x = graph.add("Gather", words, forms, axis=0)  # (T, B, P)
-    layers = bilm_layers(graph, part.bilm, x, graph.input("lengths"))  # (T, B, 2P) each
+    layers = bilm_layers(graph, part.bilm, words, forms, graph.input("lengths"))  # (T, B, 2P) each
     mixed = [_mix(graph, mix, layers, part.bilm.width) for mix in part.mixes]  # type: ignore[arg-type]
     vectors = graph.add("Concat", *mixed, axis=2)
     return graph.add("Transpose", vectors, perm=[1, 0, 2])

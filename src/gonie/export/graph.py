@@ -60,13 +60,11 @@ class Graph:
         inside._weights, inside._numbers = self._weights, self._numbers
         return inside
 
-    def body(self, arguments: Sequence[str], results: Sequence[str]) -> onnx.GraphProto:
-        """An inner graph, done: from float32 values that it is given to float32 values, by their names."""
+    def body(self, arguments: Mapping[str, int], results: Sequence[str]) -> onnx.GraphProto:
+        """An inner graph, done: from values that it is given, by name and type, to others, float32."""
         named = [self.add("Identity", result) for result in results]  # each its own, and made in here
-        given, made = (
-            [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in names]
-            for names in (arguments, named)
-        )
+        given = [helper.make_tensor_value_info(name, kind, None) for name, kind in arguments.items()]
+        made = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in named]
         return helper.make_graph(self._nodes, "body", given, made)
 
     def input(self, name: str) -> str:

@@ -1,0 +1,79 @@
+"""Weights kept small come back to the last bit, or are not kept small."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from onnx import TensorProto, numpy_helper
+from torch import Tensor
+
+from gonie.export.compact import compact
+from gonie.export.graph import Graph, Result
+from gonie.models.storage import Storage, pack, unpack
+
+KINDS = {"int8": TensorProto.INT8, "float16": TensorProto.FLOAT16, "float32": TensorProto.FLOAT}
+
+
+def kept(weight: Tensor) -> tuple[Any, set[int]]:
+    """What ONNX Runtime makes of the constant, and the types in which the graph holds it."""
+    graph = Graph()
+    model = graph.serialize("kept", {"w": Result(compact(graph, weight), tuple(weight.shape))})
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    types = {array.data_type for array in onnx.load_from_string(model).graph.initializer}
+    return session.run(["w"], {})[0], types
+
+
+def stored(weight: Tensor, storage: Storage) -> Tensor:
+    return unpack(pack({"w": weight}, storage))["w"]
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    storage=st.sampled_from(sorted(KINDS)),
+    rows=st.integers(1, 9),
+    columns=st.integers(1, 33),
+    size=st.sampled_from([1e-4, 0.01, 1.0, 300.0]),
+    seed=st.integers(0, 10_000),
+)
+def test_a_weight_is_kept_as_it_was_stored_and_to_the_bit(
+    storage: Storage, rows: int, columns: int, size: float, seed: int
+) -> None:
+    """A frozen biLM in a bundle must be the very model that the tagger was trained on."""
+    drawn = size * torch.randn(rows, columns, generator=torch.Generator().manual_seed(seed))
+    weight = stored(drawn, storage)
+    got, types = kept(weight)
+    assert got.dtype == np.float32
+    np.testing.assert_array_equal(got, weight.numpy())
+    if storage == "int8":
+        assert TensorProto.FLOAT not in types
+
+
+def test_bytes_take_a_quarter() -> None:
+    weight = stored(torch.randn(40, 50), "int8")
+    weight[3] = 0.0
+    graph = Graph()
+    compact(graph, weight)
+    sizes = {a.data_type: numpy_helper.to_array(a).nbytes for a in graph._weights}
+    assert sizes == {TensorProto.INT8: 40 * 50, TensorProto.FLOAT16: 40 * 2}
+
+
+@pytest.mark.parametrize("shape", [(7,), (), (3, 0)])
+def test_a_bias_or_an_empty_matrix_is_kept_too(shape: tuple[int, ...]) -> None:
+    weight = torch.randn(shape).half().float()
+    np.testing.assert_array_equal(kept(weight)[0], weight.numpy())
+
+
+def test_trained_weights_stay_float32() -> None:
+    """Rounding what fine-tuning has learned would ship another model."""
+    weight = torch.randn(8, 8) / 3
+    got, types = kept(weight)
+    assert types == {TensorProto.FLOAT}
+    np.testing.assert_array_equal(got, weight.numpy())
+    np.testing.assert_array_equal(kept(torch.tensor([1e9, 1.0]))[0], [1e9, 1.0])
