@@ -9,7 +9,7 @@ from torch import Tensor
 
 from gonie.export.compact import compact
 from gonie.export.graph import Graph
-from gonie.nn.bilm import Highway, SpelledWords
+from gonie.nn.bilm import SpelledWords
 
 
 def spelled_words(graph: Graph, part: SpelledWords, chars: str) -> str:
@@ -36,7 +36,7 @@ def _largest(graph: Graph, convolution: Any, table: str, chars: str) -> str:
     return graph.add("ReduceMax", by_word, graph.weight([1]), keepdims=0)
 
 
-def _highway(graph: Graph, part: Highway, x: str) -> str:
+def _highway(graph: Graph, part: Any, x: str) -> str:
     """x + g ∘ (relu(W x + b) - x): (U, D) -> (U, D)."""
     changed = graph.add("Relu", _linear(graph, x, part.transform))
     gate = graph.add("Sigmoid", _linear(graph, x, part.gate))
