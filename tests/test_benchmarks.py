@@ -39,3 +39,7 @@ def test_the_sides_that_train_a_classifier_are_one_model() -> None:
 @pytest.mark.parametrize("script", ["tokenising.py", "train_tagger.py"])
 def test_every_script_explains_itself(script: str) -> None:
     assert "--peers" in run(script, "--help")
+
+
+def test_tagging_with_elmo_says_what_it_needs() -> None:
+    assert "a run folder or a bundle" in run("tag_elmo.py", "--help")

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -118,3 +122,32 @@ def test_an_export_that_is_not_proved_is_not_written(
             samples=SENTENCES,
         )
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_bundle_with_elmo_tags_where_there_is_no_torch(
+    tmp_path: Path, encoding: Encoding, model: Tagger, elmo: Any
+) -> None:
+    """The core install has no torch; nothing of the language model may need it."""
+    encoding.longest = 9
+    vectors = elmo()
+    model.embedding = Stack([WordEmbedding(size=len(encoding.words), width=4), vectors])
+    cut = tokenizer(language="en", unit="word")
+    folder = tmp_path / "bundle"
+    difference = export_bundle(model, encoding=encoding, tokenizer=cut, folder=folder, samples=SENTENCES)
+    assert difference.value < 1e-5
+    text = "George and 뉴욕 met. Xyzzy 1999! 🙂"
+    program = (
+        "import sys\n"
+        "sys.modules['torch'] = None  # importing it is an error\n"
+        "import gonie\n"
+        f"print(*gonie.load({str(folder)!r})({text!r}).tags)\n"
+    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUTF8": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=env, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    trained = Predictor(
+        encoding=encoding, tokenizer=cut, scorer=TorchScorer(model), decoder=load(folder).decoder
+    )
+    assert done.stdout.split() == list(trained(text).tags)

@@ -55,9 +55,7 @@ def drawn(model: nn.Module) -> Any:
 def tagger(elmo: Any) -> Tagger:
     """Words beside the first mix; a second one goes past the encoder."""
     passed = elmo.width - WIDTH
-    encoder: Any = Bidirectional(
-        ahead=LSTM(width=6 + WIDTH, hidden=4), back=LSTM(width=6 + WIDTH, hidden=4)
-    )
+    encoder: Any = Bidirectional(ahead=LSTM(width=6 + WIDTH, hidden=4), back=LSTM(width=6 + WIDTH, hidden=4))
     encoder = Passing(encoder=encoder, passed=passed) if passed else encoder
     model = Tagger(
         embedding=Stack([WordEmbedding(size=WORDS, width=6), elmo]),
@@ -81,9 +79,7 @@ def pair(request: pytest.FixtureRequest, elmo: Callable[..., Any]) -> Pair:
 
 @settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lengths=st.lists(st.integers(1, 9), min_size=1, max_size=5), seed=st.integers(0, 10_000))
-def test_onnx_equals_torch_on_ragged_batches(
-    pair: Pair, batches: Any, lengths: list[int], seed: int
-) -> None:
+def test_onnx_equals_torch_on_ragged_batches(pair: Pair, batches: Any, lengths: list[int], seed: int) -> None:
     model, exported = pair
     batch = batches(lengths, seed=seed)
     wanted, got = model.scores(batch), exported.scores(batch)

@@ -31,3 +31,8 @@ def test_the_first_group_comes_before_the_rest_is_read() -> None:
 
     assert next(grouped(endless(), lambda size: size)) == [FIRST]
     assert len(taken) == 1
+
+
+def test_who_waits_for_all_gets_large_groups() -> None:
+    """Small groups mix long and short sentences, and the padding is paid for."""
+    assert list(grouped([FIRST] * 5, lambda size: size, first=MOST)) == [[FIRST] * 5]

@@ -68,9 +68,7 @@ def _reversed(graph: Graph, x: str, lengths: str) -> str:
     return graph.add("ReverseSequence", x, lengths, time_axis=0, batch_axis=1)
 
 
-def _direction(
-    graph: Graph, part: Direction, words: str, forms: str, begun: Sequence[Carried]
-) -> list[str]:
+def _direction(graph: Graph, part: Direction, words: str, forms: str, begun: Sequence[Carried]) -> list[str]:
     """Each layer's states (T, B, P) over the words of ``forms`` (T, B), in the order in which it is read."""
     found: list[str] = []
     for layer, carried in zip(part.layers, begun, strict=True):
@@ -124,9 +122,7 @@ def _of_states(graph: Graph, part: ProjectedLSTM) -> Gates:
     """Gates over the states of the layer below: one product each of [x; h]."""
     weights = [
         graph.add("Concat", compact(graph, from_input), compact(graph, from_state), axis=1)  # (H, 2P)
-        for from_input, from_state in zip(
-            part.input_weight.chunk(4), part.state_weight.chunk(4), strict=True
-        )
+        for from_input, from_state in zip(part.input_weight.chunk(4), part.state_weight.chunk(4), strict=True)
     ]
     biases = [compact(graph, bias) for bias in part.bias.chunk(4)]
 

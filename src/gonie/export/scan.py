@@ -12,9 +12,7 @@ Step = Callable[[Graph, str, Sequence[str]], tuple[Sequence[str], str]]
 """Writes a step: from the graph to write it in, x[t] and the states before to those after and the result."""
 
 
-def scan(
-    graph: Graph, x: str, states: Sequence[str], step: Step, *, kind: int = TensorProto.FLOAT
-) -> str:
+def scan(graph: Graph, x: str, states: Sequence[str], step: Step, *, kind: int = TensorProto.FLOAT) -> str:
     """What ``step`` gives at each time of ``x`` (T, B, …), the first from ``states``: (T, B, …).
 
     ``kind`` is the type of ``x``; states and results are float32.

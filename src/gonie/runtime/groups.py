@@ -10,10 +10,15 @@ FIRST, MOST = 256, 32768  # tokens of a group: few at first, so that answers com
 Item = TypeVar("Item")
 
 
-def grouped(items: Iterable[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
-    """Consecutive items in groups, each twice as large as the last until ``MOST`` tokens by ``size``."""
+def grouped(
+    items: Iterable[Item], size: Callable[[Item], int], *, first: int = FIRST
+) -> Iterator[list[Item]]:
+    """Consecutive items in groups, each twice as large as the last until ``MOST`` tokens by ``size``.
+
+    Whoever waits for all answers anyway takes ``first=MOST``: small groups have few sentences of like length.
+    """
     group: list[Item] = []
-    tokens, limit = 0, FIRST
+    tokens, limit = 0, first
     for item in items:
         group.append(item)
         tokens += size(item)

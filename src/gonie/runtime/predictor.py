@@ -20,7 +20,7 @@ from gonie.data.types import Document, Sentence, Span, Token
 from gonie.errors import InputError
 from gonie.runtime.decoder import Decoder
 from gonie.runtime.decoding import By, Decoding
-from gonie.runtime.groups import grouped
+from gonie.runtime.groups import FIRST, MOST, grouped
 from gonie.runtime.plain_text import checked_text
 from gonie.runtime.scorer import Scorer
 from gonie.runtime.tagging import Labeller, Tagging
@@ -28,7 +28,7 @@ from gonie.runtime.windows import Window, cut_windows
 
 MAX_TOKENS = 1000  # a sentence longer than this is scored in windows
 WINDOW, OVERLAP = 512, 128
-BATCH_TOKENS, BATCH_SENTENCES = 4096, 128
+BATCH_TOKENS, BATCH_SENTENCES = 2048, 64  # more at once is no faster, and has more padding
 MORPHEMES = "morphemes"  # the column in which a tokenizer leaves its analyses
 
 
@@ -104,11 +104,12 @@ class Predictor:
 
     def pipe_sentences(self, sentences: Iterable[Sentence]) -> Iterator[Document]:
         """Tag a stream of sentences that are already cut into words, a document for each; as ``pipe``."""
-        return self._documents((s.surface, [s] if s.words else []) for s in sentences)
+        return self._documents(map(_uncut, sentences))
 
     def tag_tokens(self, sentences: Iterable[Sequence[str]]) -> list[Document]:
         """Tag sentences given as lists of words; the text of each document is its words joined by blanks."""
-        return list(self.pipe_sentences(Sentence(words=_checked_words(words)) for words in sentences))
+        checked = (Sentence(words=_checked_words(words)) for words in sentences)
+        return list(self._documents(map(_uncut, checked), first=MOST))
 
     def tag_sentences(self, sentences: Sequence[Sentence]) -> list[Tagging]:
         """Tag sentences with their columns, as read from a file; tags are in the model's own scheme."""
@@ -134,8 +135,8 @@ class Predictor:
                 found[i] = self._join(sentence, _windows(sentence))[0]
         return found
 
-    def _documents(self, texts: Iterable[Cut]) -> Iterator[Document]:
-        for group in grouped(texts, _size):
+    def _documents(self, texts: Iterable[Cut], *, first: int = FIRST) -> Iterator[Document]:
+        for group in grouped(texts, _size, first=first):
             taggings = iter(self.tag_sentences([s for _, sentences in group for s in sentences]))
             for text, sentences in group:
                 yield _document(text, [(sentence, next(taggings)) for sentence in sentences])
@@ -161,6 +162,11 @@ class Predictor:
         for rows in sorted_batches(corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES):
             batch = collate(corpus, rows)
             yield Scored(rows.tolist(), self.scorer.scores(batch), batch["lengths"])
+
+
+def _uncut(sentence: Sentence) -> Cut:
+    """A sentence as a text of its own; of one without words nothing is left to tag."""
+    return sentence.surface, [sentence] if sentence.words else []
 
 
 def _size(text: Cut) -> int:

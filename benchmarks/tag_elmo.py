@@ -1,0 +1,235 @@
+"""Tokens/s of tagging with ELMo from a bundle, without torch, beside the same tagger without ELMo.
+
+    python benchmarks/tag_elmo.py RUN_WITH RUN_WITHOUT --data en_ewt-ud-test.iob2 --rounds 5
+
+Both are run folders or bundles. The words are given cut; encoding, scoring, decoding and spans all count. The
+sides take turns, each in a process in which torch cannot be imported. A third side multiplies what the
+loops of the language model multiply and does nothing else: what the machine had to give at that moment.
+
+Where the time of the language model goes is printed at the end, from ONNX Runtime's own profile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from sides import Figures, Worker, alternate, medians, serve
+
+ROWS = 64  # sentences that are multiplied at once: a batch of the predictor
+STEPS = 20
+
+
+def read_words(path: Path) -> list[list[str]]:
+    """The words of each sentence of a corpus file."""
+    from gonie.data.formats import ReadOptions, read
+    from gonie.data.report import Report
+
+    return [list(sentence.words) for sentence in read(path, ReadOptions(), Report())]
+
+
+def tagging(run: str, data: Path, threads: int) -> Iterator[Figures]:
+    """Rounds of tagging the whole file, with the processor's seconds of each stage."""
+    sys.modules["torch"] = None  # type: ignore[assignment]
+    from gonie.runtime import predictor
+    from gonie.runtime.load import load_tagger
+
+    started = time.perf_counter()
+    tagger = load_tagger(run, threads=threads)
+    loaded = time.perf_counter() - started
+    sentences = read_words(data)
+    tokens = sum(map(len, sentences))
+    spent: Counter[str] = Counter()
+
+    def timed(name: str, function: Any) -> Any:
+        def call(*arguments: Any, **named: Any) -> Any:
+            began = time.process_time()
+            found = function(*arguments, **named)
+            spent[name] += time.process_time() - began
+            return found
+
+        return call
+
+    tagger.encoding.encode = timed("encode", tagger.encoding.encode)  # type: ignore[method-assign]
+    predictor.collate = timed("collate", predictor.collate)  # type: ignore[attr-defined]
+    tagger.scorer.scores = timed("score", tagger.scorer.scores)  # type: ignore[method-assign]
+    tagger._label = timed("decode", tagger._label)  # type: ignore[assignment]
+    tagger.tag_tokens(sentences)
+    while True:
+        spent.clear()
+        wall, cpu = time.perf_counter(), time.process_time()
+        tagger.tag_tokens(sentences)
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        yield {"speed": tokens / wall, "cpu": cpu, "tokens": tokens, "load": loaded, **spent}
+
+
+def products(run: str, threads: int) -> Iterator[Figures]:
+    """Rounds of one product of a gate's size, in GFLOP/s."""
+    import numpy as np
+    from onnx import TensorProto, helper, numpy_helper
+
+    columns, rows = 512, 1024
+    weight = np.random.default_rng(0).standard_normal((rows, columns)).astype(np.float32)
+    graph = helper.make_graph(
+        [helper.make_node("Gemm", ["x", "w"], ["y"], transB=1)],
+        "product",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["B", columns])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["B", rows])],
+        [numpy_helper.from_array(weight, "w")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    session = _session(model.SerializeToString(), threads)
+    x = np.random.default_rng(1).standard_normal((ROWS, columns)).astype(np.float32)
+    work = products_of(run)
+    while True:
+        began, times = time.perf_counter(), 0
+        while time.perf_counter() - began < 1.0:
+            for _ in range(STEPS):
+                session.run(None, {"x": x})
+            times += STEPS
+        rate = 2 * ROWS * columns * rows * times / (time.perf_counter() - began)
+        yield {"speed": rate / work if work else 0.0, "gflops": rate / 1e9, "work": work}
+
+
+def _session(model: bytes, threads: int, profile: str = "") -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.log_severity_level = 3
+    if profile:
+        options.enable_profiling, options.profile_file_prefix = True, profile
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def graph_of(run: str) -> bytes:
+    """The graph in a run folder or a bundle."""
+    from gonie.runtime.load import find_bundle
+
+    return (find_bundle(Path(run)) / "model.onnx").read_bytes()
+
+
+def products_of(run: str) -> int:
+    """Floating-point operations that the loops of the language model take for a token, in products."""
+    import onnx
+
+    graph = onnx.load_from_string(graph_of(run)).graph
+    sizes = {weight.name: _product(weight.dims) for weight in graph.initializer}
+    join = {"Cast": max, "Mul": max, "Concat": sum}
+    for node in graph.node:
+        if node.op_type in join and all(name in sizes for name in node.input):
+            sizes[node.output[0]] = join[node.op_type](sizes[name] for name in node.input)  # type: ignore[operator]
+    bodies = [
+        a.g for node in graph.node if node.op_type == "Scan" for a in node.attribute if a.name == "body"
+    ]
+    return 2 * sum(sizes[node.input[1]] for body in bodies for node in body.node if node.op_type == "Gemm")
+
+
+def _product(numbers: Any) -> int:
+    total = 1
+    for number in numbers:
+        total *= number
+    return total
+
+
+def shares(run: str, data: Path, threads: int) -> dict[str, float]:
+    """Seconds of the graph's parts over the whole file, by ONNX Runtime's profile."""
+    from gonie.data.batching import sorted_batches
+    from gonie.data.corpus import collate
+    from gonie.data.types import Sentence
+    from gonie.runtime.load import load_tagger
+    from gonie.runtime.predictor import BATCH_SENTENCES, BATCH_TOKENS
+    from gonie.runtime.session import feed
+
+    corpus = load_tagger(run, threads=1).encoding.encode(
+        Sentence(words=tuple(words)) for words in read_words(data)
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        session = _session(graph_of(run), threads, profile=f"{folder}/profile")
+        names = [given.name for given in session.get_inputs()]
+        for rows in sorted_batches(corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES):
+            batch = collate(corpus, rows)
+            session.run(["scores"], {name: feed(batch, name) for name in names})
+        events = json.loads(Path(session.end_profiling()).read_text("utf-8"))
+    return _by_part(events)
+
+
+def _by_part(events: list[Mapping[str, Any]]) -> dict[str, float]:
+    nodes = [e for e in events if e.get("cat") == "Node" and e["name"].endswith("_kernel_time")]
+    loops = [(e["ts"], e["ts"] + e["dur"]) for e in nodes if e["args"]["op_name"] == "Scan"]
+    found: Counter[str] = Counter()
+    for event in nodes:
+        kind, start = event["args"]["op_name"], event["ts"]
+        inside = kind != "Scan" and any(begin <= start < end for begin, end in loops)
+        if inside:
+            found["  products in the loops"] += event["dur"] * (kind in ("Gemm", "FusedGemm"))
+        else:
+            found[PARTS.get(kind, "words' spelling, gate tables, mixes, characters")] += event["dur"]
+    return {name: seconds / 1e6 for name, seconds in found.items()}
+
+
+PARTS = {"Scan": "language model: loops over time", "LSTM": "the tagger's own LSTM"}
+
+
+def report(found: Mapping[str, list[Figures]]) -> None:
+    """The medians of each side, and what is between the language model and the bare products."""
+    middle = {name: medians(figures) for name, figures in found.items()}
+    tokens = middle["with ELMo"]["tokens"]
+    print(f"\n{tokens:,.0f} tokens; medians of {len(found['with ELMo'])} rounds\n")
+    for name in ("with ELMo", "without"):
+        side = middle[name]
+        stages = ", ".join(f"{key} {side[key]:.2f}" for key in ("encode", "collate", "score", "decode"))
+        print(
+            f"{name:<10} {side['speed']:>8,.0f} tokens/s, {tokens / side['cpu']:,.0f} a processor's second; "
+            f"loaded in {side['load']:.2f} s; processor's seconds: {stages}"
+        )
+    bare = middle["products"]
+    print(
+        f"products   {bare['speed']:>8,.0f} tokens/s if nothing else were done: {bare['gflops']:.0f} GFLOP/s,"
+        f" {bare['work'] / 1e6:.1f} MFLOP a token in the loops of the language model"
+    )
+
+
+def main() -> None:
+    """Run the sides in turn, or be one of them."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("elmo", help="a tagger with ELMo: a run folder or a bundle")
+    parser.add_argument("plain", help="the same without")
+    parser.add_argument("--data", type=Path, required=True, help="a file of tagged sentences")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--side", choices=["tag", "products"], help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.side == "tag":
+        return serve(tagging(arguments.elmo, arguments.data, arguments.threads))
+    if arguments.side == "products":
+        return serve(products(arguments.elmo, arguments.threads))
+
+    def side(kind: str, run: str) -> Worker:
+        own = [run, run, "--data", arguments.data, "--threads", arguments.threads, "--side", kind]
+        return Worker(__file__, own, threads=arguments.threads, environment={})
+
+    with (
+        side("tag", arguments.elmo) as elmo,
+        side("tag", arguments.plain) as plain,
+        side("products", arguments.elmo) as bare,
+    ):
+        workers = {"with ELMo": elmo, "without": plain, "products": bare}
+        report(alternate(workers, arguments.rounds, "tokens/s"))
+    print("\nseconds in the graph with ELMo:")
+    for name, seconds in shares(arguments.elmo, arguments.data, arguments.threads).items():
+        print(f"  {name:<50} {seconds:.2f}")
+    return None
+
+
+if __name__ == "__main__":
+    main()
