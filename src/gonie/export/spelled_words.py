@@ -18,7 +18,7 @@ def spelled_words(graph: Graph, part: SpelledWords, chars: str) -> str:
     found = [_largest(graph, convolution, table, chars) for convolution in part.convolutions]
     x = graph.add("Relu", graph.add("Concat", *found, axis=1))  # (U, filters)
     for highway in part.highways:
-        x = _highway(graph, highway, x)  # type: ignore[arg-type]
+        x = _highway(graph, highway, x)
     return _linear(graph, x, part.projection)
 
 
