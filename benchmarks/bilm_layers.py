@@ -3,8 +3,8 @@
     python benchmarks/bilm_layers.py runs/elmo                 # DATA = ../shared/data or GONIE_DATA
     python benchmarks/bilm_layers.py runs/elmo --sentences 12544
 
-Two questions to each layer, after Peters et al. 2018 (arXiv:1802.05365) §5.3, which found more of syntax in the
-lower and more of meaning in the upper layers. Nothing of the language model is trained.
+Two questions to each layer, after Peters et al. 2018 (arXiv:1802.05365) §5.3, which found more of syntax in
+the lower and more of meaning in the upper layers. Nothing of the language model is trained.
 
 Parts of speech: a linear probe, multinomial logistic regression over a token's vector, learns the UPOS tags
 of the first N training sentences of UD (English EWT, or Korean GSD), its L2 chosen on dev, and is scored on
@@ -22,7 +22,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -44,8 +44,8 @@ from senses import SENSES, Senses
 TREEBANKS = {"en": "pos/ud_english_ewt/en_ewt-ud", "ko": "pos/ud_korean_gsd/ko_gsd-ud"}
 OWN_UNIT = {"en": "word", "ko": "eojeol"}
 """What the treebanks' tokens are."""
-PENALTIES = (1e-5, 1e-4, 1e-3)
-EPOCHS, BATCH, RATE, SEED = 10, 512, 0.003, 1
+PENALTIES = (1e-4, 1e-3, 1e-2)
+EPOCHS, BATCH, RATE, SEED = 5, 512, 0.003, 1
 TIE = 1e-5  # cosines closer than this are equal
 
 
@@ -82,6 +82,15 @@ class Probe(nn.Module):
     def accuracy(self, tokens: Tokens) -> float:
         """The share of tokens whose tag has the highest score."""
         return self(tokens.layers).argmax(1).eq(tokens.tags).float().mean().item()
+
+
+class Probed(NamedTuple):
+    """A probe, the penalty it was trained with, and its accuracy."""
+
+    probe: Probe
+    penalty: float
+    dev: float
+    test: float
 
 
 def read(path: Path, number: int | None = None) -> list[Sentence]:
@@ -121,14 +130,18 @@ def train_probe(tokens: Tokens, tags: int, penalty: float) -> Probe:
     return probe
 
 
-def best_probe(splits: dict[str, Tokens], layers: slice, tags: int) -> tuple[Probe, float, dict[str, float]]:
-    """The probe over some layers that is best on dev, its penalty, and its accuracy on dev and on test."""
-    seen = {name: Tokens(part.layers[:, layers], part.tags) for name, part in splits.items()}
+def best_probe(splits: dict[str, Tokens], layers: slice, tags: int) -> Probed:
+    """The probe over some layers that is best on dev."""
+    seen = {name: Tokens(part.layers[:, layers].contiguous(), part.tags) for name, part in splits.items()}
     probes = {penalty: train_probe(seen["train"], tags, penalty) for penalty in PENALTIES}
     on_dev = {penalty: probe.accuracy(seen["dev"]) for penalty, probe in probes.items()}
     penalty = max(on_dev, key=on_dev.__getitem__)
-    scores = {"dev": on_dev[penalty], "test": probes[penalty].accuracy(seen["test"])}
-    return probes[penalty], penalty, scores
+    return Probed(probes[penalty], penalty, on_dev[penalty], probes[penalty].accuracy(seen["test"]))
+
+
+def print_probe(name: str, found: Probed) -> None:
+    """A row for a probe, as soon as it is there."""
+    print(f"| {name} | {found.penalty:g} | {found.dev:.4f} | {found.test:.4f} |", flush=True)
 
 
 def by_heart(train: Sequence[Sentence], test: Sequence[Sentence]) -> float:
@@ -157,20 +170,16 @@ def probe_layers(saved: SavedBilm, embedder: Embedder, data: Path, sentences: in
         f"{len(splits['train'].tags):,} tokens; L2 chosen on dev among {', '.join(map(str, PENALTIES))}.\n"
     )
     if saved.unit != OWN_UNIT[saved.language]:
-        print(
-            f"The tokens are of {OWN_UNIT[saved.language]}, which is not this model's unit ({saved.unit}).\n"
-        )
+        own = OWN_UNIT[saved.language]
+        print(f"The treebank's tokens are {own}, which is not this model's unit ({saved.unit}).\n")
     print("| vectors | L2 | dev | test |\n|---|---|---|---|")
     for number in range(embedder.depth):
-        _, penalty, scores = best_probe(splits, slice(number, number + 1), len(tags))
-        print(
-            f"| {layer_name(number)} | {penalty:g} | {scores['dev']:.4f} | {scores['test']:.4f} |", flush=True
-        )
-    probe, penalty, scores = best_probe(splits, slice(None), len(tags))
-    print(f"| all, mixed | {penalty:g} | {scores['dev']:.4f} | {scores['test']:.4f} |")
+        print_probe(layer_name(number), best_probe(splits, slice(number, number + 1), len(tags)))
+    found = best_probe(splits, slice(None), len(tags))
+    print_probe("all, mixed", found)
     known = by_heart(read_in["train"], read_in["test"])
     print(f"| (the word's most frequent tag, by heart) | | | {known:.4f} |\n")
-    shares = ", ".join(f"{share:.3f}" for share in probe.mix.shares().tolist())
+    shares = ", ".join(f"{share:.3f}" for share in found.probe.mix.shares().tolist())
     print(f"Shares of the layers in the mix: {shares}.\n")
 
 
@@ -248,7 +257,7 @@ def tell_senses(saved: SavedBilm, embedder: Embedder) -> None:
         near, same = cosines(found), same_sense(found)
         agreed.append(nearest_agree(near, same))
         apart = ~np.eye(len(found), dtype=bool)
-        chances += (same & apart).sum(1).tolist() / np.float64(len(found) - 1)
+        chances += ((same.sum(1) - 1) / (len(found) - 1)).tolist()
         told = f" ({lost} sentences without it as a token)" if lost else ""
         print(row(f"{word}{told} | of one sense", near[:, same & apart].mean(1)))
         print(row(f"{word} | of two senses", near[:, ~same].mean(1)))
@@ -279,7 +288,7 @@ def layer_name(number: int) -> str:
     return f"layer {number}" if number else "layer 0 (spelling)"
 
 
-def row(name: str, numbers: Iterator[float] | NDArray[np.float64]) -> str:
+def row(name: str, numbers: NDArray[np.float64]) -> str:
     """A row of a Markdown table."""
     return f"| {name} | {' | '.join(f'{number:.3f}' for number in numbers)} |"
 

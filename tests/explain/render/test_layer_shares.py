@@ -19,9 +19,8 @@ def test_each_layer_has_its_name_share_and_bar(parse: Callable[[str], Any]) -> N
     text = " ".join(parse(markup).text)
     assert "At the input (what the encoder reads): γ = 1.2500" in text
     assert "At the output (what stands beside the encoder's states): γ = -0.5000" in text
-    assert "layer 0, the words by their spelling 0.1250 layer 1 0.5000 layer 2 0.3750" in " ".join(
-        text.split()
-    )
+    names = "layer 0, the words by their spelling 0.1250 layer 1 0.5000 layer 2 0.3750"
+    assert names in " ".join(text.split())
     assert markup.count("--p:0.5000") == 1
     assert [share for _, share in lines(INPUT)] == [0.125, 0.5, 0.375]
 
