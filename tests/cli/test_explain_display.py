@@ -15,6 +15,7 @@ from gonie.data.types import Sentence
 from gonie.explain.explanation import (
     Candidate,
     Faithfulness,
+    LayerShares,
     SpanExplanation,
     TagExplanation,
     TextExplanation,
@@ -123,6 +124,18 @@ def test_moves_are_a_table_where_it_fits_and_the_strongest_where_not() -> None:
     rows = narrow.text.splitlines()
     assert "+2.00" in rows[2]
     assert "strongest" in narrow.text.replace("\n", " ")
+
+
+def test_shares_of_layers_have_numbers_bars_and_how_to_read_them() -> None:
+    screen = Screen()
+    one = LayerShares(place="input", shares=(0.1, 0.3, 0.6), scale=1.05, normalized=False)
+    screen.display.layers([one, LayerShares(place="output", shares=(1.0,), scale=2.0, normalized=False)])
+    rows = [line.split() for line in screen.text.splitlines()]
+    assert rows[1] == ["At", "the", "input", "(what", "the", "encoder", "reads):", "γ", "=", "1.0500"]
+    assert rows[2][-2:] == ["0.1000", "█" * 3]
+    assert rows[4] == ["layer", "2", "0.6000", "█" * 18]
+    assert "more of meaning" in screen.text
+    assert "does not say how much a layer counts" in " ".join(screen.text.split())
 
 
 def test_long_lines_are_whole_in_a_file() -> None:

@@ -174,13 +174,29 @@ def test_a_tagger_comes_back_when_the_language_model_is_gone(toy: Path, bilm: Pa
         np.testing.assert_allclose(scores[row, : len(wanted)], wanted, atol=1e-4)
 
 
+def test_explain_shows_what_the_mixes_have_learned(
+    gonie: Callable[..., Any], run: Path, tmp_path: Path
+) -> None:
+    """Of the run folder with all methods, and of its bundle alone: the shares of the best weights."""
+    weights, page = best(run), tmp_path / "why.html"
+    for model in (run, run / "bundle"):
+        done = gonie("explain", model, "Anna lives in Seoul .", "--html", page)
+        assert done.code == 0, done.err
+        for mix in range(2):
+            for share in weights[f"{ELMO}mixes.{mix}.weights"].softmax(0).tolist():
+                assert f"{share:.4f}" in done.out
+                assert f"{share:.4f}" in page.read_text("utf-8")
+            assert f"γ = {weights[f'{ELMO}mixes.{mix}.scale']:.4f}" in done.out
+        assert "At the output" in done.out
+
+
 @pytest.mark.parametrize(
     "levels",
     [("model.elmo.at=both",), ("model.sentences.encoder.hidden=4", "model.elmo.at=output")],
     ids=["one level", "two levels"],
 )
 def test_classifiers_learn_over_it_too(
-    text_toy: Path, toy_bilm: Path, tmp_path: Path, levels: tuple[str, ...]
+    gonie: Callable[..., Any], text_toy: Path, toy_bilm: Path, tmp_path: Path, levels: tuple[str, ...]
 ) -> None:
     kept = f"model.elmo.cache={tmp_path}/kept"
     plain = trained(text_toy, toy_bilm, tmp_path / "plain", *levels)
@@ -193,6 +209,7 @@ def test_classifiers_learn_over_it_too(
         scores = found.model(to_tensors(corpus.batch(np.arange(3)), torch.device("cpu")))
     readings = classifier.read(passages)
     np.testing.assert_allclose(scores, [reading.scores for reading in readings], atol=1e-4)
+    assert "γ = " in gonie("explain", plain, "The plot is dull.", "--method", "erasure").out
     weights, before = best(plain), load_bilm(toy_bilm).bilm.state_dict()
     assert all(torch.equal(weights[f"{ELMO}bilm.{name}"], before[name]) for name in before)
 

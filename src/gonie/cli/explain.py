@@ -62,7 +62,8 @@ def explain(
     """Explain answers word by word, with how faithful each method is on this very model.
 
     For classifiers: attention, integrated gradients and erasure over the words. For taggers: the
-    probabilities of tags, the likeliest taggings, what each span rests on, and the learned transitions.
+    probabilities of tags, the likeliest taggings, what each span rests on, and the learned transitions. For
+    models with a language model's vectors also how they mix its layers.
 
     Examples:
 

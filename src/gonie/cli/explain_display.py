@@ -16,12 +16,14 @@ from gonie.cli.heat_text import coloured, heat_text, key_text, side
 from gonie.cli.stream_output import one_line, safe
 from gonie.explain.explanation import (
     Faithfulness,
+    LayerShares,
     SpanExplanation,
     TagExplanation,
     TextExplanation,
     Transitions,
     Weights,
 )
+from gonie.explain.render import layer_shares
 from gonie.explain.render.alternatives import agreement, answer, differing, likeliest
 from gonie.explain.render.heat import Rows, about
 from gonie.explain.render.layout import lay_out, lay_out_sentence
@@ -96,6 +98,14 @@ class ExplanationDisplay:
         if narrow:
             self._print(Text("the strongest moves; the page (--html) has them all", "dim"))
 
+    def layers(self, found: Sequence[LayerShares]) -> None:
+        """How the layers of the language model are mixed, at each place where they are used."""
+        self._print(Text(""))
+        for each in found:
+            self._print(Text(safe(layer_shares.heading(each)), "bold"))
+            self._print(_shares(each))
+        self._print(Text(layer_shares.reading(found), "dim"))
+
     def wrote(self, page: Path) -> None:
         """Where the page is."""
         self._print(Text(f"page: {safe(str(page))}", "dim"))
@@ -153,6 +163,13 @@ def _bars(probabilities: Mapping[str, float]) -> Table:
     left = len(ordered) - MOST_LABELS
     if left > 0:
         grid.add_row(Text(f"{left:,} more", "dim"))
+    return grid
+
+
+def _shares(each: LayerShares) -> Table:
+    grid = Table(box=None, pad_edge=False, show_header=False)
+    for name, share in layer_shares.lines(each):
+        grid.add_row(name, f"{share:.4f}", Text("█" * round(BAR * share), "blue"))
     return grid
 
 

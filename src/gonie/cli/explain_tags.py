@@ -6,13 +6,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from gonie.cli.explain_display import ExplanationDisplay
 from gonie.cli.explain_held_out import HeldOut, cost, figures_of
 from gonie.cli.explain_job import Job, run_job
 from gonie.cli.explain_methods import choose
 from gonie.cli.stream_input import check_one_source, read_lines
 from gonie.data.formats import ReadOptions, Source
 from gonie.data.types import Sentence
-from gonie.explain.explanation import TagExplanation
+from gonie.explain.explanation import LayerShares, TagExplanation, Transitions
+from gonie.explain.layer_shares import layer_shares
 from gonie.explain.render.tag_page import WARNING, render_tags
 from gonie.explain.render.transition_table import has_learned
 from gonie.explain.tag_faithfulness import tag_faithfulness
@@ -41,6 +43,7 @@ def explain_tagger(
     torch_model = cast("Tagger | None", model)
     chain, plain = transitions(tagger), not tagger.encoding.scheme.has_spans
     moves = chain if has_learned(chain) else None
+    layers = layer_shares(folder)
     job: Job[Sentence, TagExplanation] = Job(
         noun="span",
         warning=WARNING,
@@ -52,9 +55,9 @@ def explain_tagger(
         price=lambda sentence: cost(len(sentence), len(sentence) if plain else 1 + len(sentence) // 8),
         show=lambda display, each: display.tags(each),
         render=lambda explained, figures, notes: render_tags(
-            explained, moves, figures, title=folder.resolve().name, notes=notes
+            explained, moves, figures, title=folder.resolve().name, notes=notes, layers=layers
         ),
-        close=lambda display: None if moves is None else display.moves(moves),
+        close=lambda display: _close(display, moves, layers),
     )
     run_job(
         job,
@@ -64,6 +67,14 @@ def explain_tagger(
         notes=notes,
         html=html,
     )
+
+
+def _close(display: ExplanationDisplay, moves: Transitions | None, layers: Sequence[LayerShares]) -> None:
+    """What is the model's and no sentence's: its chain, and its mixes of layers."""
+    if moves is not None:
+        display.moves(moves)
+    if layers:
+        display.layers(layers)
 
 
 def _sentences(tagger: Predictor, text: str | None, files: Sequence[Path]) -> Iterator[Sentence]:

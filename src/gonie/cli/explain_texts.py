@@ -13,6 +13,7 @@ from gonie.cli.stream_input import check_one_source, read_lines
 from gonie.data.texts import TEXT_FORMATS, Text, TextSource
 from gonie.errors import InputError
 from gonie.explain.explanation import TextExplanation
+from gonie.explain.layer_shares import layer_shares
 from gonie.explain.render.page import ATTENTION
 from gonie.explain.render.text_page import render_texts
 from gonie.explain.text_faithfulness import text_faithfulness
@@ -40,6 +41,7 @@ def explain_classifier(
     check_one_source(text, files)
     methods, model, notes = choose(asked, METHODS, folder)
     torch_model = cast("Classifier | None", model)
+    layers = layer_shares(folder)
     job: Job[Text, TextExplanation] = Job(
         noun="text",
         warning=ATTENTION,
@@ -51,8 +53,9 @@ def explain_classifier(
         price=lambda item: cost(sum(map(len, classifier.passage(item).sentences))),
         show=lambda display, each: display.text(each),
         render=lambda explained, figures, notes: render_texts(
-            explained, figures, title=folder.resolve().name, notes=notes
+            explained, figures, title=folder.resolve().name, notes=notes, layers=layers
         ),
+        close=lambda display: display.layers(layers) if layers else None,
     )
     run_job(
         job,

@@ -97,6 +97,21 @@ class Transitions:
 
 
 @dataclass(frozen=True, slots=True)
+class LayerShares:
+    """How a model mixes the layers of its language model at one ``place``: its input, or its output.
+
+    ``shares`` has one number a layer, 1 in sum; layer 0 is the words by their spelling. The whole is
+    multiplied by ``scale``, γ. Unless the layers were ``normalized`` first, one of larger numbers has more
+    to say than its share.
+    """
+
+    place: str
+    shares: tuple[float, ...]
+    scale: float
+    normalized: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Faithfulness:
     """How well a method's weights say what this model really uses, over so many texts (DeYoung et al. 2020).
 

@@ -35,12 +35,14 @@ def export_bundle(
     forbidden: Sequence[str] = (),
     scores: Mapping[str, Any] | None = None,
     recipe: Mapping[str, Any] | None = None,
+    layers: Sequence[Mapping[str, Any]] = (),
 ) -> MaxDifference:
     """Write ``model`` as a bundle to ``folder``; returns how far its ONNX scores are from torch's.
 
     ``samples`` are real sentences to prove the export on: a few dozen do. ``constrained`` keeps decoding to
-    what the tag scheme allows, ``forbidden`` are further rules (``gonie.data.rules``). ``scores`` and
-    ``recipe`` are kept for people. Nothing is written unless the proof holds.
+    what the tag scheme allows, ``forbidden`` are further rules (``gonie.data.rules``). ``scores``,
+    ``recipe`` and ``layers`` (``gonie.runtime.about``) are kept for people. Nothing is written
+    unless the proof holds.
     """
     graph = onnx_graph(model, longest=encoding.longest)
     corpus = encoding.encode(samples)
@@ -56,7 +58,7 @@ def export_bundle(
         end=end,
         constrained=constrained,
         forbidden=forbidden,
-        about=About(model=summary(model), scores=scores or {}, recipe=recipe or {}),
+        about=About(model=summary(model), scores=scores or {}, recipe=recipe or {}, layers=layers),
     )
     write_bundle(folder, bundle)
     return difference

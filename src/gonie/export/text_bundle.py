@@ -28,12 +28,13 @@ def export_classifier(
     temperature: float = 1.0,
     scores: Mapping[str, Any] | None = None,
     recipe: Mapping[str, Any] | None = None,
+    layers: Sequence[Mapping[str, Any]] = (),
 ) -> MaxDifference:
     """Write ``model`` as a bundle to ``folder``; returns how far its ONNX results are from torch's.
 
     ``samples`` are real texts to prove the export on: a few dozen do. ``temperature`` is what its scores are
-    divided by to give calibrated probabilities. ``scores`` and ``recipe`` are kept for people. Nothing is
-    written unless the proof holds.
+    divided by to give calibrated probabilities. ``scores``, ``recipe`` and ``layers``
+    (``gonie.runtime.about``) are kept for people. Nothing is written unless the proof holds.
     """
     graph = text_graph(model, longest=encoding.words.longest)
     corpus = encoding.encode(samples)
@@ -41,7 +42,7 @@ def export_classifier(
         corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES, heights=corpus.heights
     )
     difference = prove_texts(model, OnnxScorer(graph), (corpus.batch(chosen) for chosen in rows))
-    about = About(model=summary(model), scores=scores or {}, recipe=recipe or {})
+    about = About(model=summary(model), scores=scores or {}, recipe=recipe or {}, layers=layers)
     bundle = TextBundle(encoding=encoding, graph=graph, temperature=float(temperature), about=about)
     write_bundle(folder, bundle)
     return difference

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,12 +14,15 @@ from gonie.version import __version__
 class About:
     """``model`` sums up the parts, ``scores`` is what it reached when it was trained, by name.
 
-    ``recipe`` is the resolved recipe it was trained with, ``gonie`` the version that exported it.
+    ``recipe`` is the resolved recipe it was trained with, ``gonie`` the version that exported it. ``layers``,
+    of a model with vectors in context, says how it mixes the layers of its language model at each place
+    where it uses them: ``place``, ``shares``, ``scale`` and ``normalized``.
     """
 
     model: Mapping[str, Any] = field(default_factory=dict)
     scores: Mapping[str, Any] = field(default_factory=dict)
     recipe: Mapping[str, Any] = field(default_factory=dict)
+    layers: Sequence[Mapping[str, Any]] = ()
     gonie: str = __version__
 
     @classmethod
@@ -29,6 +32,7 @@ class About:
             model=of_kind(index, "model", dict),
             scores=of_kind(index, "scores", dict),
             recipe=of_kind(index, "recipe", dict),
+            layers=of_kind(index, "layers", list) if "layers" in index else (),
             gonie=of_kind(index, "gonie", str),
         )
 

@@ -10,6 +10,8 @@ A bundle is a folder of two or three files. Nothing in it is pickled; loading on
     model       a summary for people: the parts and their sizes
     scores      what the model reached when it was trained, by name
     recipe      the resolved recipe it was trained with
+    layers      of a model with vectors in context: how it mixes the layers of its language model, for each
+                place where it uses them {place, shares, scale, normalized}; else not there
     files       SHA-256 of each other file, in hexadecimal
     encoding    vocabularies, features and labels: of a tagger as ``gonie.data.encoding`` writes them, of a
                 classifier as ``gonie.data.text_encoding`` does, with how a text is cut into sentences
@@ -48,6 +50,7 @@ from typing import Any
 from safetensors import SafetensorError
 
 from gonie.errors import BundleError, GonieError, MissingExtraError
+from gonie.runtime.about import About
 from gonie.runtime.folder import replace_folder, set_aside
 from gonie.runtime.tag_bundle import TagBundle
 from gonie.runtime.text_bundle import TextBundle
@@ -75,6 +78,7 @@ def write_bundle(folder: str | PathLike[str], bundle: Bundle) -> None:
         "model": about.model,
         "scores": about.scores,
         "recipe": about.recipe,
+        **({"layers": list(about.layers)} if about.layers else {}),
         "files": {name: _digest(content) for name, content in files.items()},
         "encoding": bundle.encoding.to_json(),
     }
@@ -93,13 +97,27 @@ def read_bundle(folder: str | PathLike[str]) -> Bundle:
     except (BundleError, MissingExtraError):
         raise
     except (LookupError, TypeError, ValueError, AttributeError, SafetensorError, GonieError) as error:
-        raise BundleError(
-            f"{place / INDEX}: expected the keys of bundle format {FORMAT}, got a damaged file "
-            f"({type(error).__name__}: {error}). {_AGAIN}"
-        ) from error
+        raise _damaged(place, error) from error
+
+
+def read_about(folder: str | PathLike[str]) -> About:
+    """What the bundle in ``folder`` says of itself, without its graph; a damaged description is refused."""
+    place = Path(folder)
+    index = _read_index(place)
+    try:
+        return About.read(index)
+    except (LookupError, TypeError) as error:
+        raise _damaged(place, error) from error
 
 
 _AGAIN = "Copy the bundle again, or export it again: gonie export MODEL --out DIR."
+
+
+def _damaged(folder: Path, error: Exception) -> BundleError:
+    return BundleError(
+        f"{folder / INDEX}: expected the keys of bundle format {FORMAT}, got a damaged file "
+        f"({type(error).__name__}: {error}). {_AGAIN}"
+    )
 
 
 def _read_index(folder: Path) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from gonie.metrics.evaluation import Evaluation, evaluate
 from gonie.metrics.report import render
 from gonie.models.build import build
 from gonie.models.elmo_cache import with_layers
+from gonie.models.layer_shares import layer_shares
 from gonie.models.tag_config import TagRecipe
 from gonie.models.tagger import Tagger
 from gonie.runtime.load import load_tagger
@@ -83,6 +84,7 @@ class TagJob:
             constrained=self.recipe.model.head.constrained,
             forbidden=self.recipe.model.head.forbidden,
             recipe=self.recipe.model_dump(mode="json", exclude_none=True),
+            layers=layer_shares(model, self.recipe.model.elmo),
         )
 
     def evaluate(self, bundle: Path, split: Split) -> Evaluation:

@@ -16,6 +16,7 @@ from gonie.metrics.text_scoring import score_texts
 from gonie.models.build_text import build_classifier
 from gonie.models.classifier import LABEL, Classifier
 from gonie.models.elmo_cache import with_layers
+from gonie.models.layer_shares import layer_shares
 from gonie.models.text_config import TextRecipe
 from gonie.runtime.load import load_classifier
 from gonie.training.folder import ENCODING, SAMPLES
@@ -91,6 +92,7 @@ class TextJob:
             samples=self.data.dev[:PROVED],
             temperature=self.judge(model, "dev").temperature(),
             recipe=self._told_recipe().model_dump(mode="json", exclude_none=True),
+            layers=layer_shares(model, self.recipe.model.elmo),
         )
 
     def evaluate(self, bundle: Path, split: Split) -> ClassEvaluation:

@@ -114,9 +114,14 @@ def _bars(items: Sequence[tuple[str, float]], given: Sequence[str], gold: Sequen
 
 def _line(label: str, chance: float, given: Sequence[str], gold: Sequence[str]) -> Markup:
     told = " (gold)" if label in gold else ""
-    line = element("span", style=f"--p:{min(max(chance, 0), 1):.4f}")
+    return bar(fragment(element("bdi", label), told), chance, strong=label in given)
+
+
+def bar(name: object, share: float, *, strong: bool = False) -> Markup:
+    """One line of a list of bars: a name, a bar and its number; to stand in a ``dl`` of class ``bars``."""
+    line = element("span", style=f"--p:{min(max(share, 0), 1):.4f}")
     return fragment(
-        element("dt", element("bdi", label), told, class_="given" if label in given else None),
+        element("dt", name, class_="given" if strong else None),
         element("dd", line, class_="line", aria_hidden="true"),
-        element("dd", f"{chance:.4f}"),
+        element("dd", f"{share:.4f}"),
     )

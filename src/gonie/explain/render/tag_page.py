@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from gonie.explain.explanation import Candidate, Faithfulness, SpanExplanation, TagExplanation, Transitions
+from gonie.explain.explanation import (
+    Candidate,
+    Faithfulness,
+    LayerShares,
+    SpanExplanation,
+    TagExplanation,
+    Transitions,
+)
 from gonie.explain.render.alternatives import differing, likeliest
 from gonie.explain.render.heat import strip
+from gonie.explain.render.layer_shares import layer_section
 from gonie.explain.render.layout import Piece, lay_out_sentence
 from gonie.explain.render.page import key, opening, references
 from gonie.explain.render.style import STYLE
@@ -31,6 +39,7 @@ def render_tags(
     *,
     title: str,
     notes: Sequence[str] = (),
+    layers: Sequence[LayerShares] = (),
 ) -> str:
     """The whole page; ``notes`` are remarks to stand in its opening."""
     weighted = any(span.weights for each in explanations for span in each.spans)
@@ -40,6 +49,7 @@ def render_tags(
         key(shares=False, sides=True) if weighted else None,
         *map(_sentence, explanations),
         None if transitions is None else transition_section(transitions),
+        layer_section(layers) if layers else None,
         references(),
         style=STYLE,
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gonie.explain.explanation import Faithfulness, TextExplanation
+from gonie.explain.explanation import Faithfulness, LayerShares, TextExplanation
 from gonie.explain.render.alternatives import agreement, answer
 from gonie.explain.render.heat import strip, strongest_words
+from gonie.explain.render.layer_shares import layer_section
 from gonie.explain.render.layout import lay_out
 from gonie.explain.render.page import ATTENTION, bars, key, opening, references
 from gonie.explain.render.shades import is_share
@@ -21,6 +22,7 @@ def render_texts(
     *,
     title: str,
     notes: Sequence[str] = (),
+    layers: Sequence[LayerShares] = (),
 ) -> str:
     """The whole page; ``notes`` are remarks to stand in its opening."""
     used = [weights for each in explanations for weights in each.weights]
@@ -30,6 +32,7 @@ def render_texts(
         opening(title, ATTENTION, faithfulness, noun="text", notes=notes),
         key(shares=shares, sides=sides) if used else None,
         *(_text(each) for each in explanations),
+        layer_section(layers) if layers else None,
         references(),
         style=STYLE,
     )
