@@ -292,6 +292,7 @@ CHANGES = {
     "data.dev=none": True,
     'model.head.direct=["spelling"]': True,
     "model.chars.jamo=true": True,
+    'model.elmo={bilm = "bilm"}': True,
     "model.head.constrained=false": True,
     'model.head.forbidden=["B-PER -> B-PER"]': True,
     "model.head.constrain_training=true": True,
