@@ -19,7 +19,7 @@ from gonie.training.state import Progress, State
 def fresh(seed: int, *, decay: float = 0.9, fingerprint: str = "f") -> State:
     torch.manual_seed(seed)
     model = nn.Sequential(nn.Linear(3, 4), BatchNorm(width=4), nn.Linear(4, 2))
-    model[0].bias.requires_grad_(False)
+    model[0].bias.requires_grad_(False).fill_(0.5)  # what is not trained is given by the recipe and its files
     return State(
         model=model,
         optimizer=build_optimizer(TrainConfig(optimizer="nadam"), model.named_parameters()),
@@ -50,7 +50,7 @@ def test_a_state_put_back_goes_on_as_if_never_stopped(tmp_path: Path, decay: flo
     go_on(first, 0, 3)
     first.progress.best, first.progress.best_epoch, first.progress.seconds = 0.75, 2, 1.5
     first.save(tmp_path / "last")
-    second = fresh(2, decay=decay)  # other random weights, all to be replaced
+    second = fresh(2, decay=decay)  # other random weights to be replaced
     second.restore(tmp_path / "last")
     assert second.progress == first.progress
     go_on(second, 3, 6)

@@ -46,13 +46,16 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 
 
 def moving_tensors(model: nn.Module) -> dict[str, Tensor]:
-    """What training changes in ``model``: its parameters, and the buffers that its parts say move."""
+    """What training changes in ``model``: parameters that are trained, and buffers that parts say move.
+
+    The others, such as a language model's, are what the recipe and its files give to any fresh model.
+    """
     moved = {
         f"{name}.{buffer}": part.get_buffer(buffer)
         for name, part in model.named_modules()
         for buffer in getattr(part, "moves", ())
     }
-    return {**dict(model.named_parameters()), **moved}
+    return {name: p for name, p in model.named_parameters() if p.requires_grad} | moved
 
 
 def save_weights(path: Path, model: nn.Module) -> None:
