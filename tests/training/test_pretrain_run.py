@@ -215,6 +215,10 @@ def test_one_line_of_ten_megabytes_is_read_in_pieces(prose: Path, tmp_path: Path
     assert display.summary.words == pytest.approx(len(text.split()) * 10_000_000 / len(text), rel=0.3)
 
 
+def test_a_shipped_recipe_asks_for_the_text_it_does_not_have(gonie: Command) -> None:
+    assert gonie("pretrain", "elmo").refused("data.text", "--text FILE")
+
+
 def test_a_recipe_of_another_task_is_refused(gonie: Command, prose: Path) -> None:
     assert gonie("pretrain", "ner").refused("gonie train")
     assert gonie("train", prose / "pretrain.toml").refused("gonie pretrain")

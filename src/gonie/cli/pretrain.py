@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gonie.cli.settings import Changes
+from gonie.cli.settings import Changes, Device, Resume, RunOut, Seed, with_choices
 
 
 def pretrain(
@@ -27,13 +27,10 @@ def pretrain(
         typer.Option("--from", metavar="BILM", help="Go on from this language model, on other text."),
     ] = None,
     changes: Changes = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Folder for the run; runs/RECIPE, or the next free name, if not given."),
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
-    seed: Annotated[int | None, typer.Option(help="Same as --set train.seed=N.")] = None,
-    device: Annotated[str | None, typer.Option(help="cpu or cuda; same as --set train.device=….")] = None,
+    out: RunOut = None,
+    resume: Resume = False,
+    seed: Seed = None,
+    device: Device = None,
 ) -> None:
     """Pretrain the language model of ELMo: reads text of any size, leaves a run folder with the model.
 
@@ -59,11 +56,9 @@ def pretrain(
     from gonie.training.pretrain_run import resume_pretraining, start_pretraining
     from gonie.training.run import default_folder
 
-    settings = list(changes or [])
+    settings = with_choices(changes, seed=seed, device=device)
     settings += [f"data.text={json.dumps([str(path) for path in text])}"] if text else []
     settings += [f"model.start={json.dumps(str(start))}"] if start else []
-    settings += [f"train.seed={seed}"] if seed is not None else []
-    settings += [f"train.device={device}"] if device is not None else []
     with PretrainScreen() as screen:
         if resume:
             result = resume_pretraining(out or default_folder(recipe, resume=True), screen, settings)

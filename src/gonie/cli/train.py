@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
 
-from gonie.cli.settings import Changes, RecipeName
+from gonie.cli.settings import Changes, Device, RecipeName, Resume, RunOut, Seed, with_choices
 
 
 def train(
     recipe: RecipeName,
     *,
     changes: Changes = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Folder for the run; runs/RECIPE, or the next free name, if not given."),
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
-    seed: Annotated[int | None, typer.Option(help="Same as --set train.seed=N.")] = None,
-    device: Annotated[str | None, typer.Option(help="cpu or cuda; same as --set train.device=….")] = None,
+    out: RunOut = None,
+    resume: Resume = False,
+    seed: Seed = None,
+    device: Device = None,
 ) -> None:
     """Train a model: reads the recipe's files, shows how it goes, leaves a run folder with the best model.
 
@@ -41,9 +35,7 @@ def train(
     from gonie.models.recipe import load_recipe
     from gonie.training.run import default_folder, resume_run, start_run
 
-    settings = list(changes or [])
-    settings += [f"train.seed={seed}"] if seed is not None else []
-    settings += [f"train.device={device}"] if device is not None else []
+    settings = with_choices(changes, seed=seed, device=device)
     with TrainingDisplay() as display:
         if resume:
             result = resume_run(out or default_folder(recipe, resume=True), display, settings)

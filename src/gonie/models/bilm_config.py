@@ -16,7 +16,6 @@ class RunningTextConfig(Section):
     """The text that a language model learns from."""
 
     text: list[str] = Field(
-        min_length=1,
         description="files of running text, a paragraph a line: plain, .gz, .xz, or .parquet by column",
     )
     heldout: str | None = Field(
@@ -43,6 +42,13 @@ class RunningTextConfig(Section):
     @classmethod
     def _one_file(cls, value: object) -> object:
         return [value] if isinstance(value, str) else value
+
+    @field_validator("text")
+    @classmethod
+    def _some_file(cls, files: list[str]) -> list[str]:
+        if not files:
+            raise ValueError("expected files of text to learn from, got none; name them with --text FILE")
+        return files
 
     @property
     def token_unit(self) -> str:

@@ -26,7 +26,7 @@ import torch
 import gonie
 from gonie.data.files import atomic_write
 from gonie.data.running import Advance, Streams
-from gonie.errors import ResumeError
+from gonie.errors import GonieError, ResumeError
 from gonie.models.bilm_config import PretrainRecipe
 from gonie.models.bilm_folder import WEIGHTS, Predictions, SavedBilm, save_bilm
 from gonie.models.build_bilm import build_language_model
@@ -169,7 +169,7 @@ def _forgotten_if_refused(run: PretrainFolder, *, made: bool) -> Iterator[None]:
     """A run that could not begin leaves nothing, so that the same command works once its cause is gone."""
     try:
         yield
-    except Exception:
+    except GonieError:  # a refusal; after anything else what is there may be resumed
         if not run.last.exists():
             run.remove()
             if made:
