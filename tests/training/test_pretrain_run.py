@@ -6,6 +6,7 @@ import gzip
 import json
 import lzma
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -147,6 +148,39 @@ def test_going_on_with_a_vocabulary_of_the_new_text(toy_bilm: Path, prose: Path,
     words = load_bilm(tmp_path / "run", predictions=True).predictions.words  # type: ignore[union-attr]
     assert "Zebras" in words
     assert "Seoul" not in words
+
+
+def without_softmax(bilm: Path, target: Path) -> Path:
+    """The model as it is passed on: what only training needs is left out."""
+    target.mkdir()
+    for name in ("bilm.json", "weights.safetensors"):
+        shutil.copy(bilm / "bilm" / name, target / name)
+    return target
+
+
+def test_while_a_new_softmax_settles_the_rest_stays_as_it_was(
+    toy_bilm: Path, prose: Path, tmp_path: Path
+) -> None:
+    """Or a start is thrown away: a softmax that knows nothing yet would drag its states about."""
+    start = without_softmax(toy_bilm, tmp_path / "start")
+    changes = [f'model.start="{start}"', "train.epochs=1", "train.settle=0.999", "model.storage=float32"]
+    recipe = load_pretraining(prose / "pretrain.toml", changes)
+    display = Quiet()
+    assert start_pretraining(recipe, tmp_path / "run", display) is not None
+    before, after = (load_bilm(folder).bilm.state_dict() for folder in (start, tmp_path / "run"))
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    size = len(load_bilm(tmp_path / "run", predictions=True).predictions.words)  # type: ignore[union-attr]
+    assert display.epochs[0].perplexity.mean < size / 2, "the softmax has learned"
+
+
+@pytest.mark.parametrize(("kept", "settle"), [(True, None), (False, 0.2)])
+def test_only_a_new_softmax_is_given_time_to_settle(
+    toy_bilm: Path, prose: Path, tmp_path: Path, kept: bool, settle: float | None
+) -> None:
+    start = toy_bilm if kept else without_softmax(toy_bilm, tmp_path / "start")
+    recipe = load_pretraining(prose / "pretrain.toml", [f'model.start="{start}"', "train.epochs=1"])
+    assert start_pretraining(recipe, tmp_path / "run", Quiet()) is not None
+    assert load_pretraining(tmp_path / "run" / "recipe.toml").train.settle == settle
 
 
 def test_a_changed_recipe_is_not_resumed(toy_bilm: Path) -> None:

@@ -134,9 +134,14 @@ class PretrainConfig(LearningConfig):
         default=24, description="words of a row before weights change; what was read before is carried on"
     )
     forget: Rate = Field(
-        default=0.0,
+        default=0.2,
         description="how often a row forgets what it has read before its next words, as a sentence in use "
         "starts from nothing",
+    )
+    settle: Rate | None = Field(
+        default=None,
+        description="share of training, at its beginning, in which only the softmax learns; if not said, a "
+        "fifth for a model that starts from one without its softmax, else none",
     )
     lr: float = Field(default=0.001, gt=0, description="learning rate at its highest")
     warmup: Count = Field(default=200, description="steps over which the learning rate rises from zero")

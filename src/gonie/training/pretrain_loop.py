@@ -81,15 +81,16 @@ def _run_epoch(state: State, reader: Reader, feed: Feed, config: PretrainConfig)
     reader.train()
     for batch in feed.batches(progress.epoch, progress.batch):
         started = time.monotonic()
-        rate = learning_rate(
-            config, step=progress.step, epochs_done=progress.epoch + progress.batch / batches
-        )
+        epochs_done = progress.epoch + progress.batch / batches
+        rate = learning_rate(config, step=progress.step, epochs_done=epochs_done)
         seed_step(config.seed, progress.step, state.loss.device)
         with precision(config, state.loss.device):
             loss = mean_loss(reader, batch)
         state.optimizer.zero_grad(set_to_none=True)
         with torch.autograd.set_multithreading_enabled(False):
             loss.backward()  # type: ignore[no-untyped-call]
+        if epochs_done < (config.settle or 0.0) * config.epochs:
+            reader.model.bilm.zero_grad(set_to_none=True)  # a new softmax says nothing yet about the rest
         bound_gradients(config, parameters)
         set_learning_rate(state.optimizer, rate)
         state.optimizer.step()

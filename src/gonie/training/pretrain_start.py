@@ -13,9 +13,15 @@ from gonie.models.bilm_config import BilmConfig, LanguageModelConfig, PretrainRe
 from gonie.models.bilm_folder import VOCABULARY, Predictions, find_bilm, load_bilm, read_index, read_shape
 from gonie.models.language_model import LanguageModel
 
+SETTLE = 0.2
+"""Share of training in which only the softmax learns, where it is new and what it predicts from is not."""
+
 
 def with_shape_of_start(recipe: PretrainRecipe) -> PretrainRecipe:
-    """The recipe with the shape, language and unit of the model that it starts from, where it names one."""
+    """The recipe with the shape of the model that it starts from, where it names one, and time to settle.
+
+    The language and the unit of the text must be that model's.
+    """
     if recipe.model.start is None:
         return recipe
     folder = find_bilm(Path(recipe.model.start))
@@ -32,7 +38,12 @@ def with_shape_of_start(recipe: PretrainRecipe) -> PretrainRecipe:
         )
     shape = read_shape(folder, index)
     kept = {name: getattr(shape, name) for name in BilmConfig.model_fields if name != "dropout"}
-    return recipe.model_copy(update={"model": recipe.model.model_copy(update=kept)})
+    model = recipe.model.model_copy(update=kept)
+    settle = recipe.train.settle
+    if settle is None and _kept(model) is None:
+        settle = SETTLE
+    train = recipe.train.model_copy(update={"settle": settle})
+    return recipe.model_copy(update={"model": model, "train": train})
 
 
 def kept_words(config: LanguageModelConfig) -> Sequence[str] | None:
