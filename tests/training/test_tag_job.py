@@ -11,7 +11,7 @@ from gonie.data.encoding import Encoding
 from gonie.metrics.novelty import SeenMentions
 from gonie.models.recipe import load_recipe
 from gonie.runtime.load import load_tagger
-from gonie.training.fit import begin
+from gonie.training.fit import begin, fresh_model
 from gonie.training.prepare import prepare
 from gonie.training.tag_job import BASELINES, TagJob
 
@@ -52,4 +52,4 @@ def test_the_baselines_are_named_and_learned_from_the_training_sentences(job: Ta
 
 def test_examples_are_called_sentences(job: TagJob) -> None:
     assert job.noun == "sentences"
-    assert job.rates == {}
+    assert job.rates(fresh_model(job)) == {}

@@ -127,11 +127,12 @@ def test_the_bag_has_a_rate_of_its_own(text_toy: Path) -> None:
     job = job_of(text_toy / "texts.toml", "model.bag.rate=7")
     model = fresh_model(job)
     assert any(name.startswith(BAG) for name, _ in model.named_parameters())
-    optimizer = build_optimizer(job.recipe.train, model.named_parameters(), job.rates)
+    optimizer = build_optimizer(job.recipe.train, model.named_parameters(), job.rates(model))
     named = {id(parameter): name for name, parameter in model.named_parameters()}
     rates = {named[id(p)]: group[RATE] for group in optimizer.param_groups for p in group["params"]}
     assert {name: rate for name, rate in rates.items() if rate != 1.0} == {f"{BAG}.bag.weight": 7.0}
-    assert job_of(text_toy / "texts.toml", "model.bag=none").rates == {}
+    plain = job_of(text_toy / "texts.toml", "model.bag=none")
+    assert plain.rates(fresh_model(plain)) == {}
 
 
 def test_the_baseline_always_gives_the_most_frequent_label(text_toy: Path, tmp_path: Path) -> None:

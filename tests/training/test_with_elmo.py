@@ -24,6 +24,9 @@ from gonie.models.trained import load_trained
 from gonie.nn import Passing
 from gonie.runtime.classifier import TextClassifier
 from gonie.runtime.predictor import Predictor
+from gonie.training.fit import fresh_model
+from gonie.training.optim import RATE, build_optimizer
+from gonie.training.prepare import prepare
 from gonie.training.run import Display, resume_run, start_run
 
 SHORT = ("train.epochs=3", "model.encoder.hidden=6", "train.average=0.9")
@@ -112,6 +115,21 @@ def test_kept_vectors_change_nothing(run: Path, toy: Path, toy_bilm: Path, tmp_p
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "kept").iterdir()} == written
     assert same(run, first)
     assert same(run, again)
+
+
+def test_a_tuned_language_model_learns_at_a_rate_of_its_own(toy: Path, toy_bilm: Path) -> None:
+    """It knows much already: at the rate of weights that know nothing it would forget that first."""
+    (path,) = toy.glob("*.toml")
+    changes = [f"model.elmo.bilm={toy_bilm}", "model.elmo.tuned=true", "model.elmo.rate=0.25"]
+    job = prepare(load_recipe(path, [*changes, *SHORT]), print)
+    model = fresh_model(job)
+    optimizer = build_optimizer(job.recipe.train, model.named_parameters(), job.rates(model))
+    slow = next(group for group in optimizer.param_groups if group[RATE] == 0.25)
+    elmo = find_elmo(model)
+    assert elmo is not None
+    assert {id(p) for p in slow["params"]} == {id(p) for p in elmo.bilm.parameters()}
+    frozen = prepare(load_recipe(path, [changes[0], *SHORT]), print)
+    assert frozen.rates(fresh_model(frozen)) == {}
 
 
 @pytest.mark.parametrize("tuned", [False, True])

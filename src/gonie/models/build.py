@@ -211,6 +211,14 @@ def find_elmo(model: nn.Module) -> ElmoEmbedding | None:
     return next((part for part in model.modules() if isinstance(part, ElmoEmbedding)), None)
 
 
+def elmo_rates(config: ElmoConfig | None, model: nn.Module) -> dict[str, float]:
+    """How the parameters of a tuned language model are called, and their multiple of the learning rate."""
+    elmo = find_elmo(model)
+    if config is None or elmo is None or not config.tuned:
+        return {}
+    return {f"{name}.": config.rate for name, part in model.named_modules() if part is elmo.bilm}
+
+
 def build_encoder(config: EncoderConfig, width: int, dropout: DropoutConfig) -> Encoder:
     """The recurrent layers, one or both ways, one on top of the other; or a single part of another kind."""
     if config.kind in ENCODERS:

@@ -117,6 +117,9 @@ class ElmoConfig(Section):
     tuned: bool = Field(
         default=False, description="train the language model too; else its vectors are computed once"
     )
+    rate: float = Field(
+        default=0.1, gt=0, description="learning rate of a tuned language model, as a multiple of train.lr"
+    )
     cache: str | None = Field(
         default=None, description="folder to keep the vectors in, for further runs; none keeps them not"
     )

@@ -80,7 +80,7 @@ def begin(job: Job, note: Callable[[str], None] | None = None) -> Trainee:
     model = fresh_model(job).to(device)
     state = State(
         model=model,
-        optimizer=build_optimizer(config, model.named_parameters(), job.rates),
+        optimizer=build_optimizer(config, model.named_parameters(), job.rates(model)),
         average=Average(model, config.average),
         progress=Progress(),
         loss=torch.zeros((), dtype=torch.float64, device=device),

@@ -90,9 +90,8 @@ class Job(Protocol):
         """How often each tag or label comes."""
         ...
 
-    @property
-    def rates(self) -> Mapping[str, float]:
-        """Multiples of the learning rate, for parameters whose name begins so."""
+    def rates(self, model: Any) -> Mapping[str, float]:
+        """Multiples of the learning rate, for parameters of ``model`` whose name begins so."""
         ...
 
     def again(self, recipe: Any) -> Job:

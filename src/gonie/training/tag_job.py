@@ -12,7 +12,7 @@ from gonie.export.proof import MaxDifference
 from gonie.metrics.baselines import capitalised, exact_match
 from gonie.metrics.evaluation import Evaluation, evaluate
 from gonie.metrics.report import render
-from gonie.models.build import build
+from gonie.models.build import build, elmo_rates
 from gonie.models.elmo_cache import with_layers
 from gonie.models.layer_shares import layer_shares
 from gonie.models.tag_config import TagRecipe
@@ -38,7 +38,10 @@ class TagJob:
         self.data = data
         self.train = data.train
         self.labels = data.labels
-        self.rates: Mapping[str, float] = {}
+
+    def rates(self, model: Tagger) -> Mapping[str, float]:
+        """A language model that is trained too learns at its own rate."""
+        return elmo_rates(self.recipe.model.elmo, model)
 
     def again(self, recipe: TagRecipe) -> TagJob:
         """The same data under another recipe that reads the same."""

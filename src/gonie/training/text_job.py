@@ -13,6 +13,7 @@ from gonie.export.text_bundle import export_classifier
 from gonie.metrics.class_report import render_classes
 from gonie.metrics.classes import ClassEvaluation, evaluate_classes
 from gonie.metrics.text_scoring import score_texts
+from gonie.models.build import elmo_rates
 from gonie.models.build_text import build_classifier
 from gonie.models.classifier import LABEL, Classifier
 from gonie.models.elmo_cache import with_layers
@@ -41,7 +42,11 @@ class TextJob:
         self.data = data
         self.train = data.train
         self.labels = data.labels
-        self.rates: Mapping[str, float] = {BAG: recipe.model.bag.rate} if recipe.model.bag else {}
+
+    def rates(self, model: Classifier) -> Mapping[str, float]:
+        """n-grams learn at their own rate, and so does a language model that is trained too."""
+        bag = self.recipe.model.bag
+        return ({BAG: bag.rate} if bag else {}) | elmo_rates(self.recipe.model.elmo, model)
 
     def again(self, recipe: TextRecipe) -> TextJob:
         """The same data under another recipe that reads the same."""
