@@ -9,6 +9,7 @@ import numpy as np
 
 from gonie.export.cells import Y_H, cell, recur
 from gonie.export.elmo import elmo
+from gonie.export.filters import largest
 from gonie.export.graph import Graph
 from gonie.export.refusal import unknown
 from gonie.export.sums import feature_sums
@@ -31,20 +32,31 @@ def words(graph: Graph, part: WordEmbedding) -> str:
 
 def char_cnn(graph: Graph, part: CharCNN) -> str:
     """Convolution over each distinct form's characters, then the maximum over those that are its own."""
-    chars = graph.input("chars")  # (U, C)
-    vectors = graph.add("Gather", graph.weight(part.characters.weight), chars, axis=0)  # (U, C, D)
-    convolution = part.convolution
-    windows = graph.add(
-        "Conv",
-        graph.add("Transpose", vectors, perm=[0, 2, 1]),
-        graph.weight(convolution.weight),
-        graph.weight(convolution.bias),  # type: ignore[arg-type]
-        pads=list(part.margins),
-    )  # (U, filters, C)
-    nowhere = graph.weight(np.array(-np.inf, dtype=np.float32))
-    kept = graph.add("Where", real_characters(graph, chars), windows, nowhere)
-    spelled = graph.add("ReduceMax", kept, graph.weight([2]), keepdims=0)  # (U, filters)
+    weight, bias = part.convolution.parameters()  # (filters, D, kernel), (filters,)
+    vectors = graph.weight(part.characters.weight)
+    windows = _windows(graph, part.margins)
+    spelled = largest(graph, windows, vectors, weight, bias, constant=Graph.weight)  # (U, filters)
     return graph.add("Gather", spelled, graph.input("forms"), axis=0)
+
+
+def _windows(graph: Graph, margins: tuple[int, int]) -> str:
+    """The characters around each place of a form, 0 outside it: (U, C, kernel).
+
+    After its last place a form has that one again, which no maximum minds.
+    """
+    before, after = margins
+    chars = graph.input("chars")  # (U, C)
+    padded = graph.add("Pad", chars, graph.weight([0, before, 0, after]))  # (U, C + kernel - 1)
+    last = graph.add("Sub", graph.input("char_lengths"), graph.weight([1]))  # (U,)
+    column = graph.add("Unsqueeze", last, graph.weight([1]))
+    places = graph.add("Min", graph.positions(chars, axis=1), column)  # (U, C)
+    around = graph.weight(np.arange(before + 1 + after))
+    seen = graph.add("Add", graph.add("Unsqueeze", places, graph.weight([2])), around)  # (U, C, kernel)
+    flat = graph.add(
+        "Reshape", seen, graph.add("Concat", graph.add("Shape", chars, end=1), graph.weight([-1]), axis=0)
+    )
+    found = graph.add("GatherElements", padded, flat, axis=1)
+    return graph.add("Reshape", found, graph.add("Shape", seen))
 
 
 def char_lstm(graph: Graph, part: CharLSTM) -> str:
@@ -71,12 +83,6 @@ def stack(graph: Graph, part: Stack) -> str | None:
 
 def nothing(graph: Graph, part: NoEmbedding) -> None:
     """No value at all."""
-
-
-def real_characters(graph: Graph, chars: str) -> str:
-    """True at a form's own characters: (U, 1, C)."""
-    lengths = graph.add("Unsqueeze", graph.input("char_lengths"), graph.weight([1, 2]))  # (U, 1, 1)
-    return graph.add("Less", graph.positions(chars, axis=1), lengths)
 
 
 EMBEDDINGS: Mapping[type, Callable[[Graph, Any], str | None]] = {

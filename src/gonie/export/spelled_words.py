@@ -5,35 +5,51 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from onnx import TensorProto
 from torch import Tensor
 
+from gonie.data.byte_spelling import PADDING
 from gonie.export.compact import compact
+from gonie.export.filters import largest
 from gonie.export.graph import Graph
 from gonie.nn.bilm import SpelledWords
+
+END = 2**63 - 1  # of an axis, however long it is
 
 
 def spelled_words(graph: Graph, part: SpelledWords, chars: str) -> str:
     """The vectors (U, P) of words given by their bytes (U, C)."""
     table = compact(graph, part.bytes.weight)  # (262, D)
-    found = [_largest(graph, convolution, table, chars) for convolution in part.convolutions]
+    chars = _cut(graph, chars, part.widest)
+    found = [_found(graph, convolution, table, chars) for convolution in part.convolutions]
     x = graph.add("Relu", graph.add("Concat", *found, axis=1))  # (U, filters)
     for highway in part.highways:
         x = _highway(graph, highway, x)
     return _linear(graph, x, part.projection)
 
 
-def _largest(graph: Graph, convolution: Any, table: str, chars: str) -> str:
-    """What each filter finds at the place where it finds most, as one product over all windows: (U, n)."""
+def _cut(graph: Graph, chars: str, widest: int) -> str:
+    """The bytes (U, C') up to the end of the longest word, and one whole window of padding after it.
+
+    All windows over padding alone are the same, so what is cut off is in no maximum.
+    """
+    given = graph.add("Less", chars, graph.weight(np.array(PADDING)))
+    whole = graph.add("Cast", given, to=TensorProto.INT64)
+    lengths = graph.add("ReduceSum", whole, graph.weight([1]), keepdims=0)  # (U,)
+    most = graph.add("ReduceMax", lengths, graph.weight([0]), keepdims=1)  # (1,)
+    end = graph.add("Add", most, graph.weight([widest]))
+    return graph.add("Slice", chars, graph.weight([0]), end, graph.weight([1]))
+
+
+def _found(graph: Graph, convolution: Any, table: str, chars: str) -> str:
+    """What each filter of one kind finds: (U, n)."""
     weight: Tensor = convolution.weight  # (n, D, kernel)
-    number, width, kernel = weight.shape
-    places = graph.longest - kernel + 1
-    seen = graph.weight(np.arange(places)[:, None] + np.arange(kernel))  # (places, kernel)
-    vectors = graph.add("Gather", table, graph.add("Gather", chars, seen, axis=1), axis=0)
-    windows = graph.add("Reshape", vectors, graph.weight([-1, kernel * width]))  # (U * places, kernel * D)
-    filters = compact(graph, weight.permute(0, 2, 1).flatten(1))  # (n, kernel * D)
-    found = graph.add("Gemm", windows, filters, compact(graph, convolution.bias), transB=1)
-    by_word = graph.add("Reshape", found, graph.weight([-1, places, number]))
-    return graph.add("ReduceMax", by_word, graph.weight([1]), keepdims=0)
+    kernel = weight.shape[2]
+    inner = graph.add("Slice", chars, graph.weight([0]), graph.weight([1 - kernel or END]), graph.weight([1]))
+    places = graph.add("Unsqueeze", graph.positions(inner, axis=1), graph.weight([1]))  # (places, 1)
+    seen = graph.add("Add", places, graph.weight(np.arange(kernel)))  # (places, kernel)
+    windows = graph.add("Gather", chars, seen, axis=1)  # (U, places, kernel)
+    return largest(graph, windows, table, weight, convolution.bias, constant=compact)
 
 
 def _highway(graph: Graph, part: Any, x: str) -> str:
