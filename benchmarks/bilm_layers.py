@@ -14,8 +14,9 @@ knowing each word's most frequent tag by heart would give.
 
 Meanings: for words of several senses in labelled sentences (senses.py), how often the occurrence nearest by
 cosine, of the same word, has the same sense; where several are equally near, the share among them. Chance
-is what any other occurrence would give on average. An eojeol has its particle with it, so there layer 0 too
-tells occurrences apart, by their particles.
+is what any other occurrence would give on average. Much of a vector is what all occurrences share, the word
+itself; so the same is asked of what is left when their mean is taken away. An eojeol has its particle with
+it, so there layer 0 too tells occurrences apart, by their particles.
 """
 
 from __future__ import annotations
@@ -222,10 +223,13 @@ def find(word: str, tokens: Sequence[str], *, exact: bool) -> int | None:
     return None
 
 
-def cosines(found: Sequence[Occurrence]) -> NDArray[np.float64]:
-    """Between all occurrences of a word, in each layer: (L, O, O)."""
+def cosines(found: Sequence[Occurrence], *, centred: bool = False) -> NDArray[np.float64]:
+    """Between all occurrences of a word, less their mean if ``centred``, in each layer: (L, O, O)."""
     vectors = np.stack([each.vectors for each in found], axis=1).astype(np.float64)  # (L, O, D)
-    units = vectors / np.linalg.norm(vectors, axis=2, keepdims=True)
+    if centred:
+        vectors -= vectors.mean(1, keepdims=True)
+    lengths = np.linalg.norm(vectors, axis=2, keepdims=True)
+    units = np.where(lengths > TIE, vectors / np.maximum(lengths, TIE), 0.0)  # equal vectors leave nothing
     return units @ units.transpose(0, 2, 1)
 
 
@@ -247,7 +251,7 @@ def tell_senses(saved: SavedBilm, embedder: Embedder) -> None:
     senses = SENSES[saved.language]
     layers = [layer_name(number) for number in range(embedder.depth)]
     print("## Meanings: occurrences of one word in several sentences\n")
-    agreed: list[NDArray[np.float64]] = []
+    agreed: dict[bool, list[NDArray[np.float64]]] = {False: [], True: []}  # centred or not
     chances: list[float] = []
     print(f"| word | cosine between | {' | '.join(layers)} |\n|---|---|{'---|' * len(layers)}")
     for word in senses:
@@ -256,18 +260,21 @@ def tell_senses(saved: SavedBilm, embedder: Embedder) -> None:
             print(f"| {word} | not a token of this model's unit ({saved.unit}) |{' |' * len(layers)}")
             continue
         near, same = cosines(found), same_sense(found)
-        agreed.append(nearest_agree(near, same))
+        for centred, shares in agreed.items():
+            shares.append(nearest_agree(cosines(found, centred=centred), same))
         apart = ~np.eye(len(found), dtype=bool)
         chances += ((same.sum(1) - 1) / (len(found) - 1)).tolist()
         told = f" ({lost} sentences without it as a token)" if lost else ""
         print(row(f"{word}{told} | of one sense", near[:, same & apart].mean(1)))
         print(row(f"{word} | of two senses", near[:, ~same].mean(1)))
-    if not agreed:
+    if not chances:
         return
-    scores = np.concatenate(agreed, axis=1).mean(1)
     print("\nThe nearest other occurrence of the word has the same sense:\n")
     print(f"| | chance | {' | '.join(layers)} |\n|---|---|{'---|' * len(layers)}")
-    print(row(f"all {len(chances)} occurrences | {np.mean(chances):.3f}", scores) + "\n")
+    for centred, shares in agreed.items():
+        name = "less the word's mean" if centred else f"all {len(chances)} occurrences"
+        print(row(f"{name} | {np.mean(chances):.3f}", np.concatenate(shares, axis=1).mean(1)))
+    print()
     example(next(iter(senses)), senses, saved, embedder)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import lzma
 import re
 import shlex
 from collections.abc import Callable, Iterator
@@ -22,7 +23,9 @@ from gonie.data.formats import Source, survey
 
 ROOT = Path(__file__).resolve().parents[1]
 README, KOREAN, FORMATS = ROOT / "README.md", ROOT / "README.ko.md", ROOT / "docs" / "formats.md"
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/*.md")])
+PAGES = sorted(
+    page for folder in ("", "docs/", "benchmarks/", "pretrained/*/") for page in ROOT.glob(f"{folder}*.md")
+)
 
 BLOCK = re.compile(
     r"^(?:<!-- (?P<mark>[^>]+) -->\n)?```(?P<kind>\w*)\n(?P<body>.*?)^```$", re.DOTALL | re.MULTILINE
@@ -37,7 +40,12 @@ OWN = {
     "sentiment-nsmc": "mine.tsv",
 }
 """What a recipe is trained on here, if not on tagged words."""
-SMALL = ("train.epochs=1", "model.encoder.hidden=4", "train.device=cpu")
+SMALL = {
+    "train": ("train.epochs=1", "model.encoder.hidden=4", "train.device=cpu"),
+    "compare": ("train.epochs=1", "model.encoder.hidden=4", "train.device=cpu"),
+    "pretrain": ("train.epochs=1", "train.rows=4", "train.device=cpu", "model.hidden=8", "model.width=4"),
+}
+"""What makes a command a matter of seconds."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +77,14 @@ def marked(path: Path, mark: str) -> list[Block]:
 
 
 @pytest.fixture
-def place(tmp_path: Path, toy: Path, monkeypatch: pytest.MonkeyPatch, gonie: Callable) -> Path:
+def place(tmp_path: Path, toy: Path, prose: Path, monkeypatch: pytest.MonkeyPatch, gonie: Callable) -> Path:
     """A folder with every file that the README speaks of, and the model that `make run` leaves."""
+    (tmp_path / "pretrained").symlink_to(ROOT / "pretrained")
+    text = (prose / "text.txt").read_bytes()
+    (tmp_path / "domain.txt").write_bytes(text)
+    (tmp_path / "wiki.txt.xz").write_bytes(lzma.compress(text))
+    for name in ("news", "corpus"):
+        (tmp_path / f"{name}.txt.gz").write_bytes(gzip.compress((prose / "heldout.txt").read_bytes()))
     for split in ("train", "dev", "test"):
         (tmp_path / f"{split}.conll").write_bytes((toy / f"{split}.conll").read_bytes())
     (tmp_path / "mine.conll").write_bytes((toy / "train.conll").read_bytes())
@@ -93,10 +107,10 @@ def place(tmp_path: Path, toy: Path, monkeypatch: pytest.MonkeyPatch, gonie: Cal
 
 def small(arguments: list[str]) -> list[str]:
     """The same command with settings for a model of seconds: of a new run, one epoch over a few sentences."""
-    if arguments[0] not in ("train", "compare") or "--resume" in arguments:
+    if arguments[0] not in SMALL or "--resume" in arguments:
         return arguments
-    settings = list(SMALL)
-    if not any(argument.startswith("data.train=") for argument in arguments):
+    settings = list(SMALL[arguments[0]])
+    if arguments[0] != "pretrain" and not any(argument.startswith("data.train=") for argument in arguments):
         settings.append(f"data.train={OWN.get(arguments[1], 'mine.conll')}")
     return [*arguments, *(part for setting in settings for part in ("--set", setting))]
 
@@ -110,7 +124,7 @@ def test_the_readme_can_be_followed_from_top_to_bottom(gonie: Callable) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("place")
-@pytest.mark.parametrize(("page", "least"), [("window.md", 4), ("classify.md", 8)])
+@pytest.mark.parametrize(("page", "least"), [("window.md", 4), ("classify.md", 8), ("elmo.md", 8)])
 def test_a_page_of_the_docs_can_be_followed(gonie: Callable, page: str, least: int) -> None:
     assert follow(ROOT / "docs" / page, gonie) >= least
 

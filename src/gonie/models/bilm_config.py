@@ -88,6 +88,11 @@ class BilmConfig(Section):
             raise ValueError(f"a filter over {widest} bytes is longer than a word may be ({self.longest})")
         if bool(self.cell_clip) != bool(self.state_clip):
             raise ValueError("cell_clip and state_clip go together: give both, or neither")
+        if not self.cell_clip and self.width >= self.hidden:  # what torch and cuDNN compute
+            raise ValueError(
+                f"width: expected less than hidden ({self.hidden}), from which states are projected, "
+                f"got {self.width}"
+            )
         return self
 
 
