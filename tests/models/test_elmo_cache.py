@@ -61,7 +61,7 @@ def layers_of(corpus: Corpus) -> np.ndarray:
 @pytest.fixture(params=[1, 7, 8000])
 def batches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Batches of so many tokens."""
-    monkeypatch.setattr(elmo_cache, "BATCH_TOKENS", request.param)
+    monkeypatch.setitem(elmo_cache.BATCH, "cpu", (request.param, 256))
 
 
 @pytest.mark.usefixtures("batches")

@@ -26,7 +26,9 @@ from gonie.models.scorer import inferring
 from gonie.nn.bilm.bilm import BiLM
 
 Note = Callable[[str], None]
-BATCH_TOKENS, BATCH_SENTENCES = 8000, 256
+BATCH = {"cpu": (8_000, 256)}
+"""Tokens and sentences read at once; more on a GPU, which a step of few sentences leaves idle."""
+LARGE = (64_000, 2_048)
 AT_ONCE = 4096
 """Words whose spelling is read at once."""
 SPOKEN = 5.0  # seconds between two words about how far it is
@@ -58,7 +60,8 @@ def _fill(layers: NDArray[Any], bilm: BiLM, corpus: Corpus, note: Note | None) -
     spoke, done = time.monotonic(), 0
     with inferring(bilm) as device:
         words, marks = _spelled(bilm, corpus, device)
-        for some in sorted_batches(corpus.lengths[real], tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES):
+        tokens, sentences = BATCH.get(device.type, LARGE)
+        for some in sorted_batches(corpus.lengths[real], tokens=tokens, sentences=sentences):
             rows = real[some]
             lengths = corpus.lengths[rows]
             mask = np.arange(lengths.max()) < lengths[:, None]  # (B, T)
