@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import torch
 
-from gonie.errors import OutputError, RecipeError, ResumeError
+from gonie.errors import GonieError, OutputError, RecipeError, ResumeError
 from gonie.models.bilm_folder import load_bilm
 from gonie.models.checkpoint import read_tensors
 from gonie.models.recipe import load_pretraining
@@ -206,6 +206,17 @@ def test_only_a_new_softmax_is_given_time_to_settle(
     recipe = load_pretraining(prose / "pretrain.toml", [f'model.start="{start}"', "train.epochs=1"])
     assert start_pretraining(recipe, tmp_path / "run", Quiet()) is not None
     assert load_pretraining(tmp_path / "run" / "recipe.toml").train.settle == settle
+
+
+def test_a_loss_that_is_no_number_is_told_at_once_and_not_saved(prose: Path, tmp_path: Path) -> None:
+    """Not after an epoch, which may take hours; and what was good before is still there."""
+    often = ["train.checkpoint_seconds=0.0001", "train.lr=1e30", "train.warmup=0", "train.clip=0"]
+    display = Quiet()
+    with pytest.raises(GonieError, match="expected a finite number"):
+        start_pretraining(load_pretraining(prose / "pretrain.toml", often), tmp_path / "run", display)
+    assert 0 < display.steps < display.summary.batches  # type: ignore[union-attr]
+    state, _ = read_tensors(tmp_path / "run" / "last.safetensors")
+    assert torch.isfinite(state["loss"])
 
 
 def test_a_changed_recipe_is_not_resumed(toy_bilm: Path) -> None:

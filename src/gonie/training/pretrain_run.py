@@ -44,7 +44,7 @@ from gonie.training.optim import build_optimizer
 from gonie.training.perplexity import Perplexity, measure, measure_alone
 from gonie.training.pretrain_data import PretrainData, read_pretrain_data
 from gonie.training.pretrain_feed import Feed
-from gonie.training.pretrain_loop import PretrainEpoch, pretrain
+from gonie.training.pretrain_loop import PretrainEpoch, check_loss, pretrain
 from gonie.training.pretrain_start import kept_words, put_start, told_of_start, with_shape_of_start
 from gonie.training.state import Progress, State
 
@@ -260,6 +260,7 @@ def _fit(
                 display.step(event)
             late = time.monotonic() - saved > config.checkpoint_seconds
             if isinstance(event, PretrainEpoch) or interrupt.asked or late:
+                check_loss(state, config)
                 state.save(run.last)
                 saved = time.monotonic()
             if interrupt.asked and not state.progress.finished:
