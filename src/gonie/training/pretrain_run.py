@@ -95,6 +95,8 @@ class Pretrained:
     seconds: float
     size: int
     """Bytes of the model on disk, without its softmax."""
+    language: str
+    unit: str
 
 
 class PretrainDisplay(Protocol):
@@ -291,7 +293,17 @@ def _finish(
     )
     save_bilm(run.bilm, saved, storage=recipe.model.storage)
     size = (run.bilm / WEIGHTS).stat().st_size
-    return Pretrained(run.root, perplexity, alone, best, len(data.vocabulary), seconds, size)
+    return Pretrained(
+        folder=run.root,
+        perplexity=perplexity,
+        alone=alone,
+        best_epoch=best,
+        vocabulary=len(data.vocabulary),
+        seconds=seconds,
+        size=size,
+        language=saved.language,
+        unit=saved.unit,
+    )
 
 
 def _about(recipe: PretrainRecipe, data: PretrainData, perplexity: Perplexity, epochs: int) -> dict[str, Any]:
