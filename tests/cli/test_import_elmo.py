@@ -53,7 +53,9 @@ def test_it_can_be_kept_in_less_room(gonie: Gonie, fixture: Path, tmp_path: Path
 
 def test_refusals_write_nothing(gonie: Gonie, tmp_path: Path) -> None:
     options, weights, out = tmp_path / "options.json", tmp_path / "weights.hdf5", tmp_path / "out"
-    assert gonie("import-elmo", options, weights, "--out", out).refused("options.json")
+    assert gonie("import-elmo", options, weights, "--out", out).refused(
+        "options.json: expected a file, got none"
+    )
     options.write_text("{}")
     assert gonie("import-elmo", options, weights, "--out", out).refused("lstm: Field required")
     unit = ("--language", "ko", "--unit", "word")
@@ -73,4 +75,17 @@ def test_weights_that_do_not_fit_the_options(gonie: Gonie, fixture: Path, tmp_pa
     outcome = gonie(
         "import-elmo", fixture / "options.json", tmp_path / "none.hdf5", "--out", tmp_path / "out"
     )
-    assert outcome.refused("none.hdf5")
+    assert outcome.refused("none.hdf5: expected a file, got none")
+    outcome = gonie("import-elmo", fixture / "options.json", tmp_path, "--out", tmp_path / "out")
+    assert outcome.refused("expected a file, got a folder")
+
+
+def test_a_model_that_is_there_is_not_lost(gonie: Gonie, fixture: Path, toy_bilm: Path) -> None:
+    """It may have taken hours to pretrain; and its softmax is nowhere else."""
+    before = {path: path.read_bytes() for path in (toy_bilm / "bilm").iterdir()}
+    paths = fixture / "options.json", fixture / "lm_weights.hdf5"
+    for folder in (toy_bilm, toy_bilm / "bilm"):
+        outcome = gonie("import-elmo", *paths, "--out", folder)
+        assert outcome.refused("holds a language model already")
+    assert {path: path.read_bytes() for path in (toy_bilm / "bilm").iterdir()} == before
+    assert not (toy_bilm / "bilm.json").exists()

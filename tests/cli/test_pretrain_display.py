@@ -12,6 +12,7 @@ from rich.console import Console
 from gonie.cli import pretrain_display as module
 from gonie.cli.pretrain_display import Pace, PretrainScreen
 from gonie.data.running import Advance
+from gonie.models.recipe import load_recipe
 from gonie.training.loop import Step
 from gonie.training.perplexity import Perplexity
 from gonie.training.pretrain_loop import PretrainEpoch
@@ -113,11 +114,8 @@ def test_an_epoch_shows_both_directions(clock: Clock) -> None:
     assert "best" in out.getvalue()
 
 
-def test_what_it_says_to_type_can_be_typed(clock: Clock) -> None:
-    """A folder may have a blank in its name."""
-    shown, out = screen()
-    shown.interrupted(Path("runs/my model"))
-    done = Pretrained(
+def finished(*, language: str = "en", unit: str = "word") -> Pretrained:
+    return Pretrained(
         folder=Path("runs/my model"),
         perplexity=Perplexity(50.4, 50.1),
         alone=Perplexity(63.8, 63.4),
@@ -125,8 +123,29 @@ def test_what_it_says_to_type_can_be_typed(clock: Clock) -> None:
         vocabulary=60_003,
         seconds=75.0,
         size=7_900_000,
+        language=language,
+        unit=unit,
     )
-    shown.finished(done)
+
+
+@pytest.mark.parametrize(
+    ("language", "unit"), [("en", "word"), ("ko", "morpheme"), ("ko", "syllable"), ("ko", "eojeol")]
+)
+def test_the_recipe_to_try_reads_the_words_that_the_model_knows(language: str, unit: str) -> None:
+    """A Korean model beside English words would help nobody."""
+    shown, out = screen()
+    shown.finished(finished(language=language, unit=unit))
+    (line,) = [line for line in out.getvalue().splitlines() if line.startswith("try:")]
+    name, *changes = line.split("gonie train ")[1].split(" --set ")
+    recipe = load_recipe(name, [change for change in changes if change.startswith("data.")])
+    assert (recipe.data.language, recipe.data.token_unit) == (language, unit)
+
+
+def test_what_it_says_to_type_can_be_typed(clock: Clock) -> None:
+    """A folder may have a blank in its name."""
+    shown, out = screen()
+    shown.interrupted(Path("runs/my model"))
+    shown.finished(finished())
     typed = [line[line.index("gonie") :] for line in out.getvalue().splitlines() if "gonie " in line]
     assert len(typed) == 3
     for line in typed:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from gonie.errors import BundleError
+from gonie.errors import BundleError, OutputError
 from gonie.models.bilm_config import BilmConfig
 from gonie.models.bilm_folder import (
     INDEX,
@@ -17,6 +17,7 @@ from gonie.models.bilm_folder import (
     WEIGHTS,
     Predictions,
     SavedBilm,
+    check_free,
     load_bilm,
     save_bilm,
 )
@@ -141,3 +142,18 @@ def test_words_that_are_not_as_many_as_their_vectors(tmp_path: Path) -> None:
     save_bilm(tmp_path, made(predictions=True))
     (tmp_path / VOCABULARY).write_text("the\n", "utf-8")
     assert "got 3 and 3 for 1" in refusal(tmp_path, predictions=True)
+
+
+def test_a_folder_with_a_model_or_the_run_of_one_is_not_free(tmp_path: Path) -> None:
+    check_free(tmp_path)
+    check_free(tmp_path / "new")
+    save_bilm(tmp_path / "run" / "bilm", made())
+    for folder in (tmp_path / "run", tmp_path / "run" / "bilm"):
+        with pytest.raises(OutputError, match="holds a language model already"):
+            check_free(folder)
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OutputError, match="cannot make the folder"):
+        save_bilm(tmp_path / "file", made())

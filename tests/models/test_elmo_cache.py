@@ -103,6 +103,33 @@ def test_what_is_kept_is_used_again_for_the_same_alone(
     assert len(list(tmp_path.iterdir())) == 4
 
 
+def test_words_of_another_spelling_are_other_words(
+    bilm: BiLM, fitted: Callable[..., Encoding], tmp_path: Path
+) -> None:
+    """Two corpora of as many sentences and words differ by the words alone."""
+    near, far = (
+        layers_of(with_layers(model_of(bilm), encoded(fitted, [Sentence(words)]), str(tmp_path)))
+        for words in (("near", "by"), ("away", "by"))
+    )
+    assert not np.array_equal(near, far)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"skip": False}, {"cell_clip": 0.01, "state_clip": 9.0}, {"cell_clip": 9.0, "state_clip": 0.01}],
+)
+def test_the_same_weights_used_otherwise_are_another_language_model(
+    bilm: BiLM, corpus: Corpus, tmp_path: Path, change: dict[str, float]
+) -> None:
+    """As when published weights are imported again with options that were put right."""
+    other = build_bilm(SHAPE.model_copy(update=change))
+    other.load_state_dict(bilm.state_dict())
+    found, wanted = (with_layers(model_of(other), corpus, folder) for folder in (str(tmp_path), None))
+    before = with_layers(model_of(bilm), corpus, str(tmp_path))
+    np.testing.assert_array_equal(layers_of(found), layers_of(wanted))
+    assert not np.array_equal(layers_of(before), layers_of(wanted))
+
+
 def test_one_that_is_damaged_is_computed_again(bilm: BiLM, corpus: Corpus, tmp_path: Path) -> None:
     first = layers_of(with_layers(model_of(bilm), corpus, str(tmp_path))).copy()
     (path,) = tmp_path.iterdir()

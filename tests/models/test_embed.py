@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from gonie.data.byte_spelling import begin_row, end_row, spell_bytes
-from gonie.errors import GonieError
+from gonie.errors import GonieError, InputError
 from gonie.models import embed
 from gonie.models.bilm_config import BilmConfig
 from gonie.models.bilm_folder import SavedBilm
@@ -113,6 +113,18 @@ def test_dropout_and_gradients_are_off_and_the_model_stays_as_it_was(saved: Save
 
 def test_nothing_gives_nothing(saved: SavedBilm) -> None:
     assert Embedder(saved).layers([]) == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "message"),
+    [("They play.", "list of words"), (["a\ud800"], "surrogate"), ([""], "empty word")],
+)
+def test_a_text_is_not_taken_for_its_letters(saved: SavedBilm, sentence: list[str], message: str) -> None:
+    """Else each letter would be a word, and nobody would be told."""
+    with pytest.raises(InputError, match=message):
+        Embedder(saved).layers([sentence])
+    with pytest.raises(InputError, match=message):
+        list(Embedder(saved).pipe([sentence]))
 
 
 def test_a_device_that_is_not_there_is_refused() -> None:

@@ -76,6 +76,10 @@ def test_rows_forget_as_often_as_asked_in_training_alone() -> None:
         plain.cells.fill_(1.0)
     carried = plain(batch)
     torch.manual_seed(2)
+    assert torch.allclose(reader.eval()(batch), carried), "held-out text is read as a whole"
+    with torch.no_grad():
+        reader.states.fill_(1.0)
+        reader.cells.fill_(1.0)
     found = reader.train()(batch)
     forgot = torch.isclose(found, fresh, atol=1e-6)
     assert torch.equal(forgot, ~torch.isclose(found, carried, atol=1e-6)), "each row wholly, or not at all"

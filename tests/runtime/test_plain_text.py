@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gonie.errors import InputError
-from gonie.runtime.plain_text import checked_text
+from gonie.runtime.plain_text import checked_text, checked_words
 
 
 @pytest.mark.parametrize("text", ["", "한글 \u2028 \x00", "\N{PILE OF POO}"])
@@ -22,3 +22,17 @@ def test_any_text_is_taken_as_it_is(text: str) -> None:
 def test_anything_else_is_refused(text: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         checked_text(text)
+
+
+def test_words_are_taken_as_they_are() -> None:
+    assert checked_words(["한글", "\u2028"], fix="-") == ("한글", "\u2028")
+    assert checked_words([], fix="-") == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [("two words", "the text 'two words'. Cut it"), (["a", ""], "an empty word"), ([b"a"], "Decode bytes")],
+)
+def test_what_are_no_words_is_refused(words: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        checked_words(words, fix="Cut it.")

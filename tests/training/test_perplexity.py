@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 import torch
 
 from gonie.data.byte_spelling import spell_bytes
@@ -119,3 +120,14 @@ def test_sentences_on_their_own_start_from_nothing() -> None:
     targets = sum(len(sentence) - 1 for sentence in sentences)
     found = measure_alone(model, text, PretrainConfig(precision="float32"))
     np.testing.assert_allclose(found, np.exp(sums / targets), rtol=1e-5)
+
+
+def test_long_scoring_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over a large vocabulary on a CPU it takes minutes."""
+    monkeypatch.setattr(perplexity, "SPOKEN", -1.0)
+    text, model = text_of([BEGIN, 3, 4, 8, 5, END] * 40), model_of()
+    for ask in (measure, measure_alone):
+        notes: list[str] = []
+        ask(model, text, PretrainConfig(), notes.append)
+        assert notes
+        assert all("of 240 tokens scored" in note for note in notes)

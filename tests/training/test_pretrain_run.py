@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import torch
 
-from gonie.errors import OutputError, RecipeError, ResumeError
+from gonie.errors import GonieError, OutputError, RecipeError, ResumeError
 from gonie.models.bilm_folder import load_bilm
 from gonie.models.checkpoint import read_tensors
 from gonie.models.recipe import load_pretraining
@@ -127,7 +127,7 @@ def test_going_on_from_a_model_keeps_its_shape_and_its_words(
     toy_bilm: Path, prose: Path, tmp_path: Path
 ) -> None:
     start = f'model.start="{toy_bilm}"'
-    recipe = load_pretraining(prose / "pretrain.toml", [start, "model.width=99", "train.epochs=1"])
+    recipe = load_pretraining(prose / "pretrain.toml", [start, "model.width=9", "train.epochs=1"])
     display = Quiet()
     assert start_pretraining(recipe, tmp_path / "run", display) is not None
     before, after = (load_bilm(run, predictions=True) for run in (toy_bilm, tmp_path / "run"))
@@ -135,6 +135,31 @@ def test_going_on_from_a_model_keeps_its_shape_and_its_words(
     assert list(after.predictions.words) == list(before.predictions.words)  # type: ignore[union-attr]
     first = json.loads((toy_bilm / "metrics.jsonl").read_text("utf-8").splitlines()[0])
     assert display.epochs[0].perplexity.ahead < first["perplexity"]["ahead"], "it starts where that one ended"
+
+
+def test_a_model_that_went_on_from_another_says_from_which(
+    toy_bilm: Path, prose: Path, tmp_path: Path
+) -> None:
+    """Its licence and its slant are that one's too."""
+    recipe = load_pretraining(prose / "pretrain.toml", [f'model.start="{toy_bilm}"', "train.epochs=1"])
+    assert start_pretraining(recipe, tmp_path / "run", Quiet()) is not None
+    before, after = (load_bilm(run).about for run in (toy_bilm, tmp_path / "run"))
+    assert after["start"] == {"model": toy_bilm.name, **before}
+    assert "start" not in before
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_a_text_too_small_for_so_many_rows_is_told(few: bool, prose: Path, tmp_path: Path) -> None:
+    """Else all steps are of the rise of the learning rate, and the model has learned nothing."""
+    warmup = f"train.warmup={200 if few else 0}"
+    recipe = load_pretraining(prose / "pretrain.toml", [warmup, "train.epochs=1"])
+    display = Quiet()
+    start_pretraining(recipe, tmp_path / "run", display)
+    told = [note for note in display.notes if "expected at least 1,000 steps" in note]
+    assert len(told) == few
+    if few:
+        assert f"got {display.steps:,}:" in told[0]
+        assert "--set train.rows=" in told[0]
 
 
 def test_going_on_with_a_vocabulary_of_the_new_text(toy_bilm: Path, prose: Path, tmp_path: Path) -> None:
@@ -181,6 +206,17 @@ def test_only_a_new_softmax_is_given_time_to_settle(
     recipe = load_pretraining(prose / "pretrain.toml", [f'model.start="{start}"', "train.epochs=1"])
     assert start_pretraining(recipe, tmp_path / "run", Quiet()) is not None
     assert load_pretraining(tmp_path / "run" / "recipe.toml").train.settle == settle
+
+
+def test_a_loss_that_is_no_number_is_told_at_once_and_not_saved(prose: Path, tmp_path: Path) -> None:
+    """Not after an epoch, which may take hours; and what was good before is still there."""
+    often = ["train.checkpoint_seconds=0.0001", "train.lr=1e30", "train.warmup=0", "train.clip=0"]
+    display = Quiet()
+    with pytest.raises(GonieError, match="expected a finite number"):
+        start_pretraining(load_pretraining(prose / "pretrain.toml", often), tmp_path / "run", display)
+    assert 0 < display.steps < display.summary.batches  # type: ignore[union-attr]
+    state, _ = read_tensors(tmp_path / "run" / "last.safetensors")
+    assert torch.isfinite(state["loss"])
 
 
 def test_a_changed_recipe_is_not_resumed(toy_bilm: Path) -> None:

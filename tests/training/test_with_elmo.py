@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from gonie import load
-from gonie.errors import ResumeError
+from gonie.errors import RecipeError, ResumeError
 from gonie.models.bilm_folder import load_bilm, save_bilm
 from gonie.models.build import find_elmo
 from gonie.models.checkpoint import read_tensors
@@ -235,12 +235,21 @@ def test_classifiers_learn_over_it_too(
 # --- told and refused ------------------------------------------------------------------------------------
 
 
-def test_a_language_model_of_another_language_is_told_of(toy: Path, bilm: Path, tmp_path: Path) -> None:
-    display = Quiet()
+def test_a_language_model_of_another_language_is_refused(toy: Path, bilm: Path, tmp_path: Path) -> None:
+    """It would train to the end, and help nobody."""
     index = bilm / "bilm.json"
     index.write_text(index.read_text("utf-8").replace('"language": "en"', '"language": "ko"'), "utf-8")
+    with pytest.raises(RecipeError, match=r"expected a language model of en.*which is of ko.*data\.language"):
+        trained(toy, bilm, tmp_path / "run", "train.epochs=1")
+    assert not (tmp_path / "run").exists()
+
+
+def test_words_that_are_cut_otherwise_are_told_of(toy: Path, bilm: Path, tmp_path: Path) -> None:
+    display = Quiet()
+    index = bilm / "bilm.json"
+    index.write_text(index.read_text("utf-8").replace('"unit": "word"', '"unit": "syllable"'), "utf-8")
     trained(toy, bilm, tmp_path / "run", "train.epochs=1", display=display)
-    assert any("a language model of ko/word, while the recipe's text is en/word" in n for n in display.notes)
+    assert any("cut into words" in note and "data.unit=syllable" in note for note in display.notes)
 
 
 @pytest.mark.parametrize(

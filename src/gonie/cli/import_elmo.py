@@ -38,10 +38,11 @@ def import_elmo(
 
     calm_threads()
     from gonie.data.tokenize import tokenizer
-    from gonie.models.bilm_folder import save_bilm
+    from gonie.models.bilm_folder import check_free, save_bilm
     from gonie.models.published_elmo import read_published
 
     cut = tokenizer(language=language, unit=unit or ("word" if language == "en" else "eojeol"))
+    check_free(out)
     with Waiting("reading the weights") as waiting:
         saved = read_published(options, weights, language=cut.language, unit=cut.unit)
         waiting.say(f"writing {out}")

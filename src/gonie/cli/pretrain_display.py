@@ -150,7 +150,7 @@ class PretrainScreen:
             "of sentences each on its own, as they are used: "
             f"{result.alone.ahead:,.2f} onward, {result.alone.back:,.2f} backward",
             f"{result.size / 1e6:.1f} MB without its softmax, {clock(result.seconds)} in all",
-            f"try:  gonie train ner --set model.elmo.bilm={folder}",
+            f"try:  gonie train {_recipe(result)} --set model.elmo.bilm={folder}",
             f'      gonie embed {folder} "your text" --out vectors.npz',
         ):
             self._console.print(line, markup=False)
@@ -171,3 +171,8 @@ class PretrainScreen:
             self._bar.stop()
             self._bar.remove_task(self._task)
             self._task = None
+
+
+def _recipe(result: Pretrained) -> str:
+    """A shipped recipe whose text is cut into the words that the model knows."""
+    return "ner" if result.language == "en" else f"ner-ko --set data.unit={result.unit}"

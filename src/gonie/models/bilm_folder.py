@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from torch import Tensor
 
 from gonie.data.files import atomic_write
-from gonie.errors import BundleError
+from gonie.errors import BundleError, OutputError
 from gonie.models.bilm_config import BilmConfig
 from gonie.models.build_bilm import build_bilm
 from gonie.models.checkpoint import read_tensors, write_tensors
@@ -62,7 +62,12 @@ class SavedBilm:
 
 def save_bilm(folder: Path, saved: SavedBilm, *, storage: Storage = "float16") -> None:
     """Write the model; the index comes last, and without it the folder is none."""
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"cannot make the folder {folder}: {error.strerror}. Write elsewhere (--out DIR)."
+        ) from error
     for name in (INDEX, VOCABULARY, SOFTMAX):  # of a model that stood there before
         (folder / name).unlink(missing_ok=True)
     write_tensors(folder / WEIGHTS, pack(saved.bilm.state_dict(), storage))
@@ -70,6 +75,15 @@ def save_bilm(folder: Path, saved: SavedBilm, *, storage: Storage = "float16") -
         atomic_write(folder / VOCABULARY, "".join(f"{word}\n" for word in saved.predictions.words))
         write_tensors(folder / SOFTMAX, pack(saved.predictions.weights, storage))
     atomic_write(folder / INDEX, describe(saved))
+
+
+def check_free(folder: Path) -> None:
+    """Refuse a folder that holds a model, or the run of one: it may have taken long to make."""
+    if any((place / INDEX).exists() for place in (folder, folder / IN_RUN)):
+        raise OutputError(
+            f"{folder}: expected a new folder, got one that holds a language model already. "
+            "Write elsewhere (--out DIR)."
+        )
 
 
 def describe(saved: SavedBilm) -> str:

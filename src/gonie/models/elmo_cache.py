@@ -89,7 +89,7 @@ def _spelled(bilm: BiLM, corpus: Corpus, device: torch.device) -> tuple[Tensor, 
 
 def _digest(bilm: BiLM, corpus: Corpus) -> str:
     """Of everything that the layers depend on."""
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(repr(bilm).encode())  # skip connections and bounds are no weights
     for name, tensor in sorted(bilm.state_dict().items()):
         digest.update(name.encode())
         digest.update(np.ascontiguousarray(tensor.cpu().numpy()).data)

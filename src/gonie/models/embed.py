@@ -16,6 +16,7 @@ from gonie.models.bilm_folder import SavedBilm
 from gonie.models.scorer import inferring
 from gonie.models.spelled_cache import SpelledCache
 from gonie.runtime.groups import grouped
+from gonie.runtime.plain_text import checked_words
 
 Layers = NDArray[np.float32]
 """One sentence: (L + 1, T, 2P), the words' own vectors first."""
@@ -47,6 +48,7 @@ class Embedder:
 
     def layers(self, sentences: Sequence[Sequence[str]]) -> list[Layers]:
         """All layers of each sentence, in the order given."""
+        sentences = [checked_words(words, fix="Cut it into words first.") for words in sentences]
         found = [np.empty((self.depth, 0, self.width), np.float32)] * len(sentences)
         lengths = np.array([len(words) for words in sentences], dtype=np.int64)
         real = np.flatnonzero(lengths)

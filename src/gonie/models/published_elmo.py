@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, PositiveInt, ValidationError
 from torch import Tensor
 
+from gonie.data.files import unreadable
 from gonie.errors import InputError, MissingExtraError
 from gonie.models.bilm_config import BilmConfig
 from gonie.models.bilm_folder import SavedBilm
@@ -160,6 +161,8 @@ def read_options(path: Path) -> BilmConfig:
             expected="the options of an ELMo model",
             got="; ".join(map(_problem, error.errors())),
         ) from None
+    except OSError as error:
+        raise unreadable(path, error) from None
     except (ValueError, RecursionError) as error:  # ValueError also for bytes that are not UTF-8
         raise InputError(
             path=path, expected="the options of an ELMo model as JSON", got=f"what is none ({error})"
@@ -179,8 +182,10 @@ def _opened(path: Path) -> Iterator[Arrays]:
         import h5py  # type: ignore[import-untyped]
     except ModuleNotFoundError:
         raise MissingExtraError("h5py", extra="train", purpose="importing ELMo weights") from None
-    with path.open("rb"):  # h5py's own words for a file that is not there are long
-        pass
+    try:
+        path.open("rb").close()  # h5py's own words for a file that is not there are long
+    except OSError as error:
+        raise unreadable(path, error) from None
     try:
         file = h5py.File(path, "r")
     except OSError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gonie.errors import InputError
 
 
@@ -18,3 +20,13 @@ def checked_text(text: str) -> str:
             fix="Decode the bytes it came from with errors='replace'.",
         ) from error
     return text
+
+
+def checked_words(words: Sequence[str], *, fix: str) -> tuple[str, ...]:
+    """Refuse what is not a sentence's words: above all a text, whose letters would be taken for them."""
+    if isinstance(words, str):
+        raise InputError(expected="a sentence as a list of words", got=f"the text {words[:40]!r}", fix=fix)
+    checked = tuple(map(checked_text, words))
+    if not all(checked):
+        raise InputError(expected="words of at least one character", got=f"an empty word in {checked[:10]}")
+    return checked

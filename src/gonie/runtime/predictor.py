@@ -17,11 +17,10 @@ from gonie.data.corpus import collate
 from gonie.data.encoding import Encoding
 from gonie.data.tokenize import Tokenizer, parse_morphemes
 from gonie.data.types import Document, Sentence, Span, Token
-from gonie.errors import InputError
 from gonie.runtime.decoder import Decoder
 from gonie.runtime.decoding import By, Decoding
 from gonie.runtime.groups import FIRST, MOST, grouped
-from gonie.runtime.plain_text import checked_text
+from gonie.runtime.plain_text import checked_text, checked_words
 from gonie.runtime.scorer import Scorer
 from gonie.runtime.tagging import Labeller, Tagging
 from gonie.runtime.windows import Window, cut_windows
@@ -108,7 +107,8 @@ class Predictor:
 
     def tag_tokens(self, sentences: Iterable[Sequence[str]]) -> list[Document]:
         """Tag sentences given as lists of words; the text of each document is its words joined by blanks."""
-        checked = (Sentence(words=_checked_words(words)) for words in sentences)
+        fix = "Call the tagger on it."
+        checked = (Sentence(words=checked_words(words, fix=fix)) for words in sentences)
         return list(self._documents(map(_uncut, checked), first=MOST))
 
     def tag_sentences(self, sentences: Sequence[Sentence]) -> list[Tagging]:
@@ -220,16 +220,3 @@ def _slice(sentence: Sentence, start: int, end: int) -> Sentence:
     """Tokens [start, end) with their columns, without text or gold."""
     columns = {name: column[start:end] for name, column in sentence.columns.items()}
     return Sentence(words=sentence.words[start:end], columns=columns)
-
-
-def _checked_words(words: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(words, str):
-        raise InputError(
-            expected="a sentence as a list of words",
-            got=f"the text {words[:40]!r}",
-            fix="Call the tagger on it.",
-        )
-    checked = tuple(map(checked_text, words))
-    if not all(checked):
-        raise InputError(expected="words of at least one character", got=f"an empty word in {checked[:10]}")
-    return checked

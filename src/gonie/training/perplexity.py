@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -15,10 +16,11 @@ from gonie.models.config import LearningConfig
 from gonie.models.evaluating import evaluating
 from gonie.models.language_model import LanguageModel
 from gonie.models.reader import Reader
-from gonie.training.pretrain_data import Text
+from gonie.training.pretrain_data import Note, Text
 from gonie.training.pretrain_feed import Numbers, put
 from gonie.training.updates import precision
 
+SPOKEN = 5.0  # seconds between two words about how far it is
 ROWS, STEPS = 64, 64
 """Places of the text read at once, and words of each before the next batch; only time depends on them."""
 
@@ -35,33 +37,47 @@ class Perplexity(NamedTuple):
         return math.sqrt(self.ahead * self.back)
 
 
-def measure(model: LanguageModel, text: Text, config: LearningConfig) -> Perplexity:
-    """The perplexity of every word of ``text``, which the model reads onward and backward as a whole."""
+def measure(model: LanguageModel, text: Text, config: LearningConfig, note: Note | None = None) -> Perplexity:
+    """The perplexity of every word of ``text``, which the model reads onward and backward as a whole.
+
+    ``note`` is told how far it is, where it takes long.
+    """
     reader = Reader(model=model, rows=ROWS).to(_device(model))
-    return _measured(model, text, config, ((reader, batch) for batch in _whole(text)))
+    return _measured(model, text, config, ((reader, batch) for batch in _whole(text)), note)
 
 
-def measure_alone(model: LanguageModel, text: Text, config: LearningConfig) -> Perplexity:
+def measure_alone(
+    model: LanguageModel, text: Text, config: LearningConfig, note: Note | None = None
+) -> Perplexity:
     """The same of sentences each read from nothing, as a model is used."""
     readers = (
         (Reader(model=model, rows=batch.ahead_inputs.shape[1]).to(_device(model)), batch)
         for batch in _sentences(text)
     )
-    return _measured(model, text, config, readers)
+    return _measured(model, text, config, readers, note)
 
 
 def _measured(
-    model: LanguageModel, text: Text, config: LearningConfig, batches: Iterable[tuple[Reader, Batch]]
+    model: LanguageModel,
+    text: Text,
+    config: LearningConfig,
+    batches: Iterable[tuple[Reader, Batch]],
+    note: Note | None,
 ) -> Perplexity:
     device = _device(model)
     spelled = torch.from_numpy(text.spelled).to(device)
     total = torch.zeros(2, dtype=torch.float64, device=device)
     counted = torch.zeros(2, dtype=torch.int64, device=device)
+    done, spoke = 0, time.monotonic()
     with evaluating(model), torch.inference_mode(), precision(config, device):
         for reader, batch in batches:
             ready = put(Numbers.of(batch, text.targets), spelled)
             total += reader(ready).double().sum((1, 2))
             counted += torch.stack([ready.ahead.counts.sum(), ready.back.counts.sum()])
+            done += batch.ahead_targets.size
+            if note and time.monotonic() - spoke > SPOKEN:
+                note(f"held-out text: {min(done, len(text.tokens)):,} of {len(text.tokens):,} tokens scored")
+                spoke = time.monotonic()
     ahead, back = (total / counted).exp().tolist()
     return Perplexity(ahead, back)
 

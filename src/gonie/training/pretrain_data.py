@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,8 @@ from gonie.models.bilm_config import PretrainRecipe
 from gonie.models.recipe import locate
 
 Note = Callable[[str], None]
+Tokens = NDArray[np.int32]
+Counts = NDArray[np.int64]
 FEWEST = 2
 """Words that a vocabulary must have at least: of one there is nothing to predict."""
 
@@ -26,7 +28,7 @@ FEWEST = 2
 class Text:
     """Running text: ``tokens`` (M,) of U forms, their bytes (U, C), and what each is as a target (U,)."""
 
-    tokens: NDArray[np.int32]
+    tokens: Tokens
     spelled: Spelled
     targets: NDArray[np.int64]
 
@@ -66,13 +68,16 @@ def read_pretrain_data(
     """
     data = recipe.data
     stream = _stream(recipe, data.text, folder / "train", note, advance)
-    words = list(vocabulary) if vocabulary is not None else _most_frequent(stream, data.vocabulary)
-    train = _text(stream, words, recipe)
     if data.heldout:
         held = _stream(recipe, [data.heldout], folder / "heldout", note, advance)
-        heldout = _text(held, words, recipe)
+        learned, apart, counts = stream.tokens, held.tokens, stream.counts
     else:
-        train, heldout = _hold_out(train, data.holdout)
+        held = stream
+        learned, apart = _hold_out(stream.tokens, data.holdout)
+        counts = stream.counts - np.bincount(apart, minlength=len(stream.counts))
+    words = list(vocabulary) if vocabulary is not None else _most_frequent(stream, counts, data.vocabulary)
+    train = _text(stream, learned, words, recipe)
+    heldout = replace(train, tokens=apart) if held is stream else _text(held, apart, words, recipe)
     digest = hashlib.sha256(json.dumps([stream.fingerprint, len(train.tokens), words]).encode())
     return PretrainData(train, heldout, words, digest.hexdigest())
 
@@ -97,36 +102,39 @@ def _stream(
     )
 
 
-def _most_frequent(stream: TokenStream, most: int) -> list[str]:
-    """The words to predict, with the marks of sentences and the unknown word before them."""
-    size = min(FIRST + most, len(stream.forms))
-    if size < FIRST + FEWEST:
-        only = f" ({stream.forms[FIRST]!r})" if size > FIRST else ""
+def _most_frequent(stream: TokenStream, counts: Counts, most: int) -> list[str]:
+    """The words to predict, with the marks of sentences and the unknown word before them.
+
+    ``counts`` (U,) is how often each form comes in what is learned from; one that never does is none of them.
+    """
+    order = FIRST + np.argsort(-counts[FIRST:], kind="stable")
+    met = order[counts[order] > 0][:most].tolist()
+    if len(met) < FEWEST:
+        only = f" ({stream.forms[met[0]]!r})" if met else ""
         raise InputError(
             expected=f"at least {FEWEST} different words to predict",
-            got=f"{size - FIRST}{only}",
+            got=f"{len(met)}{only}",
             fix="Use more text, or a larger data.vocabulary",
         )
-    return [stream.forms[i] for i in range(size)]
+    return [stream.forms[id] for id in (*range(FIRST), *met)]
 
 
-def _text(stream: TokenStream, vocabulary: Sequence[str], recipe: PretrainRecipe) -> Text:
+def _text(stream: TokenStream, tokens: Tokens, vocabulary: Sequence[str], recipe: PretrainRecipe) -> Text:
     numbers = {word: number for number, word in enumerate(vocabulary) if number >= FIRST}
     targets = np.fromiter((numbers.get(form, UNKNOWN) for form in stream.forms), dtype=np.int64)
     targets[:FIRST] = np.arange(FIRST)  # a word that is spelled <S> is none of them
-    return Text(stream.tokens, spell_stream(stream, longest=recipe.model.longest), targets)
+    return Text(tokens, spell_stream(stream, longest=recipe.model.longest), targets)
 
 
-def _hold_out(text: Text, share: float) -> tuple[Text, Text]:
-    """The text without its last sentences, and these."""
-    ends = np.flatnonzero(text.tokens == END) + 1
-    cut = int(ends[min(int(len(ends) * (1 - share)), len(ends) - 2)]) if len(ends) > 1 else 0
-    if not 0 < cut < len(text.tokens):
+def _hold_out(tokens: Tokens, share: float) -> tuple[Tokens, Tokens]:
+    """The tokens (M,) without those of the last sentences, and these."""
+    ends = np.flatnonzero(tokens == END) + 1  # (sentences,)
+    if len(ends) < 2:
         raise InputError(
             expected="at least two sentences, one of them to hold out",
             got=f"{len(ends)}",
             fix="Use more text, or name a file with --set data.heldout=FILE",
         )
-    parts = (text.tokens[:cut], text.tokens[cut:])
-    train, heldout = (Text(tokens, text.spelled, text.targets) for tokens in parts)
-    return train, heldout
+    learned = min(max(round(len(ends) * (1 - share)), 1), len(ends) - 1)
+    cut = int(ends[learned - 1])
+    return tokens[:cut], tokens[cut:]

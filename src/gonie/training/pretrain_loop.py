@@ -101,10 +101,15 @@ def _run_epoch(state: State, reader: Reader, feed: Feed, config: PretrainConfig)
         progress.tokens += words
         progress.seconds += time.monotonic() - started
         yield Step(progress.epoch + 1, progress.batch, batches, words, rate)
+    check_loss(state, config)
+
+
+def check_loss(state: State, config: PretrainConfig) -> None:
+    """Refuse to go on, or to be saved over what was good, once the loss is no number."""
     if not torch.isfinite(state.loss):
         raise GonieError(
-            f"the loss became {float(state.loss)} in epoch {progress.epoch + 1}: expected a finite number. "
-            f"Start a new run with a lower learning rate (--set train.lr={config.lr / 4:g})."
+            f"the loss became {float(state.loss)} in epoch {state.progress.epoch + 1}: expected a finite "
+            f"number. Start a new run with a lower learning rate (--set train.lr={config.lr / 4:g})."
         )
 
 

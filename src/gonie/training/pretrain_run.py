@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,7 @@ import gonie
 from gonie.data.files import atomic_write
 from gonie.data.running import Advance, Streams
 from gonie.errors import GonieError, ResumeError
-from gonie.models.bilm_config import PretrainRecipe
+from gonie.models.bilm_config import PretrainConfig, PretrainRecipe
 from gonie.models.bilm_folder import WEIGHTS, Predictions, SavedBilm, save_bilm
 from gonie.models.build_bilm import build_language_model
 from gonie.models.checkpoint import load_weights, save_weights
@@ -44,9 +44,12 @@ from gonie.training.optim import build_optimizer
 from gonie.training.perplexity import Perplexity, measure, measure_alone
 from gonie.training.pretrain_data import PretrainData, read_pretrain_data
 from gonie.training.pretrain_feed import Feed
-from gonie.training.pretrain_loop import PretrainEpoch, pretrain
-from gonie.training.pretrain_start import kept_words, put_start, with_shape_of_start
+from gonie.training.pretrain_loop import PretrainEpoch, check_loss, pretrain
+from gonie.training.pretrain_start import kept_words, put_start, told_of_start, with_shape_of_start
 from gonie.training.state import Progress, State
+
+ENOUGH = 5
+"""How many times as many steps as the learning rate takes to rise a training should have at least."""
 
 
 class PretrainFolder(RunFolder):
@@ -92,6 +95,8 @@ class Pretrained:
     seconds: float
     size: int
     """Bytes of the model on disk, without its softmax."""
+    language: str
+    unit: str
 
 
 class PretrainDisplay(Protocol):
@@ -126,6 +131,8 @@ class Trainee:
     reader: Reader
     state: State
     feed: Feed
+    origin: Mapping[str, Any]
+    """What it tells of the model that it started from, if of any."""
 
     @property
     def model(self) -> LanguageModel:
@@ -190,7 +197,10 @@ def _run(recipe: PretrainRecipe, run: PretrainFolder, display: PretrainDisplay) 
         trainee = begin(recipe, data)
         if run.last.exists():
             trainee.state.restore(run.last)
-        display.begin(_summary(recipe, run, data, trainee))
+        summary = _summary(recipe, run, data, trainee)
+        display.begin(summary)
+        if (steps := summary.epochs * summary.batches) < ENOUGH * recipe.train.warmup:
+            display.note(_too_few(steps, recipe.train))
         done = _fit(recipe, data, run, trainee, display)
     except KeyboardInterrupt:  # while text is read; what is done of it is kept
         done = False
@@ -198,7 +208,8 @@ def _run(recipe: PretrainRecipe, run: PretrainFolder, display: PretrainDisplay) 
         display.interrupted(run.root)
         return None
     load_weights(run.best, trainee.model)
-    result = _finish(recipe, data, run, trainee, time.monotonic() - started)
+    alone = measure_alone(trainee.model, data.heldout, recipe.train, display.note)
+    result = _finish(recipe, data, run, trainee, alone=alone, seconds=time.monotonic() - started)
     display.finished(result)
     return result
 
@@ -223,7 +234,7 @@ def begin(recipe: PretrainRecipe, data: PretrainData) -> Trainee:
         fingerprint=data.fingerprint,
     )
     streams = Streams(data.train.tokens, rows=config.rows, steps=config.steps, seed=config.seed)
-    return Trainee(reader, state, Feed(data.train, streams, device))
+    return Trainee(reader, state, Feed(data.train, streams, device), told_of_start(recipe.model))
 
 
 def _fit(
@@ -239,7 +250,11 @@ def _fit(
     saved = time.monotonic()
     with Interrupt() as interrupt:
         for event in pretrain(
-            state, trainee.reader, trainee.feed, config, lambda: measure(model, data.heldout, config)
+            state,
+            trainee.reader,
+            trainee.feed,
+            config,
+            lambda: measure(model, data.heldout, config, display.note),
         ):
             if isinstance(event, PretrainEpoch):
                 if event.improved:
@@ -252,6 +267,7 @@ def _fit(
                 display.step(event)
             late = time.monotonic() - saved > config.checkpoint_seconds
             if isinstance(event, PretrainEpoch) or interrupt.asked or late:
+                check_loss(state, config)
                 state.save(run.last)
                 saved = time.monotonic()
             if interrupt.asked and not state.progress.finished:
@@ -260,25 +276,44 @@ def _fit(
 
 
 def _finish(
-    recipe: PretrainRecipe, data: PretrainData, run: PretrainFolder, trainee: Trainee, seconds: float
+    recipe: PretrainRecipe,
+    data: PretrainData,
+    run: PretrainFolder,
+    trainee: Trainee,
+    *,
+    alone: Perplexity,
+    seconds: float,
 ) -> Pretrained:
     """Write the language model of the best epoch."""
     best = trainee.state.progress.best_epoch + 1
     record = next(record for record in run.history() if record["epoch"] == best)
     perplexity = Perplexity(**record["perplexity"])
     model = trainee.model
-    alone = measure_alone(model, data.heldout, recipe.train)
     saved = SavedBilm(
         bilm=model.bilm,
         shape=recipe.model.bilm,
         language=recipe.data.language,
         unit=recipe.data.token_unit,
-        about={**_about(recipe, data, perplexity, best), "perplexity_alone": alone._asdict()},
+        about={
+            **_about(recipe, data, perplexity, best),
+            "perplexity_alone": alone._asdict(),
+            **trainee.origin,
+        },
         predictions=Predictions(data.vocabulary, model.softmax.state_dict()),
     )
     save_bilm(run.bilm, saved, storage=recipe.model.storage)
     size = (run.bilm / WEIGHTS).stat().st_size
-    return Pretrained(run.root, perplexity, alone, best, len(data.vocabulary), seconds, size)
+    return Pretrained(
+        folder=run.root,
+        perplexity=perplexity,
+        alone=alone,
+        best_epoch=best,
+        vocabulary=len(data.vocabulary),
+        seconds=seconds,
+        size=size,
+        language=saved.language,
+        unit=saved.unit,
+    )
 
 
 def _about(recipe: PretrainRecipe, data: PretrainData, perplexity: Perplexity, epochs: int) -> dict[str, Any]:
@@ -313,4 +348,15 @@ def _summary(
         batches=trainee.feed.size(progress.epoch),
         first_epoch=progress.epoch + 1,
         complete=progress.finished,
+    )
+
+
+def _too_few(steps: int, config: PretrainConfig) -> str:
+    """What is told of a training that ends when its learning rate has hardly risen."""
+    wanted = ENOUGH * config.warmup
+    rows = max(1, config.rows * steps // wanted)
+    return (
+        f"expected at least {wanted:,} steps, got {steps:,}: over the first {config.warmup:,} the learning "
+        "rate only rises, and little will be learned. Read fewer rows at once "
+        f"(--set train.rows={rows}), or use more text or more epochs"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -50,6 +51,14 @@ def kept_words(config: LanguageModelConfig) -> Sequence[str] | None:
     """The words that the model it starts from predicts, where they are to be predicted still."""
     kept = _kept(config)
     return kept.words if kept and config.softmax.words != "own" else None
+
+
+def told_of_start(config: LanguageModelConfig) -> dict[str, Any]:
+    """What a model tells of the one that it starts from: its name, and where that one came from."""
+    if config.start is None:
+        return {}
+    about = read_index(find_bilm(Path(config.start))).get("about", {})
+    return {"start": {"model": Path(config.start).name, **about}}
 
 
 @torch.no_grad()

@@ -67,16 +67,26 @@ def fit_encoding(
 
 
 def bilm_of(recipe: Recipe, note: Note) -> SavedBilm | None:
-    """The language model that the recipe names, if it does; one of words cut otherwise is told of."""
+    """The language model that the recipe names, if it does, of the text's language.
+
+    One of words that are cut otherwise is told of.
+    """
     config = recipe.model.elmo
     if config is None:
         return None
     saved = load_bilm(locate(config.bilm))
-    theirs, ours = (saved.language, saved.unit), (recipe.data.language, recipe.data.token_unit)
-    if theirs != ours:
+    data = recipe.data
+    if saved.language != data.language:
+        raise RecipeError(
+            [
+                f"model.elmo.bilm: expected a language model of {data.language}, as the text is, got "
+                f"{config.bilm}, which is of {saved.language}; name another one, or set data.language"
+            ]
+        )
+    if saved.unit != data.token_unit:
         note(
-            f"{config.bilm}: a language model of {'/'.join(theirs)}, while the recipe's text is "
-            f"{'/'.join(ours)}: its vectors are those of words that it may never have met"
+            f"{config.bilm}: a language model of {saved.unit}s, while the text is cut into "
+            f"{data.token_unit}s, of which it may have met few; --set data.unit={saved.unit} cuts it likewise"
         )
     return saved
 
@@ -87,8 +97,8 @@ def bilm_file(saved: SavedBilm | None) -> dict[str, str]:
 
 
 def digest_bilm(saved: SavedBilm | None) -> bytes:
-    """A digest of the weights of a language model, of which there may be none."""
-    digest = hashlib.sha256()
+    """A digest of the shape and the weights of a language model, of which there may be none."""
+    digest = hashlib.sha256(saved.shape.model_dump_json().encode() if saved else b"")
     for tensor in saved.bilm.state_dict().values() if saved else ():
         digest.update(tensor.cpu().numpy().tobytes())
     return digest.digest()

@@ -37,3 +37,7 @@ class ClippedLSTM(ProjectedLSTM):
             h = h.clamp(-self.state_clip, self.state_clip)
             states.append(h)
         return torch.stack(states), (h, c)
+
+    def extra_repr(self) -> str:
+        """The bounds, which no weight tells."""
+        return f"cell_clip={self.cell_clip}, state_clip={self.state_clip}"

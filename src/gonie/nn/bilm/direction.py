@@ -40,3 +40,7 @@ class Direction(nn.Module):
             states.append(x)
             further.append(after)
         return states, further
+
+    def extra_repr(self) -> str:
+        """Whether a layer's input is added to its output."""
+        return f"skip={self.skip}"
