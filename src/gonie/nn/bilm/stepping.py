@@ -1,4 +1,4 @@
-"""The LSTM with a projection on a CPU, to be used and not trained: faster than torch's own over many sentences.
+"""The LSTM with a projection on a CPU, to be used and not trained: over many sentences faster than torch's.
 
 oneDNN has no LSTM with a projection, so torch takes a step by nine small operations on gates that lie apart.
 Here the gates of a step are one product and one sigmoid, since tanh(z) = 2 σ(2z) - 1, in place.
