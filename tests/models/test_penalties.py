@@ -10,7 +10,7 @@ from gonie.models.build_bilm import build_bilm
 from gonie.models.penalties import penalties
 from gonie.nn import ElmoEmbedding, ScalarMix, WordEmbedding
 
-SHAPE = BilmConfig(byte_width=2, filters=[(1, 2)], width=2, hidden=2)
+SHAPE = BilmConfig(byte_width=2, filters=[(1, 2)], width=2, hidden=3)
 
 
 def test_it_is_the_sum_over_all_parts_that_ask() -> None:
