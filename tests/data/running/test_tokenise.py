@@ -26,10 +26,12 @@ from gonie.data.tokenize import tokenizer
 from gonie.errors import GonieError, InputError, OutputError
 
 SCRIPT = """
+import signal
 import sys
 from pathlib import Path
 from gonie.data.running import build_stream
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # tests that run in the background ignore it
     folder, *paths = map(Path, sys.argv[1:])
     try:
         build_stream(paths, folder, language="en", unit="word", workers=2, note=print)
