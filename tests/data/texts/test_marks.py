@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, reject, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gonie.data.texts.marks import cut_marks, mark_words, with_marks
@@ -55,6 +55,23 @@ def test_writing_marks_and_cutting_them_gives_the_text_back(pieces: list[tuple[s
     assert all(text[mark.start : mark.end] == mark.text for mark in marks)
 
 
+def balanced(pieces: list[str]) -> list[str]:
+    """The pieces without marks that close nothing, and with those that are left open closed at the end."""
+    names = {mark: name for name in "ab" for mark in mark_words(name)}
+    opened: list[str] = []
+    kept: list[str] = []
+    for piece in pieces:
+        name = names.get(piece)
+        if name and piece == mark_words(name)[0]:
+            opened.append(name)
+        elif name and name in opened:
+            opened.remove(name)
+        elif name:
+            continue
+        kept.append(piece)
+    return [*kept, *(mark_words(name)[1] for name in opened)]
+
+
 @settings(deadline=None)
 @given(
     st.lists(
@@ -64,10 +81,7 @@ def test_writing_marks_and_cutting_them_gives_the_text_back(pieces: list[tuple[s
 )
 def test_what_was_cut_is_written_back_and_cut_alike(pieces: list[str]) -> None:
     """Marks that nest, cross, touch, hold nothing or the very same stretch, of one name or of two."""
-    try:
-        text, marks = cut_marks("".join(pieces), ("a", "b"))
-    except InputError:
-        reject()
+    text, marks = cut_marks("".join(balanced(pieces)), ("a", "b"))
     assert cut_marks(with_marks(text, marks), ("a", "b")) == (text, marks)
 
 
