@@ -1,8 +1,9 @@
 """Tokens/s of tagging with ELMo from a bundle, without torch, beside the same tagger without ELMo.
 
-    python benchmarks/tag_elmo.py RUN_WITH RUN_WITHOUT --data en_ewt-ud-test.iob2 --rounds 5
+    gonie export RUN_WITH --int8 --out BYTES
+    python benchmarks/tag_elmo.py RUN_WITH RUN_WITHOUT --int8 BYTES --data en_ewt-ud-test.iob2 --rounds 5
 
-Both are run folders or bundles. The words are given cut; encoding, scoring, decoding and spans all count. The
+All are run folders or bundles. The words are given cut; encoding, scoring, decoding and spans all count. The
 sides take turns, each in a process in which torch cannot be imported. A third side multiplies what the
 loops of the language model multiply and does nothing else: what the machine had to give at that moment.
 
@@ -18,6 +19,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -183,16 +185,16 @@ def report(found: Mapping[str, list[Figures]]) -> None:
     middle = {name: medians(figures) for name, figures in found.items()}
     tokens = middle["with ELMo"]["tokens"]
     print(f"\n{tokens:,.0f} tokens; medians of {len(found['with ELMo'])} rounds\n")
-    for name in ("with ELMo", "without"):
+    for name in (name for name in middle if name != "products"):
         side = middle[name]
         stages = ", ".join(f"{key} {side[key]:.2f}" for key in ("encode", "collate", "score", "decode"))
         print(
-            f"{name:<10} {side['speed']:>8,.0f} tokens/s, {tokens / side['cpu']:,.0f} a processor's second; "
+            f"{name:<16} {side['speed']:>8,.0f} tokens/s, {tokens / side['cpu']:,.0f} a processor's second; "
             f"loaded in {side['load']:.2f} s; processor's seconds: {stages}"
         )
     bare = middle["products"]
     print(
-        f"products   {bare['speed']:>8,.0f} tokens/s if nothing else were done: {bare['gflops']:.0f} GFLOP/s,"
+        f"products         {bare['speed']:>8,.0f} tokens/s if nothing else were done: {bare['gflops']:.0f} GFLOP/s,"
         f" {bare['work'] / 1e6:.1f} MFLOP a token in the loops of the language model"
     )
 
@@ -204,6 +206,7 @@ def main() -> None:
     )
     parser.add_argument("elmo", help="a tagger with ELMo: a run folder or a bundle")
     parser.add_argument("plain", help="the same without")
+    parser.add_argument("--int8", help="the first one as `gonie export --int8` writes it")
     parser.add_argument("--data", type=Path, required=True, help="a file of tagged sentences")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)
@@ -218,12 +221,11 @@ def main() -> None:
         own = [run, run, "--data", arguments.data, "--threads", arguments.threads, "--side", kind]
         return Worker(__file__, own, threads=arguments.threads, environment={})
 
-    with (
-        side("tag", arguments.elmo) as elmo,
-        side("tag", arguments.plain) as plain,
-        side("products", arguments.elmo) as bare,
-    ):
-        workers = {"with ELMo": elmo, "without": plain, "products": bare}
+    sides = {"with ELMo": ("tag", arguments.elmo), "without": ("tag", arguments.plain)}
+    sides |= {"with ELMo, int8": ("tag", arguments.int8)} if arguments.int8 else {}
+    sides |= {"products": ("products", arguments.elmo)}
+    with ExitStack() as stack:
+        workers = {name: stack.enter_context(side(*own)) for name, own in sides.items()}
         report(alternate(workers, arguments.rounds, "tokens/s"))
     print("\nseconds in the graph with ELMo:")
     for name, seconds in shares(arguments.elmo, arguments.data, arguments.threads).items():

@@ -9,7 +9,7 @@ import onnx
 import onnxruntime
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, numpy_helper
 from torch import Tensor
@@ -35,6 +35,7 @@ def stored(weight: Tensor, storage: Storage) -> Tensor:
 
 
 @settings(deadline=None, max_examples=30)
+@example(storage="int8", rows=1, columns=1, size=0.0001, seed=2)  # whose scale is hardly a number
 @given(
     storage=st.sampled_from(sorted(KINDS)),
     rows=st.integers(1, 9),

@@ -17,6 +17,7 @@ from gonie.cli import (
     embed,
     evaluate,
     explain,
+    export,
     import_elmo,
     pretrain,
     tag,
@@ -48,6 +49,7 @@ app.command()(evaluate.evaluate)
 app.command()(tag.tag)
 app.command()(classify.classify)
 app.command()(explain.explain)
+app.command()(export.export)
 app.command()(compare.compare)
 app.command()(pretrain.pretrain)
 app.command()(vectors.vectors)

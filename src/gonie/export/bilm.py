@@ -1,8 +1,8 @@
 """The two directions of a language model as a piece of graph: each layer is a loop over time.
 
 ONNX's LSTM has no projection, and with the projection multiplied into its weights it has twice the work or
-more. So a step is written out, its gates a product each: no gate has to be cut from a larger array, and
-nothing is kept for all steps but the states.
+more. So a step is written out, and nothing is kept for all steps but the states. What its gates see, which is
+most of the work, is computed from bytes for the layers whose ``ranges`` the graph was given.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from onnx import TensorProto
 
 from gonie.data.byte_spelling import begin_row, end_row
 from gonie.export.compact import compact
+from gonie.export.gates import FloatGates, Gates, Seen
 from gonie.export.graph import Graph
+from gonie.export.int8_gates import Int8Gates
 from gonie.export.refusal import unknown
 from gonie.export.scan import Step, scan
 from gonie.models.scorer import inferring
 from gonie.nn.bilm import BiLM, Carried, CarriedBoth, ClippedLSTM, Direction, ProjectedLSTM
 
-Gates = Callable[[Graph, str, str], list[str]]
-"""Writes what the four gates of a step see, (B, H) each, of its input x[t] and the states h before."""
 GATES = ("Sigmoid", "Sigmoid", "Tanh", "Sigmoid")  # i, f, cell, o
 
 
@@ -73,19 +73,24 @@ def _direction(graph: Graph, part: Direction, words: str, forms: str, begun: Seq
     found: list[str] = []
     for layer, carried in zip(part.layers, begun, strict=True):
         if not found:
-            x = _layer(graph, layer, forms, _of_words(graph, layer, words), carried, kind=TensorProto.INT64)
+            seen = _gates(graph, layer).over_words(graph, layer, words)
+            x = _layer(graph, layer, forms, seen, carried, kind=TensorProto.INT64)
         else:
-            y = _layer(graph, layer, x, _of_states(graph, layer), carried)
+            y = _layer(graph, layer, x, _gates(graph, layer).over_states(graph, layer), carried)
             x = graph.add("Add", y, x) if part.skip else y
         found.append(x)
     return found
+
+
+def _gates(graph: Graph, layer: ProjectedLSTM) -> Gates:
+    return Int8Gates(graph.ranges) if layer in graph.ranges else FloatGates()
 
 
 def _layer(
     graph: Graph,
     part: ProjectedLSTM,
     x: str,
-    gates: Gates,
+    seen: Seen,
     carried: Carried,
     *,
     kind: int = TensorProto.FLOAT,
@@ -98,52 +103,17 @@ def _layer(
         )
         for state in carried
     ]
-    return scan(graph, x, states, _step(graph, part, gates), kind=kind)
+    return scan(graph, x, states, _step(graph, part, seen), kind=kind)
 
 
-def _of_words(graph: Graph, part: ProjectedLSTM, words: str) -> Gates:
-    """Gates over words: what a word adds to them is a row of a table, made once for each distinct word."""
-    tables = [
-        graph.add("Gemm", words, compact(graph, weight), compact(graph, bias), transB=1)  # (U, H)
-        for weight, bias in zip(part.input_weight.chunk(4), part.bias.chunk(4), strict=True)
-    ]
-    weights = [compact(graph, weight) for weight in part.state_weight.chunk(4)]  # (H, P) each
-
-    def gates(inner: Graph, form: str, h: str) -> list[str]:
-        return [
-            inner.add("Gemm", h, weight, inner.add("Gather", table, form, axis=0), transB=1)
-            for weight, table in zip(weights, tables, strict=True)
-        ]
-
-    return gates
-
-
-def _of_states(graph: Graph, part: ProjectedLSTM) -> Gates:
-    """Gates over the states of the layer below: one product each of [x; h]."""
-    weights = [
-        graph.add("Concat", compact(graph, from_input), compact(graph, from_state), axis=1)  # (H, 2P)
-        for from_input, from_state in zip(part.input_weight.chunk(4), part.state_weight.chunk(4), strict=True)
-    ]
-    biases = [compact(graph, bias) for bias in part.bias.chunk(4)]
-
-    def gates(inner: Graph, x: str, h: str) -> list[str]:
-        seen = inner.add("Concat", x, h, axis=1)  # (B, 2P)
-        return [
-            inner.add("Gemm", seen, weight, bias, transB=1)
-            for weight, bias in zip(weights, biases, strict=True)
-        ]
-
-    return gates
-
-
-def _step(graph: Graph, part: ProjectedLSTM, gates: Gates) -> Step:
+def _step(graph: Graph, part: ProjectedLSTM, seen: Seen) -> Step:
     """c = σ(f) ∘ c + σ(i) ∘ tanh(g);  h = R (σ(o) ∘ tanh(c)), both within their bounds."""
     projection = compact(graph, part.projection)  # (P, H)
     bounds = bounds_of(part)
 
     def step(inner: Graph, x: str, before: Sequence[str]) -> tuple[Sequence[str], str]:
         h, c = before
-        opened = zip(GATES, gates(inner, x, h), strict=True)
+        opened = zip(GATES, seen(inner, x, h), strict=True)
         i, f, g, o = (inner.add(kind, gate) for kind, gate in opened)  # (B, H) each
         c = inner.add("Add", inner.add("Mul", f, c), inner.add("Mul", i, g))
         c = _bounded(inner, c, bounds.cell)

@@ -8,20 +8,17 @@ from typing import Any
 
 from torch import nn
 
-from gonie.data.batching import sorted_batches
-from gonie.data.corpus import collate
 from gonie.data.encoding import Encoding
 from gonie.data.tokenize import Tokenizer
 from gonie.data.types import Sentence
 from gonie.export.onnx_graph import onnx_graph
 from gonie.export.proof import MaxDifference, prove
+from gonie.export.tag_exporter import tag_batches
 from gonie.models.tagger import Tagger
 from gonie.runtime.about import About
 from gonie.runtime.bundle import write_bundle
 from gonie.runtime.session import OnnxScorer
 from gonie.runtime.tag_bundle import TagBundle
-
-BATCH_TOKENS, BATCH_SENTENCES = 2000, 32
 
 
 def export_bundle(
@@ -45,9 +42,7 @@ def export_bundle(
     unless the proof holds.
     """
     graph = onnx_graph(model, longest=encoding.longest)
-    corpus = encoding.encode(samples)
-    rows = sorted_batches(corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES)
-    difference = prove(model, OnnxScorer(graph), (collate(corpus, chosen) for chosen in rows))
+    difference = prove(model, OnnxScorer(graph), tag_batches(encoding, samples))
     transitions, start, end = (part.detach().float().cpu().numpy() for part in model.head().chain())
     bundle = TagBundle(
         encoding=encoding,

@@ -44,7 +44,7 @@ def _as_bytes(array: Floats) -> tuple[NDArray[np.int8], NDArray[np.float16]] | N
             return bytes, scales
         rows, scale = array[open_], _halves(peaks[open_] / np.float32(largest))
         whole = np.rint(rows / np.maximum(scale, np.finfo(np.float16).smallest_subnormal))
-        fits = (whole * scale == rows).all(1)
+        fits = ((whole * scale == rows) & (np.abs(whole) <= LARGEST)).all(1)
         bytes[open_[fits]], scales[open_[fits]] = whole[fits], scale[fits]
         open_ = open_[~fits]
     return None

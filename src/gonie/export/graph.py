@@ -13,6 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor
 
 from gonie.errors import GonieError
+from gonie.export.ranges import Ranges
 from gonie.version import __version__
 
 OPSET = 18
@@ -44,11 +45,13 @@ class Graph:
     """Grows by ``input``, ``weight`` and ``add``, which return the names of values; ``serialize`` ends it.
 
     ``linear`` and ``positions`` add the few nodes that many parts have in common. ``longest`` is how many
-    bytes of a word the batches bring for a language model, where there is one.
+    bytes of a word the batches bring for a language model, where there is one; ``ranges`` has the layers
+    whose products are to be of bytes, and how large their numbers are.
     """
 
-    def __init__(self, *, longest: int = 0) -> None:
+    def __init__(self, *, longest: int = 0, ranges: Ranges | None = None) -> None:
         self.longest = longest
+        self.ranges = ranges or {}
         self._inputs: dict[str, onnx.ValueInfoProto] = {}
         self._nodes: list[onnx.NodeProto] = []
         self._weights: list[onnx.TensorProto] = []

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
-from gonie.data.batching import sorted_batches
 from gonie.data.text_encoding import TextEncoding
 from gonie.data.texts.text import Text
-from gonie.export.bundle import BATCH_SENTENCES, BATCH_TOKENS, summary
+from gonie.export.bundle import summary
 from gonie.export.proof import MaxDifference, prove_texts
+from gonie.export.text_exporter import text_batches
 from gonie.export.text_graph import text_graph
 from gonie.models.classifier import Classifier
 from gonie.runtime.about import About
@@ -37,11 +37,7 @@ def export_classifier(
     (``gonie.runtime.about``) are kept for people. Nothing is written unless the proof holds.
     """
     graph = text_graph(model, longest=encoding.words.longest)
-    corpus = encoding.encode(samples)
-    rows = sorted_batches(
-        corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES, heights=corpus.heights
-    )
-    difference = prove_texts(model, OnnxScorer(graph), (corpus.batch(chosen) for chosen in rows))
+    difference = prove_texts(model, OnnxScorer(graph), text_batches(encoding, samples))
     about = About(model=summary(model), scores=scores or {}, recipe=recipe or {}, layers=layers)
     bundle = TextBundle(encoding=encoding, graph=graph, temperature=float(temperature), about=about)
     write_bundle(folder, bundle)

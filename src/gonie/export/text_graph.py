@@ -13,19 +13,23 @@ from gonie.export.embeddings import embedding
 from gonie.export.encoders import states
 from gonie.export.graph import Graph, Result
 from gonie.export.poolings import Pooled, pooling
+from gonie.export.ranges import Ranges
 from gonie.export.rows import Rows, Sentences, Texts
 from gonie.export.text_scores import text_head_scores
 from gonie.models.classifier import LABEL, Classifier, Level
 
 
-def text_graph(model: Classifier, head: str = LABEL, *, longest: int = 0) -> bytes:
+def text_graph(
+    model: Classifier, head: str = LABEL, *, longest: int = 0, ranges: Ranges | None = None
+) -> bytes:
     """The graph from a batch's arrays to ``scores`` (N, K) and the shares of tokens and of sentences.
 
     These are ``word_shares`` (B, T) and ``sentence_shares`` (N, S), ``words`` being the name of an input.
     The inputs are those names of a batch of texts that the model reads, and for the bag of n-grams
-    ``bag.rows``, the text that each n-gram is of. ``longest`` is as ``onnx_graph`` takes it.
+    ``bag.rows``, the text that each n-gram is of. ``longest`` and ``ranges`` are as
+    ``onnx_graph`` takes them.
     """
-    graph = Graph(longest=longest)
+    graph = Graph(longest=longest, ranges=ranges)
     words = _level(graph, model.words, embedding(graph, model.embedding), Sentences(graph))
     texts = _texts(graph, model.sentences, words.vectors)
     scores, size = text_head_scores(graph, model.head(head), texts.vectors)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from gonie.models.recipe import Recipe
 from gonie.models.tag_config import TagRecipe
 from gonie.training.job import Job
-from gonie.training.tag_data import read_tag_data, what_tags_read
+from gonie.training.tag_data import read_tag_data, read_tag_dev, what_tags_read
 from gonie.training.tag_job import TagJob
-from gonie.training.text_data import read_text_data, what_texts_read
+from gonie.training.text_data import read_text_data, read_text_dev, what_texts_read
 from gonie.training.text_job import TextJob
 from gonie.training.word_data import Note
 
@@ -17,6 +20,13 @@ def prepare(recipe: Recipe, note: Note) -> Job:
     if isinstance(recipe, TagRecipe):
         return TagJob(recipe, read_tag_data(recipe, note))
     return TextJob(recipe, read_text_data(recipe, note))
+
+
+def read_dev(recipe: Recipe, note: Note) -> Sequence[Any]:
+    """The examples that a run of ``recipe`` chooses its epoch by, and nothing else."""
+    if isinstance(recipe, TagRecipe):
+        return read_tag_dev(recipe, note)
+    return read_text_dev(recipe, note)
 
 
 def what_is_read(recipe: Recipe) -> str:

@@ -147,28 +147,35 @@ class Split:
         return (s for s in self._stream if (generator.random() < self._share) == self._held_out)
 
 
+class _Files:
+    """How the files of a recipe are read: all as the training file shows."""
+
+    def __init__(self, recipe: TagRecipe) -> None:
+        self._data = recipe.data
+        self.splitter = tokenizer(language=recipe.data.language, unit=recipe.data.token_unit)
+        self.train = self.source(recipe.data.train)
+        self.found = _with_types(recipe.data, survey(self.train))
+        spans = self.found.scheme.has_spans
+        self.target = Scheme(kind=recipe.data.model_scheme) if spans else self.found.scheme
+
+    def source(self, name: str) -> Source:
+        return Source(locate(name), read_options(self._data, self.splitter))
+
+    def stream(self, source: Source) -> TagStream:
+        checked = source.using(self.found.scheme, self._data.repair)
+        return TagStream(checked, scheme=self.found.scheme, target=self.target, types=self._data.types)
+
+
 def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     """Read, count and encode everything the recipe names; ``note`` is told what was found on the way."""
     data = recipe.data
-    splitter = tokenizer(language=data.language, unit=data.token_unit)
-    options = read_options(data, splitter)
-    source = Source(locate(data.train), options)
-    found = _with_types(data, survey(source))
-    target = Scheme(kind=data.model_scheme) if found.scheme.has_spans else found.scheme
+    files = _Files(recipe)
+    found, target, stream = files.found, files.target, files.stream
+    everything = stream(files.train)
+    train, dev = _train_and_dev(recipe, files, everything, note)
+    test = None if data.test is None else _read(data.test, stream(files.source(data.test)), note)
 
-    def stream(source: Source) -> TagStream:
-        checked = source.using(found.scheme, data.repair)
-        return TagStream(checked, scheme=found.scheme, target=target, types=data.types)
-
-    everything = stream(source)
-    train: Iterable[Sentence] = everything
-    if data.dev is None:
-        train, dev = _hold_out(everything, recipe, note)
-    else:
-        dev = _read(data.dev, stream(Source(locate(data.dev), options)), note)
-    test = None if data.test is None else _read(data.test, stream(Source(locate(data.test), options)), note)
-
-    part = None if data.partial is None else Source(locate(data.partial), options).viewed(scheme="plain")
+    part = None if data.partial is None else files.source(data.partial).viewed(scheme="plain")
     vectors = vectors_of(data)
     bilm = bilm_of(recipe, note)
     texts = train if part is None else Chained(train, Untagged(part))
@@ -197,7 +204,7 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     tell_unmet({name: _tags(part) for name, part in held.items()}, encoding.label_ids, note)
     return TagData(
         encoding=encoding,
-        tokenizer=splitter,
+        tokenizer=files.splitter,
         train=corpus,
         dev=dev,
         test=test,
@@ -209,6 +216,22 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
         sentences=train,
         sample=sampled(train, recipe.train.score_train),
     )
+
+
+def read_tag_dev(recipe: TagRecipe, note: Note) -> list[Sentence]:
+    """The sentences that a run of ``recipe`` chooses its epoch by, and nothing else."""
+    files = _Files(recipe)
+    _, dev = _train_and_dev(recipe, files, files.stream(files.train), note)
+    return dev
+
+
+def _train_and_dev(
+    recipe: TagRecipe, files: _Files, everything: TagStream, note: Note
+) -> tuple[Iterable[Sentence], list[Sentence]]:
+    dev = recipe.data.dev
+    if dev is None:
+        return _hold_out(everything, recipe, note)
+    return everything, _read(dev, files.stream(files.source(dev)), note)
 
 
 def _with_types(data: TagDataConfig, found: Survey) -> Survey:

@@ -152,6 +152,14 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
     )
 
 
+def read_text_dev(recipe: TextRecipe, note: Note) -> Sequence[Text]:
+    """The texts that a run of ``recipe`` chooses its epoch by, and nothing else."""
+    data = recipe.data.model_copy(update={"test": None})
+    everything = [] if data.dev and not data.folds else _read(data.train, data, note)
+    _, dev, _ = _split(recipe.model_copy(update={"data": data}), everything, note)
+    return dev
+
+
 def what_texts_read(recipe: TextRecipe) -> str:
     """The part of a recipe that ``read_text_data`` reads, as text: equal texts give equal data.
 

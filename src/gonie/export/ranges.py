@@ -1,0 +1,42 @@
+"""How large the numbers are that a language model multiplies, measured while it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from torch import Tensor, nn
+
+from gonie.nn.bilm import ProjectedLSTM
+
+
+class Range(NamedTuple):
+    """The largest number, without its sign, that a layer was given and that it gave."""
+
+    input: float = 0.0
+    state: float = 0.0
+
+    def with_largest(self, x: Tensor, y: Tensor) -> Range:
+        """One that has these numbers in it too."""
+        return Range(max(self.input, float(x.abs().max())), max(self.state, float(y.abs().max())))
+
+
+Ranges = Mapping[ProjectedLSTM, Range]
+
+
+def measure_ranges(model: nn.Module, score: Callable[[Any], object], batches: Iterable[Any]) -> Ranges:
+    """Of every layer of a language model in ``model``, while ``score`` has it read the batches."""
+    layers = [part for part in model.modules() if isinstance(part, ProjectedLSTM)]
+    found = dict.fromkeys(layers, Range())
+
+    def watch(layer: ProjectedLSTM, given: tuple[Any, ...], result: tuple[Tensor, Any]) -> None:
+        found[layer] = found[layer].with_largest(given[0], result[0])
+
+    hooks = [layer.register_forward_hook(watch) for layer in layers]
+    try:
+        for batch in batches:
+            score(batch)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return found

@@ -1,0 +1,63 @@
+"""A trained tagger on its way to a bundle, and held-out sentences to try it on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from gonie.data.batching import sorted_batches
+from gonie.data.corpus import collate
+from gonie.data.encoding import Encoding
+from gonie.data.types import Sentence
+from gonie.export.exporter import BATCH_SENTENCES, BATCH_TOKENS, Judged
+from gonie.export.onnx_graph import onnx_graph
+from gonie.export.proof import MaxDifference, prove
+from gonie.export.ranges import Ranges, measure_ranges
+from gonie.metrics.evaluation import evaluate
+from gonie.models.scorer import TorchScorer
+from gonie.models.tagger import Tagger
+from gonie.runtime.load import predictor
+from gonie.runtime.scorer import Batch
+from gonie.runtime.session import OnnxScorer
+from gonie.runtime.tag_bundle import TagBundle
+
+
+class TagExporter:
+    """``bundle`` is what training left, and ``model`` what it was made from; ``dev`` are tagged sentences."""
+
+    noun = "tags"
+
+    def __init__(self, model: Tagger, bundle: TagBundle, dev: Sequence[Sentence]) -> None:
+        self.model = model
+        self.bundle = bundle
+        self.examples = dev
+
+    def with_graph(self, ranges: Ranges | None = None) -> TagBundle:
+        """The bundle with a new graph; the layers of ``ranges`` multiply in bytes."""
+        return replace(
+            self.bundle, graph=onnx_graph(self.model, longest=self.bundle.encoding.longest, ranges=ranges)
+        )
+
+    def prove(self, bundle: TagBundle, samples: int) -> MaxDifference:
+        """Compare scores with the model's on so many sentences; refuse any difference."""
+        return prove(self.model, OnnxScorer(bundle.graph), self._batches(samples))
+
+    def ranges(self, samples: int) -> Ranges:
+        """How large the numbers of layers that can multiply in bytes are on so many sentences."""
+        return measure_ranges(self.model, TorchScorer(self.model).scores, self._batches(samples))
+
+    def judge(self, bundle: TagBundle) -> Judged:
+        """What a bundle says of all the sentences, and how good that is."""
+        tags = [tagging.tags for tagging in predictor(bundle).tag_sentences(self.examples)]
+        found = evaluate(self.examples, tags, scheme=bundle.encoding.scheme)
+        return Judged([tag for own in tags for tag in own], *found.headline)
+
+    def _batches(self, samples: int) -> Iterator[Batch]:
+        return tag_batches(self.bundle.encoding, self.examples[:samples])
+
+
+def tag_batches(encoding: Encoding, sentences: Sequence[Sentence]) -> Iterator[Batch]:
+    """The sentences in batches of like length."""
+    corpus = encoding.encode(sentences)
+    for rows in sorted_batches(corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES):
+        yield collate(corpus, rows)

@@ -1,0 +1,65 @@
+"""A trained classifier on its way to a bundle, and held-out texts to try it on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from gonie.data.batching import sorted_batches
+from gonie.data.text_encoding import TextEncoding
+from gonie.data.texts.text import Text
+from gonie.export.exporter import BATCH_SENTENCES, BATCH_TOKENS, Judged
+from gonie.export.proof import MaxDifference, prove_texts
+from gonie.export.ranges import Ranges, measure_ranges
+from gonie.export.text_graph import text_graph
+from gonie.metrics.text_scoring import score_texts
+from gonie.models.classifier import Classifier
+from gonie.models.scorer import TorchTextScorer
+from gonie.runtime.load import classifier
+from gonie.runtime.scorer import Batch
+from gonie.runtime.session import OnnxScorer
+from gonie.runtime.text_bundle import TextBundle
+
+
+class TextExporter:
+    """``bundle`` is what training left, and ``model`` what it was made from; ``dev`` are labelled texts."""
+
+    noun = "labels"
+
+    def __init__(self, model: Classifier, bundle: TextBundle, dev: Sequence[Text]) -> None:
+        self.model = model
+        self.bundle = bundle
+        self.examples = dev
+
+    def with_graph(self, ranges: Ranges | None = None) -> TextBundle:
+        """The bundle with a new graph; the layers of ``ranges`` multiply in bytes."""
+        longest = self.bundle.encoding.words.longest
+        return replace(self.bundle, graph=text_graph(self.model, longest=longest, ranges=ranges))
+
+    def prove(self, bundle: TextBundle, samples: int) -> MaxDifference:
+        """Compare scores and shares with the model's on so many texts; refuse any difference."""
+        return prove_texts(self.model, OnnxScorer(bundle.graph), self._batches(samples))
+
+    def ranges(self, samples: int) -> Ranges:
+        """How large the numbers of layers that can multiply in bytes are on so many texts."""
+        return measure_ranges(self.model, TorchTextScorer(self.model).score_texts, self._batches(samples))
+
+    def judge(self, bundle: TextBundle) -> Judged:
+        """What a bundle says of all the texts, and how good that is."""
+        own = classifier(bundle)
+        answers = list(own.pipe(self.examples))
+        found = score_texts(
+            self.examples, lambda texts: iter(answers), labels=own.labels, several=own.several
+        )
+        return Judged([answer.labels for answer in answers], *found.headline)
+
+    def _batches(self, samples: int) -> Iterator[Batch]:
+        return text_batches(self.bundle.encoding, self.examples[:samples])
+
+
+def text_batches(encoding: TextEncoding, texts: Sequence[Text]) -> Iterator[Batch]:
+    """The texts in batches of like length."""
+    corpus = encoding.encode(texts)
+    lengths, heights = corpus.lengths, corpus.heights
+    for rows in sorted_batches(lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES, heights=heights):
+        yield corpus.batch(rows)

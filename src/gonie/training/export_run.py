@@ -1,0 +1,70 @@
+"""A finished run exported again: with products of bytes, or as training did it, to another folder.
+
+The bundle that training left has all but the graph, which is made anew from the run's best weights and tried
+on the run's own dev examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gonie.export.exporter import Exporter
+from gonie.export.int8 import Int8Proof, int8_bundle
+from gonie.export.proof import MaxDifference
+from gonie.export.tag_exporter import TagExporter
+from gonie.export.text_exporter import TextExporter
+from gonie.models.recipe import Recipe
+from gonie.models.trained import load_trained
+from gonie.runtime.bundle import read_bundle, write_bundle
+from gonie.runtime.load import find_bundle
+from gonie.runtime.text_bundle import TextBundle
+from gonie.training.prepare import read_dev
+from gonie.training.word_data import Note
+
+PROVED = 64  # examples on which the scores of an export in floats are compared with its model's
+
+
+class Exported(NamedTuple):
+    """What an export left."""
+
+    size: int
+    """Of its files together, in bytes."""
+    proof: MaxDifference | Int8Proof
+
+
+def export_run(run: Path, out: Path, *, int8: bool, data: Path | None, note: Note) -> Exported:
+    """Write the model of a run folder to ``out``, proved on its dev examples or on those of ``data``."""
+    exporter = open_run(run, data, note)
+    proof: MaxDifference | Int8Proof
+    if int8:
+        note(f"comparing it with the one in floats on {len(exporter.examples):,} dev examples")
+        bundle, proof = int8_bundle(exporter)
+    else:
+        bundle = exporter.with_graph()
+        proof = exporter.prove(bundle, PROVED)
+    write_bundle(out, bundle)
+    return Exported(sum(path.stat().st_size for path in out.iterdir()), proof)
+
+
+def open_run(run: Path, data: Path | None, note: Note) -> Exporter:
+    """The model of a run folder, with examples to try it on."""
+    trained = load_trained(run)
+    bundle = read_bundle(find_bundle(run))
+    dev: Sequence[Any] = read_dev(_reading(trained.recipe, data), note)
+    model: Any = trained.model
+    return (
+        TextExporter(model, bundle, dev)
+        if isinstance(bundle, TextBundle)
+        else TagExporter(model, bundle, dev)
+    )
+
+
+def _reading(recipe: Recipe, data: Path | None) -> Recipe:
+    """The recipe, with ``data`` in place of its own files where it is given."""
+    if data is None:
+        return recipe
+    files = {"train": str(data), "dev": str(data), "test": None}
+    folds = {"folds": 0} if recipe.task == "classify" else {}
+    return recipe.model_copy(update={"data": recipe.data.model_copy(update={**files, **folds})})

@@ -1,0 +1,37 @@
+"""`gonie export` as a user meets it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Gonie = Callable[..., Any]
+
+
+def test_a_run_becomes_a_bundle_that_tags(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+    outcome = gonie("export", toy_run, "--out", tmp_path / "out")
+    assert outcome.code == 0
+    assert "its scores are the trained model's within" in outcome.out
+    assert f"{tmp_path / 'out'}: 0." in outcome.out
+    again = [gonie("tag", model, "Anna Kim lives in Seoul.").out for model in (toy_run, tmp_path / "out")]
+    assert again[0] == again[1] != ""
+
+
+def test_bytes_where_there_is_nothing_for_them(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+    outcome = gonie("export", toy_run, "--int8", "--out", tmp_path / "out")
+    assert outcome.refused("expected a model with layers that can multiply in bytes", "without --int8")
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_no_run(gonie: Gonie, tmp_path: Path) -> None:
+    outcome = gonie("export", tmp_path, "--out", tmp_path / "out")
+    assert outcome.refused("expected the folder of a training run", "recipe.toml")
+
+
+def test_a_place_that_is_taken(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+    """Whatever else lies there is not to be lost."""
+    (tmp_path / "notes.txt").write_text("mine", "utf-8")
+    outcome = gonie("export", toy_run, "--out", tmp_path)
+    assert outcome.refused(str(tmp_path))
+    assert (tmp_path / "notes.txt").read_text("utf-8") == "mine"

@@ -1,0 +1,52 @@
+"""How large the numbers are in a model that reads: of every layer, and gone without a trace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from gonie.export.ranges import Range, measure_ranges
+from gonie.nn.bilm import ProjectedLSTM
+
+
+def test_the_largest_of_all_batches_without_its_sign(elmo: Any) -> None:
+    torch.manual_seed(0)
+    bilm = elmo().bilm.eval()
+    batches = [torch.randn(5, 2, bilm.ahead.layers[0].width) * size for size in (0.5, 2.0, 1.0)]
+    given: list[torch.Tensor] = []
+
+    def read(x: torch.Tensor) -> None:
+        with torch.no_grad():
+            states, _ = bilm.ahead(x, bilm.ahead.start(x))
+        given.append(states[0])
+
+    found = measure_ranges(bilm, read, batches)
+    first, second = bilm.ahead.layers
+    assert found[first].input == max(float(x.abs().max()) for x in batches)
+    assert found[first].state == max(float(y.abs().max()) for y in given)
+    assert found[second].input == found[first].state
+    assert all(found[layer] == Range() for layer in bilm.back.layers)  # which read nothing
+
+
+def test_nothing_is_left_on_the_model(elmo: Any) -> None:
+    bilm = elmo().bilm
+
+    def fails(batch: object) -> None:
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        measure_ranges(bilm, fails, [0])
+    assert not any(part._forward_hooks for part in bilm.modules())
+
+
+def test_a_model_without_a_language_model_has_none() -> None:
+    assert measure_ranges(torch.nn.Linear(2, 2), lambda batch: None, [0]) == {}
+
+
+def test_layers_with_bounds_are_layers_too(elmo: Any) -> None:
+    bilm = elmo(clip=0.3).bilm
+    layers = [part for part in bilm.modules() if isinstance(part, ProjectedLSTM)]
+    assert set(measure_ranges(bilm, lambda batch: None, [])) == set(layers)
+    assert len(layers) == 4

@@ -1,0 +1,141 @@
+"""A finished run, exported again: in floats or in bytes, tried on its own dev data or on a file."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gonie import load
+from gonie.errors import BundleError, GonieError, InputError
+from gonie.export.int8 import Int8Proof
+from gonie.export.proof import MaxDifference
+from gonie.models.recipe import load_recipe
+from gonie.training.export_run import Exported, export_run, open_run
+from gonie.training.prepare import prepare
+from gonie.training.run import start_run
+
+WORDS = [["Anna", "Kim", "lives", "in", "Seoul"], ["Seoul"]]
+TEXTS = ["The plot is silly. The cast is dull.", "The ending is lovely."]
+
+
+def quiet(text: str) -> None:
+    pass
+
+
+def exported(run: Path, out: Path, *, int8: bool = False, data: Path | None = None) -> Exported:
+    return export_run(run, out, int8=int8, data=data, note=quiet)
+
+
+def with_elmo(folder: Path, bilm: Path, out: Path, silence: Any, *changes: str) -> Path:
+    (recipe,) = folder.glob("*.toml")
+    assert start_run(load_recipe(recipe, [f"model.elmo.bilm={bilm}", *changes]), out, silence) is not None
+    return out
+
+
+@pytest.fixture(scope="module")
+def elmo_run(toy: Path, toy_bilm: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from tests.conftest import Silence
+
+    return with_elmo(toy, toy_bilm, tmp_path_factory.mktemp("runs") / "elmo", Silence())
+
+
+def test_floats_are_the_bundle_that_training_left(toy_run: Path, tmp_path: Path) -> None:
+    found = exported(toy_run, tmp_path / "out")
+    assert isinstance(found.proof, MaxDifference)
+    assert found.proof.value <= 1e-4
+    assert found.size == sum(path.stat().st_size for path in (tmp_path / "out").iterdir())
+    for name in ("bundle.json", "model.onnx", "weights.safetensors"):
+        assert (tmp_path / "out" / name).read_bytes() == (toy_run / "bundle" / name).read_bytes()
+
+
+def test_bytes_answer_alike_and_their_graph_multiplies_bytes(elmo_run: Path, tmp_path: Path) -> None:
+    found = exported(elmo_run, tmp_path / "out", int8=True)
+    assert isinstance(found.proof, Int8Proof)
+    assert found.proof.unchanged >= 0.998
+    assert b"MatMulInteger" in (tmp_path / "out" / "model.onnx").read_bytes()
+    assert b"MatMulInteger" not in (elmo_run / "bundle" / "model.onnx").read_bytes()
+    tagger: Any = load(tmp_path / "out")
+    together = [tagging.tags for tagging in tagger.tag_tokens(WORDS)]
+    assert together == [tagger.tag_tokens([words])[0].tags for words in WORDS]
+    assert together == [tagging.tags for tagging in load(elmo_run).tag_tokens(WORDS)]  # type: ignore[union-attr]
+
+
+def test_classifiers_too(text_toy: Path, toy_bilm: Path, tmp_path: Path, silence: Any) -> None:
+    run = with_elmo(text_toy, toy_bilm, tmp_path / "run", silence)
+    assert isinstance(exported(run, tmp_path / "floats").proof, MaxDifference)
+    found = exported(run, tmp_path / "bytes", int8=True).proof
+    assert isinstance(found, Int8Proof)
+    assert (found.answers, found.metric) == (20, "accuracy")
+    labels = [[load(folder)(text).label for text in TEXTS] for folder in (run, tmp_path / "bytes")]  # type: ignore[operator]
+    assert labels[0] == labels[1]
+
+
+def test_what_was_held_out_in_training_is_held_out_again(toy: Path, tmp_path: Path, silence: Any) -> None:
+    """Were training sentences judged, an export would be accepted for what the model knows by heart."""
+    recipe = load_recipe(toy / "toy.toml", ["data.dev=none", "data.holdout=0.2", "train.epochs=1"])
+    assert start_run(recipe, tmp_path / "run", silence) is not None
+    job: Any = prepare(recipe, quiet)
+    again = open_run(tmp_path / "run", None, quiet).examples
+    assert [sentence.words for sentence in again] == [sentence.words for sentence in job.data.dev]  # type: ignore[attr-defined]
+    assert 0 < len(again) < 40
+
+
+def test_texts_held_out_too(text_toy: Path, tmp_path: Path, silence: Any) -> None:
+    recipe = load_recipe(text_toy / "texts.toml", ["data.dev=none", "data.holdout=0.2", "train.epochs=1"])
+    assert start_run(recipe, tmp_path / "run", silence) is not None
+    job: Any = prepare(recipe, quiet)
+    again = open_run(tmp_path / "run", None, quiet).examples
+    assert [text.text for text in again] == [text.text for text in job.data.dev]  # type: ignore[attr-defined]
+    assert 0 < len(again) < 30
+
+
+def test_another_file_in_place_of_the_runs_own(elmo_run: Path, toy: Path, tmp_path: Path) -> None:
+    """The files it was trained on may be gone from the machine that exports."""
+    moved = tmp_path / "moved"
+    shutil.copytree(elmo_run, moved)
+    text = (moved / "recipe.toml").read_text("utf-8").replace(str(toy), str(tmp_path / "gone"))
+    (moved / "recipe.toml").write_text(text, "utf-8")
+    with pytest.raises(InputError, match="gone"):
+        exported(moved, tmp_path / "out", int8=True)
+    assert not (tmp_path / "out").exists()
+    found = exported(moved, tmp_path / "out", int8=True, data=toy / "test.conll").proof
+    assert isinstance(found, Int8Proof)
+    assert found.answers == len((toy / "test.conll").read_text("utf-8").split()) // 2
+
+
+def test_an_export_that_fails_its_proof_leaves_what_was_there(
+    elmo_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exported(elmo_run, tmp_path / "out")
+    before = (tmp_path / "out" / "model.onnx").read_bytes()
+    monkeypatch.setattr("gonie.export.int8.UNCHANGED", 1.01)
+    with pytest.raises(GonieError, match="unchanged in int8"):
+        exported(elmo_run, tmp_path / "out", int8=True)
+    assert (tmp_path / "out" / "model.onnx").read_bytes() == before
+
+
+@pytest.mark.parametrize("spoil", ["best.safetensors", "encoding.json"])
+def test_what_is_no_finished_run_is_refused(toy_run: Path, tmp_path: Path, spoil: str) -> None:
+    shutil.copytree(toy_run, tmp_path / "run")
+    (tmp_path / "run" / spoil).unlink()
+    with pytest.raises(InputError, match=f"expected the folder of a training run, got one without {spoil}"):
+        exported(tmp_path / "run", tmp_path / "out")
+
+
+def test_a_run_that_has_not_finished_is_refused(toy_run: Path, tmp_path: Path) -> None:
+    shutil.copytree(toy_run, tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "bundle")
+    with pytest.raises(BundleError, match="whose training has not finished"):
+        exported(tmp_path / "run", tmp_path / "out")
+
+
+def test_the_description_stays(elmo_run: Path, tmp_path: Path) -> None:
+    exported(elmo_run, tmp_path / "out", int8=True)
+    old, new = (
+        json.loads((f / "bundle.json").read_text("utf-8")) for f in (elmo_run / "bundle", tmp_path / "out")
+    )
+    assert {key for key in old if old[key] != new[key]} == {"files"}
