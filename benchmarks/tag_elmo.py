@@ -194,8 +194,8 @@ def report(found: Mapping[str, list[Figures]]) -> None:
         )
     bare = middle["products"]
     print(
-        f"products         {bare['speed']:>8,.0f} tokens/s if nothing else were done: {bare['gflops']:.0f} GFLOP/s,"
-        f" {bare['work'] / 1e6:.1f} MFLOP a token in the loops of the language model"
+        f"products         {bare['speed']:>8,.0f} tokens/s if nothing else were done: "
+        f"{bare['gflops']:.0f} GFLOP/s, {bare['work'] / 1e6:.1f} MFLOP a token in the loops over time"
     )
 
 
