@@ -316,6 +316,14 @@ def _target(path: str | PathLike[str]) -> Path:
     return target
 
 
+def make_folder(folder: Path) -> None:
+    """A folder with all above it, unless it is there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot make the folder {folder}: {error.strerror}. Name another one.") from error
+
+
 def remove_leftovers(folder: Path) -> None:
     """Delete the temporary files of writers that were killed in ``folder``; none may be at work there."""
     for left in folder.glob(f"{PREFIX}*{SUFFIX}"):

@@ -17,7 +17,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from gonie.data.files import atomic_path
+from gonie.data.files import atomic_path, make_folder
 from gonie.errors import OutputError
 
 Shape = tuple[int, ...]
@@ -32,7 +32,7 @@ def kept_array(path: Path, shape: Shape, kind: DTypeLike, fill: Fill) -> NDArray
     """The array that is kept at ``path``, mapped to be read; if there is none, ``fill`` makes it first."""
     size = prod(shape) * np.dtype(kind).itemsize
     if not _is_whole(path, size):
-        _make_folder(path.parent)
+        make_folder(path.parent)
         with atomic_path(path) as temporary:
             with temporary.open("r+b") as file:
                 fill(_reserved(file, shape, kind))
@@ -81,10 +81,3 @@ def _checksum(file: IO[bytes], size: int) -> bytes:
     while block := file.read(min(size - file.tell(), CHECKED)):
         value = zlib.crc32(block, value)
     return value.to_bytes(CHECKSUM, "little")
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"cannot make the folder {folder}: {error.strerror}. Name another one.") from error

@@ -19,7 +19,7 @@ from typing import Any
 from pydantic import ValidationError
 from torch import Tensor
 
-from gonie.data.files import atomic_write
+from gonie.data.files import atomic_write, make_folder
 from gonie.errors import BundleError, OutputError
 from gonie.models.bilm_config import BilmConfig
 from gonie.models.build_bilm import build_bilm
@@ -62,12 +62,7 @@ class SavedBilm:
 
 def save_bilm(folder: Path, saved: SavedBilm, *, storage: Storage = "float16") -> None:
     """Write the model; the index comes last, and without it the folder is none."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(
-            f"cannot make the folder {folder}: {error.strerror}. Write elsewhere (--out DIR)."
-        ) from error
+    make_folder(folder)
     for name in (INDEX, VOCABULARY, SOFTMAX):  # of a model that stood there before
         (folder / name).unlink(missing_ok=True)
     write_tensors(folder / WEIGHTS, pack(saved.bilm.state_dict(), storage))

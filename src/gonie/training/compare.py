@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from gonie.data.files import atomic_write, is_utf8, remove_leftovers
+from gonie.data.files import atomic_write, is_utf8, make_folder, remove_leftovers
 from gonie.data.processes import cores
 from gonie.errors import GonieError, OutputError, ResumeError
 from gonie.models.recipe import Recipe, load_recipe
@@ -69,12 +69,7 @@ def start_comparison(
     plan = Plan.of(asked, recipes, keep=keep)
     preparations = Preparations()
     preparations.get(recipes[0], lambda text: display.event(Note(text)))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(
-            f"cannot make the folder {folder}: {error.strerror}. Write elsewhere (--out DIR)."
-        ) from error
+    make_folder(folder)
     with held(folder):
         _refuse_taken(folder)  # by another process, while the files were read
         plan.write(folder, recipes)

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from gonie.data import hold
-from gonie.data.files import atomic_write, is_utf8, remove_leftovers
+from gonie.data.files import atomic_write, is_utf8, make_folder, remove_leftovers
 from gonie.errors import OutputError, ResumeError
 
 LONGEST_NAME = 48
@@ -80,12 +80,7 @@ class RunFolder:
                 "write over. Write elsewhere (--out DIR)."
             )
         made = not self.root.exists()
-        try:
-            self.root.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise OutputError(
-                f"cannot make the folder {self.root}: {error.strerror}. Write elsewhere (--out DIR)."
-            ) from error
+        make_folder(self.root)
         return made
 
     def reopen(self) -> None:
