@@ -314,7 +314,7 @@ def make_text_bundle(
         dropout=nn.Identity(),
     )
     about = About(recipe=recipe or {})
-    return TextBundle(encoding=encoding, graph=text_graph(model), temperature=temperature, about=about)
+    return TextBundle(encoding=encoding, **text_graph(model)._asdict(), temperature=temperature, about=about)
 
 
 def make_text_encoding(*, upper: bool, several: bool, **limits: int) -> TextEncoding:

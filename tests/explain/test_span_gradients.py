@@ -24,6 +24,7 @@ from gonie.models.trained import load_trained
 from gonie.runtime.chain import Chain
 from gonie.runtime.lattice import Lattice
 from gonie.runtime.load import load
+from gonie.runtime.sums import Summing
 
 SENTENCE = Sentence(("Anna", "Kim", "lives", "in", "Seoul"), ("B-PER", "E-PER", "O", "O", "S-LOC"))
 FEATURES = ["spelling", "context"]
@@ -66,7 +67,9 @@ def built(kind: str, encoding: Encoding) -> tuple[Tagger, Chain]:
 
 
 def odds(scores: np.ndarray, chain: Chain, answer: SpanAnswer) -> float:
-    lattice = Lattice(chain=chain, emissions=scores, lengths=np.array([scores.shape[1]]))
+    lattice = Lattice(
+        chain=chain, summing=Summing(chain), emissions=scores, lengths=np.array([scores.shape[1]])
+    )
     p = lattice.path_probability(0, answer.start, answer.end, answer.tags)
     return float(from_probabilities(np.array(p)))
 

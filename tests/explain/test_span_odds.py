@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gonie.explain.span_odds import span_log_odds
 from gonie.runtime.chain import Chain
 from gonie.runtime.lattice import Lattice
+from gonie.runtime.sums import Summing
 
 
 def chain_of(tags: int, seed: int, *, rules: bool) -> Chain:
@@ -35,7 +36,9 @@ def test_they_are_those_of_the_spans_probability(
     start = data.draw(st.integers(0, length - 1))
     span = data.draw(st.lists(st.integers(0, tags - 1), min_size=1, max_size=length - start))
     found = span_log_odds(torch.from_numpy(scores), chain, start, span)
-    lattice = Lattice(chain=chain, emissions=scores, lengths=np.array([length, length]))
+    lattice = Lattice(
+        chain=chain, summing=Summing(chain), emissions=scores, lengths=np.array([length, length])
+    )
     for row, odds in enumerate(found.sigmoid().tolist()):
         assert odds == pytest.approx(lattice.path_probability(row, start, start + len(span), span), abs=1e-9)
 

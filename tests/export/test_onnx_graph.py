@@ -111,7 +111,7 @@ FAMILY: dict[str, Callable[[], Tagger]] = {
 @pytest.fixture(scope="module", params=FAMILY)
 def pair(request: pytest.FixtureRequest) -> tuple[TorchScorer, OnnxScorer]:
     model = FAMILY[request.param]()
-    return TorchScorer(model), OnnxScorer(onnx_graph(model), threads=1)
+    return TorchScorer(model), OnnxScorer(*onnx_graph(model), threads=1)
 
 
 @settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -139,7 +139,7 @@ def test_a_sigmoid_is_exported_as_the_scores_of_two_tags(outside: int, batches: 
     nn.init.normal_(scores.direct["spelling"].weight)  # type: ignore[arg-type]
     model.heads["tags"] = SigmoidHead(scores=scores, outside=outside)
     batch = batches([4, 1, 7], seed=2)
-    got, wanted = OnnxScorer(onnx_graph(model)).scores(batch), TorchScorer(model).scores(batch)
+    got, wanted = OnnxScorer(*onnx_graph(model)).scores(batch), TorchScorer(model).scores(batch)
     assert got.shape == (3, 7, 2)
     np.testing.assert_allclose(got[batch["mask"]], wanted[batch["mask"]], atol=2e-5)
 
@@ -156,14 +156,14 @@ def test_company_never_changes_a_score(
 
 
 def test_only_what_the_model_reads_is_asked_for() -> None:
-    assert OnnxScorer(onnx_graph(FAMILY["BiLSTM-CRF, CNN"]())).inputs == (
-        "words",
+    assert OnnxScorer(*onnx_graph(FAMILY["BiLSTM-CRF, CNN"]())).inputs == (
         "chars",
         "char_lengths",
+        "words",
         "forms",
         "lengths",
     )
-    assert OnnxScorer(onnx_graph(FAMILY["CRF"]())).inputs == (
+    assert OnnxScorer(*onnx_graph(FAMILY["CRF"]())).inputs == (
         "mask",
         "spelling.ids",
         "spelling.rows",
@@ -174,7 +174,7 @@ def test_only_what_the_model_reads_is_asked_for() -> None:
 
 def test_sums_of_many_features_are_the_same_every_time(batches: Any) -> None:
     """onnxruntime's ScatterND loses additions when threads meet at a position; ours must not."""
-    scorer = OnnxScorer(onnx_graph(FAMILY["CRF"]()), threads=2)
+    scorer = OnnxScorer(*onnx_graph(FAMILY["CRF"]()), threads=2)
     batch = batches([200, 3], seed=1, most=400)
     first = scorer.scores(batch)
     assert all(np.array_equal(scorer.scores(batch), first) for _ in range(5))
@@ -187,7 +187,7 @@ def test_wide_layers_and_long_sentences_agree(batches: Any) -> None:
     model.encoder = Bidirectional(ahead=LSTM(width=11, hidden=128), back=LSTM(width=11, hidden=128))
     model.heads["tags"] = SoftmaxHead(scores=Scores(width=256, num_tags=TAGS, direct={}))
     batch = batches([300, 1, 40, *[17] * 40], seed=5)
-    got, wanted = OnnxScorer(onnx_graph(model)).scores(batch), TorchScorer(model).scores(batch)
+    got, wanted = OnnxScorer(*onnx_graph(model)).scores(batch), TorchScorer(model).scores(batch)
     np.testing.assert_allclose(got[batch["mask"]], wanted[batch["mask"]], atol=2e-5)
 
 

@@ -53,7 +53,7 @@ class Shifted:
 
 
 def test_a_true_export_is_proved(model: Tagger, batches: Any) -> None:
-    difference = prove(model, OnnxScorer(onnx_graph(model)), [batches([3, 1, 4]), batches([2])])
+    difference = prove(model, OnnxScorer(*onnx_graph(model)), [batches([3, 1, 4]), batches([2])])
     assert difference.value < 1e-5
     assert difference.tokens == 10
     assert model.training  # proving an export in the middle of training must not change it
@@ -62,17 +62,17 @@ def test_a_true_export_is_proved(model: Tagger, batches: Any) -> None:
 @pytest.mark.parametrize("by", [0.01, np.nan])
 def test_a_false_export_is_refused(model: Tagger, batches: Any, by: float) -> None:
     with pytest.raises(GonieError, match="expected the exported model to give the trained model's scores"):
-        prove(model, Shifted(OnnxScorer(onnx_graph(model)), by), [batches([3, 1])])
+        prove(model, Shifted(OnnxScorer(*onnx_graph(model)), by), [batches([3, 1])])
 
 
 def test_padding_is_nobodys_business(model: Tagger, batches: Any) -> None:
-    shifted = Shifted(OnnxScorer(onnx_graph(model)), 9.0, padding=True)
+    shifted = Shifted(OnnxScorer(*onnx_graph(model)), 9.0, padding=True)
     assert prove(model, shifted, [batches([3, 1])]).tokens == 4
 
 
 def test_a_proof_over_nothing_is_none(model: Tagger) -> None:
     with pytest.raises(GonieError, match="at least one batch"):
-        prove(model, OnnxScorer(onnx_graph(model)), [])
+        prove(model, OnnxScorer(*onnx_graph(model)), [])
 
 
 # --- texts -----------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ class Changed:
     """A scorer of texts whose ``name`` is off by ``by``, at the first of all places that are real or not."""
 
     def __init__(self, model: Classifier, name: str, by: float, *, padding: bool = False) -> None:
-        self._scorer = OnnxScorer(text_graph(model))
+        self._scorer = OnnxScorer(*text_graph(model))
         self._name, self._by, self._padding = name, by, padding
 
     def score_texts(self, batch: Any) -> ScoredTexts:
@@ -115,7 +115,7 @@ def attention() -> Classifier:
 
 
 def test_a_true_export_of_a_classifier_is_proved(attention: Classifier, texts: Any) -> None:
-    exported = OnnxScorer(text_graph(attention))
+    exported = OnnxScorer(*text_graph(attention))
     difference = prove_texts(attention, exported, [texts([[3, 1], [4]]), texts([[2]])])
     assert difference.value < 1e-5
     assert difference.tokens == 10

@@ -141,7 +141,7 @@ def check(got: ScoredTexts, wanted: ScoredTexts, batch: dict[str, np.ndarray]) -
 
 def compare(model: Classifier, batch: dict[str, np.ndarray]) -> None:
     wanted = TorchTextScorer(model).score_texts(batch)
-    check(OnnxScorer(text_graph(model), threads=1).score_texts(batch), wanted, batch)
+    check(OnnxScorer(*text_graph(model), threads=1).score_texts(batch), wanted, batch)
 
 
 @pytest.mark.parametrize("encoder", ENCODERS)
@@ -190,7 +190,7 @@ def test_characters_ship_too(texts: Any) -> None:
 def pair(request: pytest.FixtureRequest) -> tuple[TorchTextScorer, OnnxScorer]:
     encoder, pooling, upper = request.param
     model = classifier(encoder, pooling, upper=upper)
-    return TorchTextScorer(model), OnnxScorer(text_graph(model), threads=1)
+    return TorchTextScorer(model), OnnxScorer(*text_graph(model), threads=1)
 
 
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -236,7 +236,7 @@ def test_wide_layers_and_long_texts_agree(texts: Any) -> None:
 
 
 def test_sums_of_many_ngrams_are_the_same_every_time(texts: Any) -> None:
-    scorer = OnnxScorer(text_graph(classifier("none", "mean", embedding=NoEmbedding())), threads=2)
+    scorer = OnnxScorer(*text_graph(classifier("none", "mean", embedding=NoEmbedding())), threads=2)
     batch = texts([[2], [3]], seed=1, most=4000)
     first = scorer.score_texts(batch).scores
     assert all(np.array_equal(scorer.score_texts(batch).scores, first) for _ in range(5))
@@ -244,9 +244,9 @@ def test_sums_of_many_ngrams_are_the_same_every_time(texts: Any) -> None:
 
 def test_only_what_the_model_reads_is_asked_for() -> None:
     flat = classifier(head="sigmoid", pooling="mean")
-    assert set(OnnxScorer(text_graph(flat)).inputs) == {"words", "mask", "lengths", "places", "places_mask"}
+    assert set(OnnxScorer(*text_graph(flat)).inputs) == {"words", "mask", "lengths", "places", "places_mask"}
     bag = classifier("none", "mean", embedding=NoEmbedding())
-    assert set(OnnxScorer(text_graph(bag)).inputs) == {
+    assert set(OnnxScorer(*text_graph(bag)).inputs) == {
         *("mask", "places", "places_mask"),
         *("bag.ids", "bag.rows", "bag.offsets"),
     }

@@ -98,7 +98,7 @@ def test_a_bundle_is_replaced_by_a_bundle_only(folder: Path, bundle: TagBundle) 
 
 def test_a_newer_format_asks_for_a_newer_gonie(folder: Path) -> None:
     change(folder, format=FORMAT + 1, gonie="9.9")
-    with pytest.raises(BundleError, match=r"format 3 or lower, got 4, written by gonie 9\.9.*upgrade"):
+    with pytest.raises(BundleError, match=r"format 4 or lower, got 5, written by gonie 9\.9.*upgrade"):
         read_bundle(folder)
 
 

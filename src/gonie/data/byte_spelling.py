@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from gonie.data import ragged
 
 SENTENCE_BEGIN, SENTENCE_END, WORD_BEGIN, WORD_END, PADDING = 257, 258, 259, 260, 261
+MARKS = 2
+"""Rows that a batch has before those of its words: the begin and the end of a sentence."""
 LONGEST = 50
 AT_ONCE = 1 << 16
 """Words spelled at a time: what is in memory beside the result."""

@@ -41,13 +41,13 @@ def export_bundle(
     ``recipe`` and ``layers`` (``gonie.runtime.about``) are kept for people. Nothing is written
     unless the proof holds.
     """
-    graph = onnx_graph(model, longest=encoding.longest)
-    difference = prove(model, OnnxScorer(graph), tag_batches(encoding, samples))
+    graphs = onnx_graph(model, longest=encoding.longest)
+    difference = prove(model, OnnxScorer(*graphs), tag_batches(encoding, samples))
     transitions, start, end = (part.detach().float().cpu().numpy() for part in model.head().chain())
     bundle = TagBundle(
         encoding=encoding,
         tokenizer=tokenizer.to_json(),
-        graph=graph,
+        **graphs._asdict(),
         transitions=transitions,
         start=start,
         end=end,

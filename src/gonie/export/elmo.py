@@ -8,10 +8,8 @@ from gonie.errors import GonieError
 from gonie.export.bilm import bilm_layers
 from gonie.export.graph import Graph
 from gonie.export.spelled_words import spelled_words
-from gonie.nn.embeddings.elmo import MARKS, ElmoEmbedding
+from gonie.nn.embeddings.elmo import ElmoEmbedding
 from gonie.nn.embeddings.scalar_mix import ScalarMix
-
-END = 2**63 - 1  # of an axis, however long it is
 
 
 def elmo(graph: Graph, part: ElmoEmbedding) -> str:
@@ -21,8 +19,8 @@ def elmo(graph: Graph, part: ElmoEmbedding) -> str:
             "expected an encoding that spells words for the model's biLM, got one without. "
             "Export the model with the encoding it was trained with."
         )
-    chars = graph.add("Slice", graph.input("bytes"), graph.weight([MARKS]), graph.weight([END]))  # (U, C)
-    words = spelled_words(graph, part.bilm.words, chars)  # (U, P)
+    spelled = spelled_words(graph.forms, part.bilm.words, graph.forms.input("bytes"))  # (U, P)
+    words = graph.per_form(spelled, part.bilm.words.width)
     forms = graph.add("Transpose", graph.input("forms"), perm=[1, 0])  # (T, B)
     layers = bilm_layers(graph, part.bilm, words, forms, graph.input("lengths"))  # (T, B, 2P) each
     mixed = [_mix(graph, mix, layers, part.bilm.width) for mix in part.mixes]  # type: ignore[arg-type]

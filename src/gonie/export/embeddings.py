@@ -32,11 +32,12 @@ def words(graph: Graph, part: WordEmbedding) -> str:
 
 def char_cnn(graph: Graph, part: CharCNN) -> str:
     """Convolution over each distinct form's characters, then the maximum over those that are its own."""
+    forms = graph.forms
     weight, bias = part.convolution.parameters()  # (filters, D, kernel), (filters,)
-    vectors = graph.weight(part.characters.weight)
-    windows = _windows(graph, part.margins)
-    spelled = largest(graph, windows, vectors, weight, bias, constant=Graph.weight)  # (U, filters)
-    return graph.add("Gather", spelled, graph.input("forms"), axis=0)
+    vectors = forms.weight(part.characters.weight)
+    windows = _windows(forms, part.margins)
+    spelled = largest(forms, windows, vectors, weight, bias, constant=Graph.weight)  # (U, filters)
+    return graph.add("Gather", graph.per_form(spelled, len(weight)), graph.input("forms"), axis=0)
 
 
 def _windows(graph: Graph, margins: tuple[int, int]) -> str:
@@ -61,13 +62,14 @@ def _windows(graph: Graph, margins: tuple[int, int]) -> str:
 
 def char_lstm(graph: Graph, part: CharLSTM) -> str:
     """The last state of each direction over each distinct form's characters."""
-    table = graph.weight(part.characters.weight)
-    vectors = graph.add("Gather", table, graph.input("chars"), axis=0)  # (U, C, D)
-    x = graph.add("Transpose", vectors, perm=[1, 0, 2])  # (C, U, D)
-    lengths = graph.lengths("char_lengths")  # (U,)
+    forms = graph.forms
+    table = forms.weight(part.characters.weight)
+    vectors = forms.add("Gather", table, forms.input("chars"), axis=0)  # (U, C, D)
+    x = forms.add("Transpose", vectors, perm=[1, 0, 2])  # (C, U, D)
+    lengths = forms.lengths("char_lengths")  # (U,)
     cells = [cell(part.encoder.ahead), cell(part.encoder.back)]  # type: ignore[arg-type]
-    spelled = recur(graph, x, lengths, cells, direction="bidirectional", output=Y_H)  # (U, 2H)
-    return graph.add("Gather", spelled, graph.input("forms"), axis=0)
+    spelled = recur(forms, x, lengths, cells, direction="bidirectional", output=Y_H)  # (U, 2H)
+    return graph.add("Gather", graph.per_form(spelled, part.width), graph.input("forms"), axis=0)
 
 
 def features(graph: Graph, part: FeatureEmbedding) -> str:

@@ -20,7 +20,8 @@ OPSET = 18
 IR_VERSION = 8  # the one of opset 18, which every onnxruntime since 1.14 reads
 LARGEST = 2**31 - 1  # bytes that a protobuf message may have
 
-# What a graph may ask of a batch, as gonie.data.batching and, of texts, gonie.data.text_corpus describe it.
+# What a graph may ask of a batch, as gonie.data.batching and, of texts, gonie.data.text_corpus describe it;
+# and `spelled`, what the graph of forms gives for each distinct form of a batch.
 INPUTS: dict[str, tuple[int, tuple[str, ...]]] = {
     "lengths": (TensorProto.INT64, ("B",)),
     "mask": (TensorProto.BOOL, ("B", "T")),
@@ -28,7 +29,8 @@ INPUTS: dict[str, tuple[int, tuple[str, ...]]] = {
     "forms": (TensorProto.INT64, ("B", "T")),
     "chars": (TensorProto.INT64, ("U", "C")),
     "char_lengths": (TensorProto.INT64, ("U",)),
-    "bytes": (TensorProto.INT64, ("marks and U", "longest")),
+    "bytes": (TensorProto.INT64, ("U", "longest")),
+    "spelled": (TensorProto.FLOAT, ("U", "vectors of forms")),
     "places": (TensorProto.INT64, ("N", "S")),
     "places_mask": (TensorProto.BOOL, ("N", "S")),
 }
@@ -47,11 +49,16 @@ class Graph:
     ``linear`` and ``positions`` add the few nodes that many parts have in common. ``longest`` is how many
     bytes of a word the batches bring for a language model, where there is one; ``ranges`` has the layers
     whose products are to be of bytes, and how large their numbers are.
+
+    What depends on a word's form alone is written into another graph, ``forms``, which the runtime asks once
+    for each form and remembers: ``per_form`` brings it over.
     """
 
     def __init__(self, *, longest: int = 0, ranges: Ranges | None = None) -> None:
         self.longest = longest
         self.ranges = ranges or {}
+        self._forms: Graph | None = None
+        self._spelled: list[tuple[str, int]] = []  # of the graph of forms: its values, and their widths
         self._inputs: dict[str, onnx.ValueInfoProto] = {}
         self._nodes: list[onnx.NodeProto] = []
         self._weights: list[onnx.TensorProto] = []
@@ -74,6 +81,28 @@ class Graph:
         """An array of the batch, declared at its first use."""
         self._inputs.setdefault(name, helper.make_tensor_value_info(name, *INPUTS[name]))
         return name
+
+    @property
+    def forms(self) -> Graph:
+        """The graph from the letters of U distinct forms to what is known of each."""
+        if self._forms is None:
+            self._forms = Graph(longest=self.longest, ranges=self.ranges)
+        return self._forms
+
+    def per_form(self, value: str, width: int) -> str:
+        """A value (U, width) of the graph of forms, in this one."""
+        start = sum(own for _, own in self._spelled)
+        self._spelled.append((value, width))
+        ends = (self.weight([start]), self.weight([start + width]), self.weight([1]))
+        return self.add("Slice", self.input("spelled"), *ends)
+
+    def serialize_forms(self) -> bytes | None:
+        """The graph of forms, which gives ``spelled`` (U, all widths); None where nothing is in it."""
+        if not self._spelled:
+            return None
+        joined = self.forms.add("Concat", *(value for value, _ in self._spelled), axis=1)
+        width = sum(own for _, own in self._spelled)
+        return self.forms.serialize("forms", {"spelled": Result(joined, ("U", width))})
 
     def lengths(self, name: str) -> str:
         """Lengths of the batch as recurrences take them, int32."""

@@ -14,9 +14,10 @@ from gonie.export.ranges import Ranges
 from gonie.export.rows import Sentences
 from gonie.export.scores import head_scores
 from gonie.models.tagger import TAGS, Tagger
+from gonie.runtime.graphs import Graphs
 
 
-def onnx_graph(model: Tagger, head: str = TAGS, *, longest: int = 0, ranges: Ranges | None = None) -> bytes:
+def onnx_graph(model: Tagger, head: str = TAGS, *, longest: int = 0, ranges: Ranges | None = None) -> Graphs:
     """The graph from a batch's arrays to ``scores`` (B, T, K) of one head, serialised.
 
     Its inputs are those names of a batch that the model reads, and for each feature group G ``G.ids`` and
@@ -27,4 +28,5 @@ def onnx_graph(model: Tagger, head: str = TAGS, *, longest: int = 0, ranges: Ran
     vectors = embedding(graph, model.embedding)
     encoded = states(graph, model.encoder, vectors, Sentences(graph))  # (B, T, H)
     scores, size = head_scores(graph, model.head(head), encoded)
-    return graph.serialize("tagger", {"scores": Result(scores, ("B", "T", size))})
+    found = graph.serialize("tagger", {"scores": Result(scores, ("B", "T", size))})
+    return Graphs(found, graph.serialize_forms())

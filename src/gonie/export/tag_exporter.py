@@ -34,13 +34,12 @@ class TagExporter:
 
     def with_graph(self, ranges: Ranges | None = None) -> TagBundle:
         """The bundle with a new graph; the layers of ``ranges`` multiply in bytes."""
-        return replace(
-            self.bundle, graph=onnx_graph(self.model, longest=self.bundle.encoding.longest, ranges=ranges)
-        )
+        graphs = onnx_graph(self.model, longest=self.bundle.encoding.longest, ranges=ranges)
+        return replace(self.bundle, **graphs._asdict())
 
     def prove(self, bundle: TagBundle, samples: int) -> MaxDifference:
         """Compare scores with the model's on so many sentences; refuse any difference."""
-        return prove(self.model, OnnxScorer(bundle.graph), self._batches(samples))
+        return prove(self.model, OnnxScorer(bundle.graph, bundle.forms), self._batches(samples))
 
     def ranges(self, samples: int) -> Ranges:
         """How large the numbers of layers that can multiply in bytes are on so many sentences."""

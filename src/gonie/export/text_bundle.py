@@ -36,9 +36,9 @@ def export_classifier(
     divided by to give calibrated probabilities. ``scores``, ``recipe`` and ``layers``
     (``gonie.runtime.about``) are kept for people. Nothing is written unless the proof holds.
     """
-    graph = text_graph(model, longest=encoding.words.longest)
-    difference = prove_texts(model, OnnxScorer(graph), text_batches(encoding, samples))
+    graphs = text_graph(model, longest=encoding.words.longest)
+    difference = prove_texts(model, OnnxScorer(*graphs), text_batches(encoding, samples))
     about = About(model=summary(model), scores=scores or {}, recipe=recipe or {}, layers=layers)
-    bundle = TextBundle(encoding=encoding, graph=graph, temperature=float(temperature), about=about)
+    bundle = TextBundle(encoding=encoding, **graphs._asdict(), temperature=float(temperature), about=about)
     write_bundle(folder, bundle)
     return difference

@@ -34,11 +34,12 @@ class TextExporter:
     def with_graph(self, ranges: Ranges | None = None) -> TextBundle:
         """The bundle with a new graph; the layers of ``ranges`` multiply in bytes."""
         longest = self.bundle.encoding.words.longest
-        return replace(self.bundle, graph=text_graph(self.model, longest=longest, ranges=ranges))
+        graphs = text_graph(self.model, longest=longest, ranges=ranges)
+        return replace(self.bundle, **graphs._asdict())
 
     def prove(self, bundle: TextBundle, samples: int) -> MaxDifference:
         """Compare scores and shares with the model's on so many texts; refuse any difference."""
-        return prove_texts(self.model, OnnxScorer(bundle.graph), self._batches(samples))
+        return prove_texts(self.model, OnnxScorer(bundle.graph, bundle.forms), self._batches(samples))
 
     def ranges(self, samples: int) -> Ranges:
         """How large the numbers of layers that can multiply in bytes are on so many texts."""

@@ -17,11 +17,12 @@ from gonie.export.ranges import Ranges
 from gonie.export.rows import Rows, Sentences, Texts
 from gonie.export.text_scores import text_head_scores
 from gonie.models.classifier import LABEL, Classifier, Level
+from gonie.runtime.graphs import Graphs
 
 
 def text_graph(
     model: Classifier, head: str = LABEL, *, longest: int = 0, ranges: Ranges | None = None
-) -> bytes:
+) -> Graphs:
     """The graph from a batch's arrays to ``scores`` (N, K) and the shares of tokens and of sentences.
 
     These are ``word_shares`` (B, T) and ``sentence_shares`` (N, S), ``words`` being the name of an input.
@@ -38,7 +39,7 @@ def text_graph(
         "word_shares": Result(words.weights, ("B", "T")),
         "sentence_shares": Result(texts.weights, ("N", "S")),
     }
-    return graph.serialize("classifier", results)
+    return Graphs(graph.serialize("classifier", results), graph.serialize_forms())
 
 
 def _texts(graph: Graph, level: Level | None, rows: str) -> Pooled:

@@ -1,10 +1,10 @@
 """The bundle: everything needed to tag or to classify, in one folder that runs without PyTorch.
 
-A bundle is a folder of two or three files. Nothing in it is pickled; loading one can never run code.
+A bundle is a folder of two to four files. Nothing in it is pickled; loading one can never run code.
 
 ``bundle.json`` (UTF-8, one top-level key a line, the long one last):
 
-    format      3, this description; a reader refuses a higher number
+    format      4, this description; a reader refuses a higher number
     gonie       version of gonie that wrote it
     task        "tag" or "classify"
     model       a summary for people: the parts and their sizes
@@ -31,11 +31,17 @@ a tagger, the arrays are those of ``gonie.data.batching``, and the result ``scor
 for each label in order. Of a classifier, they are those of ``gonie.data.text_corpus``, and the results are
 ``scores`` (N, K), ``word_shares`` (B, T) and ``sentence_shares`` (N, S).
 
+``forms.onnx``, of a model that reads the letters of words: a graph from those arrays of the batch that have a
+row for each of its U distinct forms, ``chars``, ``char_lengths`` and ``bytes`` (less the rows of marks before
+them), as far as it declares them as inputs, to ``spelled`` (U, F), which ``model.onnx`` then asks for beside
+the batch's arrays. What it says of a form depends on that form alone, and may be remembered.
+
 ``weights.safetensors``, of a tagger: ``transitions`` (K, K) indexed [from, to], ``start`` (K,), ``end`` (K,),
 float32; zeros for a softmax model.
 
-Format 2 is of taggers alone and otherwise the same, format 1 has no ``forbidden``; both are read. A bundle is
-written whole or not at all, and an earlier one is replaced only by a whole one (see ``folder``).
+Format 3 has no ``forms.onnx``: the one graph asks for all arrays itself. Format 2 is of taggers alone and
+otherwise the same, format 1 has no ``forbidden``. All are read. A bundle is written whole or not at all, and
+an earlier one is replaced only by a whole one (see ``folder``).
 """
 
 from __future__ import annotations
@@ -52,12 +58,13 @@ from safetensors import SafetensorError
 from gonie.errors import BundleError, GonieError, MissingExtraError
 from gonie.runtime.about import About
 from gonie.runtime.folder import replace_folder, set_aside
+from gonie.runtime.graphs import Graphs
 from gonie.runtime.tag_bundle import TagBundle
 from gonie.runtime.text_bundle import TextBundle
 from gonie.version import __version__
 
-FORMAT = 3
-INDEX, GRAPH = "bundle.json", "model.onnx"
+FORMAT = 4
+INDEX, GRAPH, FORMS = "bundle.json", "model.onnx", "forms.onnx"
 
 Bundle = TagBundle | TextBundle
 KINDS: Mapping[str, type[TagBundle] | type[TextBundle]] = {
@@ -69,7 +76,8 @@ KINDS: Mapping[str, type[TagBundle] | type[TextBundle]] = {
 def write_bundle(folder: str | PathLike[str], bundle: Bundle) -> None:
     """Write ``bundle`` as ``folder``, whole or not at all; an earlier bundle there is replaced."""
     about = bundle.about
-    files = {GRAPH: bundle.graph, **bundle.files()}
+    forms = {} if bundle.forms is None else {FORMS: bundle.forms}
+    files = {GRAPH: bundle.graph, **forms, **bundle.files()}
     index = {
         "format": FORMAT,
         "gonie": about.gonie,
@@ -82,7 +90,7 @@ def write_bundle(folder: str | PathLike[str], bundle: Bundle) -> None:
         "files": {name: _digest(content) for name, content in files.items()},
         "encoding": bundle.encoding.to_json(),
     }
-    earlier = [name for kind in KINDS.values() for name in kind.further]
+    earlier = [FORMS, *(name for kind in KINDS.values() for name in kind.further)]
     replace_folder(Path(folder), {INDEX: _dump(index), **files}, earlier=earlier)
 
 
@@ -92,8 +100,9 @@ def read_bundle(folder: str | PathLike[str]) -> Bundle:
     index = _read_index(place)
     try:
         kind = _kind(place, index)
-        files = {name: _read_file(place, index, name, kind) for name in (GRAPH, *kind.further)}
-        return kind.read(index, files[GRAPH], files)
+        forms = (FORMS,) if FORMS in index["files"] else ()
+        files = {name: _read_file(place, index, name, kind) for name in (GRAPH, *forms, *kind.further)}
+        return kind.read(index, Graphs(files[GRAPH], files.get(FORMS)), files)
     except (BundleError, MissingExtraError):
         raise
     except (LookupError, TypeError, ValueError, AttributeError, SafetensorError, GonieError) as error:

@@ -13,6 +13,7 @@ from gonie.errors import GonieError
 from gonie.runtime.chain import Allowed, Chain, Floats, Ints
 from gonie.runtime.lattice import Lattice
 from gonie.runtime.nbest import nbest
+from gonie.runtime.sums import Summing
 
 
 class Decoder:
@@ -27,9 +28,8 @@ class Decoder:
     ) -> None:
         self.chain = Chain(transitions=transitions, start=start, end=end, allowed=allowed)
         self.num_tags = self.chain.num_tags
-        self._transitions = self.chain.transitions.astype(np.float32)
-        self._start = self.chain.start.astype(np.float32)
-        self._end = self.chain.end.astype(np.float32)
+        self._summing = Summing(self.chain)
+        self._onward = np.ascontiguousarray(self.chain.transitions.T)  # (to, from)
         self._allowed = allowed
 
     def viterbi(self, emissions: ArrayLike, lengths: ArrayLike) -> tuple[Ints, Floats]:
@@ -38,18 +38,21 @@ class Decoder:
         Shape: emissions (B, T, K), lengths (B,) -> tags (B, T) with -1 past a sentence's end, scores (B,)
         """
         scores, sizes = self._checked(emissions, lengths)
-        best = self._best_prefixes(scores)  # (T, K, B)
-        final = best[sizes - 1, :, np.arange(len(sizes))] + self._end  # (B, K)
+        best = self._best_prefixes(scores)  # (T, B, K)
+        final = best[sizes - 1, np.arange(len(sizes))] + self.chain.end  # (B, K)
         self.chain.need_a_path(final.max(axis=1), sizes)
         last = final.argmax(axis=1)  # (B,)
-        tags = np.full(scores.shape[:2], -1, dtype=np.int64)  # (B, T)
-        after = last
-        for t in range(scores.shape[1] - 1, -1, -1):
-            # entry (i, b): the best prefix of b that ends in tag i at t, going on to the tag chosen at t + 1
-            before = (best[t] + self._transitions[:, after]).argmax(axis=0)  # (B,)
-            after = np.where(t == sizes - 1, last, before)
-            tags[:, t] = np.where(t < sizes, after, -1)
-        return tags, self.chain.path_scores(scores, sizes, tags)
+        tags = np.empty((scores.shape[1], len(sizes)), dtype=np.int64)  # (T, B)
+        tags[-1] = last
+        ending = set(sizes.tolist())
+        for t in range(len(tags) - 2, -1, -1):
+            # entry (b, i): the best prefix of b that ends in tag i at t, going on to the tag chosen at t + 1
+            (best[t] + self._onward[tags[t + 1]]).argmax(axis=1, out=tags[t])
+            if t + 1 in ending:
+                np.copyto(tags[t], last, where=sizes == t + 1)
+        inside = np.arange(len(tags)) < sizes[:, None]  # (B, T)
+        chosen = np.where(inside, tags.T, -1)
+        return chosen, self.chain.path_scores(scores, sizes, chosen)
 
     def nbest(self, emissions: ArrayLike, lengths: ArrayLike, n: int) -> tuple[Ints, Floats]:
         """The n best legal tag sequences of every sentence, best first, and their scores.
@@ -79,26 +82,21 @@ class Decoder:
         Shape: emissions (B, T, K), lengths (B,)
         """
         scores, sizes = self._checked(emissions, lengths)
-        return Lattice(chain=self.chain, emissions=scores, lengths=sizes)
+        return Lattice(chain=self.chain, summing=self._summing, emissions=scores, lengths=sizes)
 
     def marginals(self, emissions: ArrayLike, lengths: ArrayLike) -> Floats:
         """The probability of every tag at every token: (B, T, K), (B,) -> (B, T, K), 0 past the end."""
         return self.forward_backward(emissions, lengths).marginals()
 
-    def _best_prefixes(self, emissions: NDArray[np.floating]) -> NDArray[np.float32]:
-        """Entry (t, i, b): the best score of a prefix of b that ends in tag i at t, less the best of any tag.
+    def _best_prefixes(self, emissions: NDArray[np.floating]) -> Floats:
+        """Entry (t, b, i): the best score of a prefix of b that ends in tag i at t.
 
-        Taking the best off keeps float32 exact enough however long the sentence. Only maxima are kept: the
-        way back asks for one argmax a sentence and step instead of K.
+        Only maxima are kept: the way back asks for one argmax a sentence and step instead of K.
         """
-        steps = np.ascontiguousarray(emissions.transpose(1, 2, 0), dtype=np.float32)  # (T, K, B)
-        best = np.empty_like(steps)
-        best[0] = self._start[:, None] + steps[0]
-        for t in range(1, len(steps)):
-            reached = best[t - 1][:, None, :] + self._transitions[:, :, None]  # (from, to, B)
-            best[t] = reached.max(axis=0) + steps[t]
-            top = best[t].max(axis=0)  # (B,)
-            best[t] -= np.where(np.isfinite(top), top, 0)
+        best = emissions.transpose(1, 0, 2).astype(np.float64)  # (T, B, K): double, lest long sentences tie
+        best[0] += self.chain.start
+        for t in range(1, len(best)):
+            best[t] += (best[t - 1][:, None, :] + self._onward).max(axis=2)  # over (B, to, from)
         return best
 
     def _checked(self, emissions: ArrayLike, lengths: ArrayLike) -> tuple[NDArray[np.floating], Ints]:

@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gonie.errors import GonieError
 from gonie.runtime.chain import Chain, Floats, Ints
-
-LOST = 1e-200  # a sum of exponentials below this may have lost terms to underflow and is taken again in logs
+from gonie.runtime.sums import Summing, log_sum_exp
 
 
 class Lattice:
@@ -23,20 +22,21 @@ class Lattice:
     Shape: emissions (B, T, K) finite, lengths (B,)
     """
 
-    def __init__(self, *, chain: Chain, emissions: NDArray[np.floating], lengths: Ints) -> None:
+    def __init__(
+        self, *, chain: Chain, summing: Summing, emissions: NDArray[np.floating], lengths: Ints
+    ) -> None:
         self.lengths = lengths
         self._chain = chain
         self._emissions = emissions
         steps = emissions.transpose(1, 0, 2).astype(np.float64)  # (T, B, K)
-        self._alpha, self._taken = _forward(chain, steps)
-        self._beta = _backward(chain, steps, lengths)
-        self._total = _log_sum_exp(self._alpha + self._beta)  # (T, B): over all paths, as seen from a token
+        self._alpha, self._taken, self._beta = summing(steps, lengths)
+        self._total = log_sum_exp(self._alpha + self._beta)  # (T, B): over all paths, as seen from a token
         chain.need_a_path(self._total[0], lengths)
 
     def log_partition(self) -> Floats:
         """log Z of every sentence: (B,)."""
         rows = np.arange(len(self.lengths))
-        final = _log_sum_exp(self._alpha[self.lengths - 1, rows] + self._chain.end)
+        final = log_sum_exp(self._alpha[self.lengths - 1, rows] + self._chain.end)
         inside = np.arange(len(self._taken))[:, None] < self.lengths  # (T, B)
         return np.asarray(final + np.where(inside, self._taken, 0.0).sum(axis=0))
 
@@ -80,62 +80,3 @@ class Lattice:
         )
         possible = breaks[rows, lasts] == breaks[rows, firsts]
         return np.where(possible, np.exp(np.minimum(log, 0.0)), 0.0)
-
-
-class Advance:
-    """One step of the sum: entry (b, j) of the result is log sum_i exp(scores[b, i] + weights[i, j]).
-
-    The sum is a matrix product of exponentials, each taken relative to its largest; the few entries too small
-    for that are summed again in logs, so scores of any size are safe.
-    """
-
-    def __init__(self, weights: Floats) -> None:
-        self._weights = weights
-        self._shift = _top(weights.T)  # (K,)
-        self._chances = np.exp(weights - self._shift)  # (K, K), entries at most 1
-
-    def __call__(self, scores: Floats) -> Floats:
-        """Shape: scores (B, K) -> (B, K)."""
-        top = _top(scores)[:, None]  # (B, 1)
-        mass = np.exp(scores - top) @ self._chances  # (B, K)
-        reached: Floats = np.log(np.maximum(mass, LOST)) + top + self._shift
-        rows, tags = np.nonzero(mass < LOST)
-        if rows.size:
-            reached[rows, tags] = _log_sum_exp(scores[rows] + self._weights[:, tags].T)
-        return reached
-
-
-def _forward(chain: Chain, steps: Floats) -> tuple[Floats, Floats]:
-    """Entry (t, b, k): log of the sum over all tags before t, with tag k at t; and what was taken off."""
-    advance = Advance(chain.transitions)
-    alpha, taken = np.empty_like(steps), np.empty(steps.shape[:2])  # (T, B, K), (T, B)
-    for t, step in enumerate(steps):
-        reached = (advance(alpha[t - 1]) if t else chain.start) + step  # (B, K)
-        taken[t] = _top(reached)
-        alpha[t] = reached - taken[t][:, None]
-    return alpha, taken
-
-
-def _backward(chain: Chain, steps: Floats, lengths: Ints) -> Floats:
-    """Entry (t, b, k): log of the sum over all tags after t, given tag k at t, kept near zero."""
-    advance = Advance(chain.transitions.T)
-    beta = np.empty_like(steps)  # (T, B, K)
-    beta[-1] = chain.end
-    for t in range(len(steps) - 2, -1, -1):
-        reached = advance(beta[t + 1] + steps[t + 1])  # (B, K)
-        is_last = np.equal(t, lengths - 1)[:, None]  # (B, 1)
-        beta[t] = np.where(is_last, chain.end, reached - _top(reached)[:, None])
-    return beta
-
-
-def _top(values: Floats) -> Floats:
-    """The largest of the last axis, or 0 where all are minus infinity, to be taken off safely."""
-    top = values.max(axis=-1)
-    return np.where(np.isfinite(top), top, 0.0)
-
-
-def _log_sum_exp(values: Floats) -> Floats:
-    """log sum exp over the last axis, minus infinity where every entry is: (..., K) -> (...)."""
-    top = _top(values)
-    with np.errstate(divide="ignore"):  # log 0 is the answer for a forbidden state
-        return np.asarray(np.log(np.exp(values - top[..., None]).sum(axis=-1)) + top)

@@ -10,10 +10,13 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
+from gonie.data.byte_spelling import MARKS
 from gonie.errors import BundleError
+from gonie.runtime.form_memory import FormMemory, keys_of
 from gonie.runtime.scorer import Batch, ScoredTexts
 
 ROWS = ".rows"
+SPELLED = "spelled"
 ERRORS_ONLY = 3
 
 
@@ -22,24 +25,22 @@ class OnnxScorer:
 
     The graph declares which arrays of the batch it reads, and only those are handed over. For a feature group
     G it may ask for ``G.rows`` (F,): the flat position of each feature, b * T + t or the number of its text,
-    made from ``G.offsets``. A tagger's graph is asked for ``scores``, a classifier's for ``score_texts``.
-    ``threads`` bounds the threads of one call (all cores by default); calls from many threads are safe.
+    made from ``G.offsets``. Where there is a graph of ``forms`` (``gonie.runtime.graphs``), it is asked once
+    for each form of a word, and what it says is remembered (``gonie.runtime.form_memory``). A tagger's graph
+    is asked for ``scores``, a classifier's for ``score_texts``. ``threads`` bounds the threads of one call
+    (all cores by default); calls from many threads are safe.
     """
 
-    def __init__(self, model: str | PathLike[str] | bytes, *, threads: int | None = None) -> None:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads or 0
-        options.log_severity_level = ERRORS_ONLY
-        source = model if isinstance(model, bytes) else fspath(model)
-        try:
-            self._session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # onnxruntime raises many kinds, none of them documented
-            name = "the model" if isinstance(source, bytes) else source
-            raise BundleError(
-                f"expected an ONNX graph that onnxruntime {onnxruntime.__version__} can run, got {name}: "
-                f"{_first_line(error)}. Export the model again."
-            ) from error
-        self.inputs = tuple(given.name for given in self._session.get_inputs())
+    def __init__(
+        self, model: str | PathLike[str] | bytes, forms: bytes | None = None, *, threads: int | None = None
+    ) -> None:
+        self._session = _session(model, threads)
+        self._forms = None if forms is None else Forms(_session(forms, threads))
+        own = tuple(given.name for given in self._session.get_inputs())
+        read = self._forms.inputs if self._forms else ()
+        self.inputs = tuple(dict.fromkeys((*read, *(name for name in own if name != SPELLED))))
+        """What is read of a batch."""
+        self._own = own
 
     def scores(self, batch: Batch) -> NDArray[np.float32]:
         """Emission scores of every tag at every token: (B, T, K)."""
@@ -52,7 +53,7 @@ class OnnxScorer:
 
     def _run(self, batch: Batch, results: Sequence[str]) -> list[NDArray[np.float32]]:
         try:
-            fed = {name: feed(batch, name) for name in self.inputs}
+            fed = {name: self._feed(batch, name) for name in self._own}
             found: list[NDArray[np.float32]] = self._session.run(list(results), fed)
         except MemoryError:
             raise
@@ -62,6 +63,56 @@ class OnnxScorer:
                 f"{_first_line(error)}. Export the model again."
             ) from error
         return found
+
+    def _feed(self, batch: Batch, name: str) -> NDArray[Any]:
+        return self._forms(batch) if name == SPELLED and self._forms else feed(batch, name)
+
+
+class Forms:
+    """What a model knows of the forms of a batch by their letters: from its graph, or remembered."""
+
+    def __init__(self, session: onnxruntime.InferenceSession) -> None:
+        self._session = session
+        self._memory = FormMemory()
+        self.inputs = tuple(given.name for given in session.get_inputs())
+
+    def __call__(self, batch: Batch) -> NDArray[np.float32]:
+        """Shape: (U, F)."""
+        seen = {name: batch[name][MARKS if name == "bytes" else 0 :] for name in self.inputs}
+
+        def compute(places: NDArray[np.int64]) -> NDArray[np.float32]:
+            fed = {name: array[places] for name, array in seen.items()}
+            if "char_lengths" in fed and "chars" in fed:
+                fed["chars"] = fed["chars"][:, : fed["char_lengths"].max()]
+            (spelled,) = self._session.run([SPELLED], fed)
+            found: NDArray[np.float32] = spelled
+            return found
+
+        return self._memory.look_up(self._keys(seen), compute)
+
+    def _keys(self, seen: Batch) -> list[bytes]:
+        parts = []
+        if "chars" in seen:
+            parts.append(keys_of(seen["chars"], seen["char_lengths"].tolist()))
+        if "bytes" in seen:
+            longest = seen["bytes"].shape[1]
+            parts.append(keys_of(seen["bytes"], [longest] * len(seen["bytes"])))
+        return parts[0] if len(parts) == 1 else [b"".join(both) for both in zip(*parts, strict=True)]
+
+
+def _session(model: str | PathLike[str] | bytes, threads: int | None) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads or 0
+    options.log_severity_level = ERRORS_ONLY
+    source = model if isinstance(model, bytes) else fspath(model)
+    try:
+        return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime raises many kinds, none of them documented
+        name = "the model" if isinstance(source, bytes) else source
+        raise BundleError(
+            f"expected an ONNX graph that onnxruntime {onnxruntime.__version__} can run, got {name}: "
+            f"{_first_line(error)}. Export the model again."
+        ) from error
 
 
 def feed(batch: Batch, name: str) -> NDArray[Any]:

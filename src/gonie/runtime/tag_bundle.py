@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gonie.data.encoding import Encoding
 from gonie.runtime.about import About, of_kind
+from gonie.runtime.graphs import Graphs
 
 WEIGHTS = "weights.safetensors"
 CHAIN = ("transitions", "start", "end")
@@ -20,7 +21,8 @@ CHAIN = ("transitions", "start", "end")
 
 @dataclass(frozen=True, kw_only=True)
 class TagBundle:
-    """``graph`` is the serialised ONNX model; ``transitions`` (K, K), ``start`` (K,), ``end`` (K,) the chain.
+    """``graph`` and ``forms`` are serialised ONNX (``Graphs``); ``transitions`` (K, K), ``start`` (K,) and
+    ``end`` (K,) the chain.
 
     ``gonie.runtime.bundle`` says what each part means on disk.
     """
@@ -35,6 +37,7 @@ class TagBundle:
     transitions: NDArray[np.float32]
     start: NDArray[np.float32]
     end: NDArray[np.float32]
+    forms: bytes | None = None
     constrained: bool = True
     forbidden: Sequence[str] = ()
     about: About = field(default_factory=About)
@@ -53,8 +56,8 @@ class TagBundle:
         return {WEIGHTS: safetensors.numpy.save(chain)}
 
     @classmethod
-    def read(cls, index: Mapping[str, Any], graph: bytes, files: Mapping[str, bytes]) -> TagBundle:
-        """From a description, a graph and further files; what is wrong with them is raised as it comes."""
+    def read(cls, index: Mapping[str, Any], graphs: Graphs, files: Mapping[str, bytes]) -> TagBundle:
+        """From a description, graphs and further files; what is wrong with them is raised as it comes."""
         encoding = Encoding.from_json(index["encoding"])
         forbidden = of_kind({"forbidden": [], **index}, "forbidden", list)  # which format 1 does not have
         if not all(isinstance(rule, str) for rule in forbidden):
@@ -62,7 +65,8 @@ class TagBundle:
         return cls(
             encoding=encoding,
             tokenizer=of_kind(index, "tokenizer", dict),
-            graph=graph,
+            graph=graphs.graph,
+            forms=graphs.forms,
             **_chain(files[WEIGHTS], len(encoding.labels)),
             constrained=of_kind(index, "constrained", bool),
             forbidden=forbidden,

@@ -9,11 +9,13 @@ from typing import Any, ClassVar
 
 from gonie.data.text_encoding import TextEncoding
 from gonie.runtime.about import About, of_kind
+from gonie.runtime.graphs import Graphs
 
 
 @dataclass(frozen=True, kw_only=True)
 class TextBundle:
-    """``graph`` is the serialised ONNX model; scores by the ``temperature`` give calibrated probabilities.
+    """``graph`` and ``forms`` are serialised ONNX (``Graphs``); scores by the ``temperature`` give calibrated
+    probabilities.
 
     ``gonie.runtime.bundle`` says what each part means on disk.
     """
@@ -24,6 +26,7 @@ class TextBundle:
 
     encoding: TextEncoding
     graph: bytes
+    forms: bytes | None = None
     temperature: float = 1.0
     about: About = field(default_factory=About)
 
@@ -36,14 +39,15 @@ class TextBundle:
         return {}
 
     @classmethod
-    def read(cls, index: Mapping[str, Any], graph: bytes, files: Mapping[str, bytes]) -> TextBundle:
-        """From a description and a graph; what is wrong with them is raised as it comes."""
+    def read(cls, index: Mapping[str, Any], graphs: Graphs, files: Mapping[str, bytes]) -> TextBundle:
+        """From a description and graphs; what is wrong with them is raised as it comes."""
         temperature = of_kind(index, "temperature", float)
         if not 0 < temperature < math.inf:
             raise ValueError(f"temperature is {temperature}")
         return cls(
             encoding=TextEncoding.from_json(index["encoding"]),
-            graph=graph,
+            graph=graphs.graph,
+            forms=graphs.forms,
             temperature=temperature,
             about=About.read(index),
         )

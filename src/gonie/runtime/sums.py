@@ -1,0 +1,131 @@
+"""The sums of forward-backward, in two ways: by products of chances, and in logarithms.
+
+Products are a few short steps of numpy a token, which is what a single sentence waits for. Where scores lie
+so far apart that chances vanish, the same sums are taken again in logarithms, which are safe for scores of
+any size; that is seen sentence by sentence, so company never decides it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gonie.runtime.chain import Chain, Floats, Ints
+
+LOST = 1e-200  # a sum of chances below this may have lost terms to underflow
+
+
+class Sums(NamedTuple):
+    """Two tables of logarithms, as ``Lattice`` describes them, and what was taken off the first."""
+
+    alpha: Floats
+    """(T, B, K)"""
+    taken: Floats
+    """(T, B)"""
+    beta: Floats
+    """(T, B, K)"""
+
+
+class Summing:
+    """Sums over every tag sequence of a chain; ``__call__`` is ready for any batch."""
+
+    def __init__(self, chain: Chain) -> None:
+        self._chain = chain
+        self._top = float(_top(chain.transitions.ravel()))
+        self._start_top = float(_top(chain.start))
+        self._chances = np.exp(chain.transitions - self._top)  # (K, K), entries at most 1
+        self._back = np.ascontiguousarray(self._chances.T)
+        self._start = np.exp(chain.start - self._start_top)  # (K,)
+        self._end = np.exp(chain.end - _top(chain.end))  # (K,)
+        self._ahead_in_logs = Advance(chain.transitions)
+        self._back_in_logs = Advance(chain.transitions.T)
+
+    def __call__(self, steps: Floats, lengths: Ints) -> Sums:
+        """Shape: steps (T, B, K) finite, lengths (B,)."""
+        sums, lost = self._by_chances(steps, lengths)
+        if lost.any():
+            again = self._in_logs(steps[:, lost], lengths[lost])
+            for part, own in zip(sums, again, strict=True):
+                part[:, lost] = own
+        return sums
+
+    def _by_chances(self, steps: Floats, lengths: Ints) -> tuple[Sums, NDArray[np.bool_]]:
+        """The sums, and for which sentences they cannot be trusted: (B,)."""
+        tops = steps.max(axis=2)  # (T, B)
+        chances = np.exp(steps - tops[..., None])  # (T, B, K), the largest of a token 1
+        alpha, beta = np.empty_like(steps), np.empty_like(steps)
+        kept, kept_back = np.empty(tops.shape), np.empty(tops.shape)  # (T, B): the largest at each step
+        ending = set(lengths.tolist())
+        with np.errstate(divide="ignore", invalid="ignore"):  # of sentences that are lost, and taken again
+            for t, chance in enumerate(chances):
+                reached = (alpha[t - 1] @ self._chances if t else self._start) * chance  # (B, K)
+                reached.max(axis=1, out=kept[t])
+                np.divide(reached, kept[t][:, None], out=alpha[t])
+            beta[-1], kept_back[-1] = self._end, 1.0
+            for t in range(len(steps) - 2, -1, -1):
+                reached = (beta[t + 1] * chances[t + 1]) @ self._back  # (B, K)
+                reached.max(axis=1, out=kept_back[t])
+                np.divide(reached, kept_back[t][:, None], out=beta[t])
+                if t + 1 in ending:
+                    beta[t, lengths == t + 1] = self._end
+            mass = np.einsum("tbk,tbk->tb", alpha, beta)
+            taken = np.log(kept) + tops + self._top
+            taken[0] += self._start_top - self._top
+            inside = np.arange(len(steps))[:, None] < lengths  # (T, B)
+            inner = np.arange(1, len(steps) + 1)[:, None] < lengths
+            sound = (kept > LOST) & (mass > LOST) & ((kept_back > LOST) | ~inner)
+            for table in (alpha, beta):
+                table[~inside] = 1.0  # nobody asks, but nothing here is to be nan
+            return Sums(np.log(alpha), taken, np.log(beta)), ~(sound | ~inside).all(axis=0)
+
+    def _in_logs(self, steps: Floats, lengths: Ints) -> Sums:
+        alpha, taken = np.empty_like(steps), np.empty(steps.shape[:2])  # (T, B, K), (T, B)
+        for t, step in enumerate(steps):
+            reached = (self._ahead_in_logs(alpha[t - 1]) if t else self._chain.start) + step  # (B, K)
+            taken[t] = _top(reached)
+            alpha[t] = reached - taken[t][:, None]
+        beta = np.empty_like(steps)  # (T, B, K)
+        beta[-1] = self._chain.end
+        for t in range(len(steps) - 2, -1, -1):
+            reached = self._back_in_logs(beta[t + 1] + steps[t + 1])  # (B, K)
+            is_last = np.equal(t, lengths - 1)[:, None]  # (B, 1)
+            beta[t] = np.where(is_last, self._chain.end, reached - _top(reached)[:, None])
+        return Sums(alpha, taken, beta)
+
+
+class Advance:
+    """One step of the sum: entry (b, j) of the result is log sum_i exp(scores[b, i] + weights[i, j]).
+
+    The sum is a matrix product of exponentials, each taken relative to its largest; the few entries too small
+    for that are summed again in logs, so scores of any size are safe.
+    """
+
+    def __init__(self, weights: Floats) -> None:
+        self._weights = weights
+        self._shift = _top(weights.T)  # (K,)
+        self._chances = np.exp(weights - self._shift)  # (K, K), entries at most 1
+
+    def __call__(self, scores: Floats) -> Floats:
+        """Shape: scores (B, K) -> (B, K)."""
+        top = _top(scores)[:, None]  # (B, 1)
+        mass = np.exp(scores - top) @ self._chances  # (B, K)
+        reached: Floats = np.log(np.maximum(mass, LOST)) + top + self._shift
+        rows, tags = np.nonzero(mass < LOST)
+        if rows.size:
+            reached[rows, tags] = log_sum_exp(scores[rows] + self._weights[:, tags].T)
+        return reached
+
+
+def log_sum_exp(values: Floats) -> Floats:
+    """log sum exp over the last axis, minus infinity where every entry is: (..., K) -> (...)."""
+    top = _top(values)
+    with np.errstate(divide="ignore"):  # log 0 is the answer for a forbidden state
+        return np.asarray(np.log(np.exp(values - top[..., None]).sum(axis=-1)) + top)
+
+
+def _top(values: Floats) -> Floats:
+    """The largest of the last axis, or 0 where all are minus infinity, to be taken off safely."""
+    top = values.max(axis=-1)
+    return np.where(np.isfinite(top), top, 0.0)
