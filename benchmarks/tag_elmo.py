@@ -142,23 +142,21 @@ def _product(numbers: Any) -> int:
 
 
 def shares(run: str, data: Path, threads: int) -> dict[str, float]:
-    """Seconds of the graph's parts over the whole file, by ONNX Runtime's profile."""
+    """Seconds of the main graph's parts over the whole file, by ONNX Runtime's profile; words are known."""
     from gonie.data.batching import sorted_batches
     from gonie.data.corpus import collate
     from gonie.data.types import Sentence
     from gonie.runtime.load import load_tagger
     from gonie.runtime.predictor import BATCH_SENTENCES, BATCH_TOKENS
-    from gonie.runtime.session import feed
 
-    corpus = load_tagger(run, threads=1).encoding.encode(
-        Sentence(words=tuple(words)) for words in read_words(data)
-    )
+    tagger = load_tagger(run, threads=threads)
+    corpus = tagger.encoding.encode(Sentence(words=tuple(words)) for words in read_words(data))
     with tempfile.TemporaryDirectory() as folder:
         session = _session(graph_of(run), threads, profile=f"{folder}/profile")
         names = [given.name for given in session.get_inputs()]
         for rows in sorted_batches(corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES):
             batch = collate(corpus, rows)
-            session.run(["scores"], {name: feed(batch, name) for name in names})
+            session.run(["scores"], {name: tagger.scorer._feed(batch, name) for name in names})  # type: ignore[attr-defined]
         events = json.loads(Path(session.end_profiling()).read_text("utf-8"))
     return _by_part(events)
 
@@ -173,7 +171,7 @@ def _by_part(events: list[Mapping[str, Any]]) -> dict[str, float]:
         if inside:
             found["  products in the loops"] += event["dur"] * (kind in ("Gemm", "FusedGemm"))
         else:
-            found[PARTS.get(kind, "words' spelling, gate tables, mixes, characters")] += event["dur"]
+            found[PARTS.get(kind, "what words add to the gates, mixes")] += event["dur"]
     return {name: seconds / 1e6 for name, seconds in found.items()}
 
 

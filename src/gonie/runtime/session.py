@@ -35,7 +35,7 @@ class OnnxScorer:
         self, model: str | PathLike[str] | bytes, forms: bytes | None = None, *, threads: int | None = None
     ) -> None:
         self._session = _session(model, threads)
-        self._forms = None if forms is None else Forms(_session(forms, threads))
+        self._forms = None if forms is None else Forms(_session(forms, threads, waits_idly=True))
         own = tuple(given.name for given in self._session.get_inputs())
         read = self._forms.inputs if self._forms else ()
         self.inputs = tuple(dict.fromkeys((*read, *(name for name in own if name != SPELLED))))
@@ -100,10 +100,15 @@ class Forms:
         return parts[0] if len(parts) == 1 else [b"".join(both) for both in zip(*parts, strict=True)]
 
 
-def _session(model: str | PathLike[str] | bytes, threads: int | None) -> onnxruntime.InferenceSession:
+def _session(
+    model: str | PathLike[str] | bytes, threads: int | None, *, waits_idly: bool = False
+) -> onnxruntime.InferenceSession:
+    """With ``waits_idly`` its threads sleep between calls: spinning they would take a core from another's."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads or 0
     options.log_severity_level = ERRORS_ONLY
+    if waits_idly:
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     source = model if isinstance(model, bytes) else fspath(model)
     try:
         return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
