@@ -134,6 +134,30 @@ def test_marginals_sum_over_all_paths(case: dict[str, Any]) -> None:
 
 @SETTINGS
 @given(chains(), st.data())
+def test_the_chance_of_a_tag_is_its_marginal(case: dict[str, Any], data: st.DataObject) -> None:
+    lattice = decoder_of(case).forward_backward(case["emissions"], case["lengths"])
+    tags = data.draw(
+        hnp.arrays(np.int64, case["emissions"].shape[:2], elements=st.integers(0, len(case["start"]) - 1))
+    )
+    wanted = np.take_along_axis(lattice.marginals(), tags[..., None], axis=2)[..., 0]
+    np.testing.assert_allclose(lattice.chances(tags), wanted, atol=1e-12)
+
+
+def test_sums_that_vanish_are_taken_again_for_that_sentence_alone() -> None:
+    """Only what is far below the best is allowed to end: by chances alone nothing would be left of it."""
+    allowed = (np.ones((2, 2), bool), np.ones(2, bool), np.array([False, True]))
+    keep = [[0.0, -50_000.0], [-50_000.0, 0.0]]
+    decoder = Decoder(transitions=keep, start=np.zeros(2), end=np.zeros(2), allowed=allowed)
+    far, near = np.tile([900.0, -900.0], (4, 1)), np.tile([0.1, 0.3], (4, 1))
+    together = decoder.forward_backward(np.stack([far, near]), [4, 4])
+    assert together.marginals()[0, :, 1].tolist() == [1.0] * 4
+    alone = decoder.forward_backward(near[None], [4])
+    assert np.array_equal(together.marginals()[1], alone.marginals()[0])
+    assert together.log_partition()[0] == pytest.approx(-3600.0)
+
+
+@SETTINGS
+@given(chains(), st.data())
 def test_a_stretch_of_tags_has_the_probability_of_all_paths_through_it(
     case: dict[str, Any], data: st.DataObject
 ) -> None:

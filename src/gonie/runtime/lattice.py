@@ -29,8 +29,7 @@ class Lattice:
         self._chain = chain
         self._emissions = emissions
         steps = emissions.transpose(1, 0, 2).astype(np.float64)  # (T, B, K)
-        self._alpha, self._taken, self._beta = summing(steps, lengths)
-        self._total = log_sum_exp(self._alpha + self._beta)  # (T, B): over all paths, as seen from a token
+        self._alpha, self._taken, self._beta, self._total = summing(steps, lengths)
         chain.need_a_path(self._total[0], lengths)
 
     def log_partition(self) -> Floats:
@@ -43,9 +42,16 @@ class Lattice:
     def marginals(self) -> Floats:
         """p(y_t = k) for every token: (B, T, K), 0 past a sentence's end."""
         inside = np.arange(len(self._alpha))[:, None] < self.lengths  # (T, B)
-        total = np.where(inside, self._total, np.inf)
-        chances = np.exp(self._alpha + self._beta - total[..., None])  # (T, B, K)
-        return np.ascontiguousarray(chances.transpose(1, 0, 2))
+        chances = np.exp(self._alpha + self._beta - self._total[..., None])  # (T, B, K)
+        return np.ascontiguousarray(np.where(inside[..., None], chances, 0.0).transpose(1, 0, 2))
+
+    def chances(self, tags: Ints) -> Floats:
+        """p(y_t = tags[b, t]) for every token, of its marginals the one asked for: (B, T) -> (B, T)."""
+        inside = np.arange(len(self._alpha))[:, None] < self.lengths  # (T, B)
+        chosen = np.where(inside, tags.T, 0)[..., None]  # (T, B, 1)
+        alpha, beta = (np.take_along_axis(table, chosen, axis=2) for table in (self._alpha, self._beta))
+        log = (alpha + beta)[..., 0] - self._total  # (T, B)
+        return np.where(inside, np.exp(log), 0.0).T
 
     def path_probability(self, row: int, start: int, end: int, tags: Sequence[int]) -> float:
         """p(tokens ``start`` to ``end``, exclusive, of sentence ``row`` carry exactly ``tags``)."""
@@ -65,6 +71,8 @@ class Lattice:
 
         Shape: rows (S,), starts (S,), ends (S,) exclusive, tags (B, T) -> (S,)
         """
+        if not np.size(rows):
+            return np.zeros(0)
         rows, firsts = np.asarray(rows, dtype=np.int64), np.asarray(starts, dtype=np.int64)
         lasts = np.asarray(ends, dtype=np.int64) - 1
         added = self._chain.added(self._emissions, self.lengths, tags) - self._taken.T  # (B, T)

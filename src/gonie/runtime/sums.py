@@ -18,7 +18,7 @@ LOST = 1e-200  # a sum of chances below this may have lost terms to underflow
 
 
 class Sums(NamedTuple):
-    """Two tables of logarithms, as ``Lattice`` describes them, and what was taken off the first."""
+    """Three tables of logarithms, as ``Lattice`` describes them, and what was taken off the first."""
 
     alpha: Floats
     """(T, B, K)"""
@@ -26,6 +26,8 @@ class Sums(NamedTuple):
     """(T, B)"""
     beta: Floats
     """(T, B, K)"""
+    total: Floats
+    """(T, B): over all tags of alpha + beta"""
 
 
 class Summing:
@@ -33,12 +35,11 @@ class Summing:
 
     def __init__(self, chain: Chain) -> None:
         self._chain = chain
-        self._top = float(_top(chain.transitions.ravel()))
-        self._start_top = float(_top(chain.start))
-        self._chances = np.exp(chain.transitions - self._top)  # (K, K), entries at most 1
-        self._back = np.ascontiguousarray(self._chances.T)
-        self._start = np.exp(chain.start - self._start_top)  # (K,)
-        self._end = np.exp(chain.end - _top(chain.end))  # (K,)
+        self._tops = _top(chain.transitions.ravel()), _top(chain.start)
+        chances = np.exp(chain.transitions - self._tops[0])  # (K, K), entries at most 1
+        self._chances = np.stack([chances, chances.T])  # (2, K, K): onward, and backward
+        ends = np.exp([chain.start - self._tops[1], chain.end - _top(chain.end)])
+        self._ends = ends[:, None]  # (2, 1, K)
         self._ahead_in_logs = Advance(chain.transitions)
         self._back_in_logs = Advance(chain.transitions.T)
 
@@ -52,33 +53,36 @@ class Summing:
         return sums
 
     def _by_chances(self, steps: Floats, lengths: Ints) -> tuple[Sums, NDArray[np.bool_]]:
-        """The sums, and for which sentences they cannot be trusted: (B,)."""
+        """The sums, and for which sentences they cannot be trusted: (B,).
+
+        What comes after a token is summed as what comes before it, in a sentence that runs backward, so that
+        one loop does both.
+        """
+        T, B, _ = steps.shape
         tops = steps.max(axis=2)  # (T, B)
         chances = np.exp(steps - tops[..., None])  # (T, B, K), the largest of a token 1
-        alpha, beta = np.empty_like(steps), np.empty_like(steps)
-        kept, kept_back = np.empty(tops.shape), np.empty(tops.shape)  # (T, B): the largest at each step
-        ending = set(lengths.tolist())
+        times, rows = np.arange(T)[:, None], np.arange(B)
+        inside = times < lengths  # (T, B)
+        mirrored = np.where(inside, lengths - 1 - times, times)  # (T, B): at the same place, backward
+        both = np.stack([chances, chances[mirrored, rows]], axis=1)  # (T, 2, B, K)
+        before, upto = np.empty_like(both), np.empty_like(both)  # less, and with, what each token adds
+        kept = np.empty((T, 2, B, 1))  # the largest at each step
         with np.errstate(divide="ignore", invalid="ignore"):  # of sentences that are lost, and taken again
-            for t, chance in enumerate(chances):
-                reached = (alpha[t - 1] @ self._chances if t else self._start) * chance  # (B, K)
-                reached.max(axis=1, out=kept[t])
-                np.divide(reached, kept[t][:, None], out=alpha[t])
-            beta[-1], kept_back[-1] = self._end, 1.0
-            for t in range(len(steps) - 2, -1, -1):
-                reached = (beta[t + 1] * chances[t + 1]) @ self._back  # (B, K)
-                reached.max(axis=1, out=kept_back[t])
-                np.divide(reached, kept_back[t][:, None], out=beta[t])
-                if t + 1 in ending:
-                    beta[t, lengths == t + 1] = self._end
+            before[0] = self._ends
+            for t in range(T):
+                if t:
+                    np.matmul(upto[t - 1], self._chances, out=before[t])
+                reached = before[t] * both[t]
+                reached.max(axis=2, keepdims=True, out=kept[t])
+                np.divide(reached, kept[t], out=upto[t])
+            found = (upto[:, 0], before[:, 1][mirrored, rows])
+            alpha, beta = (np.where(inside[..., None], table, 1.0) for table in found)
             mass = np.einsum("tbk,tbk->tb", alpha, beta)
-            taken = np.log(kept) + tops + self._top
-            taken[0] += self._start_top - self._top
-            inside = np.arange(len(steps))[:, None] < lengths  # (T, B)
-            inner = np.arange(1, len(steps) + 1)[:, None] < lengths
-            sound = (kept > LOST) & (mass > LOST) & ((kept_back > LOST) | ~inner)
-            for table in (alpha, beta):
-                table[~inside] = 1.0  # nobody asks, but nothing here is to be nan
-            return Sums(np.log(alpha), taken, np.log(beta)), ~(sound | ~inside).all(axis=0)
+            sound = (kept[..., 0] > LOST).all(axis=1) & (mass > LOST)
+            taken = np.log(kept[:, 0, :, 0]) + tops + self._tops[0]
+            taken[0] += self._tops[1] - self._tops[0]
+            lost = (inside & ~sound).any(axis=0)
+            return Sums(np.log(alpha), taken, np.log(beta), np.log(mass)), lost
 
     def _in_logs(self, steps: Floats, lengths: Ints) -> Sums:
         alpha, taken = np.empty_like(steps), np.empty(steps.shape[:2])  # (T, B, K), (T, B)
@@ -92,7 +96,7 @@ class Summing:
             reached = self._back_in_logs(beta[t + 1] + steps[t + 1])  # (B, K)
             is_last = np.equal(t, lengths - 1)[:, None]  # (B, 1)
             beta[t] = np.where(is_last, self._chain.end, reached - _top(reached)[:, None])
-        return Sums(alpha, taken, beta)
+        return Sums(alpha, taken, beta, log_sum_exp(alpha + beta))
 
 
 class Advance:

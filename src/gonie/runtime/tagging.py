@@ -51,8 +51,7 @@ class Labeller:
         """Shape: emissions (B, T, K), lengths (B,) -> B taggings."""
         tags, _ = self._decode(emissions + self._tilt, lengths)  # (B, T)
         lattice = self._decoder.forward_backward(emissions, lengths)
-        path = np.maximum(tags, 0)[..., None]
-        chances = np.take_along_axis(lattice.marginals(), path, axis=2)[..., 0]  # (B, T)
+        chances = lattice.chances(tags)  # (B, T)
         names = [[self._labels[k] for k in row[:n]] for row, n in zip(tags.tolist(), lengths, strict=True)]
         found = [to_spans(row, self._scheme) for row in names]
         places = [(row, start, end) for row, spans in enumerate(found) for start, end, _ in spans]
