@@ -18,10 +18,11 @@ def test_a_run_becomes_a_bundle_that_tags(gonie: Gonie, toy_run: Path, tmp_path:
     assert again[0] == again[1] != ""
 
 
-def test_bytes_where_there_is_nothing_for_them(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+def test_in_bytes_it_tells_what_changes(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
     outcome = gonie("export", toy_run, "--int8", "--out", tmp_path / "out")
-    assert outcome.refused("expected a model with layers that can multiply in bytes", "without --int8")
-    assert not (tmp_path / "out").exists()
+    assert outcome.code == 0
+    assert "in bytes, on the dev data: 0 of" in outcome.out
+    assert gonie("tag", tmp_path / "out", "Anna Kim lives in Seoul.").code == 0
 
 
 def test_what_is_no_run(gonie: Gonie, tmp_path: Path) -> None:

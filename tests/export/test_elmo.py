@@ -14,6 +14,7 @@ from torch import nn
 
 from gonie.data.byte_spelling import begin_row, end_row, spell_bytes
 from gonie.errors import GonieError
+from gonie.export.graph import Graph
 from gonie.export.onnx_graph import onnx_graph
 from gonie.export.text_graph import text_graph
 from gonie.models.classifier import LABEL, Classifier, Level
@@ -74,7 +75,7 @@ Pair = tuple[TorchScorer, OnnxScorer]
 @pytest.fixture(params=KINDS)
 def pair(request: pytest.FixtureRequest, elmo: Callable[..., Any]) -> Pair:
     model = tagger(elmo(**KINDS[request.param]))
-    return TorchScorer(model), OnnxScorer(*onnx_graph(model, longest=LONGEST), threads=1)
+    return TorchScorer(model), OnnxScorer(*onnx_graph(model, graph=Graph(longest=LONGEST)), threads=1)
 
 
 @settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -110,12 +111,12 @@ def test_any_unicode_is_read_as_torch_reads_it(words: Sequence[str], elmo: Any) 
         "forms": np.arange(T)[None],
         "bytes": np.concatenate([marks, spell_bytes(words, longest=LONGEST)]).astype(np.int64),
     }
-    exported = OnnxScorer(*onnx_graph(model, longest=LONGEST), threads=1)
+    exported = OnnxScorer(*onnx_graph(model, graph=Graph(longest=LONGEST)), threads=1)
     np.testing.assert_allclose(exported.scores(batch), TorchScorer(model).scores(batch), atol=5e-5)
 
 
 def test_only_what_the_model_reads_is_asked_for(elmo: Any) -> None:
-    inputs = OnnxScorer(*onnx_graph(tagger(elmo()), longest=LONGEST)).inputs
+    inputs = OnnxScorer(*onnx_graph(tagger(elmo()), graph=Graph(longest=LONGEST))).inputs
     assert set(inputs) == {"words", "bytes", "forms", "lengths"}
 
 
@@ -133,7 +134,7 @@ def test_a_classifier_ships_with_it_too(elmo: Any, texts: Any) -> None:
     )
     drawn(model)
     batch = texts([[4, 1, 7], [2], [3, 3, 1, 5, 2]], seed=5)
-    exported = OnnxScorer(*text_graph(model, longest=LONGEST), threads=1)
+    exported = OnnxScorer(*text_graph(model, graph=Graph(longest=LONGEST)), threads=1)
     for got, wanted in zip(
         exported.score_texts(batch), TorchTextScorer(model).score_texts(batch), strict=True
     ):

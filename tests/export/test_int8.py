@@ -9,6 +9,7 @@ import pytest
 
 from gonie.errors import GonieError
 from gonie.export.exporter import Judged
+from gonie.export.graph import Graph
 from gonie.export.int8 import Int8Proof, int8_bundle
 from gonie.export.proof import MaxDifference
 from gonie.export.ranges import Range, Ranges
@@ -29,7 +30,10 @@ class Spoken:
     def ranges(self, samples: int) -> Ranges:
         return {ProjectedLSTM(width=1, hidden=1): Range(1.0, 1.0) for _ in range(self._layers)}
 
-    def with_graph(self, ranges: Ranges | None = None) -> Any:
+    longest = 0
+
+    def with_graph(self, graph: Graph) -> Any:
+        self.graph = graph
         return self._after
 
     def prove(self, bundle: Any, samples: int) -> MaxDifference:
@@ -58,9 +62,12 @@ def test_more_is_refused_with_the_figures(changed: int, score: float) -> None:
         int8_bundle(Spoken(said(0, 0.9), said(changed, score)))
 
 
-def test_a_model_that_has_nothing_to_gain_is_refused() -> None:
-    with pytest.raises(GonieError, match=r"expected a model with layers .* without --int8"):
-        int8_bundle(Spoken(said(0, 0.9), said(0, 0.9), layers=0))
+@pytest.mark.parametrize(("layers", "alone"), [(1, False), (0, True)])
+def test_a_model_without_measured_layers_reads_each_sentence_alone(layers: int, alone: bool) -> None:
+    """Its LSTM takes scales from what it is given: in a batch scores would depend on company."""
+    exporter = Spoken(said(0, 0.9), said(0, 0.9), layers=layers)
+    int8_bundle(exporter)
+    assert exporter.graph.alone == alone
 
 
 def test_both_must_have_answered_all() -> None:

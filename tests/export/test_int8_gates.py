@@ -17,6 +17,7 @@ from gonie.export.gates import FloatGates, Gates, Seen
 from gonie.export.graph import Graph, Result
 from gonie.export.int8_gates import Int8Gates
 from gonie.export.ranges import Range
+from gonie.export.row_bytes import LARGEST
 from gonie.nn.bilm import ProjectedLSTM
 
 Array = NDArray[Any]
@@ -126,4 +127,4 @@ def test_layers_that_never_say_anything_are_no_trouble() -> None:
 
 def test_no_sum_of_two_products_needs_more_than_sixteen_bits() -> None:
     """Older processors add pairs in sixteen bits and cut what is beyond: tags would hang on the machine."""
-    assert 2 * int8_gates.MOST * int8_gates.LARGEST < 2**15
+    assert 2 * int8_gates.MOST * LARGEST < 2**15

@@ -11,6 +11,7 @@ from torch import nn
 from gonie.data.encoding import Encoding
 from gonie.data.tokenize import Tokenizer
 from gonie.data.types import Sentence
+from gonie.export.graph import Graph
 from gonie.export.onnx_graph import onnx_graph
 from gonie.export.proof import MaxDifference, prove
 from gonie.export.tag_exporter import tag_batches
@@ -41,7 +42,7 @@ def export_bundle(
     ``recipe`` and ``layers`` (``gonie.runtime.about``) are kept for people. Nothing is written
     unless the proof holds.
     """
-    graphs = onnx_graph(model, longest=encoding.longest)
+    graphs = onnx_graph(model, graph=Graph(longest=encoding.longest))
     difference = prove(model, OnnxScorer(*graphs), tag_batches(encoding, samples))
     transitions, start, end = (part.detach().float().cpu().numpy() for part in model.head().chain())
     bundle = TagBundle(

@@ -58,10 +58,11 @@ def recur(
     (B, directions * H). States past a sentence's end are 0.
     """
     first = cells[0]
-    weights = [
-        graph.weight(torch.stack([getattr(c, name) for c in cells]))
-        for name in ("weight_ih", "weight_hh", "bias")
-    ]
+    weights = (
+        torch.stack([c.weight_ih for c in cells]),
+        torch.stack([c.weight_hh for c in cells]),
+        torch.stack([c.bias for c in cells]),
+    )
     extra = []
     if first.peepholes is not None:  # after the two initial states, which are left out
         extra = ["", "", graph.weight(torch.stack([c.peepholes for c in cells if c.peepholes is not None]))]
@@ -70,7 +71,7 @@ def recur(
         "direction": direction,
         "activations": [name for c in cells for name in c.activations],
     }
-    states = graph.add(first.op, x, *weights, lengths, *extra, output=output, **attributes)
+    states = graph.recurrence(first.op, x, weights, lengths, *extra, output=output, **attributes)
     if output == Y_H:  # (directions, B, H)
         return _side_by_side(graph, states, perm=[1, 0, 2], shape=[0, -1])
     return _side_by_side(graph, states, perm=[0, 2, 1, 3], shape=[0, 0, -1])  # from (T, directions, B, H)

@@ -27,7 +27,7 @@ def embedding(graph: Graph, part: object) -> str | None:
 
 def words(graph: Graph, part: WordEmbedding) -> str:
     """Rows of one table, learned and fixed ones alike."""
-    return graph.add("Gather", graph.weight(part.table()), graph.input("words"), axis=0)
+    return graph.rows(part.table(), graph.input("words"))
 
 
 def char_cnn(graph: Graph, part: CharCNN) -> str:

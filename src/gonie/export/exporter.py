@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
+from gonie.export.graph import Graph
 from gonie.export.proof import MaxDifference
 from gonie.export.ranges import Ranges
 
@@ -35,8 +36,13 @@ class Exporter(Protocol):
         """Held-out sentences or texts."""
         ...
 
-    def with_graph(self, ranges: Ranges | None = None) -> Any:
-        """The bundle with a new graph; the layers of ``ranges`` multiply in bytes."""
+    @property
+    def longest(self) -> int:
+        """Bytes of a word that a language model sees; 0 where there is none."""
+        ...
+
+    def with_graph(self, graph: Graph) -> Any:
+        """The bundle with its model written into an empty graph."""
         ...
 
     def prove(self, bundle: Any, samples: int) -> MaxDifference:

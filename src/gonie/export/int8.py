@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from gonie.errors import GonieError
+from gonie.export.byte_graph import ByteGraph, SentenceByteGraph
 from gonie.export.exporter import Exporter, Judged
 
 UNCHANGED = 0.998  # of the answers, at least
@@ -46,14 +47,14 @@ class Int8Proof(NamedTuple):
 
 
 def int8_bundle(exporter: Exporter) -> tuple[Any, Int8Proof]:
-    """The model's bundle with products of bytes where it has layers for them, and its proof; else refused."""
-    ranges = exporter.ranges(CALIBRATED)
-    if not ranges:
-        raise GonieError(
-            "expected a model with layers that can multiply in bytes (those of model.elmo), got one without. "
-            "Export it without --int8."
-        )
-    made = exporter.with_graph(ranges)
+    """The model's bundle with bytes for weights, and its proof; refused if that does not hold.
+
+    The loops of a language model multiply bytes by scales that were measured, whole batches at once; a model
+    without one reads a sentence at a time (``byte_graph``).
+    """
+    ranges, longest = exporter.ranges(CALIBRATED), exporter.longest
+    graph = ByteGraph(longest=longest, ranges=ranges) if ranges else SentenceByteGraph(longest=longest)
+    made = exporter.with_graph(graph)
     proof = Int8Proof.of(exporter.judge(exporter.bundle), exporter.judge(made))
     if not proof.holds:
         raise GonieError(

@@ -15,19 +15,16 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from onnx import TensorProto
 from torch import Tensor
 
 from gonie.export.gates import Seen, word_tables
 from gonie.export.graph import Graph
 from gonie.export.ranges import Ranges
+from gonie.export.row_bytes import TINY, Floats, row_bytes
 from gonie.nn.bilm import ProjectedLSTM
 
-Floats = NDArray[np.float32]
-LARGEST = 127  # of a weight's byte
 STEPS, ZERO, MOST = 63, 64, 127  # of a number's byte: the steps to each side of 0, what 0 is, the largest
-TINY = 1e-30  # instead of 0, where it is divided by
 
 
 class Int8Gates:
@@ -93,11 +90,10 @@ class _Weight(NamedTuple):
 
 def _weight(graph: Graph, array: Floats) -> _Weight:
     """A matrix (H, D), already times the step of what it is multiplied with, as bytes with a scale a row."""
-    scales = np.maximum(np.abs(array).max(1), TINY) / LARGEST  # (H,)
-    bytes = np.rint(array / scales[:, None]).astype(np.int8)
+    bytes, scales = row_bytes(array)
     return _Weight(
         graph.weight(bytes.T),
-        graph.weight(scales.astype(np.float32)),
+        graph.weight(scales),
         graph.weight(np.array(ZERO, dtype=np.uint8)),
         graph.weight(np.array(0, dtype=np.int8)),
     )

@@ -36,7 +36,7 @@ def _sums(graph: Graph, group: str, table: Tensor, number: str) -> str:
     (microsoft/onnxruntime#23396), and many features share a position.
     """
     ids, rows = graph.features(group)  # (F,), (F,)
-    picked = graph.add("Gather", graph.weight(table), ids, axis=0)  # (F, D)
+    picked = graph.rows(table, ids)  # (F, D)
     columns = graph.add("Unsqueeze", rows, graph.weight([1]))  # (F, 1)
     places = graph.add("Expand", columns, graph.add("Shape", picked))  # (F, D)
     zeros = graph.add("ConstantOfShape", graph.add("Concat", number, graph.weight([table.shape[1]]), axis=0))

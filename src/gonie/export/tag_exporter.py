@@ -10,6 +10,7 @@ from gonie.data.corpus import collate
 from gonie.data.encoding import Encoding
 from gonie.data.types import Sentence
 from gonie.export.exporter import BATCH_SENTENCES, BATCH_TOKENS, Judged
+from gonie.export.graph import Graph
 from gonie.export.onnx_graph import onnx_graph
 from gonie.export.proof import MaxDifference, prove
 from gonie.export.ranges import Ranges, measure_ranges
@@ -18,7 +19,6 @@ from gonie.models.scorer import TorchScorer
 from gonie.models.tagger import Tagger
 from gonie.runtime.load import predictor
 from gonie.runtime.scorer import Batch
-from gonie.runtime.session import OnnxScorer
 from gonie.runtime.tag_bundle import TagBundle
 
 
@@ -32,14 +32,18 @@ class TagExporter:
         self.bundle = bundle
         self.examples = dev
 
-    def with_graph(self, ranges: Ranges | None = None) -> TagBundle:
-        """The bundle with a new graph; the layers of ``ranges`` multiply in bytes."""
-        graphs = onnx_graph(self.model, longest=self.bundle.encoding.longest, ranges=ranges)
-        return replace(self.bundle, **graphs._asdict())
+    @property
+    def longest(self) -> int:
+        """Bytes of a word that a language model sees."""
+        return self.bundle.encoding.longest
+
+    def with_graph(self, graph: Graph) -> TagBundle:
+        """The bundle with its model written into an empty graph."""
+        return replace(self.bundle, **onnx_graph(self.model, graph=graph)._asdict())
 
     def prove(self, bundle: TagBundle, samples: int) -> MaxDifference:
         """Compare scores with the model's on so many sentences; refuse any difference."""
-        return prove(self.model, OnnxScorer(bundle.graph, bundle.forms), self._batches(samples))
+        return prove(self.model, predictor(bundle).scorer, self._batches(samples))
 
     def ranges(self, samples: int) -> Ranges:
         """How large the numbers of layers that can multiply in bytes are on so many sentences."""

@@ -9,6 +9,7 @@ from typing import Any
 from gonie.data.text_encoding import TextEncoding
 from gonie.data.texts.text import Text
 from gonie.export.bundle import summary
+from gonie.export.graph import Graph
 from gonie.export.proof import MaxDifference, prove_texts
 from gonie.export.text_exporter import text_batches
 from gonie.export.text_graph import text_graph
@@ -36,7 +37,7 @@ def export_classifier(
     divided by to give calibrated probabilities. ``scores``, ``recipe`` and ``layers``
     (``gonie.runtime.about``) are kept for people. Nothing is written unless the proof holds.
     """
-    graphs = text_graph(model, longest=encoding.words.longest)
+    graphs = text_graph(model, graph=Graph(longest=encoding.words.longest))
     difference = prove_texts(model, OnnxScorer(*graphs), text_batches(encoding, samples))
     about = About(model=summary(model), scores=scores or {}, recipe=recipe or {}, layers=layers)
     bundle = TextBundle(encoding=encoding, **graphs._asdict(), temperature=float(temperature), about=about)

@@ -9,6 +9,7 @@ from gonie.data.batching import sorted_batches
 from gonie.data.text_encoding import TextEncoding
 from gonie.data.texts.text import Text
 from gonie.export.exporter import BATCH_SENTENCES, BATCH_TOKENS, Judged
+from gonie.export.graph import Graph
 from gonie.export.proof import MaxDifference, prove_texts
 from gonie.export.ranges import Ranges, measure_ranges
 from gonie.export.text_graph import text_graph
@@ -17,7 +18,6 @@ from gonie.models.classifier import Classifier
 from gonie.models.scorer import TorchTextScorer
 from gonie.runtime.load import classifier
 from gonie.runtime.scorer import Batch
-from gonie.runtime.session import OnnxScorer
 from gonie.runtime.text_bundle import TextBundle
 
 
@@ -31,15 +31,18 @@ class TextExporter:
         self.bundle = bundle
         self.examples = dev
 
-    def with_graph(self, ranges: Ranges | None = None) -> TextBundle:
-        """The bundle with a new graph; the layers of ``ranges`` multiply in bytes."""
-        longest = self.bundle.encoding.words.longest
-        graphs = text_graph(self.model, longest=longest, ranges=ranges)
-        return replace(self.bundle, **graphs._asdict())
+    @property
+    def longest(self) -> int:
+        """Bytes of a word that a language model sees."""
+        return self.bundle.encoding.words.longest
+
+    def with_graph(self, graph: Graph) -> TextBundle:
+        """The bundle with its model written into an empty graph."""
+        return replace(self.bundle, **text_graph(self.model, graph=graph)._asdict())
 
     def prove(self, bundle: TextBundle, samples: int) -> MaxDifference:
         """Compare scores and shares with the model's on so many texts; refuse any difference."""
-        return prove_texts(self.model, OnnxScorer(bundle.graph, bundle.forms), self._batches(samples))
+        return prove_texts(self.model, classifier(bundle).scorer, self._batches(samples))
 
     def ranges(self, samples: int) -> Ranges:
         """How large the numbers of layers that can multiply in bytes are on so many texts."""

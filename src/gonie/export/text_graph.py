@@ -13,24 +13,21 @@ from gonie.export.embeddings import embedding
 from gonie.export.encoders import states
 from gonie.export.graph import Graph, Result
 from gonie.export.poolings import Pooled, pooling
-from gonie.export.ranges import Ranges
 from gonie.export.rows import Rows, Sentences, Texts
 from gonie.export.text_scores import text_head_scores
 from gonie.models.classifier import LABEL, Classifier, Level
 from gonie.runtime.graphs import Graphs
 
 
-def text_graph(
-    model: Classifier, head: str = LABEL, *, longest: int = 0, ranges: Ranges | None = None
-) -> Graphs:
+def text_graph(model: Classifier, head: str = LABEL, *, graph: Graph | None = None) -> Graphs:
     """The graph from a batch's arrays to ``scores`` (N, K) and the shares of tokens and of sentences.
 
     These are ``word_shares`` (B, T) and ``sentence_shares`` (N, S), ``words`` being the name of an input.
     The inputs are those names of a batch of texts that the model reads, and for the bag of n-grams
-    ``bag.rows``, the text that each n-gram is of. ``longest`` and ``ranges`` are as
-    ``onnx_graph`` takes them.
+    ``bag.rows``, the text that each n-gram is of. ``graph`` is as ``onnx_graph``
+    takes it.
     """
-    graph = Graph(longest=longest, ranges=ranges)
+    graph = graph or Graph()
     words = _level(graph, model.words, embedding(graph, model.embedding), Sentences(graph))
     texts = _texts(graph, model.sentences, words.vectors)
     scores, size = text_head_scores(graph, model.head(head), texts.vectors)
@@ -39,7 +36,7 @@ def text_graph(
         "word_shares": Result(words.weights, ("B", "T")),
         "sentence_shares": Result(texts.weights, ("N", "S")),
     }
-    return Graphs(graph.serialize("classifier", results), graph.serialize_forms())
+    return Graphs(graph.serialize("classifier", results), graph.serialize_forms(), graph.alone)
 
 
 def _texts(graph: Graph, level: Level | None, rows: str) -> Pooled:

@@ -57,7 +57,7 @@ def predictor(bundle: TagBundle, *, threads: int | None = None) -> Predictor:
     return Predictor(
         encoding=encoding,
         tokenizer=_tokenizer(bundle.tokenizer),
-        scorer=OnnxScorer(bundle.graph, bundle.forms, threads=threads),
+        scorer=OnnxScorer(bundle.graph, bundle.forms, alone=bundle.alone, threads=threads),
         decoder=Decoder(
             transitions=bundle.transitions,
             start=bundle.start,
@@ -77,7 +77,7 @@ def classifier(bundle: TextBundle, *, threads: int | None = None) -> TextClassif
     """The bundle's parts put together: encoding, ONNX scorer and temperature."""
     return TextClassifier(
         encoding=bundle.encoding,
-        scorer=OnnxScorer(bundle.graph, bundle.forms, threads=threads),
+        scorer=OnnxScorer(bundle.graph, bundle.forms, alone=bundle.alone, threads=threads),
         temperature=bundle.temperature,
         recipe=bundle.about.recipe,
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike, fspath
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from gonie.data.byte_spelling import MARKS
 from gonie.errors import BundleError
+from gonie.runtime.alone import one_by_one
 from gonie.runtime.form_memory import FormMemory, keys_of
 from gonie.runtime.scorer import Batch, ScoredTexts
 
@@ -27,13 +29,20 @@ class OnnxScorer:
     G it may ask for ``G.rows`` (F,): the flat position of each feature, b * T + t or the number of its text,
     made from ``G.offsets``. Where there is a graph of ``forms`` (``gonie.runtime.graphs``), it is asked once
     for each form of a word, and what it says is remembered (``gonie.runtime.form_memory``). A tagger's graph
-    is asked for ``scores``, a classifier's for ``score_texts``. ``threads`` bounds the threads of one call
+    is asked for ``scores``, a classifier's for ``score_texts``; one that is to be asked ``alone`` is given
+    each sentence by itself (a classifier's caller sees to that). ``threads`` bounds the threads of one call
     (all cores by default); calls from many threads are safe.
     """
 
     def __init__(
-        self, model: str | PathLike[str] | bytes, forms: bytes | None = None, *, threads: int | None = None
+        self,
+        model: str | PathLike[str] | bytes,
+        forms: bytes | None = None,
+        alone: bool = False,
+        *,
+        threads: int | None = None,
     ) -> None:
+        self.alone = alone
         self._session = _session(model, threads)
         self._forms = None if forms is None else Forms(_session(forms, threads, waits_idly=True))
         own = tuple(given.name for given in self._session.get_inputs())
@@ -44,28 +53,45 @@ class OnnxScorer:
 
     def scores(self, batch: Batch) -> NDArray[np.float32]:
         """Emission scores of every tag at every token: (B, T, K)."""
-        (scores,) = self._run(batch, ["scores"])
-        return scores
+        with _fitting():
+            fed = self._fed(batch)
+            if not self.alone or len(batch["lengths"]) == 1:
+                return self._ask(fed, ["scores"])[0]
+            lengths, width = batch["lengths"], batch["mask"].shape[1]
+            found = [self._ask(own, ["scores"])[0][0] for own in one_by_one(fed, lengths, width)]  # (n, K)
+            scores = np.zeros((len(found), width, found[0].shape[1]), dtype=np.float32)
+            for row, own in enumerate(found):
+                scores[row, : len(own)] = own
+            return scores
 
     def score_texts(self, batch: Batch) -> ScoredTexts:
         """Scores of every label for every text, and the shares of tokens and sentences."""
-        return ScoredTexts(*self._run(batch, ["scores", "word_shares", "sentence_shares"]))
+        with _fitting():
+            return ScoredTexts(*self._ask(self._fed(batch), ["scores", "word_shares", "sentence_shares"]))
 
-    def _run(self, batch: Batch, results: Sequence[str]) -> list[NDArray[np.float32]]:
-        try:
-            fed = {name: self._feed(batch, name) for name in self._own}
-            found: list[NDArray[np.float32]] = self._session.run(list(results), fed)
-        except MemoryError:
-            raise
-        except Exception as error:  # a graph that asks for other arrays, or for ids it has no rows for
-            raise BundleError(
-                f"expected a graph that fits its bundle's encoding, got {type(error).__name__}: "
-                f"{_first_line(error)}. Export the model again."
-            ) from error
+    def _ask(self, fed: Batch, results: list[str]) -> list[NDArray[np.float32]]:
+        found: list[NDArray[np.float32]] = self._session.run(results, fed)
         return found
+
+    def _fed(self, batch: Batch) -> dict[str, NDArray[Any]]:
+        return {name: self._feed(batch, name) for name in self._own}
 
     def _feed(self, batch: Batch, name: str) -> NDArray[Any]:
         return self._forms(batch) if name == SPELLED and self._forms else feed(batch, name)
+
+
+@contextmanager
+def _fitting() -> Iterator[None]:
+    """A graph that asks for other arrays, or for ids it has no rows for, is one of another bundle."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:  # onnxruntime raises many kinds
+        raise BundleError(
+            f"expected a graph that fits its bundle's encoding, got {type(error).__name__}: "
+            f"{_first_line(error)}. Export the model again."
+        ) from error
 
 
 class Forms:

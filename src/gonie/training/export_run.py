@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gonie.export.exporter import Exporter
+from gonie.export.graph import Graph
 from gonie.export.int8 import Int8Proof, int8_bundle
 from gonie.export.proof import MaxDifference
 from gonie.export.tag_exporter import TagExporter
@@ -42,7 +43,7 @@ def export_run(run: Path, out: Path, *, int8: bool, data: Path | None, note: Not
         note(f"comparing it with the one in floats on {len(exporter.examples):,} dev examples")
         bundle, proof = int8_bundle(exporter)
     else:
-        bundle = exporter.with_graph()
+        bundle = exporter.with_graph(Graph(longest=exporter.longest))
         proof = exporter.prove(bundle, PROVED)
     write_bundle(out, bundle)
     return Exported(sum(path.stat().st_size for path in out.iterdir()), proof)
