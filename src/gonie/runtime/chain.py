@@ -52,7 +52,8 @@ class Chain:
         """
         inside = np.arange(emissions.shape[1]) < lengths[:, None]  # (B, T)
         chosen = np.where(inside, tags, 0)
-        steps = np.take_along_axis(emissions, chosen[..., None], axis=2)[..., 0].astype(np.float64)  # (B, T)
+        rows, times = np.ogrid[: emissions.shape[0], : emissions.shape[1]]
+        steps = emissions[rows, times, chosen].astype(np.float64)  # (B, T)
         steps[:, 1:] += self.transitions[chosen[:, :-1], chosen[:, 1:]]
         return np.where(inside, steps, 0.0)
 

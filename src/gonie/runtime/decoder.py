@@ -37,7 +37,12 @@ class Decoder:
 
         Shape: emissions (B, T, K), lengths (B,) -> tags (B, T) with -1 past a sentence's end, scores (B,)
         """
-        scores, sizes = self._checked(emissions, lengths)
+        scores, sizes = self.checked(emissions, lengths)
+        tags = self.best_tags(scores, sizes)
+        return tags, self.chain.path_scores(scores, sizes, tags)
+
+    def best_tags(self, scores: NDArray[np.floating], sizes: Ints) -> Ints:
+        """As ``viterbi``, of scores and lengths that were ``checked``, without the score of each."""
         best = self._best_prefixes(scores)  # (T, B, K)
         final = best[sizes - 1, np.arange(len(sizes))] + self.chain.end  # (B, K)
         self.chain.need_a_path(final.max(axis=1), sizes)
@@ -50,9 +55,7 @@ class Decoder:
             (best[t] + self._onward[tags[t + 1]]).argmax(axis=1, out=tags[t])
             if t + 1 in ending:
                 np.copyto(tags[t], last, where=sizes == t + 1)
-        inside = np.arange(len(tags)) < sizes[:, None]  # (B, T)
-        chosen = np.where(inside, tags.T, -1)
-        return chosen, self.chain.path_scores(scores, sizes, chosen)
+        return np.where(np.arange(len(tags)) < sizes[:, None], tags.T, -1)
 
     def nbest(self, emissions: ArrayLike, lengths: ArrayLike, n: int) -> tuple[Ints, Floats]:
         """The n best legal tag sequences of every sentence, best first, and their scores.
@@ -60,7 +63,7 @@ class Decoder:
         Shape: emissions (B, T, K), lengths (B,) -> tags (B, n, T), -1 past a sentence's end, and scores
         (B, n); -1 and minus infinity where a sentence has fewer than n.
         """
-        scores, sizes = self._checked(emissions, lengths)
+        scores, sizes = self.checked(emissions, lengths)
         if n < 1:
             raise GonieError(f"expected to be asked for one tag sequence or more, got {n}")
         tags, values = nbest(self.chain, scores, sizes, n)
@@ -81,7 +84,10 @@ class Decoder:
 
         Shape: emissions (B, T, K), lengths (B,)
         """
-        scores, sizes = self._checked(emissions, lengths)
+        return self.lattice(*self.checked(emissions, lengths))
+
+    def lattice(self, scores: NDArray[np.floating], sizes: Ints) -> Lattice:
+        """As ``forward_backward``, of scores and lengths that were ``checked``."""
         return Lattice(chain=self.chain, summing=self._summing, emissions=scores, lengths=sizes)
 
     def marginals(self, emissions: ArrayLike, lengths: ArrayLike) -> Floats:
@@ -99,7 +105,7 @@ class Decoder:
             best[t] += (best[t - 1][:, None, :] + self._onward).max(axis=2)  # over (B, to, from)
         return best
 
-    def _checked(self, emissions: ArrayLike, lengths: ArrayLike) -> tuple[NDArray[np.floating], Ints]:
+    def checked(self, emissions: ArrayLike, lengths: ArrayLike) -> tuple[NDArray[np.floating], Ints]:
         """Scores with zeros for padding, and lengths, of the shapes and ranges everything here counts on."""
         scores: NDArray[np.floating] = np.asarray(emissions)
         sizes: Ints = np.asarray(lengths, dtype=np.int64)

@@ -47,11 +47,11 @@ class Lattice:
 
     def chances(self, tags: Ints) -> Floats:
         """p(y_t = tags[b, t]) for every token, of its marginals the one asked for: (B, T) -> (B, T)."""
-        inside = np.arange(len(self._alpha))[:, None] < self.lengths  # (T, B)
-        chosen = np.where(inside, tags.T, 0)[..., None]  # (T, B, 1)
-        alpha, beta = (np.take_along_axis(table, chosen, axis=2) for table in (self._alpha, self._beta))
-        log = (alpha + beta)[..., 0] - self._total  # (T, B)
-        return np.where(inside, np.exp(log), 0.0).T
+        times, rows = np.arange(len(self._alpha))[:, None], np.arange(len(self.lengths))
+        inside = times < self.lengths  # (T, B)
+        chosen = (times, rows, np.where(inside, tags.T, 0))
+        chances = np.exp(self._alpha[chosen] + self._beta[chosen] - self._total)  # (T, B)
+        return np.where(inside, chances, 0.0).T
 
     def path_probability(self, row: int, start: int, end: int, tags: Sequence[int]) -> float:
         """p(tokens ``start`` to ``end``, exclusive, of sentence ``row`` carry exactly ``tags``)."""

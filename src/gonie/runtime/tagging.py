@@ -42,15 +42,16 @@ class Labeller:
         self, *, decoder: Decoder, labels: Sequence[str], scheme: Scheme, decoding: Decoding
     ) -> None:
         self._decoder = decoder
-        self._decode = decoder.posterior if decoding.by == "posterior" else decoder.viterbi
+        self._decode = self._most_right if decoding.by == "posterior" else decoder.best_tags
         self._tilt = decoding.tilt(labels, scheme)  # (K,)
         self._labels = tuple(labels)
         self._scheme = scheme
 
     def __call__(self, emissions: NDArray[np.float32], lengths: NDArray[np.int64]) -> list[Tagging]:
         """Shape: emissions (B, T, K), lengths (B,) -> B taggings."""
-        tags, _ = self._decode(emissions + self._tilt, lengths)  # (B, T)
-        lattice = self._decoder.forward_backward(emissions, lengths)
+        emissions, lengths = self._decoder.checked(emissions, lengths)
+        tags = self._decode(emissions + self._tilt, lengths)  # (B, T)
+        lattice = self._decoder.lattice(emissions, lengths)
         chances = lattice.chances(tags)  # (B, T)
         names = [[self._labels[k] for k in row[:n]] for row, n in zip(tags.tolist(), lengths, strict=True)]
         found = [to_spans(row, self._scheme) for row in names]
@@ -64,6 +65,9 @@ class Labeller:
                 names, chances.tolist(), found, pairwise(seams), strict=True
             )
         ]
+
+    def _most_right(self, emissions: NDArray[np.floating], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+        return self._decoder.posterior(emissions, lengths)[0]
 
 
 def _scored(spans: list[tuple[int, int, str]], scores: list[float]) -> Iterator[TokenSpan]:
