@@ -26,8 +26,10 @@ def quiet(text: str) -> None:
     pass
 
 
-def exported(run: Path, out: Path, *, int8: bool = False, data: Path | None = None) -> Exported:
-    return export_run(run, out, int8=int8, data=data, note=quiet)
+def exported(
+    run: Path, out: Path, *, int8: bool = False, data: Path | None = None, onnx: Path | None = None
+) -> Exported:
+    return export_run(run, out, int8=int8, onnx=onnx, data=data, note=quiet)
 
 
 def with_elmo(folder: Path, bilm: Path, out: Path, silence: Any, *changes: str) -> Path:

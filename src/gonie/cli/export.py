@@ -18,6 +18,13 @@ def export(
             "--int8", help="Multiply in bytes where the model can; refused if answers on dev change by it."
         ),
     ] = False,
+    onnx: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the whole model to FILE as well, as one ONNX graph from ids to tags or labels.",
+        ),
+    ] = None,
     data: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Try the export on this file instead of the run's own dev data."),
@@ -33,7 +40,9 @@ def export(
 
       gonie export runs/ner --out ner-bundle
 
-      gonie export runs/elmo-ner --int8 --out ner-int8
+      gonie export runs/ner --int8 --out ner-int8
+
+      gonie export runs/ner --out ner-bundle --onnx ner.onnx
 
       gonie tag ner-int8 "Anna lives in Seoul."
     """
@@ -41,13 +50,18 @@ def export(
     from gonie.cli.waiting import Waiting
 
     calm_threads()
+    from gonie.export.cost import measure_cost
     from gonie.export.int8 import Int8Proof
     from gonie.training.export_run import export_run
 
     with Waiting("reading the run and its dev data") as waiting:
-        size, proof = export_run(run, out, int8=int8, data=data, note=waiting.say)
+        size, proof = export_run(run, out, int8=int8, onnx=onnx, data=data, note=waiting.say)
+        waiting.say("measuring what it costs to load")
+        cost = measure_cost(out)
     if isinstance(proof, Int8Proof):
         typer.echo(f"in bytes, on the dev data: {proof}")
     else:
         typer.echo(f"its scores are the trained model's within {proof.value:.1g}, on {proof.tokens:,} tokens")
-    typer.echo(f"{out}: {size / 1e6:.1f} MB")
+    typer.echo(f"{out}: {size / 1e6:.1f} MB; {cost}")
+    if onnx:
+        typer.echo(f"{onnx}: {onnx.stat().st_size / 1e6:.1f} MB")

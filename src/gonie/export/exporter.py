@@ -45,6 +45,10 @@ class Exporter(Protocol):
         """The bundle with its model written into an empty graph."""
         ...
 
+    def whole(self) -> bytes:
+        """One graph from ids to answers, proved to give those of the bundle."""
+        ...
+
     def prove(self, bundle: Any, samples: int) -> MaxDifference:
         """Compare a bundle's scores with the model's on so many examples; refuse any difference."""
         ...

@@ -37,10 +37,11 @@ INPUTS: dict[str, tuple[int, tuple[str, ...]]] = {
 
 
 class Result(NamedTuple):
-    """What a graph gives under one name: the value, float32, and the names or sizes of its axes."""
+    """What a graph gives under one name: the value, the names or sizes of its axes, and its type."""
 
     value: str
     shape: tuple[str | int, ...]
+    kind: int = TensorProto.FLOAT
 
 
 class Graph:
@@ -182,13 +183,18 @@ class Graph:
         size = self.add("Gather", self.add("Shape", value), self.weight(np.array(axis)))
         return self.add("Range", self.weight(np.array(0)), size, self.weight(np.array(1)))
 
-    def serialize(self, name: str, results: Mapping[str, Result]) -> bytes:
-        """The checked model called ``name`` that gives these results, in ONNX's own bytes."""
-        for result, (value, _) in results.items():
+    def serialize(
+        self, name: str, results: Mapping[str, Result], facts: Mapping[str, str] | None = None
+    ) -> bytes:
+        """The checked model called ``name`` that gives these results, in ONNX's own bytes.
+
+        ``facts`` are for whoever runs it, by name.
+        """
+        for result, (value, _, _) in results.items():
             self._nodes.append(helper.make_node("Identity", [value], [result], name=result))
         given = [
-            helper.make_tensor_value_info(result, TensorProto.FLOAT, list(shape))
-            for result, (_, shape) in results.items()
+            helper.make_tensor_value_info(result, kind, list(shape))
+            for result, (_, shape, kind) in results.items()
         ]
         body = helper.make_graph(self._nodes, name, list(self._inputs.values()), given, self._weights)
         model = helper.make_model(
@@ -198,6 +204,7 @@ class Graph:
             producer_name="gonie",
             producer_version=__version__,
         )
+        helper.set_model_props(model, dict(facts or {}))
         if model.ByteSize() > LARGEST:
             raise GonieError(
                 f"expected a model of at most 2 GiB, got {model.ByteSize() / 2**30:.1f} GiB. "

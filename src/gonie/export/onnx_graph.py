@@ -7,11 +7,19 @@ batch; dropout is for training and leaves no trace.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import TensorProto
+
 from gonie.export.embeddings import embedding
 from gonie.export.encoders import states
 from gonie.export.graph import Graph, Result
 from gonie.export.rows import Sentences
 from gonie.export.scores import head_scores
+from gonie.export.viterbi import viterbi
+from gonie.export.whole_graph import WholeGraph
 from gonie.models.tagger import TAGS, Tagger
 from gonie.runtime.graphs import Graphs
 
@@ -24,8 +32,30 @@ def onnx_graph(model: Tagger, head: str = TAGS, *, graph: Graph | None = None) -
     is what it is written into: where the model has a language model, one that knows how many bytes it reads.
     """
     graph = graph or Graph()
-    vectors = embedding(graph, model.embedding)
-    encoded = states(graph, model.encoder, vectors, Sentences(graph))  # (B, T, H)
-    scores, size = head_scores(graph, model.head(head), encoded)
+    scores, size = _scores(graph, model, head)
     found = graph.serialize("tagger", {"scores": Result(scores, ("B", "T", size))})
     return Graphs(found, graph.serialize_forms(), graph.alone)
+
+
+def whole_tagger(
+    model: Tagger, chain: Sequence[NDArray[np.floating]], *, longest: int, facts: Mapping[str, str]
+) -> bytes:
+    """One graph from ids to ``tags`` (B, T), and their ``scores`` (B, T, K): Viterbi is in it.
+
+    ``chain`` is as ``viterbi`` takes it; ``facts`` are kept for whoever runs the graph.
+    """
+    graph = WholeGraph(longest=longest)
+    scores, size = _scores(graph, model, TAGS)
+    tags = viterbi(graph, scores, chain)
+    results = {
+        "tags": Result(tags, ("B", "T"), TensorProto.INT64),
+        "scores": Result(scores, ("B", "T", size)),
+    }
+    return graph.serialize("tagger", results, facts)
+
+
+def _scores(graph: Graph, model: Tagger, head: str) -> tuple[str, int]:
+    """Scores (B, T, K), and K."""
+    vectors = embedding(graph, model.embedding)
+    encoded = states(graph, model.encoder, vectors, Sentences(graph))  # (B, T, H)
+    return head_scores(graph, model.head(head), encoded)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gonie.data.batching import sorted_batches
 from gonie.data.corpus import collate
@@ -11,9 +15,10 @@ from gonie.data.encoding import Encoding
 from gonie.data.types import Sentence
 from gonie.export.exporter import BATCH_SENTENCES, BATCH_TOKENS, Judged
 from gonie.export.graph import Graph
-from gonie.export.onnx_graph import onnx_graph
+from gonie.export.onnx_graph import onnx_graph, whole_tagger
 from gonie.export.proof import MaxDifference, prove
 from gonie.export.ranges import Ranges, measure_ranges
+from gonie.export.whole_proof import SAMPLES, prove_whole
 from gonie.metrics.evaluation import evaluate
 from gonie.models.scorer import TorchScorer
 from gonie.models.tagger import Tagger
@@ -40,6 +45,23 @@ class TagExporter:
     def with_graph(self, graph: Graph) -> TagBundle:
         """The bundle with its model written into an empty graph."""
         return replace(self.bundle, **onnx_graph(self.model, graph=graph)._asdict())
+
+    def whole(self) -> bytes:
+        """One graph from ids to tags, which are those of the bundle on the samples, or it is refused."""
+        bundle, tagger = self.bundle, predictor(self.bundle)
+        chain = tagger.decoder.chain
+        found = whole_tagger(
+            self.model,
+            (chain.transitions, chain.start, chain.end),
+            longest=self.longest,
+            facts={"labels": json.dumps(bundle.encoding.labels, ensure_ascii=False)},
+        )
+
+        def decoded(batch: Batch) -> NDArray[np.int64]:
+            return tagger.decoder.viterbi(tagger.scorer.scores(batch), batch["lengths"])[0]
+
+        prove_whole(found, self._batches(SAMPLES), "tags", decoded)
+        return found
 
     def prove(self, bundle: TagBundle, samples: int) -> MaxDifference:
         """Compare scores with the model's on so many sentences; refuse any difference."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gonie.data.batching import sorted_batches
 from gonie.data.text_encoding import TextEncoding
@@ -12,7 +16,8 @@ from gonie.export.exporter import BATCH_SENTENCES, BATCH_TOKENS, Judged
 from gonie.export.graph import Graph
 from gonie.export.proof import MaxDifference, prove_texts
 from gonie.export.ranges import Ranges, measure_ranges
-from gonie.export.text_graph import text_graph
+from gonie.export.text_graph import text_graph, whole_classifier
+from gonie.export.whole_proof import SAMPLES, prove_whole
 from gonie.metrics.text_scoring import score_texts
 from gonie.models.classifier import Classifier
 from gonie.models.scorer import TorchTextScorer
@@ -39,6 +44,23 @@ class TextExporter:
     def with_graph(self, graph: Graph) -> TextBundle:
         """The bundle with its model written into an empty graph."""
         return replace(self.bundle, **text_graph(self.model, graph=graph)._asdict())
+
+    def whole(self) -> bytes:
+        """One graph from ids to probabilities, which are those of the bundle on the samples, or refused."""
+        own, encoding = classifier(self.bundle), self.bundle.encoding
+        found = whole_classifier(
+            self.model,
+            temperature=self.bundle.temperature,
+            several=encoding.several,
+            longest=self.longest,
+            facts={"labels": json.dumps(encoding.labels, ensure_ascii=False)},
+        )
+
+        def chances(batch: Batch) -> NDArray[np.float64]:
+            return own.probabilities(own.scorer.score_texts(batch).scores)
+
+        prove_whole(found, self._batches(SAMPLES), "probabilities", chances)
+        return found
 
     def prove(self, bundle: TextBundle, samples: int) -> MaxDifference:
         """Compare scores and shares with the model's on so many texts; refuse any difference."""

@@ -6,6 +6,8 @@ and of each sentence in its text's.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from onnx import TensorProto
 
@@ -15,6 +17,7 @@ from gonie.export.graph import Graph, Result
 from gonie.export.poolings import Pooled, pooling
 from gonie.export.rows import Rows, Sentences, Texts
 from gonie.export.text_scores import text_head_scores
+from gonie.export.whole_graph import WholeGraph
 from gonie.models.classifier import LABEL, Classifier, Level
 from gonie.runtime.graphs import Graphs
 
@@ -28,15 +31,32 @@ def text_graph(model: Classifier, head: str = LABEL, *, graph: Graph | None = No
     takes it.
     """
     graph = graph or Graph()
+    results = _results(graph, model, head)
+    return Graphs(graph.serialize("classifier", results), graph.serialize_forms(), graph.alone)
+
+
+def whole_classifier(
+    model: Classifier, *, temperature: float, several: bool, longest: int, facts: Mapping[str, str]
+) -> bytes:
+    """One graph from ids to ``probabilities`` (N, K), calibrated, and what ``text_graph`` gives."""
+    graph = WholeGraph(longest=longest)
+    results = _results(graph, model, LABEL)
+    scores = results["scores"]
+    by = graph.weight(np.array(temperature, dtype=np.float32))
+    scaled = graph.add("Div", scores.value, by)
+    chances = graph.add("Sigmoid", scaled) if several else graph.add("Softmax", scaled, axis=1)
+    return graph.serialize("classifier", {"probabilities": Result(chances, scores.shape), **results}, facts)
+
+
+def _results(graph: Graph, model: Classifier, head: str) -> dict[str, Result]:
     words = _level(graph, model.words, embedding(graph, model.embedding), Sentences(graph))
     texts = _texts(graph, model.sentences, words.vectors)
     scores, size = text_head_scores(graph, model.head(head), texts.vectors)
-    results = {
+    return {
         "scores": Result(scores, ("N", size)),
         "word_shares": Result(words.weights, ("B", "T")),
         "sentence_shares": Result(texts.weights, ("N", "S")),
     }
-    return Graphs(graph.serialize("classifier", results), graph.serialize_forms(), graph.alone)
 
 
 def _texts(graph: Graph, level: Level | None, rows: str) -> Pooled:

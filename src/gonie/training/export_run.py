@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gonie.data.files import atomic_write
 from gonie.export.exporter import Exporter
 from gonie.export.graph import Graph
 from gonie.export.int8 import Int8Proof, int8_bundle
@@ -35,9 +36,17 @@ class Exported(NamedTuple):
     proof: MaxDifference | Int8Proof
 
 
-def export_run(run: Path, out: Path, *, int8: bool, data: Path | None, note: Note) -> Exported:
-    """Write the model of a run folder to ``out``, proved on its dev examples or on those of ``data``."""
+def export_run(
+    run: Path, out: Path, *, int8: bool, onnx: Path | None, data: Path | None, note: Note
+) -> Exported:
+    """Write the model of a run folder to ``out``, proved on its dev examples or on those of ``data``.
+
+    ``onnx`` is a file for the whole model as one graph, where that is wanted too.
+    """
     exporter = open_run(run, data, note)
+    if onnx is not None:
+        note("writing the whole model as one graph")
+        atomic_write(onnx, exporter.whole())
     proof: MaxDifference | Int8Proof
     if int8:
         note(f"comparing it with the one in floats on {len(exporter.examples):,} dev examples")

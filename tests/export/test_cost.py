@@ -1,0 +1,21 @@
+"""What a bundle costs is measured where nothing else is loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gonie.export.cost import Cost, measure_cost
+
+
+def test_a_new_process_pays_for_nothing_of_this_one(toy_run: Path) -> None:
+    """torch alone would be 200 MB: what is told is what someone without it pays."""
+    cost = measure_cost(toy_run / "bundle")
+    assert min(cost[:3]) > 0
+    assert 10e6 < cost.memory < 250e6
+
+
+def test_the_line_a_user_reads() -> None:
+    text = str(Cost(imported=0.1, loaded=0.25, answered=0.05, memory=92_400_000))
+    assert "first answer 0.40 s" in text
+    assert "0.25 s of it to load" in text
+    assert "92 MB" in text
