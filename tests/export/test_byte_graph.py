@@ -64,7 +64,7 @@ def test_scores_are_nearly_the_models(kind: type[Graph], encoder: str, chars: st
     batch = batches([4, 1, 7, 3], seed=2)
     wanted = TorchScorer(model).scores(batch)[batch["mask"]]
     got = OnnxScorer(*onnx_graph(model, graph=kind())).scores(batch)[batch["mask"]]
-    assert 0 < np.abs(got - wanted).max() < 0.05 * wanted.std()
+    assert 0 < np.abs(got - wanted).max() < 0.1 * wanted.std()
 
 
 @pytest.mark.parametrize("kind", [ByteGraph, SentenceByteGraph])

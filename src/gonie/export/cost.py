@@ -1,4 +1,4 @@
-"""What a bundle costs whoever runs it: the time until its first answer, and memory, in a process of its own."""
+"""What a bundle costs whoever runs it: time to its first answer, and memory, in a process of its own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 MEASURE = """
-import json, resource, sys, time
+import json, pathlib, re, resource, sys, time
 began = time.perf_counter()
 import gonie
 imported = time.perf_counter()
@@ -17,7 +17,9 @@ model = gonie.load(sys.argv[1])
 loaded = time.perf_counter()
 model("Anna Kim works in Seoul. 안나는 서울에서 일한다.")
 answered = time.perf_counter()
-size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+status = pathlib.Path("/proc/self/status")  # where there is one: the other figure is of the parent, if larger
+found = re.search(r"VmHWM:\\s*(\\d+)", status.read_text()) if status.exists() else None
+size = int(found[1]) * 1024 if found else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(json.dumps([imported - began, loaded - imported, answered - loaded, size]))
 """
 
