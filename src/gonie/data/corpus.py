@@ -143,13 +143,19 @@ def collate(corpus: Corpus, rows: NDArray[np.int64]) -> dict[str, Array]:
     """The padded batch of the sentences ``rows``, in that order; the names and shapes are in ``batching``."""
     arrays = corpus.arrays
     lengths = corpus.lengths[rows]
-    flat = ragged.positions(arrays["offsets"][rows], lengths)  # (tokens of the batch,)
     width = int(lengths.max())
     mask = np.arange(width) < lengths[:, None]  # (B, T)
-    forms, local = np.unique(arrays["forms"][flat], return_inverse=True)  # (U,), (tokens,)
-    begins = arrays["form_offsets"][forms]
-    char_lengths = arrays["form_offsets"][forms + 1] - begins
-    chars = arrays["form_chars"][ragged.positions(begins, char_lengths)]
+    number = len(arrays["form_words"])
+    if len(corpus) == len(rows) == 1 and len(set(arrays["forms"].tolist())) == number:
+        flat = np.arange(width)  # a sentence on its own: all there is, in its order
+        forms, local = np.arange(number), arrays["forms"].astype(np.int64)
+        char_lengths, chars = np.diff(arrays["form_offsets"]), arrays["form_chars"]
+    else:
+        flat = ragged.positions(arrays["offsets"][rows], lengths)  # (tokens of the batch,)
+        forms, local = np.unique(arrays["forms"][flat], return_inverse=True)  # (U,), (tokens,)
+        begins = arrays["form_offsets"][forms]
+        char_lengths = arrays["form_offsets"][forms + 1] - begins
+        chars = arrays["form_chars"][ragged.positions(begins, char_lengths)]
     batch: dict[str, Array] = {
         "lengths": lengths,
         "mask": mask,
@@ -162,7 +168,7 @@ def collate(corpus: Corpus, rows: NDArray[np.int64]) -> dict[str, Array]:
     if "elmo" in arrays:
         batch["elmo"] = _laid_out(arrays["elmo"][flat], mask)
     elif "form_bytes" in arrays:
-        batch["bytes"] = _bytes(arrays["form_bytes"], len(arrays["form_words"]), forms)
+        batch["bytes"] = _bytes(arrays["form_bytes"], number, forms)
     for group in corpus.groups:
         starts = arrays[f"{group}.offsets"][flat]
         counts = arrays[f"{group}.offsets"][flat + 1] - starts

@@ -27,6 +27,8 @@ def positions(starts: Ints, lengths: Ints) -> Ints:
 
 def pad(flat: NDArray[np.integer], lengths: Ints, *, fill: int) -> Ints:
     """Lay a flat array out as a right-padded table: (sum of lengths,) -> (N, longest)."""
+    if len(lengths) == 1:
+        return flat.astype(np.int64)[None]
     table = np.full((len(lengths), int(lengths.max(initial=0))), fill, dtype=np.int64)
     table[np.arange(table.shape[1]) < lengths[:, None]] = flat
     return table

@@ -25,35 +25,60 @@ class FormMemory:
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
-        self._young: dict[bytes, Vectors] = {}
-        self._old: dict[bytes, Vectors] = {}
+        self._young, self._old = _Generation(most), _Generation(0)
         self._lock = Lock()
 
     def __len__(self) -> int:
-        return len(self._young) + len(self._old)
+        return len(self._young.rows) + len(self._old.rows)
 
     def look_up(self, keys: Sequence[bytes], compute: Compute) -> Vectors:
         """The vectors (U, F) of the forms with these keys; those not remembered are computed together."""
         with self._lock:
-            found = [self._young.get(key) for key in keys]
-            for place, known in enumerate(found):
-                if known is None and (known := self._old.get(keys[place])) is not None:
-                    found[place] = known
-                    self._keep(keys[place], known)
-        unknown = [place for place, known in enumerate(found) if known is None]
+            rows = [self._young.rows.get(key, -1) for key in keys]
+            if -1 not in rows:
+                return self._young.table[rows]
+            found = {place: self._young.table[row].copy() for place, row in enumerate(rows) if row >= 0}
+            for place, row in enumerate(rows):
+                older = self._old.rows.get(keys[place]) if row < 0 else None
+                if older is not None:
+                    found[place] = self._old.table[older].copy()
+                    self._keep(keys[place], found[place])
+        unknown = [place for place in range(len(keys)) if place not in found]
         if unknown:
             made = compute(np.array(unknown))
-            for place, vector in zip(unknown, made, strict=True):
-                found[place] = vector
+            found.update(zip(unknown, made, strict=True))
             with self._lock:
                 for place, vector in zip(unknown, made, strict=True):
-                    self._keep(keys[place], vector.copy())  # else it would keep all others alive
-        return np.stack(found)  # type: ignore[arg-type]
+                    self._keep(keys[place], vector)
+        return np.stack([found[place] for place in range(len(keys))])
 
     def _keep(self, key: bytes, vector: Vectors) -> None:
-        if len(self._young) >= self._most:
-            self._old, self._young = self._young, {}
-        self._young[key] = vector
+        if not self._young.keep(key, vector):
+            self._old, self._young = self._young, _Generation(self._most)
+            self._young.keep(key, vector)
+
+
+class _Generation:
+    """Up to so many vectors, one beside the other, and which row each key has."""
+
+    def __init__(self, most: int) -> None:
+        self.rows: dict[bytes, int] = {}
+        self.table: Vectors = np.empty((0, 0), dtype=np.float32)
+        self._most = most
+
+    def keep(self, key: bytes, vector: Vectors) -> bool:
+        """Whether there was room, or it was there already."""
+        if key not in self.rows:
+            row = len(self.rows)
+            if row == self._most:
+                return False
+            if row == len(self.table):  # twice the room, copied: a table grows as it is used
+                larger = np.empty((min(self._most, max(256, 2 * row)), len(vector)), dtype=np.float32)
+                larger[:row] = self.table.reshape(row, len(vector))
+                self.table = larger
+            self.table[row] = vector
+            self.rows[key] = row
+        return True
 
 
 def keys_of(rows: NDArray[np.int64], lengths: Iterable[int]) -> list[bytes]:
