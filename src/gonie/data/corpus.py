@@ -186,7 +186,7 @@ def _laid_out(flat: Array, mask: NDArray[np.bool_]) -> Array:
     return table
 
 
-def _bytes(spelled: Array, number: int, forms: NDArray[np.int32]) -> NDArray[np.int64]:
+def _bytes(spelled: Array, number: int, forms: NDArray[np.integer]) -> NDArray[np.int64]:
     """The bytes of some of the forms, after those of the marks of a sentence's beginning and end."""
     table = spelled.reshape(number, -1)  # (U, C)
     longest = table.shape[1]
