@@ -3,7 +3,8 @@
     PYTHONPATH=OLD_TREE/src python tests/bundles/make.py NUMBER
 
 Each released format has a folder with what the gonie of its time wrote, and with what it then answered
-(``NAME.expected.jsonl``). They are never made anew: that today's gonie reads and answers the same is their point.
+(``NAME.expected.jsonl``). They are never made anew: that today's gonie reads them and answers the same is
+their point.
 The commits: 1 b4d589a, 2 0cdb8a0, 3 317d4a6, 4 6cc6549.
 """
 

@@ -31,7 +31,7 @@ def tiny_graph() -> bytes:
 
 def test_a_file_and_its_bytes_score_alike(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").write_bytes(tiny_graph())
-    batch = {"words": np.array([[3, 4]]), "never asked for": np.zeros(1)}
+    batch = {"words": np.array([[3, 4]]), "mask": np.ones((1, 2), bool), "never asked for": np.zeros(1)}
     for model in (tmp_path / "model.onnx", tiny_graph()):
         scorer = OnnxScorer(model, threads=1)
         assert scorer.inputs == ("words",)
@@ -55,7 +55,7 @@ def test_rows_say_where_each_feature_is() -> None:
 @pytest.mark.parametrize("content", [b"", b"not a graph", tiny_graph()[:-20]])
 def test_what_is_no_graph_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "model.onnx").write_bytes(content)
-    with pytest.raises(BundleError, match="expected an ONNX graph that onnxruntime"):
+    with pytest.raises(BundleError, match="expected an ONNX graph that gonie wrote and onnxruntime"):
         OnnxScorer(tmp_path / "model.onnx")
     with pytest.raises(BundleError, match="Export the model again"):
         OnnxScorer(content)

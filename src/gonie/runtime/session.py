@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from gonie.data.byte_spelling import MARKS
 from gonie.errors import BundleError
 from gonie.runtime.form_memory import FormMemory, keys_of
+from gonie.runtime.graph_check import check_graph
 from gonie.runtime.scorer import Batch, ScoredTexts
 
 ROWS = ".rows"
@@ -27,13 +29,21 @@ class OnnxScorer:
     G it may ask for ``G.rows`` (F,): the flat position of each feature, b * T + t or the number of its text,
     made from ``G.offsets``. Where there is a graph of ``forms`` (``gonie.runtime.graphs``), it is asked once
     for each form of a word, and what it says is remembered (``gonie.runtime.form_memory``). A tagger's graph
-    is asked for ``scores``, a classifier's for ``score_texts``. ``threads`` bounds the threads of one call
-    (all cores by default); calls from many threads are safe.
+    is asked for ``scores``, a classifier's for ``score_texts``; whatever it gives is looked at before it is
+    given away, ``labels`` scores for each token or text, if that is known. ``threads`` bounds the threads of
+    one call (all cores by default); calls from many threads are safe. What a graph may hold is said in
+    ``gonie.runtime.graph_check``.
     """
 
     def __init__(
-        self, model: str | PathLike[str] | bytes, forms: bytes | None = None, *, threads: int | None = None
+        self,
+        model: str | PathLike[str] | bytes,
+        forms: bytes | None = None,
+        *,
+        labels: int | None = None,
+        threads: int | None = None,
     ) -> None:
+        self._labels = labels
         self._session = _session(model, threads)
         self._forms = None if forms is None else Forms(_session(forms, threads, waits_idly=True))
         own = tuple(given.name for given in self._session.get_inputs())
@@ -45,11 +55,21 @@ class OnnxScorer:
     def scores(self, batch: Batch) -> NDArray[np.float32]:
         """Emission scores of every tag at every token: (B, T, K)."""
         (scores,) = self._run(batch, ["scores"])
+        check_shape(scores, (*batch["mask"].shape, self._labels))
         return scores
 
     def score_texts(self, batch: Batch) -> ScoredTexts:
         """Scores of every label for every text, and the shares of tokens and sentences."""
-        return ScoredTexts(*self._run(batch, ["scores", "word_shares", "sentence_shares"]))
+        found = ScoredTexts(*self._run(batch, ["scores", "word_shares", "sentence_shares"]))
+        check_shape(found.scores, (len(batch["places"]), self._labels))
+        check_shape(found.words, batch["mask"].shape)
+        check_shape(found.sentences, batch["places"].shape)
+        if not np.isfinite(found.scores).all():
+            raise BundleError(
+                "expected finite scores for every text, got nan or infinity from the model. "
+                "Train again with a lower learning rate or clipped gradients."
+            )
+        return found
 
     def _run(self, batch: Batch, results: Sequence[str]) -> list[NDArray[np.float32]]:
         try:
@@ -100,6 +120,16 @@ class Forms:
         return parts[0] if len(parts) == 1 else [b"".join(both) for both in zip(*parts, strict=True)]
 
 
+def check_shape(found: object, shape: tuple[int | None, ...]) -> None:
+    """Refuse what is not float32 of the shape (None: any size) that everything after it counts on."""
+    got = found.shape if isinstance(found, np.ndarray) and found.dtype == np.float32 else ()
+    if len(got) != len(shape) or any(b not in (None, a) for a, b in zip(got, shape, strict=True)):
+        raise BundleError(
+            f"expected a graph that gives float32 of the shape {shape}, got {got or type(found).__name__}. "
+            "Export the model again."
+        )
+
+
 def _session(
     model: str | PathLike[str] | bytes, threads: int | None, *, waits_idly: bool = False
 ) -> onnxruntime.InferenceSession:
@@ -109,14 +139,15 @@ def _session(
     options.log_severity_level = ERRORS_ONLY
     if waits_idly:
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    source = model if isinstance(model, bytes) else fspath(model)
+    name = "the model" if isinstance(model, bytes) else fspath(model)
     try:
-        return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+        content = model if isinstance(model, bytes) else Path(model).read_bytes()
+        check_graph(content)
+        return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime raises many kinds, none of them documented
-        name = "the model" if isinstance(source, bytes) else source
         raise BundleError(
-            f"expected an ONNX graph that onnxruntime {onnxruntime.__version__} can run, got {name}: "
-            f"{_first_line(error)}. Export the model again."
+            f"expected an ONNX graph that gonie wrote and onnxruntime {onnxruntime.__version__} can run, got "
+            f"{name}: {_first_line(error)}. Export the model again."
         ) from error
 
 
