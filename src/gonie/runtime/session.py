@@ -19,7 +19,7 @@ from gonie.runtime.scorer import Batch, ScoredTexts
 
 ROWS = ".rows"
 SPELLED = "spelled"
-ERRORS_ONLY = 3
+FATAL = 4  # what is less is raised, and told once
 
 
 class OnnxScorer:
@@ -133,17 +133,22 @@ def check_shape(found: object, shape: tuple[int | None, ...]) -> None:
 def _session(
     model: str | PathLike[str] | bytes, threads: int | None, *, waits_idly: bool = False
 ) -> onnxruntime.InferenceSession:
-    """With ``waits_idly`` its threads sleep between calls: spinning they would take a core from another's."""
+    """A session on the CPU, which prints nothing and falls back on nothing.
+
+    With ``waits_idly`` its threads sleep between calls: spinning they would take a core from another's.
+    """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads or 0
-    options.log_severity_level = ERRORS_ONLY
+    options.log_severity_level = FATAL
     if waits_idly:
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     name = "the model" if isinstance(model, bytes) else fspath(model)
     try:
         content = model if isinstance(model, bytes) else Path(model).read_bytes()
         check_graph(content)
-        return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(
+            content, options, providers=["CPUExecutionProvider"], enable_fallback=0
+        )
     except Exception as error:  # onnxruntime raises many kinds, none of them documented
         raise BundleError(
             f"expected an ONNX graph that gonie wrote and onnxruntime {onnxruntime.__version__} can run, got "

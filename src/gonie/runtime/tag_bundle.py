@@ -75,6 +75,6 @@ def _chain(content: bytes, tags: int) -> dict[str, Any]:
     got = {name: weights[name].shape for name in CHAIN}
     if got != {"transitions": (tags, tags), "start": (tags,), "end": (tags,)}:
         raise ValueError(f"{WEIGHTS} has {got}, no chain over {tags} labels")
-    if any(weights[name].dtype != np.float32 for name in CHAIN):
-        raise ValueError(f"{WEIGHTS} has numbers that are not float32")
+    if not all(weights[name].dtype == np.float32 and np.isfinite(weights[name]).all() for name in CHAIN):
+        raise ValueError(f"{WEIGHTS} has numbers that are not finite float32")
     return {name: weights[name] for name in CHAIN}
