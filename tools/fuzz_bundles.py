@@ -21,6 +21,7 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,6 +52,7 @@ class Worker:
         self._command = command
         self._process: subprocess.Popen[str] | None = None
         self._answers: queue.Queue[str] = queue.Queue()
+        self._listener = threading.Thread()
 
     def try_(self, folder: Path, *, seconds: float = SECONDS) -> Outcome:
         """Have a bundle loaded and used."""
@@ -67,7 +69,7 @@ class Worker:
         took = time.monotonic() - begun
         if not answer:
             code = process.wait()
-            self._process = None
+            self.stop()
             return Outcome("crash", f"exit {code}", took)
         if not answer.startswith("{"):
             self.stop()
@@ -82,7 +84,9 @@ class Worker:
         """End the process, if there is one."""
         if self._process is not None:
             self._process.kill()
-            self._process.wait()
+            self._listener.join()
+            with self._process, suppress(BrokenPipeError):  # which closes its pipes
+                pass
             self._process = None
 
     def _started(self) -> subprocess.Popen[str]:
@@ -91,7 +95,8 @@ class Worker:
             self._process = subprocess.Popen(
                 self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
             )
-            threading.Thread(target=_pass_on, args=(self._process, self._answers), daemon=True).start()
+            self._listener = threading.Thread(target=_pass_on, args=(self._process, self._answers))
+            self._listener.start()
             self._answers.get(timeout=60)  # it says that it is ready
         return self._process
 
