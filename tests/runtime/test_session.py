@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from onnx import TensorProto, helper
 
 from gonie.errors import BundleError
-from gonie.runtime.session import OnnxScorer, feed
+from gonie.runtime.session import OnnxScorer, check_shape, feed
 
 
 def tiny_graph() -> bytes:
@@ -31,7 +32,7 @@ def tiny_graph() -> bytes:
 
 def test_a_file_and_its_bytes_score_alike(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").write_bytes(tiny_graph())
-    batch = {"words": np.array([[3, 4]]), "never asked for": np.zeros(1)}
+    batch = {"words": np.array([[3, 4]]), "mask": np.ones((1, 2), bool), "never asked for": np.zeros(1)}
     for model in (tmp_path / "model.onnx", tiny_graph()):
         scorer = OnnxScorer(model, threads=1)
         assert scorer.inputs == ("words",)
@@ -46,6 +47,32 @@ def test_a_graph_that_does_not_fit_is_refused() -> None:
         OnnxScorer(tiny_graph()).scores({"words": np.zeros((1, 1), np.float32)})
 
 
+def test_scores_of_another_shape_are_refused() -> None:
+    """What follows counts on a column for each label; a wrong graph must not end in a trace there."""
+    batch = {"words": np.array([[3, 4]]), "mask": np.ones((1, 2), bool)}
+    assert OnnxScorer(tiny_graph(), labels=1).scores(batch).shape == (1, 2, 1)
+    with pytest.raises(BundleError, match=r"float32 of the shape \(1, 2, 3\), got \(1, 2, 1\)"):
+        OnnxScorer(tiny_graph(), labels=3).scores(batch)
+    with pytest.raises(BundleError, match=r"float32 of the shape \(1, 5, None\)"):
+        OnnxScorer(tiny_graph()).scores({**batch, "mask": np.ones((1, 5), bool)})
+    for other in (np.zeros((1, 2), np.float64), [1.0, 2.0]):
+        with pytest.raises(BundleError, match=r"got ndarray|got list"):
+            check_shape(other, (1, 2))
+
+
+def test_a_graph_that_gonie_did_not_write_never_runs(capfd: pytest.CaptureFixture[str]) -> None:
+    """And nothing is printed beside the refusal, by onnxruntime neither."""
+    model = onnx.load_from_string(tiny_graph())
+    model.graph.initializer[0].data_location = TensorProto.EXTERNAL
+    with pytest.raises(BundleError, match="a tensor that lies in another file"):
+        OnnxScorer(model.SerializeToString())
+    model = onnx.load_from_string(tiny_graph())
+    model.graph.node[1].input[0] = "nowhere"
+    with pytest.raises(BundleError, match="expected an ONNX graph"):
+        OnnxScorer(model.SerializeToString())
+    assert capfd.readouterr() == ("", "")
+
+
 def test_rows_say_where_each_feature_is() -> None:
     batch = {"context.ids": np.arange(4), "context.offsets": np.array([0, 2, 2, 3, 4])}
     assert feed(batch, "context.rows").tolist() == [0, 0, 2, 3]
@@ -55,7 +82,7 @@ def test_rows_say_where_each_feature_is() -> None:
 @pytest.mark.parametrize("content", [b"", b"not a graph", tiny_graph()[:-20]])
 def test_what_is_no_graph_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "model.onnx").write_bytes(content)
-    with pytest.raises(BundleError, match="expected an ONNX graph that onnxruntime"):
+    with pytest.raises(BundleError, match="expected an ONNX graph that gonie wrote and onnxruntime"):
         OnnxScorer(tmp_path / "model.onnx")
     with pytest.raises(BundleError, match="Export the model again"):
         OnnxScorer(content)

@@ -50,6 +50,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import stat
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -59,14 +61,17 @@ from safetensors import SafetensorError
 
 from gonie.errors import BundleError, GonieError, MissingExtraError
 from gonie.runtime.about import About, of_kind
+from gonie.runtime.description import check_description, parsed
 from gonie.runtime.folder import replace_folder, set_aside
 from gonie.runtime.graphs import Graphs
-from gonie.runtime.tag_bundle import TagBundle
+from gonie.runtime.tag_bundle import WEIGHTS, TagBundle
 from gonie.runtime.text_bundle import TextBundle
 from gonie.version import __version__
 
 FORMAT = 4
 INDEX, GRAPH, FORMS = "bundle.json", "model.onnx", "forms.onnx"
+LIMITS: Mapping[str, int] = {INDEX: 1 << 28, GRAPH: (1 << 31) - 1, FORMS: (1 << 31) - 1, WEIGHTS: 1 << 27}
+"""So many bytes each file may have."""
 
 Bundle = TagBundle | TextBundle
 KINDS: Mapping[str, type[TagBundle] | type[TextBundle]] = {
@@ -101,15 +106,15 @@ def read_bundle(folder: str | PathLike[str]) -> Bundle:
     """Read and check the bundle in ``folder``; anything wrong with it is a ``BundleError``."""
     place = Path(folder)
     index = _read_index(place)
+    kind = _kind(place, index)
     try:
-        kind = _kind(place, index)
-        forms = (FORMS,) if FORMS in index["files"] else ()
-        files = {name: _read_file(place, index, name, kind) for name in (GRAPH, *forms, *kind.further)}
+        check_description(index)
+        files = {name: _read_file(place, index, name, kind) for name in _names(index, kind)}
         alone = of_kind({"alone": False, **index}, "alone", bool)
         return kind.read(index, Graphs(files[GRAPH], files.get(FORMS), alone), files)
     except (BundleError, MissingExtraError):
         raise
-    except (LookupError, TypeError, ValueError, AttributeError, SafetensorError, GonieError) as error:
+    except (*_WRONG, SafetensorError, GonieError) as error:
         raise _damaged(place, error) from error
 
 
@@ -119,49 +124,61 @@ def read_about(folder: str | PathLike[str]) -> About:
     index = _read_index(place)
     try:
         return About.read(index)
-    except (LookupError, TypeError) as error:
+    except _WRONG as error:
         raise _damaged(place, error) from error
 
 
+_WRONG = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+"""What comes of values that are not what they should be."""
 _AGAIN = "Copy the bundle again, or export it again: gonie export MODEL --out DIR."
 
 
 def _damaged(folder: Path, error: Exception) -> BundleError:
+    what = str(error) if isinstance(error, ValueError | GonieError) else f"{type(error).__name__}: {error}"
     return BundleError(
-        f"{folder / INDEX}: expected the keys of bundle format {FORMAT}, got a damaged file "
-        f"({type(error).__name__}: {error}). {_AGAIN}"
+        f"{folder / INDEX}: expected the keys of bundle format {FORMAT}, got a damaged file ({what}). "
+        f"{_AGAIN}"
     )
 
 
 def _read_index(folder: Path) -> dict[str, Any]:
     _check_folder(folder)
     try:
-        index = json.loads(_read(folder, INDEX))
+        index = parsed(_read(folder, INDEX))
     except ValueError as error:
         raise BundleError(
             f"{folder / INDEX}: expected JSON, got a damaged file ({error}). {_AGAIN}"
         ) from error
     found = index.get("format") if isinstance(index, dict) else None
-    if not isinstance(found, int) or found < 1:
+    if not isinstance(found, int) or isinstance(found, bool) or found < 1:
         raise BundleError(
             f"{folder / INDEX}: expected a bundle's description, got JSON without its format. {_AGAIN}"
         )
     if found > FORMAT:
         raise BundleError(
             f"{folder}: expected bundle format {FORMAT} or lower, got {found}, written by gonie "
-            f"{index.get('gonie')}; this is gonie {__version__}. Do: pip install --upgrade gonie"
+            f"{str(index.get('gonie'))[:40]}; this is gonie {__version__}. Do: pip install --upgrade gonie"
         )
     return dict(index)
 
 
 def _kind(folder: Path, index: Mapping[str, Any]) -> type[TagBundle] | type[TextBundle]:
-    task = index["task"]
+    task = index.get("task")
     if not isinstance(task, str) or task not in KINDS:
         raise BundleError(
-            f"{folder}: expected a bundle that can {' or '.join(KINDS)}, got one for the task {task!r}. "
-            f"{_AGAIN}"
+            f"{folder}: expected a bundle that can {' or '.join(KINDS)}, got one for the task "
+            f"{repr(task)[:40]}. {_AGAIN}"
         )
     return KINDS[task]
+
+
+def _names(index: Mapping[str, Any], kind: type[TagBundle] | type[TextBundle]) -> tuple[str, ...]:
+    """The files beside the description: those of its kind, and no others whatever it says."""
+    wanted = (GRAPH, *((FORMS,) if FORMS in index["files"] else ()), *kind.further)
+    strange = sorted(set(index["files"]) - set(wanted))
+    if strange:
+        raise ValueError(f"files has {strange[0][:40]!r}, which is no file of a bundle")
+    return wanted
 
 
 def _check_folder(folder: Path) -> None:
@@ -187,6 +204,13 @@ def _read_file(
 
 def _read(folder: Path, name: str, further: tuple[str, ...] = ()) -> bytes:
     try:
+        found = os.stat(folder / name)
+        if not stat.S_ISREG(found.st_mode):  # a pipe would never end
+            raise BundleError(f"{folder / name}: expected a file, got something else. {_AGAIN}")
+        if found.st_size > LIMITS[name]:
+            raise BundleError(
+                f"{folder / name}: expected at most {LIMITS[name]:,} bytes, got {found.st_size:,}. {_AGAIN}"
+            )
         return (folder / name).read_bytes()
     except FileNotFoundError as error:
         wanted = ", ".join((INDEX, GRAPH, *further))

@@ -9,7 +9,7 @@ from typing import Any
 
 from gonie.data.rules import allowed
 from gonie.data.tokenize import Tokenizer, tokenizer
-from gonie.errors import BundleError
+from gonie.errors import BundleError, GonieError, MissingExtraError
 from gonie.runtime.bundle import INDEX, read_bundle
 from gonie.runtime.classifier import TextClassifier
 from gonie.runtime.decoder import Decoder
@@ -17,6 +17,7 @@ from gonie.runtime.predictor import Predictor
 from gonie.runtime.session import OnnxScorer
 from gonie.runtime.tag_bundle import TagBundle
 from gonie.runtime.text_bundle import TextBundle
+from gonie.runtime.trial import trial_batch, trial_texts
 
 BUNDLE = "bundle"  # what a run folder calls the bundle inside it
 RECIPE = "recipe.toml"
@@ -24,10 +25,16 @@ RECIPE = "recipe.toml"
 
 def load(path: str | PathLike[str], *, threads: int | None = None) -> Predictor | TextClassifier:
     """The model in ``path``, a bundle or a run folder with one; ``threads`` bounds what one call uses."""
-    bundle = read_bundle(find_bundle(Path(path)))
-    if isinstance(bundle, TextBundle):
-        return classifier(bundle, threads=threads)
-    return predictor(bundle, threads=threads)
+    folder = find_bundle(Path(path))
+    bundle = read_bundle(folder)
+    try:
+        if isinstance(bundle, TextBundle):
+            return classifier(bundle, threads=threads)
+        return predictor(bundle, threads=threads)
+    except MissingExtraError:
+        raise
+    except GonieError as error:
+        raise BundleError(f"{folder}: {error}") from error
 
 
 def load_tagger(path: str | PathLike[str], *, threads: int | None = None) -> Predictor:
@@ -54,10 +61,14 @@ def load_classifier(path: str | PathLike[str], *, threads: int | None = None) ->
 def predictor(bundle: TagBundle, *, threads: int | None = None) -> Predictor:
     """The bundle's parts put together: tokenizer, encoding, ONNX scorer and decoder."""
     encoding = bundle.encoding
+    scorer = OnnxScorer(
+        bundle.graph, bundle.forms, bundle.alone, labels=len(encoding.labels), threads=threads
+    )
+    scorer.scores(trial_batch(encoding))
     return Predictor(
         encoding=encoding,
         tokenizer=_tokenizer(bundle.tokenizer),
-        scorer=OnnxScorer(bundle.graph, bundle.forms, alone=bundle.alone, threads=threads),
+        scorer=scorer,
         decoder=Decoder(
             transitions=bundle.transitions,
             start=bundle.start,
@@ -75,9 +86,14 @@ def predictor(bundle: TagBundle, *, threads: int | None = None) -> Predictor:
 
 def classifier(bundle: TextBundle, *, threads: int | None = None) -> TextClassifier:
     """The bundle's parts put together: encoding, ONNX scorer and temperature."""
+    encoding = bundle.encoding
+    scorer = OnnxScorer(
+        bundle.graph, bundle.forms, bundle.alone, labels=len(encoding.labels), threads=threads
+    )
+    scorer.score_texts(trial_texts(encoding))
     return TextClassifier(
-        encoding=bundle.encoding,
-        scorer=OnnxScorer(bundle.graph, bundle.forms, alone=bundle.alone, threads=threads),
+        encoding=encoding,
+        scorer=scorer,
         temperature=bundle.temperature,
         recipe=bundle.about.recipe,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,12 @@ from gonie.data.byte_spelling import MARKS
 from gonie.errors import BundleError
 from gonie.runtime.alone import one_by_one
 from gonie.runtime.form_memory import FormMemory, keys_of
+from gonie.runtime.graph_check import check_graph
 from gonie.runtime.scorer import Batch, ScoredTexts
 
 ROWS = ".rows"
 SPELLED = "spelled"
-ERRORS_ONLY = 3
+FATAL = 4  # what is less is raised, and told once
 
 
 class OnnxScorer:
@@ -29,9 +31,11 @@ class OnnxScorer:
     G it may ask for ``G.rows`` (F,): the flat position of each feature, b * T + t or the number of its text,
     made from ``G.offsets``. Where there is a graph of ``forms`` (``gonie.runtime.graphs``), it is asked once
     for each form of a word, and what it says is remembered (``gonie.runtime.form_memory``). A tagger's graph
-    is asked for ``scores``, a classifier's for ``score_texts``; one that is to be asked ``alone`` is given
-    each sentence by itself (a classifier's caller sees to that). ``threads`` bounds the threads of one call
-    (all cores by default); calls from many threads are safe.
+    is asked for ``scores``, a classifier's for ``score_texts``; whatever it gives is looked at before it is
+    given away, ``labels`` scores for each token or text, if that is known. One that is to be asked ``alone``
+    is given each sentence by itself (a classifier's caller sees to that). ``threads`` bounds the threads of
+    one call (all cores by default); calls from many threads are safe. What a graph may hold is said in
+    ``gonie.runtime.graph_check``.
     """
 
     def __init__(
@@ -40,9 +44,11 @@ class OnnxScorer:
         forms: bytes | None = None,
         alone: bool = False,
         *,
+        labels: int | None = None,
         threads: int | None = None,
     ) -> None:
         self.alone = alone
+        self._labels = labels
         self._session = _session(model, threads)
         self._forms = None if forms is None else Forms(_session(forms, threads, waits_idly=True))
         own = tuple(given.name for given in self._session.get_inputs())
@@ -55,19 +61,33 @@ class OnnxScorer:
         """Emission scores of every tag at every token: (B, T, K)."""
         with _fitting():
             fed = self._fed(batch)
-            if not self.alone or len(batch["lengths"]) == 1:
-                return self._ask(fed, ["scores"])[0]
-            lengths, width = batch["lengths"], batch["mask"].shape[1]
-            found = [self._ask(own, ["scores"])[0][0] for own in one_by_one(fed, lengths, width)]  # (n, K)
-            scores = np.zeros((len(found), width, found[0].shape[1]), dtype=np.float32)
-            for row, own in enumerate(found):
-                scores[row, : len(own)] = own
-            return scores
+            one = not self.alone or len(batch["lengths"]) == 1
+            scores = self._ask(fed, ["scores"])[0] if one else self._one_by_one(fed, batch)
+        check_shape(scores, (*batch["mask"].shape, self._labels))
+        return scores
 
     def score_texts(self, batch: Batch) -> ScoredTexts:
         """Scores of every label for every text, and the shares of tokens and sentences."""
         with _fitting():
-            return ScoredTexts(*self._ask(self._fed(batch), ["scores", "word_shares", "sentence_shares"]))
+            found = ScoredTexts(*self._ask(self._fed(batch), ["scores", "word_shares", "sentence_shares"]))
+        check_shape(found.scores, (len(batch["places"]), self._labels))
+        check_shape(found.words, batch["mask"].shape)
+        check_shape(found.sentences, batch["places"].shape)
+        if not np.isfinite(found.scores).all():
+            raise BundleError(
+                "expected finite scores for every text, got nan or infinity from the model. "
+                "Train again with a lower learning rate or clipped gradients."
+            )
+        return found
+
+    def _one_by_one(self, fed: Batch, batch: Batch) -> NDArray[np.float32]:
+        """The scores of each sentence by itself, laid out as those of a batch: (B, T, K)."""
+        lengths, width = batch["lengths"], batch["mask"].shape[1]
+        found = [self._ask(own, ["scores"])[0][0] for own in one_by_one(fed, lengths, width)]  # (n, K) each
+        scores = np.zeros((len(found), width, found[0].shape[1]), dtype=np.float32)
+        for row, own in enumerate(found):
+            scores[row, : len(own)] = own
+        return scores
 
     def _ask(self, fed: Batch, results: list[str]) -> list[NDArray[np.float32]]:
         found: list[NDArray[np.float32]] = self._session.run(results, fed)
@@ -126,23 +146,39 @@ class Forms:
         return parts[0] if len(parts) == 1 else [b"".join(both) for both in zip(*parts, strict=True)]
 
 
+def check_shape(found: object, shape: tuple[int | None, ...]) -> None:
+    """Refuse what is not float32 of the shape (None: any size) that everything after it counts on."""
+    got = found.shape if isinstance(found, np.ndarray) and found.dtype == np.float32 else ()
+    if len(got) != len(shape) or any(b not in (None, a) for a, b in zip(got, shape, strict=True)):
+        raise BundleError(
+            f"expected a graph that gives float32 of the shape {shape}, got {got or type(found).__name__}. "
+            "Export the model again."
+        )
+
+
 def _session(
     model: str | PathLike[str] | bytes, threads: int | None, *, waits_idly: bool = False
 ) -> onnxruntime.InferenceSession:
-    """With ``waits_idly`` its threads sleep between calls: spinning they would take a core from another's."""
+    """A session on the CPU, which prints nothing and falls back on nothing.
+
+    With ``waits_idly`` its threads sleep between calls: spinning they would take a core from another's.
+    """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads or 0
-    options.log_severity_level = ERRORS_ONLY
+    options.log_severity_level = FATAL
     if waits_idly:
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    source = model if isinstance(model, bytes) else fspath(model)
+    name = "the model" if isinstance(model, bytes) else fspath(model)
     try:
-        return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+        content = model if isinstance(model, bytes) else Path(model).read_bytes()
+        check_graph(content)
+        return onnxruntime.InferenceSession(
+            content, options, providers=["CPUExecutionProvider"], enable_fallback=0
+        )
     except Exception as error:  # onnxruntime raises many kinds, none of them documented
-        name = "the model" if isinstance(source, bytes) else source
         raise BundleError(
-            f"expected an ONNX graph that onnxruntime {onnxruntime.__version__} can run, got {name}: "
-            f"{_first_line(error)}. Export the model again."
+            f"expected an ONNX graph that gonie wrote and onnxruntime {onnxruntime.__version__} can run, got "
+            f"{name}: {_first_line(error)}. Export the model again."
         ) from error
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -60,9 +59,6 @@ class TagBundle:
     def read(cls, index: Mapping[str, Any], graphs: Graphs, files: Mapping[str, bytes]) -> TagBundle:
         """From a description, graphs and further files; what is wrong with them is raised as it comes."""
         encoding = Encoding.from_json(index["encoding"])
-        forbidden = of_kind({"forbidden": [], **index}, "forbidden", list)  # which format 1 does not have
-        if not all(isinstance(rule, str) for rule in forbidden):
-            raise TypeError(f"forbidden is {json.dumps(forbidden)[:40]}")
         return cls(
             encoding=encoding,
             tokenizer=of_kind(index, "tokenizer", dict),
@@ -71,7 +67,7 @@ class TagBundle:
             alone=graphs.alone,
             **_chain(files[WEIGHTS], len(encoding.labels)),
             constrained=of_kind(index, "constrained", bool),
-            forbidden=forbidden,
+            forbidden=index.get("forbidden", []),  # which format 1 does not have
             about=About.read(index),
         )
 
@@ -81,4 +77,6 @@ def _chain(content: bytes, tags: int) -> dict[str, Any]:
     got = {name: weights[name].shape for name in CHAIN}
     if got != {"transitions": (tags, tags), "start": (tags,), "end": (tags,)}:
         raise ValueError(f"{WEIGHTS} has {got}, no chain over {tags} labels")
+    if not all(weights[name].dtype == np.float32 and np.isfinite(weights[name]).all() for name in CHAIN):
+        raise ValueError(f"{WEIGHTS} has numbers that are not finite float32")
     return {name: weights[name] for name in CHAIN}

@@ -1,0 +1,210 @@
+"""What a stranger's graph may hold: gonie's own graphs pass, each hostile one is refused for what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from onnx import TensorProto, helper, numpy_helper
+
+from gonie.runtime import graph_check
+from gonie.runtime.graph_check import check_graph
+
+GRAPHS = sorted((Path(__file__).parent.parent / "bundles").glob("*/*/*.onnx"))
+
+
+def model(*nodes: onnx.NodeProto, weights: tuple[TensorProto, ...] = (), domain: str = "") -> onnx.ModelProto:
+    nodes = nodes or (helper.make_node("Identity", ["x"], ["y"]),)
+    graph = helper.make_graph(
+        list(nodes),
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["B"])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["B"])],
+        list(weights),
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid(domain, 18)], ir_version=8)
+
+
+def refused(made: onnx.ModelProto, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        check_graph(made.SerializeToString())
+
+
+@pytest.mark.parametrize("path", GRAPHS, ids=lambda path: "/".join(path.parts[-3:]))
+def test_our_own_graphs_pass(path: Path) -> None:
+    check_graph(path.read_bytes())
+
+
+def test_a_tensor_in_another_file_is_refused() -> None:
+    """The classic: a graph that has the reader open /etc/passwd, or any file, as weights."""
+    weight = numpy_helper.from_array(np.zeros(3, np.float32), "w")
+    weight.data_location = TensorProto.EXTERNAL
+    refused(model(weights=(weight,)), "a tensor that lies in another file")
+    weight = numpy_helper.from_array(np.zeros(3, np.float32), "w")
+    weight.external_data.add(key="location", value="../../etc/passwd")
+    refused(model(weights=(weight,)), "a tensor that lies in another file")
+
+
+@pytest.mark.parametrize("op", ["Loop", "If", "RandomNormal", "Tile", "Nonsense", "Constant", ""])
+def test_operators_that_gonie_does_not_write_are_refused(op: str) -> None:
+    refused(model(helper.make_node(op, ["x"], ["y"])), f"the operator '{op}'")
+
+
+def test_other_domains_are_refused() -> None:
+    refused(model(helper.make_node("Add", ["x", "x"], ["y"], domain="evil")), "operators of 'evil'")
+    refused(model(domain="evil"), "operators of 'evil'")
+    refused(model(helper.make_node("Add", ["x", "x"], ["y"], domain="com.microsoft")), "the operator 'Add'")
+    check_graph(model(domain="ai.onnx").SerializeToString())
+
+
+def test_functions_and_what_else_is_never_written_are_refused() -> None:
+    made = model()
+    made.functions.add(name="f", domain="g")
+    refused(made, "a model with field 25")
+    made = model()
+    made.graph.sparse_initializer.add()
+    refused(made, "a graph with field 15")
+
+
+def inside(node: onnx.NodeProto, levels: int) -> onnx.NodeProto:
+    """A node in a loop's body, in another's body …"""
+    for _ in range(levels):
+        body = helper.make_graph([node], "body", [], [])
+        node = helper.make_node("Scan", ["x"], ["y"], body=body, num_scan_inputs=1)
+    return node
+
+
+def test_graphs_within_graphs_are_looked_into() -> None:
+    evil = helper.make_node("Evil", ["x"], ["y"])
+    refused(model(inside(evil, 1)), "the operator 'Evil'")
+    refused(model(inside(evil, 3)), "the operator 'Evil'")
+    plain = helper.make_node("Identity", ["x"], ["y"])
+    check_graph(model(inside(plain, 3)).SerializeToString())
+    refused(model(inside(plain, graph_check.DEPTH + 1)), "nested more than")
+    weight = numpy_helper.from_array(np.zeros(3, np.float32), "w")
+    weight.data_location = TensorProto.EXTERNAL
+    body = helper.make_graph([plain], "body", [], [], [weight])
+    scan = helper.make_node("Scan", ["x"], ["y"], body=body, num_scan_inputs=1)
+    refused(model(scan), "another file")
+
+
+def test_very_deep_messages_cost_no_recursion() -> None:
+    """A message in a message in a message: 20 KB that would end a recursive reader."""
+    content = b""
+    for _ in range(3000):
+        for field in (6, 5, 1):  # a graph in an attribute in a node in a graph
+            content = bytes([field << 3 | 2]) + _varint(len(content)) + content
+    with pytest.raises(ValueError, match=r"nested more than|the operator"):
+        check_graph(b"\x3a" + _varint(len(content)) + content)
+
+
+def _varint(whole: int) -> bytes:
+    made = bytearray()
+    while whole > 127:
+        made.append(whole & 127 | 128)
+        whole >>= 7
+    return bytes([*made, whole])
+
+
+@pytest.mark.parametrize("dims", [[4], [2], [3, 0], [-3], [2**62], [2**32, 2**32], [3, 1, 2]])
+def test_a_shape_that_its_bytes_do_not_fill_is_refused(dims: list[int]) -> None:
+    weight = numpy_helper.from_array(np.zeros(3, np.float32), "w")
+    del weight.dims[:]
+    weight.dims.extend(dims)
+    refused(model(weights=(weight,)), "a tensor of the shape")
+
+
+def test_numbers_given_twice_or_by_halves_are_refused() -> None:
+    twice = helper.make_tensor("w", TensorProto.FLOAT, [1], [1.0])
+    twice.raw_data = b"\0" * 4
+    refused(model(weights=(twice,)), "a tensor of the shape")
+    half = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[1], raw_data=b"\0" * 5)
+    refused(model(weights=(half,)), "a tensor of the shape")
+
+
+@pytest.mark.parametrize("kind", [TensorProto.STRING, TensorProto.COMPLEX64, TensorProto.UNDEFINED, 99])
+def test_types_that_no_model_has_are_refused(kind: int) -> None:
+    refused(model(weights=(TensorProto(name="w", data_type=kind, dims=[0]),)), "a tensor of type")
+
+
+NUMBERS = {
+    TensorProto.FLOAT: np.float32,
+    TensorProto.INT64: np.int64,
+    TensorProto.INT32: np.int32,
+    TensorProto.INT8: np.int8,
+    TensorProto.UINT8: np.uint8,
+    TensorProto.BOOL: np.bool_,
+    TensorProto.FLOAT16: np.float16,
+    TensorProto.DOUBLE: np.float64,
+}
+
+
+@settings(deadline=None)
+@given(st.sampled_from(sorted(NUMBERS)), st.lists(st.integers(0, 4), max_size=3), st.booleans())
+def test_sound_tensors_pass_however_they_are_stored(kind: int, dims: list[int], raw: bool) -> None:
+    values = np.arange(np.prod(dims, dtype=int)).reshape(dims).astype(NUMBERS[kind]) % 2
+    if raw:
+        tensor = numpy_helper.from_array(values.astype(NUMBERS[kind]), "w")
+    else:
+        tensor = helper.make_tensor("w", kind, dims, values.ravel().tolist())
+    check_graph(model(weights=(tensor,)).SerializeToString())
+
+
+@pytest.mark.parametrize("raw", [False, True])
+@pytest.mark.parametrize("size", [2**17, 2**30, 2**62, -(2**40)])
+def test_a_constant_that_asks_for_absurd_memory_is_refused(size: int, raw: bool) -> None:
+    values = np.array([1, size])
+    made = helper.make_tensor("size", TensorProto.INT64, [2], values.tolist())
+    constant = numpy_helper.from_array(values, "size") if raw else made
+    node = helper.make_node("Expand", ["x", "size"], ["y"])
+    refused(model(node, weights=(constant,)), "an axis of|the number")
+
+
+def test_a_slice_may_go_to_the_end() -> None:
+    ends = numpy_helper.from_array(np.array([2**63 - 1]), "end")
+    zero = numpy_helper.from_array(np.array([0]), "zero")
+    node = helper.make_node("Slice", ["x", "zero", "end"], ["y"])
+    check_graph(model(node, weights=(ends, zero)).SerializeToString())
+
+
+def test_an_absurd_attribute_is_refused() -> None:
+    node = helper.make_node("LSTM", ["x"], ["y"], hidden_size=2**40)
+    refused(model(node), "the number")
+    refused(model(helper.make_node("Conv", ["x", "x"], ["y"], pads=[0, 2**30])), "the number")
+
+
+def test_too_many_nodes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = model(*[helper.make_node("Identity", ["x"], ["y"])] * 12)
+    check_graph(made.SerializeToString())
+    monkeypatch.setattr(graph_check, "NODES", 10)
+    refused(made, "more than 10 nodes")
+    monkeypatch.setattr(graph_check, "FIELDS", 10)
+    refused(made, "too often")
+
+
+FLIPPED: list[Callable[[Any, bytes], bytes]] = [
+    lambda draw, content: content[: draw(st.integers(0, len(content)))],
+    lambda draw, content: _flip(content, draw(st.integers(0, 8 * len(content) - 1))),
+]
+
+
+def _flip(content: bytes, bit: int) -> bytes:
+    changed = bytearray(content)
+    changed[bit // 8] ^= 1 << bit % 8
+    return bytes(changed)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.data(), st.sampled_from(GRAPHS), st.sampled_from(FLIPPED))
+def test_damage_is_refused_with_one_kind_of_error(
+    data: st.DataObject, path: Path, damage: Callable[[Any, bytes], bytes]
+) -> None:
+    with suppress(ValueError):
+        check_graph(damage(data.draw, path.read_bytes()))
