@@ -1,0 +1,95 @@
+"""Every shipped recipe exported: what torch answers to any text is what ships, alone or among many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gonie.data.corpus import collate
+from gonie.data.texts.text import Text
+from gonie.data.types import Sentence
+from gonie.export.graph import Graph
+from gonie.export.onnx_graph import onnx_graph
+from gonie.export.tag_exporter import tag_batches
+from gonie.export.text_exporter import text_batches
+from gonie.export.text_graph import text_graph
+from gonie.models.recipe import RECIPES, load_recipe, recipe_names
+from gonie.models.scorer import TorchScorer, TorchTextScorer
+from gonie.runtime.decoder import Decoder
+from gonie.runtime.session import OnnxScorer
+from gonie.training.specimen import make_specimen
+
+SENTENCES, ALONE = 1000, 40
+RANGES = ((32, 127), (0xA0, 0x250), (0x370, 0x500), (0x1100, 0x11FF), (0x3040, 0x30FF), (0x4E00, 0x9FFF))
+HANGUL, EMOJI, RARE = (0xAC00, 0xD7A3), (0x1F300, 0x1FAFF), (0xE000, 0xF8FF)
+
+
+def random_words(number: int, seed: int) -> list[list[str]]:
+    """Sentences of one to thirty words of letters from all over Unicode, blanks and controls excepted."""
+    random = np.random.default_rng(seed)
+    blocks = (*RANGES, HANGUL, EMOJI, RARE)
+
+    def word() -> str:
+        low, high = blocks[random.integers(len(blocks))]
+        letters = random.integers(low, high, random.integers(1, 12))
+        return "".join(chr(letter) for letter in letters if not chr(letter).isspace()) or "x"
+
+    return [[word() for _ in range(random.integers(1, 31))] for _ in range(number)]
+
+
+def sentences(encoding: Any) -> list[Sentence]:
+    """With whatever columns the features of the model read."""
+    columns = {name for extractor in encoding.extractors for name in getattr(extractor, "columns", ())}
+    return [
+        Sentence(words=tuple(words), columns={name: tuple(words) for name in columns})
+        for words in random_words(SENTENCES, seed=1)
+    ]
+
+
+def recipes(task: str) -> list[str]:
+    names = recipe_names(*RECIPES)
+    return [name for name in names if load_recipe(name, absent={"data.train": "not-there"}).task == task]
+
+
+def specimen(name: str) -> tuple[Any, Any]:
+    made = make_specimen(load_recipe(name, absent={"data.train": "not-there"}))
+    return made.model.eval(), made.encoding
+
+
+def largest(wanted: np.ndarray, got: np.ndarray) -> float:
+    return float((np.abs(wanted - got) / np.maximum(1.0, np.abs(wanted))).max(initial=0.0))
+
+
+@pytest.mark.parametrize("name", recipes("tag"))
+def test_taggers_answer_alike_and_alone_as_among_many(name: str) -> None:
+    model, encoding = specimen(name)
+    torch_scorer = TorchScorer(model)
+    exported = OnnxScorer(*onnx_graph(model, graph=Graph(longest=encoding.longest)), threads=1)
+    transitions, start, end = (part.detach().numpy() for part in model.head().chain())
+    decoder = Decoder(transitions=transitions, start=start, end=end)
+    given = sentences(encoding)
+    for batch in tag_batches(encoding, given):
+        wanted, got = torch_scorer.scores(batch), exported.scores(batch)
+        assert largest(wanted[batch["mask"]], got[batch["mask"]]) < 1e-4
+        paths = [decoder.viterbi(scores, batch["lengths"])[0] for scores in (wanted, got)]
+        np.testing.assert_array_equal(*paths)
+    corpus = encoding.encode(given[:256])
+    among = exported.scores(collate(corpus, np.arange(256)))
+    for row, sentence in enumerate(given[:ALONE]):
+        alone = exported.scores(collate(encoding.encode([sentence]), np.array([0])))[0]
+        np.testing.assert_allclose(among[row, : len(sentence)], alone, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", recipes("classify"))
+def test_classifiers_answer_alike(name: str) -> None:
+    model, encoding = specimen(name)
+    torch_scorer = TorchTextScorer(model)
+    exported = OnnxScorer(*text_graph(model, graph=Graph(longest=encoding.words.longest)), threads=1)
+    texts: Sequence[Text] = [Text(" ".join(words), ()) for words in random_words(SENTENCES, seed=2)]
+    for batch in text_batches(encoding, texts):
+        wanted, got = torch_scorer.score_texts(batch).scores, exported.score_texts(batch).scores
+        assert largest(wanted, got) < 1e-4
+        np.testing.assert_array_equal(wanted.argmax(1), got.argmax(1))
