@@ -1,0 +1,70 @@
+"""`pip install gonie`, for real: an environment of its own, without torch, in which bundles do their work."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+TAGGER, CLASSIFIER = ROOT / "tests/bundles/4/letters", ROOT / "tests/bundles/4/texts"
+ABSENT = ("torch", "onnx", "numba", "scipy", "pyarrow", "matplotlib", "kiwipiepy", "ray", "sklearn")
+
+
+def test_the_core_alone_loads_tags_classifies_and_evaluates(tmp_path: Path) -> None:
+    """What most people who get a bundle will have installed."""
+    python = _environment(tmp_path / "core")
+    found = _run(python, "-c", f"import importlib.util as u; print([n for n in {ABSENT} if u.find_spec(n)])")
+    assert found.strip() == "[]"
+
+    sentence = "Anna Kim lives in Seoul ."
+    conll = tmp_path / "gold.conll"
+    tags = json.loads(_run(python, "-c", TAG, str(TAGGER), sentence))
+    assert len(tags) == 6
+    conll.write_text("".join(f"{w}\t{t}\n" for w, t in zip(sentence.split(), tags, strict=True)), "utf-8")
+    scores = tmp_path / "scores.json"
+    _run(python, "-m", "gonie", "evaluate", str(TAGGER), str(conll), "--json", str(scores))
+    assert json.loads(scores.read_text("utf-8"))["accuracy"] == 1.0
+
+    told = _run(python, "-m", "gonie", "tag", str(TAGGER), sentence, "--output", "jsonl")
+    assert json.loads(told)["text"] == sentence
+    told = _run(python, "-m", "gonie", "classify", str(CLASSIFIER), "The plot is silly.", "--output", "jsonl")
+    assert json.loads(told)["label"] in {"good", "bad"}
+    refused = subprocess.run(
+        [python, "-m", "gonie", "train", "ner"], capture_output=True, text=True, check=False
+    )
+    assert refused.returncode == 2
+    assert "pip install" in refused.stderr
+
+
+TAG = """
+import json, sys, gonie
+(document,) = gonie.load(sys.argv[1]).tag_tokens([sys.argv[2].split()])
+assert "torch" not in sys.modules
+print(json.dumps([token.tag for token in document.tokens]))
+"""
+
+
+def _environment(folder: Path) -> str:
+    """Python of a new environment with gonie and what it cannot do without."""
+    venv.create(folder, with_pip=True)
+    python = str(folder / "bin" / "python")
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(ROOT)]
+    made = subprocess.run(
+        [*install, "-c", str(ROOT / "constraints.txt")], capture_output=True, text=True, check=False
+    )
+    if made.returncode:
+        pytest.skip(f"pip could not install the core here: {made.stderr.strip().splitlines()[-1:]}")
+    return python
+
+
+def _run(python: str, *arguments: str) -> str:
+    made = subprocess.run(
+        [python, *arguments], capture_output=True, text=True, check=False, cwd=Path(sys.prefix)
+    )
+    assert made.returncode == 0, made.stderr
+    return made.stdout
