@@ -10,7 +10,6 @@ of parts as one table.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -105,4 +104,4 @@ class PartFolder:
 
 def _lines(path: Path) -> int:
     with path.open("rb") as file:
-        return sum(1 for line in file if json.loads(line))
+        return sum(1 for _ in file)

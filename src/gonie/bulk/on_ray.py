@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import socket
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -26,6 +27,9 @@ BLOCKS = 2000
 
 STORE = 128 << 20
 """Bytes that Ray may keep in shared memory: it only ever passes notes of shards."""
+
+PATIENCE = 10.0
+"""Seconds for a cluster to take a connection."""
 
 QUIET = {"RAY_BACKEND_LOG_LEVEL": "fatal", "RAY_USAGE_STATS_ENABLED": "0"}
 LOGGERS = ("ray", "ray.data")
@@ -67,15 +71,14 @@ class RayEngine:
             return
         quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
         own = {"num_cpus": self._workers + 1, "include_dashboard": False, "object_store_memory": STORE}
+        if self._address:
+            _check_reachable(self._address)
         begun = {"address": self._address} if self._address else {"address": "local", **own}
         try:
             with _hushed():
                 ray.init(**begun, **quiet)
         except (ConnectionError, ValueError, RuntimeError) as error:
-            raise GonieError(
-                f"expected a Ray cluster at {self._address or 'this machine'}, got none "
-                f"({str(error).splitlines()[0]}). Look with: ray status"
-            ) from None
+            raise _no_cluster(self._address or "this machine", error) from None
         try:
             yield
         finally:
@@ -101,6 +104,22 @@ class Actor:
             return json.dumps(self._worker(Shard(number, tuple(Piece(*piece) for piece in pieces)))), ""
         except (GonieError, OSError) as error:
             return "", str(error)
+
+
+def _check_reachable(address: str) -> None:
+    """Refuse a place where nobody listens: Ray itself would try for many minutes."""
+    host, colon, port = address.rpartition("://")[2].partition("?")[0].rpartition(":")
+    if not colon or not port.isdigit():
+        return  # "auto" and other names that Ray knows
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
+    except OSError as error:
+        raise _no_cluster(address, error) from None
+
+
+def _no_cluster(place: str, error: Exception) -> GonieError:
+    why = (str(error).splitlines() or [type(error).__name__])[0]
+    return GonieError(f"expected a Ray cluster at {place}, got none ({why}). Look there with: ray status")
 
 
 def _import(name: str) -> Any:
