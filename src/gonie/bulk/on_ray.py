@@ -72,7 +72,7 @@ class RayEngine:
         quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
         own = {"num_cpus": self._workers + 1, "include_dashboard": False, "object_store_memory": STORE}
         if self._address:
-            _check_reachable(self._address)
+            check_reachable(self._address)
         begun = {"address": self._address} if self._address else {"address": "local", **own}
         try:
             with _hushed():
@@ -106,7 +106,7 @@ class Actor:
             return "", str(error)
 
 
-def _check_reachable(address: str) -> None:
+def check_reachable(address: str) -> None:
     """Refuse a place where nobody listens: Ray itself would try for many minutes."""
     host, colon, port = address.rpartition("://")[2].partition("?")[0].rpartition(":")
     if not colon or not port.isdigit():
