@@ -56,7 +56,7 @@ def test_a_cluster_that_is_not_there_is_told_of_at_once(address: str) -> None:
     with socket.socket() as taken:
         taken.bind(("localhost", 0))
         port = taken.getsockname()[1]
-        with pytest.raises(GonieError, match="expected a Ray cluster at .*Look there with: ray status"):
+        with pytest.raises(GonieError, match=r"expected a Ray cluster at .*Look there with: ray status"):
             check_reachable(address.format(port))
         taken.listen()
         check_reachable(address.format(port))

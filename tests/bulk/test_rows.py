@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import random
 from collections.abc import Iterable
 from pathlib import Path
@@ -98,6 +99,12 @@ def test_bad_cells_are_set_aside_alone(tmp_path: Path) -> None:
     assert first == Row("a.parquet", 1, "a", {"id": "b'x'", "body": "a"})
     assert null == BadRow("a.parquet", 2, "expected a text in the column 'body', got none (null)", "")
     assert empty == Row("a.parquet", 3, "", {"body": ""})
+
+
+def test_a_name_that_is_not_utf8_can_be_written(tmp_path: Path) -> None:
+    path = Path(os.fsdecode(bytes(tmp_path) + b"/caf\xe9.txt"))
+    path.write_bytes(b"one\n\xff\n")
+    assert [row.file for row in read(path, "text")] == ["caf\\xe9.txt"] * 2
 
 
 def test_what_is_shown_of_a_bad_row_is_short_and_can_be_written(tmp_path: Path) -> None:

@@ -107,11 +107,13 @@ def test_a_worker_that_is_killed_is_told_of_and_leaves_nothing_half_made(
 ) -> None:
     def kill_one(done: Any) -> None:
         listed = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-        workers = [pid for pid in map(int, listed) if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+        workers = [
+            pid for pid in map(int, listed) if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        ]
         os.kill(workers[0], signal.SIGKILL)
 
     monkeypatch.setattr(quiet, "done", kill_one)
-    with pytest.raises(GonieError, match="ended by signal 9.*Finished parts are kept"):
+    with pytest.raises(GonieError, match=r"ended by signal 9.*Finished parts are kept"):
         run_bulk(
             tagging, files, tmp_path / "out", engine=LocalEngine(workers=2), watch=quiet, shard_size=4000
         )

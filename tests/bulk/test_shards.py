@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +17,7 @@ def test_every_piece_is_in_one_shard_and_none_is_needlessly_small(sizes: list[in
     made = list(shards(pieces, size=size))
     assert [piece for shard in made for piece in shard.pieces] == pieces
     assert [shard.number for shard in made] == list(range(len(made)))
-    for shard, after in zip(made, made[1:], strict=False):
+    for shard, after in pairwise(made):
         assert shard.size + after.pieces[0].size > size
     assert all(shard.size <= size or len(shard.pieces) == 1 for shard in made)
 

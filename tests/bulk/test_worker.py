@@ -23,9 +23,7 @@ def test_every_row_is_in_the_part_or_set_aside(
     pieces = [
         piece
         for number, source in enumerate(sources)
-        for piece in cut_file(
-            number, tmp_path / source.path, kind=source.kind, column="text", size=1 << 20
-        )
+        for piece in cut_file(number, tmp_path / source.path, kind=source.kind, column="text", size=1 << 20)
     ]
     worker = Worker(Order(tagging, sources, tmp_path, tmp_path / "out"))
     for number in (5, 6):

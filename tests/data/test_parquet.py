@@ -22,7 +22,9 @@ def table(path: Path, **columns: Any) -> Path:
 
 def test_rows_are_numbered_from_any_group_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet, "ROWS", 3)
-    path = table(tmp_path / "a.parquet", text=["a", None, "c", "d", "e"], id=[10, 20, 30, 40, 50], more=[1] * 5)
+    path = table(
+        tmp_path / "a.parquet", text=["a", None, "c", "d", "e"], id=[10, 20, 30, 40, 50], more=[1] * 5
+    )
     whole = [Cell(1, "a", 10), Cell(2, None, 20), Cell(3, "c", 30), Cell(4, "d", 40), Cell(5, "e", 50)]
     assert list(read_cells(path)) == whole
     assert list(read_cells(path, group=1)) == whole[2:]

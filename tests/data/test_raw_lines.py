@@ -1,4 +1,4 @@
-"""Lines as bytes: cut anywhere and put together again they are those of the whole file, as Python has them."""
+"""Lines as bytes: cut anywhere and put together again they are those of the whole file."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import socket
+import warnings
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -159,11 +160,17 @@ def _hushed() -> Iterator[None]:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Within the block Ray says nothing but errors, and shows no progress: that is its caller's."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module=r"ray(\.|$)")  # of its own parts, to itself
+        with _levels(), _environment():
+            yield
+
+
+@contextmanager
+def _levels() -> Iterator[None]:
     context = _import("ray.data").DataContext.get_current()
     shown = context.enable_progress_bars, context.print_on_execution_start
     levels = {name: logging.getLogger(name).level for name in LOGGERS}
-    environment = {name: os.environ.get(name) for name in QUIET}
-    os.environ.update({name: value for name, value in QUIET.items() if name not in os.environ})
     context.enable_progress_bars = context.print_on_execution_start = False
     for name in LOGGERS:
         logging.getLogger(name).setLevel(logging.ERROR)
@@ -173,6 +180,15 @@ def _quiet() -> Iterator[None]:
         context.enable_progress_bars, context.print_on_execution_start = shown
         for name, level in levels.items():
             logging.getLogger(name).setLevel(level)
-        for name, value in environment.items():
-            if value is None:
-                os.environ.pop(name, None)
+
+
+@contextmanager
+def _environment() -> Iterator[None]:
+    """What Ray reads when it begins; what the user has set is left alone."""
+    missing = {name: value for name, value in QUIET.items() if name not in os.environ}
+    os.environ.update(missing)
+    try:
+        yield
+    finally:
+        for name in missing:
+            os.environ.pop(name, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -70,11 +71,12 @@ class RowReader:
     def __call__(self, piece: Piece) -> Iterator[Row | BadRow]:
         """The rows of a piece, in order; blank lines between JSON objects are none."""
         source = self._sources[piece.file]
+        name = _written(source.path)
         for stored in self._stored(piece, source):
             try:
-                row: Row | BadRow | None = PARSERS[source.kind](stored, source.path, self._column)
+                row: Row | BadRow | None = PARSERS[source.kind](stored, name, self._column)
             except InputError as error:
-                row = BadRow.of(source.path, stored[0], error, stored[1])
+                row = BadRow.of(name, stored[0], error, stored[1])
             if row is not None:
                 yield row
 
@@ -140,6 +142,11 @@ PARSERS: Mapping[str, Callable[[Any, str, str], Row | None]] = {
     PARQUET: _cell,
 }
 """How what is stored becomes a row, by the kind of file."""
+
+
+def _written(path: str) -> str:
+    """The name of a file, any byte of it that is not UTF-8 as \\xNN: parts are UTF-8."""
+    return os.fsencode(path).decode("utf-8", errors="backslashreplace")
 
 
 def _plain(value: Any) -> Any:

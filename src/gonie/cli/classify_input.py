@@ -52,7 +52,8 @@ def classified(
     """
     if kind not in (AUTO, *KINDS, *TABLES, PARQUET):
         raise InputError(expected=f"--input {', '.join([AUTO, *KINDS, *TABLES, PARQUET])}", got=repr(kind))
-    check_one_source(text, [file for file in files if PARQUET not in (kind, _by_suffix(file))])
+    by_line = [file for file in files if PARQUET not in (kind, _by_suffix(file))]
+    check_one_source(text, files if text is not None else by_line)
     if kind == AUTO and files:
         each = (_given(classifier, None, [file], _by_suffix(file), report) for file in files)
         return _labelled(classifier, chain.from_iterable(each))
