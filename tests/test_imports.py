@@ -22,10 +22,11 @@ MAY_IMPORT = {
     "export": {"export", "data", "metrics", "models", "nn", "runtime"},
     # beyond the design: a run ends with the exported bundle, so training may use export, which knows none
     "training": {"training", "data", "metrics", "models", "runtime", "export"},
+    "bulk": {"bulk", "data", "runtime"},
     "explain": {"explain", "data", "models", "pages", "runtime"},
-    "cli": {"cli", "data", "metrics", "models", "runtime", "export", "explain", "training"},
+    "cli": {"cli", "data", "metrics", "models", "runtime", "bulk", "export", "explain", "training"},
 }
-WITHOUT_TORCH = ("data", "metrics", "pages", "runtime")
+WITHOUT_TORCH = ("data", "metrics", "pages", "runtime", "bulk")
 HEAVY = {"torch", "onnx", "numba"}
 FILES = sorted(SOURCE.rglob("*.py"))
 

@@ -121,7 +121,7 @@ def test_what_was_not_read_is_told_once(gonie: Gonie, tmp_path: Path, text_bundl
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--input", "xml"], "expected --input auto, text, jsonl, tsv, csv, got 'xml'"),
+        (["--input", "xml"], "expected --input auto, text, jsonl, tsv, csv, parquet, got 'xml'"),
         (["--output", "xml"], "expected --output pretty, jsonl, got 'xml'"),
         (["good", "--file", "x"], "expected a TEXT or --file, got both"),
         (["good", "--input", "tsv"], "expected --input tsv with --file or standard input"),

@@ -180,7 +180,7 @@ def test_long_sentences_are_noted_on_standard_error(ner: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--input", "xml"], "expected --input text, tokens, jsonl, conll, got 'xml'"),
+        (["--input", "xml"], "expected --input auto, text, tokens, jsonl, conll, parquet, got 'xml'"),
         (["--output", "xml"], "expected --output pretty, conll, jsonl, got 'xml'"),
         (["George", "--file", "x"], "expected a TEXT or --file, got both"),
         (["George", "--input", "conll"], "expected --input conll with --file or standard input"),

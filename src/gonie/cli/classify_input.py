@@ -8,9 +8,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gonie.cli.stream_input import Place, check_one_source, is_typed, read_lines
+from gonie.cli.stream_input import Place, check_one_source, is_typed, read_lines, read_tables
 from gonie.data.files import STANDARD_INPUT
 from gonie.data.jsonl import read_record
+from gonie.data.parquet import SUFFIX
 from gonie.data.report import Report
 from gonie.data.texts.source import TEXT_FORMATS, read_texts
 from gonie.data.texts.text import Text
@@ -19,7 +20,7 @@ from gonie.errors import InputError
 from gonie.runtime.classifier import TextClassifier
 from gonie.runtime.text_options import text_options
 
-AUTO = "auto"
+AUTO, PARQUET = "auto", "parquet"
 TABLES = ("tsv", "csv")
 
 
@@ -49,9 +50,10 @@ def classified(
 
     ``AUTO`` goes by the suffix of each file.
     """
-    if kind not in (AUTO, *KINDS, *TABLES):
-        raise InputError(expected=f"--input {', '.join([AUTO, *KINDS, *TABLES])}", got=repr(kind))
-    check_one_source(text, files)
+    if kind not in (AUTO, *KINDS, *TABLES, PARQUET):
+        raise InputError(expected=f"--input {', '.join([AUTO, *KINDS, *TABLES, PARQUET])}", got=repr(kind))
+    by_line = [file for file in files if PARQUET not in (kind, _by_suffix(file))]
+    check_one_source(text, files if text is not None else by_line)
     if kind == AUTO and files:
         each = (_given(classifier, None, [file], _by_suffix(file), report) for file in files)
         return _labelled(classifier, chain.from_iterable(each))
@@ -65,6 +67,9 @@ def _given(
     classifier: TextClassifier, text: str | None, files: Sequence[str | Path], kind: str, report: Report
 ) -> Iterator[Given]:
     """What there is to classify, all of one kind."""
+    if kind == PARQUET:
+        column = text_options(classifier.recipe).text_column
+        return (_line(classifier, row) for row in read_tables(text, files, column=column))
     if kind in TABLES:
         return _tables(classifier, text, files, kind, report)
     rows = (KINDS[kind](classifier, row) for row in read_lines(text, files))
@@ -74,6 +79,8 @@ def _given(
 def _by_suffix(file: str | Path) -> str:
     """The kind of a file, as its name tells it; lines of text where it tells nothing."""
     suffixes = Path(file).suffixes
+    if suffixes and suffixes[-1] == SUFFIX:
+        return PARQUET
     for kind in (*KINDS, *TABLES):
         known = TEXT_FORMATS[kind].suffixes if kind in TEXT_FORMATS else ()
         if not set(known).isdisjoint(suffixes):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from typing import Any
 
 from rich.cells import cell_len
 from rich.text import Text
 
 from gonie.cli.classify_input import Labelled
-from gonie.cli.stream_output import DIGITS, one_line, open_output, printer, put
-from gonie.data.files import is_utf8
+from gonie.cli.stream_output import one_line, open_output, printer, put
+from gonie.data.results import json_line, text_result
 from gonie.data.types import Classification
 
 Write = Callable[[Labelled], None]
@@ -33,19 +31,7 @@ def writer(kind: str, *, several: bool, alone: bool) -> Write:
 
 def jsonl(labelled: Labelled, *, several: bool) -> str:
     """One line: the object that was given, or the text, with the label and every label's probability."""
-    found = labelled.found
-    record: dict[str, Any] = {
-        **(labelled.given.record or {"text": found.text}),
-        "label": found.label,
-        "score": round(found.score, DIGITS),
-        "scores": {label: round(score, DIGITS) for label, score in found.scores.items()},
-    }
-    if several:
-        record["labels"] = list(found.labels)
-    if found.notes:
-        record["notes"] = list(found.notes)
-    line = json.dumps(record, ensure_ascii=False)
-    return (line if is_utf8(line) else json.dumps(record)) + "\n"  # half a pair is given back as it was given
+    return json_line(text_result(labelled.found, labelled.given.record, several=several))
 
 
 def pretty(found: Classification) -> Text:

@@ -28,7 +28,12 @@ def turned(
     tagger: Predictor, decode: Literal["viterbi", "posterior"], bias: Sequence[str] | None
 ) -> Predictor:
     """The tagger, choosing tags as the options say."""
-    return tagger.dial(decode, dict(map(_parse, bias or [])))
+    return tagger.dial(decode, biases(bias))
+
+
+def biases(given: Sequence[str] | None) -> dict[str, float]:
+    """What the option says, by type of entity."""
+    return dict(map(_parse, given or []))
 
 
 def _parse(text: str) -> tuple[str, float]:

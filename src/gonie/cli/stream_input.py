@@ -10,6 +10,7 @@ from pathlib import Path
 from gonie.data.files import STANDARD_INPUT, display, is_stream, is_utf8, lines
 from gonie.data.formats import ReadOptions, read
 from gonie.data.jsonl import read_record
+from gonie.data.parquet import Cell, read_cells
 from gonie.data.report import Report
 from gonie.data.types import Sentence
 from gonie.errors import InputError
@@ -51,6 +52,25 @@ def read_columns(text: str | None, files: Sequence[str | Path], options: ReadOpt
         raise InputError(expected="--input conll with --file or standard input", got="a TEXT")
     for path in files or [STANDARD_INPUT]:
         yield from read(path, options, Report())
+
+
+def read_tables(text: str | None, files: Sequence[str | Path], *, column: str = "text") -> Iterator[Place]:
+    """The texts in a column of Parquet files, by row."""
+    if text is not None or not files or any(map(is_stream, files)):
+        raise InputError(expected="--input parquet with --file", got="a stream" if text is None else "a TEXT")
+    tables = map(Path, files)
+    return (
+        (str(path), cell.row, _cell(cell, path, column))
+        for path in tables
+        for cell in read_cells(path, column=column)
+    )
+
+
+def _cell(cell: Cell, path: Path, column: str) -> str:
+    if isinstance(cell.text, str):
+        return cell.text
+    got = "none (null)" if cell.text is None else "bytes that are not UTF-8"
+    raise InputError(path=path, line=cell.row, expected=f"a text in the column {column!r}", got=got)
 
 
 def _whole(text: str) -> str:

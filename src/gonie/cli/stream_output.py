@@ -14,11 +14,12 @@ from gonie.errors import InputError
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """What could steer a terminal, or turn a line of it around."""
-DIGITS = 6  # of a score in JSON
 
 
 def open_output(kind: str, known: Sequence[str]) -> None:
     """Refuse a kind of output that is not known, and see to it that any character can be written."""
+    if kind == "parquet":
+        raise InputError(expected="--out DIR with --output parquet", got="none", fix="Name a folder")
     if kind not in known:
         raise InputError(expected=f"--output {', '.join(known)}", got=repr(kind))
     if isinstance(sys.stdout, TextIOWrapper):

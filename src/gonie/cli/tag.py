@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from gonie.cli.dial import Bias, Decode, turned
+from gonie.cli.bulk_options import Address, BulkOptions, Column, Engine, Out, ShardSize, Workers
+from gonie.cli.dial import Bias, Decode, biases, turned
 from gonie.cli.stream_options import GivenText, ModelFolder
 
 
@@ -16,23 +17,32 @@ def tag(
     text: GivenText = None,
     *,
     file: Annotated[
-        list[Path] | None, typer.Option("--file", help="A file to tag, plain, .gz or .xz. Repeatable.")
+        list[Path] | None,
+        typer.Option("--file", help="A file to tag, plain, .gz, .xz or .parquet. Repeatable."),
     ] = None,
     input: Annotated[
         str,
         typer.Option(
             help="text: one text a line; tokens: one sentence a line, tokens apart by blanks; "
-            'conll: words in columns; jsonl: one {"text": …} a line.'
+            'conll: words in columns; jsonl: one {"text": …} a line; parquet: a column of texts; '
+            "auto: parquet by the suffix of the file, with --out also jsonl, else text."
         ),
-    ] = "text",
+    ] = "auto",
     output: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="pretty: text with its labels; conll: word TAB tag (IOB2); jsonl: spans with offsets."
+            help="pretty: text with its labels; conll: word TAB tag (IOB2); jsonl: spans with offsets; "
+            "parquet: the same as a table, with --out. By default pretty, with --out jsonl."
         ),
-    ] = "pretty",
+    ] = None,
     decode: Decode = "viterbi",
     bias: Bias = None,
+    out: Out = None,
+    engine: Engine = None,
+    workers: Workers = 0,
+    address: Address = None,
+    column: Column = None,
+    shard_size: ShardSize = None,
 ) -> None:
     """Tag TEXT, files or standard input; results come in the order asked, as soon as they are ready.
 
@@ -45,7 +55,29 @@ def tag(
       cat words.conll | gonie tag runs/ner --input conll --output conll
 
       gonie tag runs/ner --bias PER=1 --bias ORG=-0.5 "More persons, and only sure organisations."
+
+      gonie tag runs/ner --file a.jsonl --file b.parquet --out tagged --output parquet
     """
+    options = BulkOptions(
+        out=out, engine=engine, workers=workers, address=address, column=column, shard_size=shard_size
+    )
+    folder = options.folder(text, file or [])
+    if folder is not None:
+        from gonie.bulk.job import Job
+        from gonie.cli.bulk import go_over, input_kind, output_kind
+
+        kind = input_kind(input, ("text", "tokens", "jsonl", "parquet"))
+        job = Job(
+            task="tag",
+            model=model,
+            output=output_kind(output),
+            column=column or "text",
+            tokenised=kind == "tokens",
+            decode=decode,
+            bias=biases(bias),
+        )
+        go_over(file or [], folder, options, job, kind=kind)
+        return
     from gonie.cli.tag_input import documents
     from gonie.cli.tag_output import writer
     from gonie.cli.tag_progress import TagProgress
@@ -53,7 +85,7 @@ def tag(
 
     with TagProgress() as progress:
         tagger = turned(load_tagger(model), decode, bias)
-        write = writer(output, tagger.encoding.scheme)
+        write = writer(output or "pretty", tagger.encoding.scheme)
         for document in documents(tagger, text=text, files=file or [], kind=input):
             write(document)
             progress.advance(document)

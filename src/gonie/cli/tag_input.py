@@ -13,19 +13,29 @@ from gonie.cli.stream_input import (
     read_columns,
     read_lines,
     read_records,
+    read_tables,
 )
 from gonie.data.formats import ReadOptions
+from gonie.data.parquet import SUFFIX
 from gonie.data.types import Document, Sentence
 from gonie.errors import InputError
 from gonie.runtime.predictor import Predictor
+
+AUTO, PARQUET = "auto", "parquet"
 
 
 def documents(
     tagger: Predictor, *, text: str | None, files: Sequence[str | Path], kind: str
 ) -> Iterator[Document]:
-    """The tagged documents of what the user named, in order."""
-    if kind not in KINDS and kind != "conll":
-        raise InputError(expected=f"--input {', '.join([*KINDS, 'conll'])}", got=repr(kind))
+    """The tagged documents of what the user named, in order; ``AUTO`` knows Parquet by its suffix."""
+    if kind not in (AUTO, *KINDS, "conll", PARQUET):
+        raise InputError(expected=f"--input {', '.join([AUTO, *KINDS, 'conll', PARQUET])}", got=repr(kind))
+    if kind == AUTO and any(Path(file).suffix == SUFFIX for file in files):
+        each = (documents(tagger, text=text, files=[file], kind=_by_suffix(file)) for file in files)
+        return chain.from_iterable(each)
+    if kind == PARQUET:
+        return _texts(tagger, read_tables(text, files))
+    kind = "text" if kind == AUTO else kind
     check_one_source(text, files)
     if kind == "conll":
         return tagger.pipe_sentences(_columns(tagger, text, files))
@@ -33,6 +43,10 @@ def documents(
     if not is_typed(text, files):
         return KINDS[kind](tagger, rows)
     return chain.from_iterable(KINDS[kind](tagger, [row]) for row in rows)
+
+
+def _by_suffix(file: str | Path) -> str:
+    return PARQUET if Path(file).suffix == SUFFIX else "text"
 
 
 def _texts(tagger: Predictor, rows: Iterable[Place]) -> Iterator[Document]:

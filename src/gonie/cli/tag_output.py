@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 from rich.text import Text
 
-from gonie.cli.stream_output import DIGITS, open_output, printer, put, safe
-from gonie.data.jsonl import document_record
+from gonie.cli.stream_output import open_output, printer, put, safe
+from gonie.data.results import json_line, tag_result
 from gonie.data.schemes import IOB2, Scheme, from_spans, to_spans
 from gonie.data.types import Document
 
@@ -31,12 +30,7 @@ def writer(kind: str, scheme: Scheme) -> Write:
 
 def jsonl(document: Document) -> str:
     """One line: the text, its spans and its tokens, with offsets and scores."""
-    record = document_record(document, tokens=True)
-    for item in (*record["spans"], *record["tokens"]):
-        item["score"] = round(item["score"], DIGITS)
-    if document.notes:
-        record["notes"] = list(document.notes)
-    return json.dumps(record, ensure_ascii=False) + "\n"
+    return json_line(tag_result(document))
 
 
 def conll(document: Document, scheme: Scheme) -> str:

@@ -144,8 +144,24 @@ def _blocks(path: str | PathLike[str], name: str, reached: Callable[[int], None]
 
 
 def _chunk(stream: BinaryIO, name: str) -> bytes:
-    try:
+    with _reading(name):
         return stream.read(BLOCK)
+
+
+@contextmanager
+def open_bytes(path: str | PathLike[str]) -> Iterator[BinaryIO]:
+    """The bytes of a file, of ``.gz`` and ``.xz`` what is in it; damage is refused when it is met."""
+    with ExitStack() as stack:
+        _, stream = _opened(path, stack)
+        with _reading(display(path)):
+            yield stream
+
+
+@contextmanager
+def _reading(name: str) -> Iterator[None]:
+    """Turn what can go wrong while a file is read into a sentence."""
+    try:
+        yield
     except _DAMAGED as error:
         raise InputError(
             path=name,

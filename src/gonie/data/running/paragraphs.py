@@ -7,18 +7,17 @@ what comes after meets no text longer than ``LONGEST``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
-from gonie.data.files import display, lines, unreadable
+from gonie.data.files import display, lines
+from gonie.data.parquet import SUFFIX as PARQUET
+from gonie.data.parquet import open_table
 from gonie.data.report import Report
-from gonie.errors import InputError, MissingExtraError
+from gonie.errors import InputError
 
 LONGEST = 100_000
 """Characters of the longest piece of a line."""
 
-PARQUET = ".parquet"
 ROWS = 1024
 """Rows of a Parquet file in memory at a time."""
 
@@ -79,51 +78,12 @@ def _cut(text: str, start: int) -> int:
 
 def _cells(path: Path, column: str, reached: Reached | None) -> Iterator[str]:
     """The lines of every text in a column."""
-    parquet = _parquet()
-    try:
+    with open_table(path, column=column, extra="train") as table:
         size = path.stat().st_size
-        with parquet.ParquetFile(path) as table:
-            _check(path, table.schema_arrow, column)
-            rows = 0
-            for batch in table.iter_batches(batch_size=ROWS, columns=[column]):
-                rows += len(batch)
-                if reached is not None:
-                    reached(size * rows // table.metadata.num_rows)
-                for text in batch.column(0).to_pylist():
-                    yield from (text or "").split("\n")
-    except OSError as error:
-        raise unreadable(path, error) from None
-    except ValueError as error:  # ArrowInvalid, or bytes that are not UTF-8
-        raise InputError(
-            path=path,
-            expected="a whole Parquet file of UTF-8 texts",
-            got=f"a damaged one ({str(error).splitlines()[0]})",
-            fix="Fetch or write it again",
-        ) from None
-
-
-def _parquet() -> Any:
-    try:
-        return import_module("pyarrow.parquet")
-    except ImportError:
-        raise MissingExtraError("pyarrow", extra="train", purpose="reading Parquet") from None
-
-
-def _check(path: Path, schema: Any, column: str) -> None:
-    """Refuse a table without that column, or with anything but text in it."""
-    found = {field.name: _kind(field.type) for field in schema}
-    kind = found.get(column)
-    if kind in ("string", "large_string", "string_view"):
-        return
-    known = ", ".join(f"{name} ({kind})" for name, kind in found.items())
-    raise InputError(
-        path=path,
-        expected=f"text in the column {column!r}",
-        got=f"{kind} there" if kind else "no such column",
-        fix=f"Name the column of the text; there are: {known or 'none'}",
-    )
-
-
-def _kind(kind: Any) -> str:
-    """The name of a type; strings that are stored once and pointed to are strings."""
-    return str(getattr(kind, "value_type", kind) if str(kind).startswith("dictionary") else kind)
+        rows = 0
+        for batch in table.iter_batches(batch_size=ROWS, columns=[column]):
+            rows += len(batch)
+            if reached is not None:
+                reached(size * rows // table.metadata.num_rows)
+            for text in batch.column(0).to_pylist():
+                yield from (text or "").split("\n")

@@ -22,12 +22,13 @@ from typing import NamedTuple
 
 from gonie.data.files import display, is_stream, unreadable
 from gonie.data.hold import held
+from gonie.data.parquet import SUFFIX as PARQUET
 from gonie.data.report import Report, count
 from gonie.data.running.blocks import MOST_TOKENS, blocks
 from gonie.data.running.crew import Crew, crew, crew_size
 from gonie.data.running.cutting import Cutting
 from gonie.data.running.merge import merge
-from gonie.data.running.paragraphs import LONGEST, PARQUET, read_paragraphs
+from gonie.data.running.paragraphs import LONGEST, read_paragraphs
 from gonie.data.running.part import PartWriter
 from gonie.data.running.stream import FORMAT, TokenStream
 from gonie.errors import InputError, OutputError

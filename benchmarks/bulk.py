@@ -1,0 +1,129 @@
+"""Tokens/s of bulk tagging by both engines with 1 and 2 workers, and what that costs over the bare predictor.
+
+    python benchmarks/bulk.py runs/ner --file en-0.txt.xz --tokens 5000000
+
+The first so many tokens of the files, counted at blanks, are put in a plain file. The bare side gives its
+lines to ``Predictor.pipe`` in one process of one thread and writes nothing. Every engine writes JSON lines.
+Its time is from the first process or Ray's start to the last part; tokens are the model's own. Beside it,
+the time since the first worker was ready, without the parts it wrote first: what a long run comes to.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+SIZES = (1, 2)
+
+
+class Clock:
+    """Is told how far a run is, and notes when."""
+
+    def __init__(self) -> None:
+        self.tokens = 0
+        self.first = (0.0, 0)
+        self.began = self.ended = time.perf_counter()
+
+    def cutting(self, done: int, files: int) -> None:
+        pass
+
+    def begin(self, extent: Any) -> None:
+        self.began = self.ended = time.perf_counter()
+
+    def done(self, done: Any) -> None:
+        self.ended = time.perf_counter()
+        self.tokens += done.tokens
+        self.first = self.first if self.first[0] else (self.ended, self.tokens)
+
+    def whole(self) -> float:
+        return self.tokens / max(self.ended - self.began, 1e-9)
+
+    def steady(self) -> float:
+        at, tokens = self.first
+        return (self.tokens - tokens) / max(self.ended - at, 1e-9)
+
+
+def take(files: list[Path], tokens: int, out: Path) -> None:
+    """Lines of the files until there are enough tokens."""
+    from gonie.data.files import lines
+
+    left = tokens
+    with out.open("w", encoding="utf-8", newline="\n") as target:
+        for path in files:
+            for _, line in lines(path):
+                if left <= 0:
+                    return
+                left -= len(line.split())
+                target.write(line + "\n")
+
+
+def bare(model: Path, text: Path) -> float:
+    """Tokens/s of the predictor alone, in a process of its own, with one thread."""
+    code = (
+        "import sys, time\n"
+        "from gonie.data.files import lines\n"
+        "from gonie.runtime.load import load_tagger\n"
+        "tagger = load_tagger(sys.argv[1], threads=1)\n"
+        "began, tokens = time.perf_counter(), 0\n"
+        "for document in tagger.pipe(line for _, line in lines(sys.argv[2])):\n"
+        "    tokens += len(document.tokens)\n"
+        "print(tokens / (time.perf_counter() - began))\n"
+    )
+    command = [sys.executable, "-c", code, str(model), str(text)]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def engines(names: list[str]) -> dict[str, Callable[[int], Any]]:
+    """What makes an engine of so many workers, by name."""
+    from gonie.bulk.local import LocalEngine
+    from gonie.bulk.on_ray import RayEngine
+
+    known = {"local": LocalEngine, "ray": RayEngine}
+    return {name: lambda workers, make=known[name]: make(workers=workers) for name in names}
+
+
+def main() -> None:
+    """Measure, one side after the other."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("model", type=Path, help="a tagger: a run folder or a bundle")
+    parser.add_argument("--file", type=Path, action="append", required=True, help="text, a line a row")
+    parser.add_argument("--tokens", type=int, default=5_000_000)
+    parser.add_argument("--engine", choices=["local", "ray"], action="append", help="both if not given")
+    parser.add_argument("--shard-size", type=int, default=1 << 20)
+    arguments = parser.parse_args()
+
+    from gonie.bulk import Job, run_bulk
+
+    with tempfile.TemporaryDirectory() as folder:
+        text = Path(folder) / "text.txt"
+        take(arguments.file, arguments.tokens, text)
+        print(f"{text.stat().st_size / 1e6:.1f} MB of text", flush=True)
+        alone = bare(arguments.model, text)
+        print(f"{'bare predictor, one thread':<28} {alone:>9,.0f} tokens/s", flush=True)
+        made: set[bytes] = set()
+        for name, make in engines(arguments.engine or ["local", "ray"]).items():
+            for workers in SIZES:
+                clock, out = Clock(), Path(folder) / f"{name}-{workers}"
+                job = Job(task="tag", model=arguments.model)
+                run_bulk(job, [text], out, engine=make(workers), watch=clock, shard_size=arguments.shard_size)
+                steady = clock.steady()
+                print(
+                    f"{name}, {workers} worker{'s' if workers > 1 else '':<9} {clock.whole():>15,.0f} "
+                    f"tokens/s with loading, {steady:>9,.0f} after; {clock.tokens:,} tokens; "
+                    f"overhead {1 - steady / (alone * workers):.0%} of {workers} x bare",
+                    flush=True,
+                )
+                made.add(b"".join(path.read_bytes() for path in sorted(out.glob("part-*"))))
+        print("all parts are the same bytes" if len(made) == 1 else "PARTS DIFFER")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""What is asked of every worker, in a form that other processes and machines can be told."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from gonie.data.running.cutting import Cutting
+from gonie.errors import BundleError
+from gonie.runtime.bundle import INDEX
+from gonie.runtime.classifier import TextClassifier
+from gonie.runtime.decoding import By
+from gonie.runtime.load import find_bundle, load_classifier, load_tagger
+from gonie.runtime.predictor import Predictor
+
+Task = Literal["tag", "classify"]
+Output = Literal["jsonl", "parquet"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """Tag or classify with ``model``, a bundle or a run folder, and write parts of the kind ``output``.
+
+    ``column`` is where Parquet files and JSON objects have their text. ``tokenised`` text is a sentence a
+    line, its tokens apart by blanks. ``decode`` and ``bias`` are those of ``Predictor.dial``.
+    """
+
+    task: Task
+    model: Path
+    output: Output = "jsonl"
+    column: str = "text"
+    tokenised: bool = False
+    decode: By = "viterbi"
+    bias: Mapping[str, float] = field(default_factory=dict)
+
+    def settings(self) -> dict[str, Any]:
+        """All that the parts depend on beside the input, as JSON: the model by its digest."""
+        return {**asdict(self), "model": _digest(self.model), "bias": dict(self.bias)}
+
+    def tagger(self) -> Predictor:
+        """The model, which must be a tagger; one thread, since there are many workers."""
+        return load_tagger(self.model, threads=1).dial(self.decode, self.bias)
+
+    def classifier(self) -> TextClassifier:
+        """The model, which must be a classifier."""
+        return load_classifier(self.model, threads=1)
+
+    def cutting(self) -> Cutting:
+        """Load the model, refusing one that does not fit, and say how it cuts texts into tokens."""
+        cut = self.tagger().tokenizer if self.task == "tag" else self.classifier().encoding.passages.tokenizer
+        known = cut.to_json()
+        return Cutting(known["language"], known["unit"], self.tokenised)
+
+    def absolute(self) -> Job:
+        """The same for whoever works in another folder."""
+        return replace(self, model=self.model.absolute())
+
+
+def _digest(model: Path) -> str:
+    """A digest of the bundle's description, which has those of its other files."""
+    place = find_bundle(model) / INDEX
+    try:
+        return hashlib.sha256(place.read_bytes()).hexdigest()
+    except OSError as error:
+        raise BundleError(f"{place}: expected a readable file, got {error.strerror}.") from error

@@ -1,0 +1,152 @@
+"""The plan of a bulk run: which files, cut how, by which model. It makes the same command go on later.
+
+``_plan.json`` in the output folder:
+
+    format      1
+    gonie       the version that wrote it
+    settings    those of the job, the model as a digest, and the size of shards in bytes
+    files       path, kind, size, modified (nanoseconds) and pieces [at, row, rows, size] of each, in order
+
+A run into the same folder must have the same plan in everything but the pieces, which follow from the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gonie.bulk.pieces import Piece, cut_file, kind_of
+from gonie.bulk.shards import Shard, shards
+from gonie.data.files import display, is_stream, unreadable
+from gonie.errors import InputError, ResumeError
+from gonie.version import __version__
+
+FORMAT = 1
+AUTO = "auto"
+SHARD_SIZE = "shard_size"
+BOTH = "The same command goes on with a run; for another one name another folder"
+
+Tell = Callable[[int, int], None]
+"""Is told how many of how many files have been cut."""
+
+
+class Source(NamedTuple):
+    """An input file as it was when the plan was made."""
+
+    path: str
+    kind: str
+    size: int
+    modified: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """``settings`` has everything that parts depend on beside the files."""
+
+    settings: Mapping[str, Any]
+    sources: Sequence[Source]
+    pieces: Sequence[Piece] = ()
+    gonie: str = __version__
+
+    def shards(self) -> list[Shard]:
+        """The units of work, in the order of the input."""
+        return list(shards(self.pieces, size=self.settings[SHARD_SIZE]))
+
+    def cut(self, tell: Tell) -> Plan:
+        """The same plan with the pieces of its files, each of which is gone over once."""
+        column, size = self.settings["column"], self.settings[SHARD_SIZE]
+        pieces: list[Piece] = []
+        for number, source in enumerate(self.sources):
+            tell(number, len(self.sources))
+            pieces += cut_file(number, Path(source.path), kind=source.kind, column=column, size=size)
+        return Plan(settings=self.settings, sources=self.sources, pieces=pieces)
+
+    def dump(self) -> str:
+        """As JSON, a file a line."""
+        found: list[list[list[int]]] = [[] for _ in self.sources]
+        for file, *rest in self.pieces:
+            found[file].append(rest)
+        files = [
+            json.dumps({**source._asdict(), "pieces": own})
+            for source, own in zip(self.sources, found, strict=True)
+        ]
+        head = {"format": FORMAT, "gonie": self.gonie, "settings": self.settings}
+        lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
+        return "{\n" + ",\n".join([*lines, '"files": [\n' + ",\n".join(files) + "\n]"]) + "\n}\n"
+
+    @classmethod
+    def load(cls, path: Path) -> Plan:
+        """From a plan file; anything else is refused."""
+        try:
+            found = json.loads(path.read_text("utf-8"))
+            if found["format"] != FORMAT:
+                raise ValueError(f"the format {found['format']!r}")
+            files = [(Source(file["path"], *_numbers(file)), file["pieces"]) for file in found["files"]]
+            own = ([Piece(i, *map(int, piece)) for piece in cut] for i, (_, cut) in enumerate(files))
+            return cls(
+                settings=dict(found["settings"]),
+                sources=[source for source, _ in files],
+                pieces=list(chain.from_iterable(own)),
+                gonie=found["gonie"],
+            )
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise ResumeError(
+                f"{path}: expected the plan of a bulk run, got what cannot be read ({error}). "
+                "Remove the folder, or name another one"
+            ) from error
+
+    def check_same(self, earlier: Plan, folder: Path) -> None:
+        """Refuse to go on with parts that were made of something else."""
+        for name, was, now in _differences(earlier, self):
+            raise ResumeError(
+                f"{folder}: expected the plan it was begun with, {name} {was}, got {name} {now}. {BOTH}"
+            )
+
+
+def _numbers(file: Mapping[str, Any]) -> tuple[str, int, int]:
+    return str(file["kind"]), int(file["size"]), int(file["modified"])
+
+
+def _differences(earlier: Plan, later: Plan) -> list[tuple[str, Any, Any]]:
+    """What two plans do not have in common: a name, what it was and what it is."""
+    pairs: list[tuple[str, Any, Any]] = [("gonie", earlier.gonie, later.gonie)]
+    names = dict.fromkeys((*earlier.settings, *later.settings))
+    pairs += [(name, earlier.settings.get(name), later.settings.get(name)) for name in names]
+    pairs.append(("number of files", len(earlier.sources), len(later.sources)))
+    for was, now in zip(earlier.sources, later.sources, strict=False):
+        pairs.append(("file", was.path, now.path))
+        pairs.append((f"{now.path} read as", was.kind, now.kind))
+        pairs.append((f"{now.path} of bytes", was.size, now.size))
+        pairs.append((f"{now.path} last changed at", was.modified, now.modified))
+    return [(name, was, now) for name, was, now in pairs if was != now]
+
+
+def make_plan(
+    settings: Mapping[str, Any], paths: Sequence[Path], *, kind: str = AUTO, shard_size: int
+) -> Plan:
+    """The plan for these files, not cut yet; ``AUTO`` goes by the suffix of each."""
+    if not paths:
+        raise InputError(expected="files", got="none", fix="Name some: --file FILE")
+    sources = [_source(path, kind_of(path) if kind == AUTO else kind) for path in paths]
+    return Plan(settings={**settings, SHARD_SIZE: shard_size}, sources=sources)
+
+
+def _source(path: Path, kind: str) -> Source:
+    if is_stream(path):
+        raise InputError(
+            path=display(path),
+            expected="a file, which is read more than once",
+            got="a stream",
+            fix="Save it to a file first",
+        )
+    try:
+        with path.open("rb") as file:
+            status = os.fstat(file.fileno())
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise unreadable(path, error) from None
+    return Source(str(path), kind, status.st_size, status.st_mtime_ns)

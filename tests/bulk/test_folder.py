@@ -1,0 +1,75 @@
+"""The output folder: nothing strange is written between, one run at a time, and only whole parts count."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gonie.bulk import folder as module
+from gonie.bulk.folder import PLAN, PartFolder, bad_name, part_name
+from gonie.bulk.plan import Plan, make_plan
+from gonie.errors import InputError, OutputError, ResumeError
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    (tmp_path / "a.txt").write_text("one\ntwo\n")
+    return make_plan({"column": "text"}, [tmp_path / "a.txt"], shard_size=3)
+
+
+def test_a_plan_is_kept_and_a_run_of_something_else_refused(tmp_path: Path, plan: Plan) -> None:
+    place = PartFolder(tmp_path / "deep" / "out")
+    with place.held():
+        made = place.settle(plan, lambda done, files: None)
+        assert len(made.shards()) == 2
+    with place.held():
+        assert place.settle(plan, _not_again) == made
+        with pytest.raises(ResumeError, match="shard_size 3, got shard_size 4"):
+            place.settle(make_plan({"column": "text"}, [tmp_path / "a.txt"], shard_size=4), _not_again)
+
+
+def _not_again(done: int, files: int) -> None:
+    raise AssertionError("files are looked at once")
+
+
+@pytest.mark.parametrize("strange", ["letter.txt", "part-000000.jsonl", "part-1.jsonl", PLAN + "x"])
+def test_a_folder_of_something_else_is_left_alone(tmp_path: Path, strange: str) -> None:
+    (tmp_path / strange).write_text("mine")
+    with pytest.raises(OutputError, match=f"holds {strange}"), PartFolder(tmp_path).held():
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == [strange]
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("")
+    with pytest.raises(OutputError, match="got a file"), PartFolder(tmp_path / "out").held():
+        pass
+
+
+def test_two_runs_do_not_write_to_one_folder(tmp_path: Path) -> None:
+    with (
+        PartFolder(tmp_path).held(),
+        pytest.raises(OutputError, match="another run writes to"),
+        PartFolder(tmp_path).held(),
+    ):
+        pass
+
+
+def test_only_whole_parts_are_finished(tmp_path: Path) -> None:
+    for name in (PLAN, part_name(3, "jsonl"), bad_name(4), ".gonie-abc.tmp"):
+        (tmp_path / name).write_text('{"row": 1}\n{"row": 2}\n')
+    place = PartFolder(tmp_path)
+    with place.held():
+        assert place.finished("jsonl") == {3}
+        assert place.finished("parquet") == set()
+        assert place.count_bad() == 2
+        assert not list(tmp_path.glob(".gonie-*"))
+
+
+def test_more_parts_than_names_is_refused(
+    tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST", 1)
+    with pytest.raises(InputError, match="at most 1 shards, got 2"):
+        PartFolder(tmp_path).settle(plan, lambda done, files: None)

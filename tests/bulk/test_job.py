@@ -1,0 +1,37 @@
+"""A job: what parts depend on is in its settings, and a model that does not fit is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gonie.bulk.job import Job
+from gonie.errors import BundleError, InputError
+
+
+def test_settings_know_the_model_by_what_is_in_it(tagging: Job, classifying: Job) -> None:
+    inside = replace(tagging, model=tagging.model / "bundle")
+    assert inside.settings() == tagging.settings() == tagging.absolute().settings()
+    assert replace(tagging, model=classifying.model).settings() != tagging.settings()
+    for change in ({"bias": {"PER": 1.0}}, {"decode": "posterior"}, {"output": "parquet"}, {"column": "b"}):
+        assert replace(tagging, **change).settings() != tagging.settings()  # type: ignore[arg-type]
+
+
+def test_a_model_that_does_not_fit_is_refused(tagging: Job, classifying: Job, tmp_path: Path) -> None:
+    with pytest.raises(BundleError, match="gonie tag"):
+        replace(tagging, task="classify").cutting()
+    with pytest.raises(BundleError, match="gonie classify"):
+        replace(classifying, task="tag").cutting()
+    with pytest.raises(InputError, match="LOC, PER"):
+        replace(tagging, bias={"DOG": 1.0}).cutting()
+    with pytest.raises(BundleError):
+        replace(tagging, model=tmp_path).settings()
+    with pytest.raises(BundleError):
+        replace(tagging, model=tmp_path / "none").settings()
+
+
+def test_how_a_model_cuts_is_known(tagging: Job, classifying: Job) -> None:
+    assert tagging.cutting() == ("en", "word", False)
+    assert classifying.cutting().language == "en"

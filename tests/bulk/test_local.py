@@ -1,0 +1,50 @@
+"""The local engine: every shard once, what a worker refuses is a sentence, the environment is left alone."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gonie.bulk.job import Job
+from gonie.bulk.local import THREADS, LocalEngine
+from gonie.bulk.pieces import Piece
+from gonie.bulk.plan import Source
+from gonie.bulk.shards import Shard
+from gonie.bulk.worker import Order
+from gonie.errors import GonieError
+
+SHARDS = [Shard(number, (Piece(0, 0, 1, 2, 8),)) for number in range(5)]
+
+
+@pytest.fixture
+def order(tagging: Job, tmp_path: Path) -> Order:
+    (tmp_path / "a.txt").write_text("one\ntwo\n")
+    return Order(tagging, [Source("a.txt", "text", 8, 0)], tmp_path, tmp_path)
+
+
+@pytest.mark.slow
+def test_every_shard_is_done_once(order: Order, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(THREADS[0], "7")
+    monkeypatch.delenv(THREADS[1], raising=False)
+    done = list(LocalEngine(workers=2)(order, SHARDS))
+    assert sorted(each.shard for each in done) == list(range(5))
+    assert {each.rows for each in done} == {2}
+    assert os.environ[THREADS[0]] == "7"
+    assert THREADS[1] not in os.environ
+
+
+@pytest.mark.slow
+def test_what_a_worker_refuses_is_a_sentence(order: Order, tmp_path: Path) -> None:
+    gone = order._replace(sources=[Source("gone.txt", "text", 8, 0)])
+    with pytest.raises(GonieError, match=r"gone\.txt: expected a file, got none"):
+        list(LocalEngine(workers=1)(gone, SHARDS))
+    nowhere = order._replace(job=replace(order.job, model=tmp_path / "no model"))
+    with pytest.raises(GonieError, match="no model"):
+        list(LocalEngine(workers=1)(nowhere, SHARDS))
+
+
+def test_without_shards_no_process_begins(order: Order) -> None:
+    assert list(LocalEngine(workers=2)(order, [])) == []

@@ -1,0 +1,63 @@
+"""The Ray engine: what a worker refuses is an answer, and a cluster that is not there a sentence."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gonie.bulk.job import Job
+from gonie.bulk.pieces import Piece
+from gonie.bulk.plan import Source
+from gonie.bulk.shards import Shard
+from gonie.bulk.worker import Done, Order
+from gonie.errors import GonieError, MissingExtraError
+
+SHARD = Shard(4, (Piece(0, 0, 1, 2, 8),))
+
+
+@pytest.fixture
+def order(tagging: Job, tmp_path: Path) -> Order:
+    (tmp_path / "a.txt").write_text("one\ntwo\n")
+    return Order(tagging, [Source("a.txt", "text", 8, 0)], tmp_path, tmp_path)
+
+
+def test_an_actor_answers_in_what_ray_can_carry(order: Order, tmp_path: Path) -> None:
+    from gonie.bulk.on_ray import Actor
+
+    actor = Actor(order)
+    for _ in range(2):
+        said = actor({"shard": [json.dumps(SHARD)]})
+        assert Done(*json.loads(said["done"][0])) == Done(4, 2, 2, 0, 0, 8)
+        assert said["refused"] == [""]
+    (tmp_path / "a.txt").unlink()
+    assert "none of that name" in Actor(order)({"shard": [json.dumps(SHARD)]})["refused"][0]
+    lost = order._replace(job=replace(order.job, model=tmp_path / "no model"))
+    assert "no model" in Actor(lost)({"shard": [json.dumps(SHARD)]})["refused"][0]
+
+
+def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    from gonie.bulk.on_ray import RayEngine
+
+    monkeypatch.setitem(sys.modules, "ray.data", None)
+    with pytest.raises(MissingExtraError, match=r"--engine ray needs ray.*gonie\[ray\]"):
+        RayEngine(workers=1)
+
+
+@pytest.mark.parametrize("address", ["localhost:{}", "ray://localhost:{}"])
+def test_a_cluster_that_is_not_there_is_told_of_at_once(address: str) -> None:
+    """Ray itself would go on trying for minutes."""
+    from gonie.bulk.on_ray import check_reachable
+
+    with socket.socket() as taken:
+        taken.bind(("localhost", 0))
+        port = taken.getsockname()[1]
+        with pytest.raises(GonieError, match=r"expected a Ray cluster at .*Look there with: ray status"):
+            check_reachable(address.format(port))
+        taken.listen()
+        check_reachable(address.format(port))
+    check_reachable("auto")

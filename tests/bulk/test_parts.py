@@ -1,0 +1,90 @@
+"""Parts: what is written is what was answered, in both kinds, and a schema that never changes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from gonie.bulk import parts
+from gonie.bulk.answers import Answer, load_answering
+from gonie.bulk.job import Job
+from gonie.bulk.parts import part_writer, write_bad
+from gonie.bulk.rows import BadRow, Row
+
+TEXTS = ["Anna lives in Seoul .", "", "good film", "it rains ."]
+
+
+def answers(job: Job) -> list[Answer]:
+    rows = [Row("f", at, text, {"id": at} if at % 2 else None) for at, text in enumerate(TEXTS)]
+    return list(load_answering(job)(rows, lambda row: None))
+
+
+def without_nothing(row: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def test_tags_are_the_same_in_both_kinds(
+    tagging: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "ROWS", 3)
+    found = answers(tagging)
+    part_writer(tagging)(tmp_path / "a.jsonl", found)
+    part_writer(replace(tagging, output="parquet"))(tmp_path / "a.parquet", found)
+    lines = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text("utf-8").splitlines()]
+    assert lines == [answer.record for answer in found]
+    table = pq.read_table(tmp_path / "a.parquet")
+    for row, line in zip(table.to_pylist(), lines, strict=True):
+        row["tokens"] = [without_nothing(token) for token in row["tokens"]]
+        assert without_nothing(row) == line | ({"id": str(line["id"])} if "id" in line else {})
+
+
+def test_labels_are_the_same_in_both_kinds(classifying: Job, tmp_path: Path) -> None:
+    found = answers(classifying)
+    part_writer(replace(classifying, output="parquet"))(tmp_path / "a.parquet", found)
+    for row, answer in zip(pq.read_table(tmp_path / "a.parquet").to_pylist(), found, strict=True):
+        assert (row["text"], row["label"]) == (answer.text, answer.record["label"])
+        assert {each["label"]: each["score"] for each in row["scores"]} == answer.record["scores"]
+        assert row["labels"] == [row["label"]]
+
+
+@pytest.mark.parametrize("task", ["tag", "classify"])
+def test_a_part_without_rows_has_the_schema_all_the_same(tagging: Job, tmp_path: Path, task: str) -> None:
+    write = part_writer(replace(tagging, task=task, output="parquet"))  # type: ignore[arg-type]
+    write(tmp_path / "empty.parquet", [])
+    schema = pq.read_schema(tmp_path / "empty.parquet")
+    assert schema.names[:4] == ["file", "row", "id", "text"]
+    assert schema.field("row").type == pa.int64()
+
+
+def test_an_id_of_any_kind_can_be_written(tagging: Job, tmp_path: Path) -> None:
+    ids = ["x", 7, None, "half \ud800", [1]]
+    rows = [Row("f", at, "it", {"id": id}) for at, id in enumerate(ids)]
+    job = replace(tagging, output="parquet")
+    part_writer(job)(tmp_path / "a.parquet", load_answering(job)(rows, lambda row: None))
+    found = pq.read_table(tmp_path / "a.parquet").column("id").to_pylist()
+    assert found == ["x", "7", None, '"half \\ud800"', "[1]"]
+
+
+@pytest.mark.parametrize("output", ["jsonl", "parquet"])
+def test_a_part_that_is_not_finished_is_not_there(tagging: Job, tmp_path: Path, output: str) -> None:
+    def broken() -> Iterator[Answer]:
+        yield from answers(tagging)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        part_writer(replace(tagging, output=output))(tmp_path / "part", broken())  # type: ignore[arg-type]
+    assert not list(tmp_path.iterdir())
+
+
+def test_bad_rows_of_an_earlier_try_are_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "_bad"
+    write_bad(path, [BadRow("f", 3, "why", "나")])
+    assert json.loads(path.read_text("utf-8")) == {"file": "f", "row": 3, "reason": "why", "content": "나"}
+    write_bad(path, [])
+    assert not path.exists()

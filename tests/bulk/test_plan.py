@@ -1,0 +1,67 @@
+"""The plan: what was written is what is read, and a run over anything else is refused by name."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gonie.bulk.plan import Plan, make_plan
+from gonie.errors import InputError, ResumeError
+
+SETTINGS = {"model": "abc", "column": "text", "bias": {}}
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    for name in ("나.txt", "b.jsonl"):
+        (tmp_path / name).write_text('{"text": "a"}\n' * 5)
+    return make_plan(SETTINGS, [tmp_path / "나.txt", tmp_path / "b.jsonl"], shard_size=30)
+
+
+def test_a_plan_is_what_was_written(plan: Plan, tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    whole = plan.cut(lambda done, files: told.append((done, files)))
+    assert told == [(0, 2), (1, 2)]
+    (tmp_path / "plan").write_text(whole.dump(), "utf-8")
+    again = Plan.load(tmp_path / "plan")
+    assert again == whole
+    assert again.shards() == whole.shards()
+    assert sum(shard.rows for shard in whole.shards()) == 10
+    plan.check_same(again, tmp_path)
+
+
+def test_another_model_setting_file_or_content_is_named(plan: Plan, tmp_path: Path) -> None:
+    def refuses(other: Plan, words: str) -> None:
+        with pytest.raises(ResumeError, match=words):
+            other.check_same(plan, tmp_path)
+
+    refuses(replace(plan, settings={**plan.settings, "model": "xyz"}), "model abc, got model xyz")
+    refuses(replace(plan, gonie="9"), "got gonie 9")
+    refuses(replace(plan, sources=plan.sources[:1]), "number of files 2, got number of files 1")
+    refuses(replace(plan, sources=[*plan.sources[:1]] * 2), "b.jsonl, got file")
+    path = tmp_path / "b.jsonl"
+    os.utime(path, ns=(1, 1))
+    later = make_plan(SETTINGS, [tmp_path / "나.txt", path], shard_size=30)
+    refuses(later, "b.jsonl last changed at")
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"format": 2}', '{"format": 1, "files": [{}]}', "\udcff"])
+def test_a_damaged_plan_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "plan").write_bytes(content.encode("utf-8", "surrogateescape"))
+    with pytest.raises(ResumeError, match="expected the plan of a bulk run"):
+        Plan.load(tmp_path / "plan")
+
+
+def test_what_cannot_be_read_twice_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="a stream"):
+        make_plan(SETTINGS, [tmp_path / "pipe"], shard_size=1)
+    with pytest.raises(InputError, match="none of that name"):
+        make_plan(SETTINGS, [tmp_path / "no"], shard_size=1)
+    with pytest.raises(InputError, match="a folder"):
+        make_plan(SETTINGS, [tmp_path], shard_size=1)
+    with pytest.raises(InputError, match="expected files"):
+        make_plan(SETTINGS, [], shard_size=1)

@@ -1,0 +1,119 @@
+"""Rows of pieces: in any order of pieces the same, and each bad one set aside with its reason, not others."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from gonie.bulk import rows as module
+from gonie.bulk.pieces import Piece, cut_file
+from gonie.bulk.plan import Source
+from gonie.bulk.rows import BadRow, Row, RowReader
+from gonie.errors import InputError
+
+
+def reader(path: Path, kind: str, **options: str) -> RowReader:
+    return RowReader([Source(path.name, kind, 0, 0)], root=path.parent, **{"column": "text", **options})
+
+
+def read(path: Path, kind: str, column: str = "text") -> list[Row | BadRow]:
+    pieces = cut_file(0, path, kind=kind, column=column, size=1 << 20)
+    found = reader(path, kind, column=column)
+    return [row for piece in pieces for row in found(piece)]
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.parquet"])
+def test_pieces_give_the_same_rows_in_any_order(tmp_path: Path, name: str) -> None:
+    path, texts = tmp_path / name, [f"text number {i}" for i in range(40)]
+    kind = "parquet" if name.endswith("parquet") else "text"
+    if kind == "parquet":
+        pq.write_table(pa.table({"text": texts}), path, row_group_size=15)
+    else:
+        content = "".join(f"{text}\n" for text in texts).encode()
+        path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    pieces = list(cut_file(0, path, kind=kind, column="text", size=50))
+    assert len(pieces) > 5
+    wanted = {piece: texts[piece.row - 1 : piece.row - 1 + piece.rows] for piece in pieces}
+    shuffled = random.Random(0).sample(pieces, len(pieces))
+    for order in (pieces, pieces[::2], pieces[::-1], shuffled, pieces + pieces):
+        found = reader(path, kind)
+        for piece in order:
+            assert [row.text for row in found(piece) if isinstance(row, Row)] == wanted[piece]
+
+
+def test_a_compressed_file_is_gone_over_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begun again for every piece, a large one would take the square of its length."""
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(b"some words\n" * 50))
+    opened: list[Path] = []
+    real = module.read_raw_lines
+
+    def counting(path: Path, **options: object) -> Iterable[object]:
+        opened.append(path)
+        return real(path, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module, "read_raw_lines", counting)
+    found = reader(path, "text")
+    for piece in list(cut_file(0, path, kind="text", column="text", size=20))[::3]:
+        assert list(found(piece))
+    assert len(opened) == 1
+
+
+def test_bad_lines_are_set_aside_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"good\n\ncaf\xe9\na\0b\nlast")
+    good, blank, accent, nul, last = read(path, "text")
+    assert (good, blank, last) == (Row("a.txt", 1, "good"), Row("a.txt", 2, ""), Row("a.txt", 5, "last"))
+    assert accent == BadRow("a.txt", 3, "expected UTF-8, got the byte 0xe9 at byte 4", "caf\\xe9")
+    assert nul == BadRow("a.txt", 4, "expected text, got a NUL byte", "a\0b")
+
+
+def test_bad_records_are_set_aside_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    rows = [{"text": "a", "id": 7}, {"body": "a"}, {"text": None}, [1], {"text": "half \ud800"}]
+    lines = [*map(json.dumps, rows), "{", "   ", '{"text": "b"}']
+    path.write_text("\n".join(lines))
+    first, *bad, last = read(path, "jsonl")
+    assert isinstance(first, Row)
+    assert first.place == {"file": "a.jsonl", "row": 1, "id": 7}
+    assert last == Row("a.jsonl", 8, "b", {"text": "b"})
+    assert [row.row for row in bad if isinstance(row, BadRow)] == [2, 3, 4, 5, 6]
+    reasons = " ".join(row.reason for row in bad if isinstance(row, BadRow))
+    for words in ("['body']", "got list", "half a surrogate pair", "what is none"):
+        assert words in reasons
+    assert "a.jsonl" not in reasons
+
+
+def test_bad_cells_are_set_aside_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"body": ["a", None, ""], "id": pa.array([b"x", b"y", None])}), path)
+    first, null, empty = read(path, "parquet", column="body")
+    assert first == Row("a.parquet", 1, "a", {"id": "b'x'", "body": "a"})
+    assert null == BadRow("a.parquet", 2, "expected a text in the column 'body', got none (null)", "")
+    assert empty == Row("a.parquet", 3, "", {"body": ""})
+
+
+def test_a_name_that_is_not_utf8_can_be_written(tmp_path: Path) -> None:
+    path = Path(os.fsdecode(bytes(tmp_path) + b"/caf\xe9.txt"))
+    path.write_bytes(b"one\n\xff\n")
+    assert [row.file for row in read(path, "text")] == ["caf\\xe9.txt"] * 2
+
+
+def test_what_is_shown_of_a_bad_row_is_short_and_can_be_written(tmp_path: Path) -> None:
+    error = InputError(expected="a", got="b")
+    assert len(BadRow.of("f", 1, error, b"\xff" * 10_000_000).content) == module.SHOWN
+    BadRow.of("f", 1, error, "half \ud800").content.encode("utf-8")
+
+
+def test_a_file_that_lost_rows_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("one\n")
+    with pytest.raises(InputError, match="expected 2 rows, got fewer"):
+        list(reader(tmp_path / "a.txt", "text")(Piece(0, 0, 1, 2, 8)))

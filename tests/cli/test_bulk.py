@@ -1,0 +1,159 @@
+"""`gonie tag` and `gonie classify` with --out, as a user meets them: parts, refusals, Ctrl-C, full disks."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from gonie.runtime.bundle import write_bundle
+
+Command = Callable[..., Any]
+"""Calls the command line and gives the ``Outcome`` of conftest.py."""
+
+TEXTS = ["good film", "the bad film", ""]
+
+
+@pytest.fixture(scope="module")
+def opinions(text_bundle: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("opinions")
+    write_bundle(folder, text_bundle(recipe={"data": {"text_column": "body"}}))
+    return folder
+
+
+@pytest.fixture
+def reviews(tmp_path: Path) -> list[Path]:
+    """The same texts in three kinds of file."""
+    rows = [{"body": text, "id": at, "stars": 5} for at, text in enumerate(TEXTS)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    (tmp_path / "a.txt").write_text("".join(f"{text}\n" for text in TEXTS), "utf-8")
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    return [tmp_path / name for name in ("a.jsonl", "a.txt", "a.parquet")]
+
+
+def lines(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.mark.slow
+def test_rows_are_those_of_the_stream_with_their_place(
+    gonie: Command, opinions: Path, reviews: list[Path], tmp_path: Path
+) -> None:
+    """Whoever moves from a pipe to a folder must find the same keys."""
+    for file in reviews:
+        out = tmp_path / f"of {file.name}"
+        ended = gonie("classify", opinions, "--file", file, "--out", out, "--workers", 1)
+        assert ended.code == 0, ended.err
+        assert ended.out == ""
+        assert "3 rows in 1 part" in ended.err
+        found = lines((out / "part-000000.jsonl").read_text("utf-8"))
+        streamed = lines(gonie("classify", opinions, "--file", file, "--output", "jsonl").out)
+        for number, (row, wanted) in enumerate(zip(found, streamed, strict=True), 1):
+            assert (row["file"], row["row"]) == (str(file), number)
+            for name in ("label", "score", "scores"):
+                assert row[name] == wanted[name]
+            if file.suffix == ".jsonl":
+                assert wanted.items() <= row.items()
+
+
+@pytest.mark.slow
+def test_tags_as_a_table(gonie: Command, toy_run: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Anna lives in Seoul .\n")
+    ended = gonie(
+        *("tag", toy_run, "--file", tmp_path / "a.txt", "--out", tmp_path / "out", "--output", "parquet"),
+        *("--input", "tokens", "--bias", "PER=1", "--decode", "posterior"),
+    )
+    assert ended.code == 0, ended.err
+    (row,) = pq.read_table(tmp_path / "out").to_pylist()  # the folder is one table, its plan passed over
+    assert [token["text"] for token in row["tokens"]] == ["Anna", "lives", "in", "Seoul", "."]
+    assert row["spans"][0]["label"] == "PER"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--output", "pretty"], "--output jsonl or parquet with --out"),
+        (["--input", "csv"], "--input auto, text, jsonl, parquet with --out"),
+        (["--input", "parquet"], "a whole Parquet file"),
+        (["--engine", "ray", "--address", "localhost:1"], "expected a Ray cluster at localhost:1"),
+    ],
+)
+def test_what_cannot_work_is_a_sentence(
+    gonie: Command, opinions: Path, tmp_path: Path, arguments: list[str], words: str
+) -> None:
+    if "ray" in arguments:
+        pytest.importorskip("ray", reason="Ray is not installed; do: pip install 'gonie[ray]'")
+    (tmp_path / "a.txt").write_text("good film\n")
+    ended = gonie("classify", opinions, "--file", tmp_path / "a.txt", "--out", tmp_path / "out", *arguments)
+    assert ended.refused(words)
+
+
+def test_a_model_of_the_other_kind_is_refused_and_nothing_made(
+    gonie: Command, opinions: Path, reviews: list[Path], tmp_path: Path
+) -> None:
+    ended = gonie("tag", opinions, "--file", reviews[1], "--out", tmp_path / "out")
+    assert ended.refused("gonie classify")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_stream_of_parquet_needs_a_file_and_cannot_be_written(
+    gonie: Command, opinions: Path, toy_run: Path, tmp_path: Path
+) -> None:
+    pq.write_table(pa.table({"text": ["Anna", "it rains ."]}), tmp_path / "a.parquet")
+    (tmp_path / "b.txt").write_text("Seoul\n")
+    both = gonie(
+        "tag", toy_run, "--file", tmp_path / "b.txt", "--file", tmp_path / "a.parquet", "--output", "jsonl"
+    )
+    assert [row["text"] for row in lines(both.out)] == ["Seoul", "Anna", "it rains ."]
+    assert gonie("tag", toy_run, "--input", "parquet", stdin=b"x").refused("--input parquet with --file")
+    assert gonie("tag", toy_run, "Anna", "--output", "parquet").refused("--out DIR with --output parquet")
+    pq.write_table(pa.table({"text": ["Anna", None]}), tmp_path / "c.parquet")
+    assert gonie("tag", toy_run, "--file", tmp_path / "c.parquet").refused("c.parquet:2: expected a text")
+
+
+@pytest.mark.slow
+def test_ctrl_c_keeps_the_parts_and_says_how_to_go_on(toy_run: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Anna met Bert and Cleo Kim in Seoul .\n" * 60_000)
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "gonie", "tag", str(toy_run), "--file", "a.txt", "--out", str(out)]
+    command += ["--shard-size", "20000", "--workers", "2"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as running:
+        while not list(out.glob("part-*")) and running.poll() is None:
+            time.sleep(0.05)
+        os.killpg(running.pid, signal.SIGINT)  # as a terminal does: every process gets it
+        _, said = running.communicate(timeout=60)
+    assert running.returncode == 130, said
+    assert "Traceback" not in said
+    names = sorted(path.name for path in out.iterdir())
+    assert names[0] == "_plan.json"
+    assert all(name.startswith("part-") for name in names[1:])
+    assert "parts in" in said
+    assert "The same command goes on" in said
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_a_sentence(toy_run: Path, tmp_path: Path) -> None:
+    """By the limit on the size of a file, which any user may set for himself."""
+    (tmp_path / "a.txt").write_text("Anna met Bert .\n" * 2000)
+    command = (
+        f"ulimit -f 64; trap '' XFSZ; exec {sys.executable} -m gonie tag {toy_run} --file a.txt --out out"
+    )
+    ended = subprocess.run(
+        ["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert ended.returncode == 2
+    assert "cannot write" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["_plan.json"]
