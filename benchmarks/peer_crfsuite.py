@@ -1,16 +1,12 @@
 """CRFsuite as a tagger of names: features made in Python for every word, as its users do, and L-BFGS.
 
 Two sets of features: those of its tutorial, without the parts of speech that other data has, and a wider set
-that scores better and takes longer to make. The library has no threads; on more cores its sentences are dealt
-to as many processes, which stay up between calls.
+that scores better and takes longer to make.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable, Sequence
-from functools import partial
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -102,21 +98,20 @@ class Crfsuite:
             trainer.append(self._features(words), tags)
         trainer.train(str(folder / FILE))
 
-    def load(self, folder: Path, cores: int) -> CrfsuiteSide:
-        """The trained model."""
-        return CrfsuiteSide(folder / FILE, self._features, cores)
+    def load(self, folder: Path, threads: int) -> CrfsuiteSide:
+        """The trained model; it has no use for threads."""
+        return CrfsuiteSide(folder / FILE, self._features)
 
 
 class CrfsuiteSide:
     """The trained tagger."""
 
-    def __init__(self, file: Path, features: Features, cores: int) -> None:
+    def __init__(self, file: Path, features: Features) -> None:
         import pycrfsuite
 
-        tagger = pycrfsuite.Tagger()
-        tagger.open(str(file))
-        self._tag = partial(_tag, tagger, features)
-        self._processes = Processes(self._tag, cores) if cores > 1 else None
+        self._tagger = pycrfsuite.Tagger()
+        self._tagger.open(str(file))
+        self._features = features
 
     def ready(self, sentences: list[list[str]]) -> list[list[str]]:
         """The words as they are."""
@@ -124,53 +119,13 @@ class CrfsuiteSide:
 
     def one(self, words: list[str]) -> list[str]:
         """The tags of one sentence."""
-        return self._tag(words)
+        tags: list[str] = self._tagger.tag(self._features(words))
+        return tags
 
     def many(self, sentences: list[list[str]]) -> list[list[str]]:
         """The tags of all."""
-        return self._processes(sentences) if self._processes else list(map(self._tag, sentences))
+        return [self.one(words) for words in sentences]
 
     def tags(self, tagged: list[str]) -> list[str]:
         """They are tags already."""
         return tagged
-
-    def close(self) -> None:
-        """The other processes end."""
-        if self._processes:
-            self._processes.close()
-
-
-def _tag(tagger: Any, features: Features, words: list[str]) -> list[str]:
-    tags: list[str] = tagger.tag(features(words))
-    return tags
-
-
-class Processes:
-    """Copies of this process that tag, every n-th sentence each."""
-
-    def __init__(self, tag: Callable[[list[str]], list[str]], number: int) -> None:
-        fork = multiprocessing.get_context("fork")
-        self._pipes: list[Connection] = []
-        for _ in range(number):
-            near, far = fork.Pipe()
-            fork.Process(target=_answer, args=(tag, far), daemon=True).start()
-            self._pipes.append(near)
-
-    def __call__(self, sentences: list[list[str]]) -> list[list[str]]:
-        """The tags of all, in order."""
-        found: list[list[str]] = [[]] * len(sentences)
-        for first, pipe in enumerate(self._pipes):
-            pipe.send(sentences[first :: len(self._pipes)])
-        for first, pipe in enumerate(self._pipes):
-            found[first :: len(self._pipes)] = pipe.recv()
-        return found
-
-    def close(self) -> None:
-        """They end."""
-        for pipe in self._pipes:
-            pipe.send(None)
-
-
-def _answer(tag: Callable[[list[str]], list[str]], pipe: Connection) -> None:
-    for sentences in iter(pipe.recv, None):
-        pipe.send([tag(words) for words in sentences])

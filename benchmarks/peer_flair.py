@@ -53,9 +53,9 @@ class Flair:
         shutil.move(work / "loss.tsv", folder / "loss.tsv")
         shutil.rmtree(work)
 
-    def load(self, folder: Path, cores: int) -> FlairSide:
+    def load(self, folder: Path, threads: int) -> FlairSide:
         """The trained model."""
-        return FlairSide(folder / FILE, cores)
+        return FlairSide(folder / FILE, threads)
 
 
 def _embeddings(vectors: Path, learn: list[Block]) -> Any:
@@ -78,7 +78,7 @@ def _embeddings(vectors: Path, learn: list[Block]) -> Any:
 class FlairSide:
     """The trained tagger."""
 
-    def __init__(self, file: Path, cores: int) -> None:
+    def __init__(self, file: Path, threads: int) -> None:
         import logging
 
         import flair
@@ -86,7 +86,7 @@ class FlairSide:
         from flair.models import SequenceTagger
 
         flair.logger.setLevel(logging.ERROR)
-        torch.set_num_threads(cores)
+        torch.set_num_threads(threads)
         self._tagger = SequenceTagger.load(file)
 
     def ready(self, sentences: list[list[str]]) -> list[Any]:
@@ -114,6 +114,3 @@ class FlairSide:
             for at in rest:
                 tags[at] = f"I-{span.tag}"
         return tags
-
-    def close(self) -> None:
-        """Nothing is held."""

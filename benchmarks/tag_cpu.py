@@ -8,12 +8,16 @@ the time of one sentence alone, p50 and p99 over the file's sentences; on one co
 
 Each side is a process of its own, bound to the same cores, and they take turns; medians of the rounds count.
 In a round a side loads its model anew and tags the dev file, which is not timed. Then it tags the test file,
-which it has not seen, twice: `tokens/s` is the first time, `again` the second, when whatever remembers words
-remembers all of them. Then the same from a new model, sentence by sentence. All start from lists of words.
+which it has not seen, twice: `tokens/s` is the first time, `a CPU second` the same by the processor's clock,
+which others' work disturbs less, and `again` the second time, when whatever remembers words remembers all of
+them. Then from a new model, sentence by sentence. All start from lists of words.
 What is not timed: spaCy's Docs and Flair's Sentences are made before, and tags are read from them after;
 gonie makes its documents, with offsets, spans and probabilities, on the clock, and CRFsuite its features.
-torch cannot be imported on gonie's sides. On two cores gonie and Flair have two threads, spaCy and CRFsuite,
-which have none, two processes for the whole file.
+torch cannot be imported on gonie's sides.
+
+On two cores gonie and Flair have two threads; spaCy and CRFsuite have none and use one core. So each side has
+a second row there, `x2`: two processes with a model and a core each, half the sentences to each; words go to
+them and tags come back on the clock.
 
 The peers are trained by their own code on the same train and dev files: see peer_spacy.py, peer_crfsuite.py
 and peer_flair.py. Each lives with its model in a virtual environment of its own, `.peers/NAME`.
@@ -23,6 +27,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import operator
 import os
 import shutil
 import subprocess
@@ -30,10 +35,13 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, Protocol
 
+from copies import Copies, Tags
 from peer_crfsuite import Crfsuite, tutorial, window
 from peer_flair import Flair
 from peer_spacy import Spacy
@@ -41,7 +49,8 @@ from sides import ROOT, Figures, Worker, alternate, medians, serve
 from train_tagger import DATA, Block, read
 
 GONIE = "gonie"
-INT8 = "gonie, int8"
+INT8 = "gonie int8"
+TOGETHER, ALONE = "together.json", "alone.json"  # tags of sentences tagged all at once, and one by one
 
 
 class Side(Protocol):
@@ -59,9 +68,6 @@ class Side(Protocol):
     def tags(self, tagged: Any) -> list[str]:
         """IOB2 tags of what was tagged; not timed."""
 
-    def close(self) -> None:
-        """It is not needed any more."""
-
 
 class Peer(Protocol):
     """A tagger that users may take instead."""
@@ -72,7 +78,7 @@ class Peer(Protocol):
     def train(self, learn: list[Block], dev: list[Block], folder: Path, vectors: Path) -> None:
         """Leave a trained model in ``folder``."""
 
-    def load(self, folder: Path, cores: int) -> Side:
+    def load(self, folder: Path, threads: int) -> Side:
         """The model that ``train`` left there."""
 
 
@@ -87,11 +93,11 @@ PEERS: dict[str, Peer] = {
 class GonieSide:
     """A bundle, without torch."""
 
-    def __init__(self, bundle: Path, cores: int) -> None:
+    def __init__(self, bundle: Path, threads: int) -> None:
         sys.modules["torch"] = None  # type: ignore[assignment]
         from gonie.runtime.load import load_tagger
 
-        self._tagger = load_tagger(bundle, threads=cores)
+        self._tagger = load_tagger(bundle, threads=threads)
 
     def ready(self, sentences: list[list[str]]) -> list[list[str]]:
         """The words as they are."""
@@ -107,38 +113,53 @@ class GonieSide:
 
     def tags(self, document: Any) -> list[str]:
         """From the scheme of the model to IOB2."""
-        from gonie.data.schemes import IOB2, from_spans, to_spans
+        from gonie.data.schemes import IOB2, OUTSIDE, from_spans, to_spans
 
         tags = [token.tag for token in document.tokens]
+        if all(tag == OUTSIDE for tag in tags):
+            return tags
         return from_spans(to_spans(tags, self._tagger.encoding.scheme), len(tags), IOB2)
 
-    def close(self) -> None:
-        """Nothing is held."""
 
+class Measuring:
+    """Rounds of one side, whose tags of the test file are left in a folder."""
 
-def measured(load: Callable[[], Side], data: Path, answers: Path) -> Iterator[Figures]:
-    """Rounds of one side; its tags of the test file are left in ``answers``."""
-    warm, test = (words_of(read(split(data, name))) for name in ("dev", "test"))
-    tokens = sum(map(len, test))
-    while True:
-        with closing(load()) as side:
-            side.many(side.ready(warm))
-            first, tagged = timed(side.many, side.ready(test))
-            again, _ = timed(side.many, side.ready(test))
-            together = [side.tags(item) for item in tagged]
-        with closing(load()) as side:
-            side.many(side.ready(warm))
-            each = [timed(side.one, item) for item in side.ready(test)]
-            alone = [side.tags(item) for _, item in each]
-        answers.write_text(json.dumps(together), encoding="utf-8")
-        times = sorted(seconds for seconds, _ in each)
-        yield {
-            "speed": tokens / first,
-            "again": tokens / again,
-            "p50": 1e3 * times[len(times) // 2],
-            "p99": 1e3 * times[len(times) * 99 // 100],
-            "differ": sum(mine != other for mine, other in zip(together, alone, strict=True)),
-        }
+    def __init__(self, data: Path, answers: Path) -> None:
+        self._warm, self._test = (words_of(read(split(data, name))) for name in ("dev", "test"))
+        self._tokens = sum(map(len, self._test))
+        self._answers = answers
+
+    def threads(self, load: Callable[[], Side]) -> Iterator[Figures]:
+        """Of a side in one process."""
+        while True:
+            yield self._together(load()) | self._alone(load())
+
+    def copies(self, load: Callable[[], Side], cores: list[int]) -> Iterator[Figures]:
+        """Of a side in a process for each core."""
+        while True:
+            with closing(Copies(load, cores)) as copies:
+                figures = self._together(copies)
+            del figures["cpu"]  # it is spent elsewhere
+            yield figures
+
+    def _together(self, side: Tags) -> Figures:
+        side.many(side.ready(self._warm))
+        test, began = side.ready(self._test), process_time()
+        first, tagged = timed(side.many, test)
+        spent = process_time() - began
+        again, _ = timed(side.many, side.ready(self._test))
+        self._leave(TOGETHER, [side.tags(item) for item in tagged])
+        return {"speed": self._tokens / first, "cpu": self._tokens / spent, "again": self._tokens / again}
+
+    def _alone(self, side: Side) -> Figures:
+        side.many(side.ready(self._warm))
+        found = [timed(side.one, item) for item in side.ready(self._test)]
+        self._leave(ALONE, [side.tags(item) for _, item in found])
+        times = sorted(1e3 * seconds for seconds, _ in found)
+        return {"p50": times[len(times) // 2], "p99": times[len(times) * 99 // 100]}
+
+    def _leave(self, name: str, tags: list[list[str]]) -> None:
+        (self._answers / name).write_text(json.dumps(tags), encoding="utf-8")
 
 
 def timed(function: Callable[[Any], Any], argument: Any) -> tuple[float, Any]:
@@ -161,14 +182,18 @@ def split(data: Path, name: str) -> Path:
     return found[0]
 
 
-def f1(gold: list[Block], answers: Path) -> float:
-    """conlleval's F1 of the tags that a side left, in percent."""
+def judged(gold: list[Block], answers: Path) -> Figures:
+    """conlleval's F1 of the tags that a side left, in percent; how many sentences have other tags alone."""
     from gonie.data.schemes import IOB2, to_spans
     from gonie.metrics.spans import SpanScores
 
+    together = json.loads((answers / TOGETHER).read_bytes())
     wanted = [to_spans([tag for _, tag in block], IOB2) for block in gold]
-    found = [to_spans(tags, IOB2) for tags in json.loads(answers.read_text("utf-8"))]
-    return 100 * SpanScores.from_spans(wanted, found).micro.f1
+    scores = SpanScores.from_spans(wanted, [to_spans(tags, IOB2) for tags in together])
+    found = {"f1": 100 * scores.micro.f1}
+    if (answers / ALONE).exists():
+        found["differ"] = sum(map(operator.ne, together, json.loads((answers / ALONE).read_bytes())))
+    return found
 
 
 def learn(name: str, arguments: argparse.Namespace) -> None:
@@ -202,49 +227,76 @@ def python_of(name: str, peers: Path) -> Path:
     return python
 
 
-class Table:
-    """The sides of one comparison: how each is started."""
+@dataclass(frozen=True)
+class Row:
+    """A line of the table: a tagger, and whether it runs in one process or in one for each core."""
 
-    def __init__(self, arguments: argparse.Namespace) -> None:
-        self._given = arguments
-        bundles = {GONIE: arguments.gonie, INT8: arguments.int8}
-        self.bundles = {name: bundle for name, bundle in bundles.items() if bundle}
-        self.names = [*self.bundles, *(n for n in PEERS if model_of(n, arguments.peers).is_dir())]
+    side: str
+    cores: int
+    copied: bool
+    bundle: Path | None
 
-    def worker(self, name: str, cores: int, answers: Path) -> Worker:
-        """The process of one side, bound to the first ``cores`` cores."""
-        given = self._given
-        python = sys.executable if name in self.bundles else str(python_of(name, given.peers))
-        own = ["--side", name, "--cores", cores, "--answers", answers, "--data", given.data]
-        own += ["--peers", given.peers]
-        own += ["--gonie", self.bundles[name]] if name in self.bundles else []
-        bounds = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"), str(cores))
-        return Worker(__file__, own, threads=cores, python=python, environment=bounds)
+    def __str__(self) -> str:
+        return f"{self.side} x{self.cores}" if self.copied else self.side
 
-    def run(self, cores: int, gold: list[Block]) -> dict[str, Figures]:
-        """All sides in turn on so many cores: the medians of each, and its F1."""
-        with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-            answers = {name: Path(folder) / f"{at}.json" for at, name in enumerate(self.names)}
-            workers = {
-                name: stack.enter_context(self.worker(name, cores, answers[name])) for name in self.names
-            }
-            found = alternate(workers, self._given.rounds, "tokens/s")
-            return {n: medians(figures) | {"f1": f1(gold, answers[n])} for n, figures in found.items()}
+    def worker(self, answers: Path, given: argparse.Namespace) -> Worker:
+        """Its process."""
+        answers.mkdir()
+        threads = 1 if self.copied else self.cores
+        own = ["--side", self.side, "--cores", self.cores, "--answers", answers]
+        own += ["--data", given.data, "--peers", given.peers]
+        own += ["--copied"] if self.copied else []
+        own += ["--gonie", self.bundle] if self.bundle else []
+        python = sys.executable if self.bundle else str(python_of(self.side, given.peers))
+        bounds = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"), str(threads))
+        return Worker(__file__, own, threads=threads, python=python, environment=bounds)
+
+
+def rows(cores: int, given: argparse.Namespace) -> list[Row]:
+    """The bundles that were given and the peers that are trained."""
+    bundles = {name: path for name, path in {GONIE: given.gonie, INT8: given.int8}.items() if path}
+    sides = [*bundles, *(name for name in PEERS if model_of(name, given.peers).is_dir())]
+    both = [False, True] if cores > 1 else [False]
+    return [Row(side, cores, copied, bundles.get(side)) for side, copied in product(sides, both)]
+
+
+def compare(rows: list[Row], gold: list[Block], given: argparse.Namespace) -> dict[str, Figures]:
+    """All rows in turn: the medians of each, and its F1."""
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        answers = {str(row): Path(folder) / str(row) for row in rows}
+        workers = {str(row): stack.enter_context(row.worker(answers[str(row)], given)) for row in rows}
+        found = alternate(workers, given.rounds, "tokens/s")
+        return {name: medians(figures) | judged(gold, answers[name]) for name, figures in found.items()}
+
+
+COLUMNS = {
+    "f1": ("F1", ".2f"),
+    "speed": ("tokens/s", ",.0f"),
+    "cpu": ("a CPU second", ",.0f"),
+    "again": ("again", ",.0f"),
+    "p50": ("p50 ms", ".3f"),
+    "p99": ("p99 ms", ".3f"),
+    "differ": ("alone differ", ".0f"),
+}
 
 
 def show(found: Mapping[str, Figures], cores: int) -> None:
     """The table of one number of cores; a ratio is above 1 where gonie is ahead of the peer."""
-    print(f"\n{cores} {'core' if cores == 1 else 'cores'}")
-    heads = ("F1", "tokens/s", "again", "p50 ms", "p99 ms", "alone differ")
-    print(" " * 16 + "".join(f"{head:>14}" for head in heads) + f"{'gonie/it':>16}{'again':>8}{'p50':>8}")
-    best = found.get(GONIE)
+    print(f"\n{'cores: ' + str(cores):<18}" + "".join(f"{head:>13}" for head, _ in COLUMNS.values()), end="")
+    print(f"  {'gonie/it: tokens/s':>20}{'CPU':>8}{'again':>8}{'p50':>8}")
     for name, side in found.items():
-        row = f"{side['f1']:14.2f}{side['speed']:14,.0f}{side['again']:14,.0f}{side['p50']:14.3f}"
-        row += f"{side['p99']:14.3f}{side['differ']:14.0f}"
-        if best and name in PEERS:
-            row += f"{best['speed'] / side['speed']:16.2f}{best['again'] / side['again']:8.2f}"
-            row += f"{side['p50'] / best['p50']:8.2f}"
-        print(f"{name:<16}{row}")
+        cells = [f"{side[key]:{form}}" if key in side else "" for key, (_, form) in COLUMNS.items()]
+        own = "" if GONIE not in found or name.startswith(GONIE) else ratios(found, name)
+        print(f"{name:<18}" + "".join(f"{cell:>13}" for cell in cells) + own)
+
+
+def ratios(found: Mapping[str, Figures], name: str) -> str:
+    """gonie's figures to a peer's; that of a row of copies to gonie's row of copies."""
+    side, own = found[name], found[GONIE + name[name.index(" x") :] if " x" in name else GONIE]
+    shares = [own[key] / side[key] if key in side else None for key in ("speed", "cpu", "again")]
+    shares.append(side["p50"] / own["p50"] if "p50" in side else None)
+    first, *others = (f"{share:.2f}" if share else "" for share in shares)
+    return f"  {first:>20}" + "".join(f"{other:>8}" for other in others)
 
 
 def parse() -> argparse.Namespace:
@@ -267,21 +319,24 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--cores", type=int, nargs="+", default=[1, 2], help="one table for each number")
     parser.add_argument("--side", help=argparse.SUPPRESS)
     parser.add_argument("--answers", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--copied", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--learn", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
 def be_side(name: str, arguments: argparse.Namespace) -> None:
     """One side's process: rounds for whoever asks."""
-    (cores,) = arguments.cores
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
+    cores = sorted(os.sched_getaffinity(0))[: arguments.cores[0]]
+    os.sched_setaffinity(0, cores)
+    threads = 1 if arguments.copied else len(cores)
 
     def load() -> Side:
         if arguments.gonie:
-            return GonieSide(arguments.gonie, cores)
-        return PEERS[name].load(model_of(name, arguments.peers), cores)
+            return GonieSide(arguments.gonie, threads)
+        return PEERS[name].load(model_of(name, arguments.peers), threads)
 
-    serve(measured(load, arguments.data, arguments.answers))
+    measuring = Measuring(arguments.data, arguments.answers)
+    serve(measuring.copies(load, cores) if arguments.copied else measuring.threads(load))
 
 
 def main() -> None:
@@ -298,15 +353,20 @@ def main() -> None:
         return sys.exit(
             subprocess.run(command, env=os.environ | {"OMP_NUM_THREADS": "1"}, check=False).returncode
         )
-    table, gold = Table(arguments), read(split(arguments.data, "test"))
-    print(f"{len(gold):,} sentences, {sum(map(len, gold)):,} tokens; {arguments.rounds} rounds")
-    for name in (name for name in PEERS if name not in table.names):
+    return compare_all(arguments)
+
+
+def compare_all(given: argparse.Namespace) -> None:
+    """A table for each number of cores."""
+    gold = read(split(given.data, "test"))
+    print(f"{len(gold):,} sentences, {sum(map(len, gold)):,} tokens; {given.rounds} rounds")
+    for name in (name for name in PEERS if not model_of(name, given.peers).is_dir()):
         print(f"no {name}: python benchmarks/tag_cpu.py --train {name}")
-    if not table.names:
-        sys.exit("expected a bundle or a trained peer, got neither: --gonie BUNDLE, or --train PEER first")
-    for cores in arguments.cores:
-        show(table.run(cores, gold), cores)
-    return None
+    for cores in given.cores:
+        sides = rows(cores, given)
+        if not sides:
+            sys.exit("expected a bundle or a trained peer, got neither. Do: --gonie BUNDLE or --train PEER")
+        show(compare(sides, gold, given), cores)
 
 
 if __name__ == "__main__":
