@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from train_tagger import Block
+
 FILE = "model.crfsuite"
 SETTINGS = {"c1": 0.1, "c2": 0.01, "max_iterations": 100, "feature.possible_transitions": True}
 
-Block = list[tuple[str, str]]
 Features = Callable[[Sequence[str]], list[dict[str, Any]]]
 
 

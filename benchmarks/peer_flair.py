@@ -13,9 +13,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from train_tagger import flair_sentences
+from train_tagger import Block, flair_sentences
 
-Block = list[tuple[str, str]]
 
 FILE = "best-model.pt"
 HIDDEN, RATE, EPOCHS, PATIENCE = 256, 0.1, 16, 1

@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-Block = list[tuple[str, str]]
+from train_tagger import Block
+
 
 BATCH = 256  # Docs a batch; 128 and 512 are as fast, its default of 1000 a little slower
 
