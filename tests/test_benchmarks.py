@@ -36,10 +36,29 @@ def test_the_sides_that_train_a_classifier_are_one_model() -> None:
         assert f"gonie / {side}" in out
 
 
-@pytest.mark.parametrize("script", ["tokenising.py", "train_tagger.py"])
+@pytest.mark.parametrize("script", ["tokenising.py", "train_tagger.py", "tag_cpu.py"])
 def test_every_script_explains_itself(script: str) -> None:
     assert "--peers" in run(script, "--help")
 
 
 def test_tagging_with_elmo_says_what_it_needs() -> None:
     assert "a run folder or a bundle" in run("tag_elmo.py", "--help")
+
+
+@pytest.mark.slow
+def test_a_bundle_is_timed_and_scored_without_peers(toy: Path, toy_run: Path, tmp_path: Path) -> None:
+    given = ("--gonie", toy_run, "--data", toy, "--peers", tmp_path, "--rounds", 1, "--cores", 2)
+    out = run("tag_cpu.py", *given)
+    assert "no flair" in out  # what is missing is said, and how to get it
+    table = out[out.index("cores: 2") :].splitlines()[1:]
+    (_, f1, *_, alone_differ), (_, _, f1_of_copies, *_) = (line.split() for line in table)
+    assert float(f1) > 90  # the toy language is learned, so tags reach the scorer, in order and in its scheme
+    assert f1_of_copies == f1  # what two processes tag comes back in order
+    assert alone_differ == "0"
+
+
+def test_a_peer_without_its_environment_is_refused_with_the_way_to_make_it(tmp_path: Path) -> None:
+    command = [sys.executable, str(BENCHMARKS / "tag_cpu.py"), "--train", "spacy", "--peers", str(tmp_path)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert f"{tmp_path}/spacy/bin/pip install spacy==3.8" in done.stderr

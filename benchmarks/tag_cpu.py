@@ -1,0 +1,373 @@
+"""Names in the same sentences on the same cores: gonie's bundle, spaCy 3.8, CRFsuite and Flair 0.15.
+
+    python benchmarks/tag_cpu.py --train spacy     # once; then crfsuite, crfsuite-wide, flair
+    python benchmarks/tag_cpu.py --gonie BUNDLE [--int8 BUNDLE] [--rounds 5]
+
+For each side: F1 on UNER English EWT test by conlleval's counting, tokens/s over the whole file at once, and
+the time of one sentence alone, p50 and p99 over the file's sentences; on one core, then on two.
+
+Each side is a process of its own, bound to the same cores, and they take turns; medians of the rounds count.
+In a round a side loads its model anew and tags the dev file, which is not timed. Then it tags the test file,
+which it has not seen, twice: `tokens/s` is the first time, `a CPU second` the same by the processor's clock,
+which others' work disturbs less, and `again` the second time, when whatever remembers words remembers all of
+them. Then from a new model, sentence by sentence. All start from lists of words.
+What is not timed: spaCy's Docs and Flair's Sentences are made before, and tags are read from them after;
+gonie makes its documents, with offsets, spans and probabilities, on the clock, and CRFsuite its features.
+torch cannot be imported on gonie's sides.
+
+On two cores gonie and Flair have two threads; spaCy and CRFsuite have none and use one core. So each side has
+a second row there, `x2`: two processes with a model and a core each, half the sentences to each; words go to
+them and tags come back on the clock.
+
+The peers are trained by their own code on the same train and dev files: see peer_spacy.py, peer_crfsuite.py
+and peer_flair.py. Each lives with its model in a virtual environment of its own, `.peers/NAME`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import operator
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any, Protocol
+
+from copies import Copies, Tags
+from peer_crfsuite import Crfsuite, tutorial, window
+from peer_flair import Flair
+from peer_spacy import Spacy
+from sides import ROOT, Figures, Worker, alternate, medians, serve
+from train_tagger import DATA, Block, read
+
+GONIE = "gonie"
+INT8 = "gonie int8"
+TOGETHER, ALONE = "together.json", "alone.json"  # tags of sentences tagged all at once, and one by one
+
+
+class Side(Protocol):
+    """A tagger that is ready to be timed."""
+
+    def ready(self, sentences: list[list[str]]) -> list[Any]:
+        """What it tags, made of words; not timed."""
+
+    def many(self, items: list[Any]) -> list[Any]:
+        """All tagged, at its best."""
+
+    def one(self, item: Any) -> Any:
+        """One tagged."""
+
+    def tags(self, tagged: Any) -> list[str]:
+        """IOB2 tags of what was tagged; not timed."""
+
+
+class Peer(Protocol):
+    """A tagger that users may take instead."""
+
+    environment: str
+    requirements: Sequence[str]
+
+    def train(self, learn: list[Block], dev: list[Block], folder: Path, vectors: Path) -> None:
+        """Leave a trained model in ``folder``."""
+
+    def load(self, folder: Path, threads: int) -> Side:
+        """The model that ``train`` left there."""
+
+
+PEERS: dict[str, Peer] = {
+    "spacy": Spacy(),
+    "crfsuite": Crfsuite(tutorial),
+    "crfsuite-wide": Crfsuite(window),
+    "flair": Flair(),
+}
+
+
+class GonieSide:
+    """A bundle, without torch."""
+
+    def __init__(self, bundle: Path, threads: int) -> None:
+        sys.modules["torch"] = None  # type: ignore[assignment]
+        from gonie.runtime.load import load_tagger
+
+        self._tagger = load_tagger(bundle, threads=threads)
+
+    def ready(self, sentences: list[list[str]]) -> list[list[str]]:
+        """The words as they are."""
+        return sentences
+
+    def many(self, sentences: list[list[str]]) -> list[Any]:
+        """Documents of all."""
+        return self._tagger.tag_tokens(sentences)
+
+    def one(self, words: list[str]) -> Any:
+        """The document of one."""
+        return self._tagger.tag_tokens([words])[0]
+
+    def tags(self, document: Any) -> list[str]:
+        """From the scheme of the model to IOB2."""
+        from gonie.data.schemes import IOB2, OUTSIDE, from_spans, to_spans
+
+        tags = [token.tag for token in document.tokens]
+        if all(tag == OUTSIDE for tag in tags):
+            return tags
+        return from_spans(to_spans(tags, self._tagger.encoding.scheme), len(tags), IOB2)
+
+
+class Measuring:
+    """Rounds of one side, whose tags of the test file are left in a folder."""
+
+    def __init__(self, data: Path, answers: Path) -> None:
+        self._warm, self._test = (words_of(read(split(data, name))) for name in ("dev", "test"))
+        self._tokens = sum(map(len, self._test))
+        self._answers = answers
+
+    def threads(self, load: Callable[[], Side]) -> Iterator[Figures]:
+        """Of a side in one process."""
+        while True:
+            yield self._together(load()) | self._alone(load())
+
+    def copies(self, load: Callable[[], Side], cores: list[int]) -> Iterator[Figures]:
+        """Of a side in a process for each core."""
+        while True:
+            with closing(Copies(load, cores)) as copies:
+                figures = self._together(copies)
+            del figures["cpu"]  # it is spent elsewhere
+            yield figures
+
+    def _together(self, side: Tags) -> Figures:
+        side.many(side.ready(self._warm))
+        test, began = side.ready(self._test), process_time()
+        first, tagged = timed(side.many, test)
+        spent = process_time() - began
+        again, _ = timed(side.many, side.ready(self._test))
+        self._leave(TOGETHER, [side.tags(item) for item in tagged])
+        return {"speed": self._tokens / first, "cpu": self._tokens / spent, "again": self._tokens / again}
+
+    def _alone(self, side: Side) -> Figures:
+        side.many(side.ready(self._warm))
+        found = [timed(side.one, item) for item in side.ready(self._test)]
+        self._leave(ALONE, [side.tags(item) for _, item in found])
+        times = sorted(1e3 * seconds for seconds, _ in found)
+        return {"p50": times[len(times) // 2], "p99": times[len(times) * 99 // 100]}
+
+    def _leave(self, name: str, tags: list[list[str]]) -> None:
+        (self._answers / name).write_text(json.dumps(tags), encoding="utf-8")
+
+
+def timed(function: Callable[[Any], Any], argument: Any) -> tuple[float, Any]:
+    began = perf_counter()
+    found = function(argument)
+    return perf_counter() - began, found
+
+
+def words_of(blocks: list[Block]) -> list[list[str]]:
+    return [[word for word, _ in block] for block in blocks]
+
+
+def split(data: Path, name: str) -> Path:
+    """The file of a split: en_ewt-ud-test.iob2, or test.conll."""
+    found = sorted(data.glob(f"*{name}.*"))
+    if len(found) != 1:
+        sys.exit(
+            f"{data}: expected one file of the split {name!r}, got {len(found)}. Name its folder: --data"
+        )
+    return found[0]
+
+
+def judged(gold: list[Block], answers: Path) -> Figures:
+    """conlleval's F1 of the tags that a side left, in percent; how many sentences have other tags alone."""
+    from gonie.data.schemes import IOB2, to_spans
+    from gonie.metrics.spans import SpanScores
+
+    together = json.loads((answers / TOGETHER).read_bytes())
+    wanted = [to_spans([tag for _, tag in block], IOB2) for block in gold]
+    scores = SpanScores.from_spans(wanted, [to_spans(tags, IOB2) for tags in together])
+    found = {"f1": 100 * scores.micro.f1}
+    if (answers / ALONE).exists():
+        found["differ"] = sum(map(operator.ne, together, json.loads((answers / ALONE).read_bytes())))
+    return found
+
+
+def learn(name: str, arguments: argparse.Namespace) -> None:
+    """Train a peer, in this process; its model is there whole or not at all."""
+    os.nice(19)
+    folder = model_of(name, arguments.peers)
+    partial = folder.with_name(folder.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    began = perf_counter()
+    train, dev = (read(split(arguments.data, part)) for part in ("train", "dev"))
+    PEERS[name].train(train, dev, partial, arguments.vectors)
+    shutil.rmtree(folder, ignore_errors=True)
+    partial.rename(folder)
+    print(f"{name} is in {folder}, {(perf_counter() - began) / 60:.1f} minutes", flush=True)
+
+
+def model_of(name: str, peers: Path) -> Path:
+    return peers / PEERS[name].environment / f"model-{name}"
+
+
+def python_of(name: str, peers: Path) -> Path:
+    """The interpreter of a peer's environment; without one it says how to make it."""
+    folder = peers / PEERS[name].environment
+    python = folder / "bin/python"
+    if not python.exists():
+        installs = [f"{folder}/bin/pip install {needed}" for needed in PEERS[name].requirements]
+        sys.exit(
+            "\n  ".join([f"no {name}: make its environment first:", f"python3 -m venv {folder}", *installs])
+        )
+    return python
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table: a tagger, and whether it runs in one process or in one for each core."""
+
+    side: str
+    cores: int
+    copied: bool
+    bundle: Path | None
+
+    def __str__(self) -> str:
+        return f"{self.side} x{self.cores}" if self.copied else self.side
+
+    def worker(self, answers: Path, given: argparse.Namespace) -> Worker:
+        """Its process."""
+        answers.mkdir()
+        threads = 1 if self.copied else self.cores
+        own = ["--side", self.side, "--cores", self.cores, "--answers", answers]
+        own += ["--data", given.data, "--peers", given.peers]
+        own += ["--copied"] if self.copied else []
+        own += ["--gonie", self.bundle] if self.bundle else []
+        python = sys.executable if self.bundle else str(python_of(self.side, given.peers))
+        bounds = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"), str(threads))
+        return Worker(__file__, own, threads=threads, python=python, environment=bounds)
+
+
+def rows(cores: int, given: argparse.Namespace) -> list[Row]:
+    """The bundles that were given and the peers that are trained."""
+    bundles = {name: path for name, path in {GONIE: given.gonie, INT8: given.int8}.items() if path}
+    sides = [*bundles, *(name for name in PEERS if model_of(name, given.peers).is_dir())]
+    both = [False, True] if cores > 1 else [False]
+    return [Row(side, cores, copied, bundles.get(side)) for side, copied in product(sides, both)]
+
+
+def compare(rows: list[Row], gold: list[Block], given: argparse.Namespace) -> dict[str, Figures]:
+    """All rows in turn: the medians of each, and its F1."""
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        answers = {str(row): Path(folder) / str(row) for row in rows}
+        workers = {str(row): stack.enter_context(row.worker(answers[str(row)], given)) for row in rows}
+        found = alternate(workers, given.rounds, "tokens/s")
+        return {name: medians(figures) | judged(gold, answers[name]) for name, figures in found.items()}
+
+
+COLUMNS = {
+    "f1": ("F1", ".2f"),
+    "speed": ("tokens/s", ",.0f"),
+    "cpu": ("a CPU second", ",.0f"),
+    "again": ("again", ",.0f"),
+    "p50": ("p50 ms", ".3f"),
+    "p99": ("p99 ms", ".3f"),
+    "differ": ("alone differ", ".0f"),
+}
+
+
+def show(found: Mapping[str, Figures], cores: int) -> None:
+    """The table of one number of cores; a ratio is above 1 where gonie is ahead of the peer."""
+    print(f"\n{'cores: ' + str(cores):<18}" + "".join(f"{head:>13}" for head, _ in COLUMNS.values()), end="")
+    print(f"  {'gonie/it: tokens/s':>20}{'CPU':>8}{'again':>8}{'p50':>8}")
+    for name, side in found.items():
+        cells = [f"{side[key]:{form}}" if key in side else "" for key, (_, form) in COLUMNS.items()]
+        own = "" if GONIE not in found or name.startswith(GONIE) else ratios(found, name)
+        print(f"{name:<18}" + "".join(f"{cell:>13}" for cell in cells) + own)
+
+
+def ratios(found: Mapping[str, Figures], name: str) -> str:
+    """gonie's figures to a peer's; that of a row of copies to gonie's row of copies."""
+    side, own = found[name], found[GONIE + name[name.index(" x") :] if " x" in name else GONIE]
+    shares = [own[key] / side[key] if key in side else None for key in ("speed", "cpu", "again")]
+    shares.append(side["p50"] / own["p50"] if "p50" in side else None)
+    first, *others = (f"{share:.2f}" if share else "" for share in shares)
+    return f"  {first:>20}" + "".join(f"{other:>8}" for other in others)
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--gonie", type=Path, metavar="BUNDLE", help="a tagger: a run folder or a bundle")
+    parser.add_argument("--int8", type=Path, metavar="BUNDLE", help="the same by `gonie export --int8`")
+    parser.add_argument("--train", choices=PEERS, metavar="PEER", help=f"train one of {', '.join(PEERS)}")
+    parser.add_argument(
+        "--peers", type=Path, default=ROOT / ".peers", help="folder of the peers' environments"
+    )
+    parser.add_argument(
+        "--data", type=Path, default=DATA / "ner/uner_english_ewt", help="folder with train, dev and test"
+    )
+    parser.add_argument(
+        "--vectors", type=Path, default=DATA / "vectors/glove.6B.100d.100k.txt.gz", help="GloVe, for Flair"
+    )
+    parser.add_argument("--rounds", type=int, default=5, help="the medians count")
+    parser.add_argument("--cores", type=int, nargs="+", default=[1, 2], help="one table for each number")
+    parser.add_argument("--side", help=argparse.SUPPRESS)
+    parser.add_argument("--answers", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--copied", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--learn", action="store_true", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def be_side(name: str, arguments: argparse.Namespace) -> None:
+    """One side's process: rounds for whoever asks."""
+    cores = sorted(os.sched_getaffinity(0))[: arguments.cores[0]]
+    os.sched_setaffinity(0, cores)
+    threads = 1 if arguments.copied else len(cores)
+
+    def load() -> Side:
+        if arguments.gonie:
+            return GonieSide(arguments.gonie, threads)
+        return PEERS[name].load(model_of(name, arguments.peers), threads)
+
+    measuring = Measuring(arguments.data, arguments.answers)
+    serve(measuring.copies(load, cores) if arguments.copied else measuring.threads(load))
+
+
+def main() -> None:
+    """Train a peer, or run the sides in turn, or be one of them."""
+    arguments = parse()
+    if arguments.side and arguments.learn:
+        return learn(arguments.side, arguments)
+    if arguments.side:
+        return be_side(arguments.side, arguments)
+    if arguments.train:
+        own = ["--side", arguments.train, "--learn", "--data", arguments.data, "--peers", arguments.peers]
+        own += ["--vectors", arguments.vectors]
+        command = [python_of(arguments.train, arguments.peers), __file__, *own]
+        return sys.exit(
+            subprocess.run(command, env=os.environ | {"OMP_NUM_THREADS": "1"}, check=False).returncode
+        )
+    return compare_all(arguments)
+
+
+def compare_all(given: argparse.Namespace) -> None:
+    """A table for each number of cores."""
+    gold = read(split(given.data, "test"))
+    print(f"{len(gold):,} sentences, {sum(map(len, gold)):,} tokens; {given.rounds} rounds")
+    for name in (name for name in PEERS if not model_of(name, given.peers).is_dir()):
+        print(f"no {name}: python benchmarks/tag_cpu.py --train {name}")
+    for cores in given.cores:
+        sides = rows(cores, given)
+        if not sides:
+            sys.exit("expected a bundle or a trained peer, got neither. Do: --gonie BUNDLE or --train PEER")
+        show(compare(sides, gold, given), cores)
+
+
+if __name__ == "__main__":
+    main()
