@@ -43,3 +43,11 @@ def test_every_script_explains_itself(script: str) -> None:
 
 def test_tagging_with_elmo_says_what_it_needs() -> None:
     assert "a run folder or a bundle" in run("tag_elmo.py", "--help")
+
+
+@pytest.mark.slow
+def test_bulk_tagging_is_measured(toy_run: Path, prose: Path) -> None:
+    given = ("--file", prose / "text.txt", "--tokens", 300, "--engine", "local", "--shard-size", 500)
+    out = run("bulk.py", toy_run, *given)
+    assert "local, 2 workers" in out
+    assert "all parts are the same bytes" in out
