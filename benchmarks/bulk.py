@@ -5,7 +5,7 @@
 The first so many tokens of the files, counted at blanks, are put in a plain file. The bare side gives its
 lines to ``Predictor.pipe`` in one process of one thread and writes nothing. Every engine writes JSON lines.
 Its time is from the first process or Ray's start to the last part; tokens are the model's own. Beside it,
-the time since the first worker was ready, without the parts it wrote first: what a long run comes to.
+the time from the first part to the last, without the first: what a long run comes to.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ class Clock:
     """Is told how far a run is, and notes when."""
 
     def __init__(self) -> None:
-        self.tokens = 0
-        self.first = (0.0, 0)
+        self.tokens: dict[int, int] = {}
         self.began = self.ended = time.perf_counter()
 
     def cutting(self, done: int, files: int) -> None:
@@ -38,15 +37,19 @@ class Clock:
 
     def done(self, done: Any) -> None:
         self.ended = time.perf_counter()
-        self.tokens += done.tokens
-        self.first = self.first if self.first[0] else (self.ended, self.tokens)
+        self.tokens[done.shard] = done.tokens
 
     def whole(self) -> float:
-        return self.tokens / max(self.ended - self.began, 1e-9)
+        """From the first process or Ray's start to the last part."""
+        return sum(self.tokens.values()) / max(self.ended - self.began, 1e-9)
 
-    def steady(self) -> float:
-        at, tokens = self.first
-        return (self.tokens - tokens) / max(self.ended - at, 1e-9)
+    def steady(self, out: Path) -> float:
+        """From the first part, by the time on the file, to the last, without those of the first."""
+        times = sorted(
+            (path.stat().st_mtime, self.tokens[int(path.stem.removeprefix("part-"))])
+            for path in out.glob("part-*")
+        )
+        return sum(tokens for _, tokens in times[1:]) / max(times[-1][0] - times[0][0], 1e-9)
 
 
 def take(files: list[Path], tokens: int, out: Path) -> None:
@@ -114,10 +117,10 @@ def main() -> None:
                 clock, out = Clock(), Path(folder) / f"{name}-{workers}"
                 job = Job(task="tag", model=arguments.model)
                 run_bulk(job, [text], out, engine=make(workers), watch=clock, shard_size=arguments.shard_size)
-                steady = clock.steady()
+                steady, side = clock.steady(out), f"{name}, {workers} worker{'s' if workers > 1 else ''}"
                 print(
-                    f"{name}, {workers} worker{'s' if workers > 1 else '':<9} {clock.whole():>15,.0f} "
-                    f"tokens/s with loading, {steady:>9,.0f} after; {clock.tokens:,} tokens; "
+                    f"{side:<28} {clock.whole():>9,.0f} tokens/s with loading, {steady:>9,.0f} after; "
+                    f"{sum(clock.tokens.values()):,} tokens; "
                     f"overhead {1 - steady / (alone * workers):.0%} of {workers} x bare",
                     flush=True,
                 )

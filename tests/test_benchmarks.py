@@ -62,3 +62,11 @@ def test_a_peer_without_its_environment_is_refused_with_the_way_to_make_it(tmp_p
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
     assert f"{tmp_path}/spacy/bin/pip install spacy==3.8" in done.stderr
+
+
+@pytest.mark.slow
+def test_bulk_tagging_is_measured(toy_run: Path, prose: Path) -> None:
+    given = ("--file", prose / "text.txt", "--tokens", 300, "--engine", "local", "--shard-size", 500)
+    out = run("bulk.py", toy_run, *given)
+    assert "local, 2 workers" in out
+    assert "all parts are the same bytes" in out

@@ -157,3 +157,44 @@ def test_a_full_disk_is_a_sentence(toy_run: Path, tmp_path: Path) -> None:
     assert "cannot write" in ended.stderr
     assert "Traceback" not in ended.stderr
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["_plan.json"]
+
+
+@pytest.mark.slow
+def test_neither_torch_nor_pyarrow_is_needed(toy_run: Path, tmp_path: Path) -> None:
+    """In no process: whoever installed the core alone tags in bulk."""
+    for name in ("torch", "pyarrow", "ray"):
+        (tmp_path / "none" / name).mkdir(parents=True)
+        (tmp_path / "none" / name / "__init__.py").write_text("raise ImportError('not installed')")
+    (tmp_path / "a.txt").write_text("Anna met Bert .\n")
+    paths = [str(tmp_path / "none"), *sys.path]
+
+    def call(*more: str) -> subprocess.CompletedProcess[str]:
+        command = [
+            sys.executable,
+            "-m",
+            "gonie",
+            "tag",
+            str(toy_run),
+            "--file",
+            "a.txt",
+            "--out",
+            "out",
+            *more,
+        ]
+        return subprocess.run(
+            command,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+    for more in (["--output", "parquet"], ["--engine", "ray"]):
+        refused = call(*more)
+        assert refused.returncode == 2
+        assert "pip install 'gonie[ray]'" in refused.stderr
+        assert not (tmp_path / "out").exists()
+    assert call().returncode == 0
+    assert lines((tmp_path / "out" / "part-000000.jsonl").read_text("utf-8"))[0]["spans"]

@@ -28,8 +28,7 @@ def test_the_end_is_told_in_lines(capsys: pytest.CaptureFixture[str]) -> None:
 def test_who_stops_is_told_how_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
     with BulkProgress(Path("out")) as progress:
         progress.begin(Extent(parts=5, there=1, size=100))
-        progress.done(Done(shard=3, rows=1, tokens=1, bad=0, noted=0, size=50))
-        progress.stopped()
+        progress.stopped(2)
     assert (
         capsys.readouterr().err == "stopped with 2 of 5 parts in out, each whole. The same command goes on\n"
     )

@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import socket
+import sys
 import warnings
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -83,7 +84,8 @@ class RayEngine:
         try:
             yield
         finally:
-            ray.shutdown()
+            with _hushed():
+                ray.shutdown()
 
 
 class Actor:
@@ -146,14 +148,18 @@ def _sentences(ray: Any) -> Iterator[None]:
 
 @contextmanager
 def _hushed() -> Iterator[None]:
-    """Within the block nothing reaches standard error: Ray's own library says there how loud it is set."""
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
+    """Within the block nothing reaches the terminal: what Ray says of its own beginning and end."""
+    streams = (1, 2)
+    kept, nowhere = [os.dup(stream) for stream in streams], os.open(os.devnull, os.O_WRONLY)
+    for stream in streams:
+        os.dup2(nowhere, stream)
     try:
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        sys.stdout.flush()
+        for stream, own in zip(streams, kept, strict=True):
+            os.dup2(own, stream)
+            os.close(own)
         os.close(nowhere)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from gonie.bulk.engines import Engine
+from gonie.bulk.folder import PartFolder
 from gonie.bulk.job import Job, Output
 from gonie.bulk.local import LocalEngine
 from gonie.bulk.parts import part_writer
@@ -37,7 +38,7 @@ def go_over(files: Sequence[Path], folder: Path, options: BulkOptions, job: Job,
                 shard_size=options.shard_size or SIZE,
             )
         except KeyboardInterrupt:
-            progress.stopped()
+            progress.stopped(len(PartFolder(folder).finished(job.output)))
             raise typer.Exit(STOPPED) from None
         progress.finished(outcome)
 

@@ -65,10 +65,9 @@ class BulkProgress:
         told = f"{self._rows:,} rows, {self._tokens:,} tokens, {self._speed()}"
         self._bar.update(self._task, advance=done.size, description=told)
 
-    def stopped(self) -> None:
-        """Say how to go on."""
+    def stopped(self, whole: int) -> None:
+        """Say how to go on from so many parts."""
         self._close()
-        whole = self._extent.there + self._parts
         self._say(
             f"stopped with {whole:,} of {count(self._extent.parts, 'part')} in {self._out}, each whole. "
             "The same command goes on"

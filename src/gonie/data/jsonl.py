@@ -19,7 +19,7 @@ from gonie.data.alignment import CharSpan, align
 from gonie.data.files import Line
 from gonie.data.report import Misaligned, Report
 from gonie.data.schemes import IOB2, Scheme, from_spans, to_spans
-from gonie.data.types import Document, Morpheme, Sentence
+from gonie.data.types import Document, Morpheme, Sentence, Span, Token
 from gonie.errors import InputError
 
 Tokenizer = Callable[[str], list[Sentence]]
@@ -233,23 +233,27 @@ def char_spans(sentence: Sentence, scheme: Scheme) -> list[CharSpan]:
 
 def document_record(document: Document, *, tokens: bool = False) -> dict[str, Any]:
     """The JSON object of a tagged document; with its tokens and their tags where asked."""
-    record: dict[str, Any] = {
-        "text": document.text,
-        "spans": [_kept(span, "text") for span in document.spans],
-    }
+    record: dict[str, Any] = {"text": document.text, "spans": [*map(_span_record, document.spans)]}
     if tokens:
-        record["tokens"] = [
-            _kept(token, "text", "tag") | _analyses(token.morphemes) for token in document.tokens
-        ]
+        record["tokens"] = [*map(_token_record, document.tokens)]
     return record
 
 
+def _span_record(span: Span) -> dict[str, Any]:
+    known = {"start": span.start, "end": span.end, "label": span.label, "text": span.text}
+    return known if span.score is None else known | {"score": span.score}
+
+
+def _token_record(token: Token) -> dict[str, Any]:
+    """Without what is unknown; written out, since there are millions of them."""
+    known: dict[str, Any] = {"start": token.start, "end": token.end, "text": token.text}
+    if token.tag is not None:
+        known["tag"] = token.tag
+    if token.score is not None:
+        known["score"] = token.score
+    return known | _analyses(token.morphemes) if token.morphemes else known
+
+
 def _analyses(morphemes: tuple[Morpheme, ...]) -> dict[str, Any]:
-    """What a Korean token is made of, where it was analysed: 했 is 하/VV and 었/EP."""
-    return {"morphemes": [{"form": m.form, "tag": m.tag} for m in morphemes]} if morphemes else {}
-
-
-def _kept(item: Any, *names: str) -> dict[str, Any]:
-    """Offsets, label and score of a span or token, without what is unknown."""
-    values = {name: getattr(item, name, None) for name in ("start", "end", "label", *names, "score")}
-    return {name: value for name, value in values.items() if value is not None}
+    """What a Korean token is made of, if it was analysed: 했 is 하/VV and 었/EP."""
+    return {"morphemes": [{"form": m.form, "tag": m.tag} for m in morphemes]}
