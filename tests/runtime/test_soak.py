@@ -1,0 +1,86 @@
+"""Memory over a long run: flat once everything that is kept is full; and the tool would see a leak."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BUNDLES = ROOT / "tests" / "bundles" / "4"
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+
+PROGRAM = """
+import itertools, json, random, sys
+import gonie, soak
+from gonie.runtime.form_memory import FormMemory
+
+model, kept = gonie.load(sys.argv[1], threads=1), []
+forms = model.scorer._forms
+if forms is not None:
+    forms._memory = FormMemory(most=500)  # full within the first second
+ask = model if sys.argv[2] == "sound" else lambda text: (model(text), kept.append(b"x" * 1_000_000))
+for text in itertools.islice(soak.texts(random.Random(1)), 300):
+    model(text)
+readings = list(soak.soak(ask, seconds=4, every=0.1))
+print(json.dumps({"leaks": soak.leaks(readings), "growth": soak.growth(readings)}))
+"""
+
+
+@pytest.fixture
+def tool(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    return importlib.import_module("soak")
+
+
+def soaked(name: str, how: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.setenv("PYTHONPATH", ":".join([*sys.path, str(ROOT / "tools")]))
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(BUNDLES / name), how], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["letters", "texts"])
+def test_varied_text_takes_no_more_memory_in_the_long_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some seconds of `python tools/soak.py MODEL --minutes 30`, words that never come again among them."""
+    found = soaked(name, "sound", monkeypatch)
+    assert not found["leaks"], found
+
+
+@pytest.mark.slow
+def test_a_leak_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = soaked("letters", "leaking", monkeypatch)
+    assert found["leaks"], found
+
+
+def test_growth_is_that_of_the_last_quarter(tool: ModuleType) -> None:
+    def readings(*megabytes: int) -> list[Any]:
+        return [tool.Reading(float(at), at, size << 20) for at, size in enumerate(megabytes)]
+
+    warming = readings(50, 80, 90, 95, 99, 99, 100, 100)
+    assert tool.growth(warming) >> 20 == 1
+    assert not tool.leaks(warming)
+    assert tool.leaks(readings(50, 60, 70, 80, 90, 100, 110, 120))
+
+
+def test_texts_are_varied_and_sound(tool: ModuleType) -> None:
+    """Half a character would be refused; a text that comes twice would find its words remembered."""
+    stream = tool.texts(random.Random(0))
+    some = [next(stream) for _ in range(200)]
+    for text in some:
+        text.encode("utf-8")
+    assert len(set(some)) > 170
+    assert len({word for text in some for word in text.split()}) > 2_000
+    assert max(map(len, some)) > 1_000

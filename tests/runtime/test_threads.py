@@ -1,0 +1,87 @@
+"""One model shared by many threads: every answer is the one that a single thread gets."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+import gonie
+from gonie.runtime.form_memory import FormMemory
+from gonie.runtime.predictor import Predictor
+
+BUNDLES = Path(__file__).parent.parent / "bundles" / "4"
+THREADS, REQUESTS = 200, 50
+WORDS = (
+    "Anna",
+    "Kim",
+    "lives",
+    "in",
+    "Seoul",
+    "Oslo",
+    ".",
+    "The",
+    "film",
+    "is",
+    "dull",
+    "lovely",
+    "서울",
+    "3",
+)
+
+
+def texts(seed: int, number: int) -> list[str]:
+    """Short and long, of known words and of words that nobody has seen."""
+    chance = random.Random(seed)
+    return [
+        " ".join(
+            chance.choice(WORDS) if chance.random() < 0.7 else f"word{chance.randrange(500)}"
+            for _ in range(chance.choice((1, 3, 6, 12)))
+        )
+        for _ in range(number)
+    ]
+
+
+def said(found: Any) -> Any:
+    """An answer without its floats' last digits, which may hang on how a batch was padded."""
+    if isinstance(found, gonie.Classification):
+        return found.label, {name: round(score, 4) for name, score in found.scores.items()}
+    return found.tags, [(span.start, span.end, span.label) for span in found.spans]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["letters", "texts"])
+def test_two_hundred_threads_get_what_one_gets(name: str) -> None:
+    """200 × 50 requests on one model; its memory of word forms is as small as to forget all the time."""
+    model = gonie.load(BUNDLES / name, threads=1)
+    pool = texts(0, 400)
+    wanted = [said(model(text)) for text in pool]
+    if isinstance(model, Predictor):
+        model.scorer._forms._memory = FormMemory(most=8)  # type: ignore[attr-defined]
+    begin = Barrier(THREADS)
+
+    def ask(number: int) -> int:
+        chance = random.Random(number)
+        begin.wait()
+        places = [chance.randrange(len(pool)) for _ in range(REQUESTS)]
+        return sum(said(model(pool[place])) != wanted[place] for place in places)
+
+    with ThreadPoolExecutor(THREADS) as threads:
+        assert sum(threads.map(ask, range(THREADS))) == 0
+
+
+def test_streams_side_by_side_keep_their_order() -> None:
+    tagger = gonie.load(BUNDLES / "letters", threads=1)
+    assert isinstance(tagger, Predictor)
+    pool = texts(1, 60)
+    wanted = [said(document) for document in tagger.pipe(pool)]
+
+    def stream(_: int) -> bool:
+        return [said(document) for document in tagger.pipe(pool)] == wanted
+
+    with ThreadPoolExecutor(16) as threads:
+        assert all(threads.map(stream, range(32)))
