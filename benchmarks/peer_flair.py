@@ -15,7 +15,6 @@ from typing import Any
 
 from train_tagger import Block, flair_sentences
 
-
 FILE = "best-model.pt"
 HIDDEN, RATE, EPOCHS, PATIENCE = 256, 0.1, 16, 1
 BATCH = 64  # sentences a batch in prediction

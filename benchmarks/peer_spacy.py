@@ -15,7 +15,6 @@ from typing import Any
 
 from train_tagger import Block
 
-
 BATCH = 256  # Docs a batch; 128 and 512 are as fast, its default of 1000 a little slower
 
 
