@@ -100,6 +100,14 @@ def test_a_bundle_is_replaced_by_a_bundle_only(folder: Path, bundle: TagBundle) 
         write_bundle(folder, bundle)
 
 
+def test_what_could_not_be_read_is_not_written(
+    folder: Path, bundle: TagBundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gonie.runtime.bundle.LIMITS", {INDEX: 100})
+    with pytest.raises(OutputError, match=r"at most 100 bytes.*data\.min_feature_count"):
+        write_bundle(folder, bundle)
+
+
 def test_a_newer_format_asks_for_a_newer_gonie(folder: Path) -> None:
     change(folder, format=FORMAT + 1, gonie="9.9")
     with pytest.raises(BundleError, match=r"format 4 or lower, got 5, written by gonie 9\.9.*upgrade"):

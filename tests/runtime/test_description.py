@@ -30,14 +30,11 @@ def test_what_every_gonie_wrote_is_sound(path: Path) -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        b"[" * 100_000,
-        b"[" * 500 + b"]" * 500,
         b'{"a": NaN}',
         b"[Infinity]",
         b"-Infinity",
         b"1e999",
         b"[-1e999]",
-        b"9" * 10_000,
         '{"a": 1}'.encode("utf-16"),
         '{"a": 1}'.encode("utf-32"),
         b'\xef\xbb\xbf{"a": 1}',

@@ -164,7 +164,17 @@ def test_a_constant_that_asks_for_absurd_memory_is_refused(size: int, raw: bool)
     made = helper.make_tensor("size", TensorProto.INT64, [2], values.tolist())
     constant = numpy_helper.from_array(values, "size") if raw else made
     node = helper.make_node("Expand", ["x", "size"], ["y"])
-    refused(model(node, weights=(constant,)), "an axis of|the number")
+    refused(model(node, weights=(constant,)), "a constant of|the number")
+
+
+def test_sizes_that_are_absurd_together_are_refused() -> None:
+    node = helper.make_node("Expand", ["x", "size"], ["y"])
+    for sizes, fits in (([4096, 4096], True), ([60_000, 60_000], False), ([1, 300, 300, 300], False)):
+        made = model(node, weights=(numpy_helper.from_array(np.array(sizes), "size"),))
+        if fits:
+            check_graph(made.SerializeToString())
+        else:
+            refused(made, "a constant of")
 
 
 def test_a_slice_may_go_to_the_end() -> None:

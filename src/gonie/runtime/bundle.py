@@ -59,8 +59,13 @@ from typing import Any
 
 from safetensors import SafetensorError
 
+<<<<<<< HEAD
 from gonie.errors import BundleError, GonieError, MissingExtraError
 from gonie.runtime.about import About, of_kind
+=======
+from gonie.errors import BundleError, GonieError, MissingExtraError, OutputError
+from gonie.runtime.about import About
+>>>>>>> harden7
 from gonie.runtime.description import check_description, parsed
 from gonie.runtime.folder import replace_folder, set_aside
 from gonie.runtime.graphs import Graphs
@@ -70,7 +75,7 @@ from gonie.version import __version__
 
 FORMAT = 4
 INDEX, GRAPH, FORMS = "bundle.json", "model.onnx", "forms.onnx"
-LIMITS: Mapping[str, int] = {INDEX: 1 << 28, GRAPH: (1 << 31) - 1, FORMS: (1 << 31) - 1, WEIGHTS: 1 << 27}
+LIMITS: Mapping[str, int] = {INDEX: 1 << 27, GRAPH: (1 << 31) - 1, FORMS: (1 << 31) - 1, WEIGHTS: 1 << 27}
 """So many bytes each file may have."""
 
 Bundle = TagBundle | TextBundle
@@ -98,8 +103,15 @@ def write_bundle(folder: str | PathLike[str], bundle: Bundle) -> None:
         "files": {name: _digest(content) for name, content in files.items()},
         "encoding": bundle.encoding.to_json(),
     }
+    description = _dump(index)
+    if len(description) > LIMITS[INDEX]:
+        raise OutputError(
+            f"cannot write {folder}: expected a description of at most {LIMITS[INDEX]:,} bytes, got "
+            f"{len(description):,}: too many words or features. Train with fewer word vectors "
+            "(data.vectors_limit) or features (data.min_feature_count)."
+        )
     earlier = [FORMS, *(name for kind in KINDS.values() for name in kind.further)]
-    replace_folder(Path(folder), {INDEX: _dump(index), **files}, earlier=earlier)
+    replace_folder(Path(folder), {INDEX: description, **files}, earlier=earlier)
 
 
 def read_bundle(folder: str | PathLike[str]) -> Bundle:

@@ -27,8 +27,9 @@ from gonie.runtime.kinds import (
     wholes,
 )
 
-LABELS, WORDS = 4096, 1 << 24
-"""So many labels and words of a vocabulary at most."""
+TAGS, LABELS, WORDS = 1 << 11, 1 << 16, 1 << 24
+"""So many tags of words, labels of texts and words of a vocabulary at most."""
+VALUES = 1 << 23  # in the whole file: an empty list takes three bytes there, and sixty-four in memory
 _NAME, _WORD = 1000, 1 << 16  # characters
 _LARGE = 1 << 40
 _DEPTH = 100  # far beyond what is written, far below what Python can follow
@@ -36,6 +37,9 @@ _DEPTH = 100  # far beyond what is written, far below what Python can follow
 
 def parsed(content: bytes) -> Any:
     """The value of JSON in UTF-8; a ``ValueError`` for NaN, infinity, nesting beyond reason and all else."""
+    values = sum(content.count(sign) for sign in (b",", b"[", b"{"))
+    if values > VALUES:
+        raise ValueError(f"{values:,} values, more than {VALUES:,}")
     try:
         found = json.loads(content.decode("utf-8"), parse_constant=_no_number, parse_float=_finite)
     except RecursionError as error:
@@ -111,7 +115,7 @@ _BLANK = record({})
 _VOCABULARY = record(
     {"strings": texts(WORDS, _WORD), "counts": wholes(WORDS, _LARGE), "unknown": whole(0, _LARGE)}
 )
-_NAMES = texts(LABELS, _NAME)
+_TAGS, _NAMES = texts(TAGS, _NAME), texts(LABELS, _NAME)
 _TOKENIZER = record({"language": text(_NAME), "unit": text(_NAME)})
 
 
@@ -150,7 +154,7 @@ _ENCODING = record(
     {
         "words": _VOCABULARY,
         "chars": _VOCABULARY,
-        "labels": _NAMES,
+        "labels": _TAGS,
         "scheme": _SCHEME,
         "normalization": record({"lowercase": flag, "digits": flag}),
         "jamo": flag,
@@ -190,7 +194,7 @@ _COMMON = record(
 _TASKS: Mapping[str, Kind] = {
     "tag": record(
         {"constrained": flag, "tokenizer": _TOKENIZER, "encoding": _ENCODING},
-        {"forbidden": texts(LABELS, _NAME)},
+        {"forbidden": texts(TAGS, _NAME)},
     ),
     "classify": record(
         {

@@ -9,7 +9,7 @@ Refused are
     absurd graphs     of too many nodes, nested too deep, or with fields that gonie never writes
 
 in the graph and in the graphs inside it. What is left can still be wrong, and onnxruntime says so; it can
-give other answers than its author claims; and as it may compute sizes from its input, it can still ask for
+give other answers than its author claims; and as it may come to a size by several steps, it can still ask for
 much memory and time. Whoever runs bundles of people they do not trust should bound both from outside, as they
 would for any other program.
 """
@@ -41,7 +41,7 @@ OPERATORS: Mapping[str, frozenset[str]] = {
 
 FIELDS, NODES, DEPTH = 1 << 20, 1 << 14, 4
 LARGEST = 1 << 24  # of the few whole numbers that say where to cut, or how long a table is
-WIDEST = 1 << 16  # of those that become the size of an axis
+WIDEST = 1 << 16  # of those that become the size of an axis; all axes together have LARGEST numbers
 LONGEST = 1 << 12  # bytes of a list of sizes
 FEW = 64  # whole numbers: more are a table, of which nothing is made but rows
 TO_THE_END = (2**31 - 1, 2**63 - 1, -(2**63))  # what a slice may say
@@ -116,7 +116,8 @@ class _Seen:
     def __init__(self) -> None:
         self.fields = 0
         self._nodes = 0
-        self._largest: Counter[str] = Counter()  # whole numbers of each small constant
+        self._largest: Counter[str] = Counter()  # whole number of each small constant
+        self._volume: Counter[str] = Counter()  # and their product
         self._sized: set[str] = set()  # values that operators take sizes from
 
     def node(self, found: list[Field]) -> None:
@@ -144,13 +145,14 @@ class _Seen:
         if min(dims, default=0) < 0 or _stored(found, size) != prod(dims):
             raise ValueError(f"a tensor of the shape {dims[:8]}, but with bytes of another")
         if type_ in (_INT32, _INT64) and prod(dims) <= FEW:
-            name = _text(found, 8)
-            self._largest[name] = max(self._largest[name], _largest(_integers(found, size)))
+            name, wholes = _text(found, 8), _integers(found, size)
+            self._largest[name] = max(self._largest[name], _largest(wholes))
+            self._volume[name] = max(self._volume[name], prod(abs(whole) or 1 for whole in wholes))
 
     def finish(self) -> None:
-        absurd = [name for name in self._sized if self._largest[name] > WIDEST]
-        if absurd:
-            raise ValueError(f"an axis of {self._largest[absurd[0]]:,}, more than {WIDEST:,}")
+        for name in self._sized:
+            if self._largest[name] > WIDEST or self._volume[name] > LARGEST:
+                raise ValueError(f"a constant of {self._volume[name]:,} numbers")
 
 
 def _known(kind: str, message: memoryview, seen: _Seen) -> list[Field]:
