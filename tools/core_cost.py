@@ -66,12 +66,8 @@ def main() -> None:
     asked = parser.parse_args()
     numpy, gonie = imported("numpy", asked.times), imported("gonie", asked.times)
     cost = answered(asked.model, asked.times, asked.threads)
-<<<<<<< HEAD
-    print(f"import numpy {1e3 * numpy:.0f} ms, gonie {1e3 * gonie:.0f} ms: {1e3 * (gonie - numpy):+.0f} ms")
-=======
     both = imported("numpy, gonie", asked.times)
     print(f"import numpy {1e3 * numpy:.0f} ms, gonie {1e3 * gonie:.0f} ms, both {1e3 * both:.0f} ms")
->>>>>>> harden7
     print(f"load {cost['load']:.2f} s, first answer {1e3 * cost['first']:.1f} ms")
     print(f"resident {cost['VmRSS'] / 2**20:.0f} MB, at most {cost['VmHWM'] / 2**20:.0f} MB")
 

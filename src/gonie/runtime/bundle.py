@@ -59,13 +59,8 @@ from typing import Any
 
 from safetensors import SafetensorError
 
-<<<<<<< HEAD
-from gonie.errors import BundleError, GonieError, MissingExtraError
-from gonie.runtime.about import About, of_kind
-=======
 from gonie.errors import BundleError, GonieError, MissingExtraError, OutputError
-from gonie.runtime.about import About
->>>>>>> harden7
+from gonie.runtime.about import About, of_kind
 from gonie.runtime.description import check_description, parsed
 from gonie.runtime.folder import replace_folder, set_aside
 from gonie.runtime.graphs import Graphs
