@@ -48,7 +48,7 @@ def test_what_is_no_sound_json_is_a_value_error(content: bytes) -> None:
 
 
 def test_what_is_small_on_disk_and_large_in_memory_is_refused() -> None:
-    """Lists in lists end Python's stack, or a program's; numbers of many digits take long; lists take room."""
+    """Lists in lists end a program's stack, numbers of many digits take long, empty lists take room."""
     for content in (b"[" * 100_000, b"[" * 500 + b"]" * 500, b"9" * 10_000):
         with pytest.raises(ValueError, match=r"nested too deep|digits"):
             parsed(content)
