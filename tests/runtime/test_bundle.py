@@ -106,6 +106,10 @@ def test_what_could_not_be_read_is_not_written(
     monkeypatch.setattr("gonie.runtime.bundle.LIMITS", {INDEX: 100})
     with pytest.raises(OutputError, match=r"at most 100 bytes.*data\.min_feature_count"):
         write_bundle(folder, bundle)
+    monkeypatch.undo()
+    with pytest.raises(OutputError, match=r"expected a bundle that can be read, got no tokenizer\.language"):
+        write_bundle(folder, replace(bundle, tokenizer={}))
+    assert read_bundle(folder) is not None  # the one before is still there
 
 
 def test_a_newer_format_asks_for_a_newer_gonie(folder: Path) -> None:

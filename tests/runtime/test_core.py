@@ -86,3 +86,14 @@ def test_training_says_what_to_install(tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert "pip install 'gonie[train]'" in done.stderr.replace("\n", " ")
+
+
+def test_its_cost_can_be_measured() -> None:
+    tool = Path(__file__).parents[2] / "tools" / "core_cost.py"
+    done = subprocess.run(
+        [sys.executable, tool, BUNDLES / "4/letters", "--times", "1"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["import", "load", "resident"]

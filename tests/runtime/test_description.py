@@ -47,6 +47,15 @@ def test_what_is_no_sound_json_is_a_value_error(content: bytes) -> None:
         parsed(content)
 
 
+def test_what_is_small_on_disk_and_large_in_memory_is_refused() -> None:
+    """Lists in lists end a program's stack, numbers of many digits take long, empty lists take room."""
+    for content in (b"[" * 100_000, b"[" * 500 + b"]" * 500, b"9" * 10_000):
+        with pytest.raises(ValueError, match=r"nested too deep|digits"):
+            parsed(content)
+    with pytest.raises(ValueError, match="values, more than 8,388,608"):
+        parsed(b"[" + b"[]," * (1 << 23) + b"[]]")
+
+
 @given(
     st.recursive(st.none() | st.integers(-9, 9), lambda own: st.lists(own) | st.dictionaries(st.text(), own))
 )

@@ -113,7 +113,7 @@ def _varint(whole: int) -> bytes:
     return bytes([*made, whole])
 
 
-@pytest.mark.parametrize("dims", [[4], [2], [3, 0], [-3], [2**62], [2**32, 2**32], [3, 1, 2]])
+@pytest.mark.parametrize("dims", [[4], [2], [3, 0], [-3], [2**62], [2**32, 2**32], [3, 1, 2], [3, *[1] * 16]])
 def test_a_shape_that_its_bytes_do_not_fill_is_refused(dims: list[int]) -> None:
     weight = numpy_helper.from_array(np.zeros(3, np.float32), "w")
     del weight.dims[:]

@@ -41,6 +41,10 @@ the batch's arrays. What it says of a form depends on that form alone, and may b
 ``weights.safetensors``, of a tagger: ``transitions`` (K, K) indexed [from, to], ``start`` (K,), ``end`` (K,),
 float32; zeros for a softmax model.
 
+A reader trusts nothing of this: files have limits (``LIMITS``) and no names but these, every value of the
+description is judged by its type and size (``description``), a graph by its operators and tensors
+(``graph_check``), and both together by a first batch (``trial``).
+
 Format 3 has no ``forms.onnx``: the one graph asks for all arrays itself. Format 2 is of taggers alone and
 otherwise the same, format 1 has no ``forbidden``. All are read. A bundle is written whole or not at all, and
 an earlier one is replaced only by a whole one (see ``folder``).
@@ -61,7 +65,7 @@ from safetensors import SafetensorError
 
 from gonie.errors import BundleError, GonieError, MissingExtraError, OutputError
 from gonie.runtime.about import About, of_kind
-from gonie.runtime.description import check_description, parsed
+from gonie.runtime.description import check_about, check_description, parsed
 from gonie.runtime.folder import replace_folder, set_aside
 from gonie.runtime.graphs import Graphs
 from gonie.runtime.tag_bundle import WEIGHTS, TagBundle
@@ -99,14 +103,25 @@ def write_bundle(folder: str | PathLike[str], bundle: Bundle) -> None:
         "encoding": bundle.encoding.to_json(),
     }
     description = _dump(index)
+    _check_readable(Path(folder), description)
+    earlier = [FORMS, *(name for kind in KINDS.values() for name in kind.further)]
+    replace_folder(Path(folder), {INDEX: description, **files}, earlier=earlier)
+
+
+def _check_readable(folder: Path, description: bytes) -> None:
+    """Refuse to write what a reader would refuse."""
     if len(description) > LIMITS[INDEX]:
         raise OutputError(
             f"cannot write {folder}: expected a description of at most {LIMITS[INDEX]:,} bytes, got "
             f"{len(description):,}: too many words or features. Train with fewer word vectors "
             "(data.vectors_limit) or features (data.min_feature_count)."
         )
-    earlier = [FORMS, *(name for kind in KINDS.values() for name in kind.further)]
-    replace_folder(Path(folder), {INDEX: description, **files}, earlier=earlier)
+    try:
+        check_description(parsed(description))
+    except ValueError as error:
+        raise OutputError(
+            f"cannot write {folder}: expected a bundle that can be read, got {error}."
+        ) from error
 
 
 def read_bundle(folder: str | PathLike[str]) -> Bundle:
@@ -130,6 +145,7 @@ def read_about(folder: str | PathLike[str]) -> About:
     place = Path(folder)
     index = _read_index(place)
     try:
+        check_about(index)
         return About.read(index)
     except _WRONG as error:
         raise _damaged(place, error) from error

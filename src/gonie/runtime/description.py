@@ -27,10 +27,10 @@ from gonie.runtime.kinds import (
     wholes,
 )
 
-TAGS, LABELS, WORDS = 1 << 11, 1 << 16, 1 << 24
+TAGS, LABELS, WORDS = 1 << 12, 1 << 16, 1 << 24
 """So many tags of words, labels of texts and words of a vocabulary at most."""
 VALUES = 1 << 23  # in the whole file: an empty list takes three bytes there, and sixty-four in memory
-_NAME, _WORD = 1000, 1 << 16  # characters
+_NAME, _WORD = 1000, 1 << 24  # characters
 _LARGE = 1 << 40
 _DEPTH = 100  # far beyond what is written, far below what Python can follow
 
@@ -49,9 +49,14 @@ def parsed(content: bytes) -> Any:
     return found
 
 
-def check_description(index: Mapping[str, Any]) -> None:
-    """Refuse, with a ``ValueError`` that names it, a value that no bundle of its task has."""
+def check_about(index: Mapping[str, Any]) -> None:
+    """Refuse, with a ``ValueError`` that names it, what no bundle says of itself."""
     _COMMON(index, "")
+
+
+def check_description(index: Mapping[str, Any]) -> None:
+    """Likewise, a value that no bundle of its task has."""
+    check_about(index)
     _TASKS[index["task"]](index, "")
     if index["task"] == "tag":
         _check_groups(index["encoding"], "encoding")
@@ -131,7 +136,7 @@ def _entries(value: Any, where: str) -> None:
 _EXTRACTORS: Mapping[str, Kind] = {
     "spelling": _BLANK,
     "morphemes": _BLANK,
-    "context": record({"window": whole(0, 20), "columns": texts(100, _NAME)}),
+    "context": record({"window": whole(0, 100), "columns": texts(100, _NAME)}),
     "gazetteer": record({"fold": flag, "lists": by_name(_entries, _NAME, _NAME)}),
 }
 

@@ -43,6 +43,7 @@ FIELDS, NODES, DEPTH = 1 << 20, 1 << 14, 4
 LARGEST = 1 << 24  # of the few whole numbers that say where to cut, or how long a table is
 WIDEST = 1 << 16  # of those that become the size of an axis; all axes together have LARGEST numbers
 LONGEST = 1 << 12  # bytes of a list of sizes
+AXES = 16  # of a tensor
 FEW = 64  # whole numbers: more are a table, of which nothing is made but rows
 TO_THE_END = (2**31 - 1, 2**63 - 1, -(2**63))  # what a slice may say
 SIZING = {"Concat", "ConstantOfShape", "Expand", "Pad", "Range", "Reshape"}  # operators that take sizes
@@ -142,7 +143,7 @@ class _Seen:
         size = _BYTES.get(type_) if isinstance(type_, int) else None
         if size is None:
             raise ValueError(f"a tensor of type {type_}, not of numbers as models have them")
-        if min(dims, default=0) < 0 or _stored(found, size) != prod(dims):
+        if len(dims) > AXES or min(dims, default=0) < 0 or _stored(found, size) != prod(dims):
             raise ValueError(f"a tensor of the shape {dims[:8]}, but with bytes of another")
         if type_ in (_INT32, _INT64) and prod(dims) <= FEW:
             name, wholes = _text(found, 8), _integers(found, size)
