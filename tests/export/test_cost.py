@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from gonie.errors import GonieError
 from gonie.export.cost import Cost, measure_cost
 
 
@@ -19,3 +22,8 @@ def test_the_line_a_user_reads() -> None:
     assert "first answer 0.40 s" in text
     assert "0.25 s of it to load" in text
     assert "92 MB" in text
+
+
+def test_a_bundle_that_does_not_answer_is_told_of_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(GonieError, match=r"a new process could not answer with it: .*expected a bundle"):
+        measure_cost(tmp_path / "nothing")

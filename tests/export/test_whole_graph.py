@@ -14,7 +14,7 @@ from gonie import load
 from gonie.data.corpus import collate
 from gonie.data.types import Sentence
 from gonie.errors import GonieError
-from gonie.export.whole_proof import ask_whole, prove_whole
+from gonie.export.whole_proof import Whole, prove_whole
 from gonie.models.recipe import load_recipe
 from gonie.training.export_run import export_run
 from gonie.training.run import start_run
@@ -35,7 +35,7 @@ def test_tags_are_those_of_the_bundle(toy_run: Path, tmp_path: Path) -> None:
     labels = json.loads(session.get_modelmeta().custom_metadata_map["labels"])
     tagger: Any = load(toy_run)
     corpus = tagger.encoding.encode([Sentence(words=tuple(words)) for words in WORDS])
-    found = ask_whole(graph, collate(corpus, np.arange(3)), "tags")
+    found = Whole(graph).ask(collate(corpus, np.arange(3)), "tags")
     got = [[labels[tag] for tag in row if tag >= 0] for row in found.tolist()]
     assert got == [[token.tag for token in document.tokens] for document in tagger.tag_tokens(WORDS)]
 
@@ -52,7 +52,7 @@ def test_a_classifier_gives_calibrated_probabilities(text_toy: Path, tmp_path: P
     classifier: Any = load(tmp_path / "run")
     text = "The plot is silly. The cast is dull."
     corpus = classifier.encoding.encode_passages([classifier.passage(text)])
-    (chances,) = ask_whole(graph, corpus.batch(np.array([0])), "probabilities")
+    (chances,) = Whole(graph).ask(corpus.batch(np.array([0])), "probabilities")
     assert dict(zip(classifier.labels, chances.tolist(), strict=True)) == pytest.approx(
         classifier(text).scores, abs=1e-5
     )

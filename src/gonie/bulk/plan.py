@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from gonie.bulk.pieces import Piece, cut_file, kind_of
 from gonie.bulk.shards import Shard, shards
-from gonie.data.files import display, is_stream, unreadable
+from gonie.data.files import need_lasting, unreadable
 from gonie.errors import InputError, ResumeError
 from gonie.version import __version__
 
@@ -137,13 +137,7 @@ def make_plan(
 
 
 def _source(path: Path, kind: str) -> Source:
-    if is_stream(path):
-        raise InputError(
-            path=display(path),
-            expected="a file, which is read more than once",
-            got="a stream",
-            fix="Save it to a file first",
-        )
+    need_lasting(path)
     try:
         with path.open("rb") as file:
             status = os.fstat(file.fileno())

@@ -332,6 +332,17 @@ def _target(path: str | PathLike[str]) -> Path:
     return target
 
 
+def need_lasting(path: Path) -> None:
+    """Refuse a stream where a file is gone over more than once."""
+    if is_stream(path):
+        raise InputError(
+            path=display(path),
+            expected="a file, which is read more than once",
+            got="a stream",
+            fix="Save it to a file first",
+        )
+
+
 def make_folder(folder: Path) -> None:
     """A folder with all above it, unless it is there."""
     try:

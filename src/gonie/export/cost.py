@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from gonie.errors import GonieError
+
 MEASURE = """
 import json, pathlib, re, resource, sys, time
 began = time.perf_counter()
@@ -43,7 +45,13 @@ class Cost(NamedTuple):
 def measure_cost(bundle: Path) -> Cost:
     """Load and ask the bundle in a new process, as whoever deploys it will."""
     made = subprocess.run(
-        [sys.executable, "-c", MEASURE, str(bundle)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", MEASURE, str(bundle)], capture_output=True, text=True, check=False
     )
+    if made.returncode:
+        why = (made.stderr.strip().splitlines() or [f"exit {made.returncode}"])[-1]
+        raise GonieError(
+            f"{bundle} is written, but a new process could not answer with it: {why}. "
+            "Try it: gonie tag or gonie classify."
+        )
     imported, loaded, answered, size = json.loads(made.stdout.splitlines()[-1])
     return Cost(imported, loaded, answered, int(size))

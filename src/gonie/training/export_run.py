@@ -44,9 +44,6 @@ def export_run(
     ``onnx`` is a file for the whole model as one graph, where that is wanted too.
     """
     exporter = open_run(run, data, note)
-    if onnx is not None:
-        note("writing the whole model as one graph")
-        atomic_write(onnx, exporter.whole())
     proof: MaxDifference | Int8Proof
     if int8:
         note(f"comparing it with the one in floats on {len(exporter.examples):,} dev examples")
@@ -54,7 +51,12 @@ def export_run(
     else:
         bundle = exporter.with_graph(Graph(longest=exporter.longest))
         proof = exporter.prove(bundle, PROVED)
-    write_bundle(out, bundle)
+    if onnx is not None:
+        note("writing the whole model as one graph")
+    whole = exporter.whole() if onnx is not None else b""
+    write_bundle(out, bundle)  # nothing is written before all of it is proved
+    if onnx is not None:
+        atomic_write(onnx, whole)
     return Exported(sum(path.stat().st_size for path in out.iterdir()), proof)
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from gonie.data.files import display, is_stream, unreadable
+from gonie.data.files import display, need_lasting, unreadable
 from gonie.data.hold import held
 from gonie.data.parquet import SUFFIX as PARQUET
 from gonie.data.report import Report, count
@@ -178,13 +178,7 @@ class _Task:
 
 def _source(path: Path, rules: Mapping[str, str], column: str, note: Note) -> _Source:
     """The file, and all that its part depends on in one digest."""
-    if is_stream(path):
-        raise InputError(
-            path=display(path),
-            expected="a file, which is read more than once",
-            got="a stream",
-            fix="Save it to a file first",
-        )
+    need_lasting(path)
     try:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
