@@ -6,7 +6,7 @@ import io
 import os
 import random
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
@@ -114,14 +114,23 @@ def toy_sentences(number: int, seed: int) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
+def lent(folder: Path) -> Iterator[Path]:
+    """A folder that every test of a process shares: whatever is left in it would reach tests at random."""
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    yield folder
+    after = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    changed = sorted(path.name for path in before.keys() | after if before.get(path) != after.get(path))
+    assert not changed, f"{folder} is shared by all tests, and one of them wrote {changed}: write to tmp_path"
+
+
 @pytest.fixture(scope="session")
-def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with train, dev and test files of the toy language, and toy.toml that learns it."""
     folder = tmp_path_factory.mktemp("toy")
     for seed, (split, number) in enumerate({"train": 80, "dev": 20, "test": 20}.items()):
         (folder / f"{split}.conll").write_text(toy_sentences(number, seed), "utf-8")
     (folder / "toy.toml").write_text(TOY_RECIPE.format(folder=folder), "utf-8")
-    return folder
+    yield from lent(folder)
 
 
 TEXT_RECIPE = """
@@ -167,7 +176,7 @@ def toy_texts(number: int, seed: int) -> str:
 
 
 @pytest.fixture(scope="session")
-def text_toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def text_toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with train, dev and test tables of opinions, and texts.toml that learns to tell them apart.
 
     Its model has what only classifiers have: attention, batch normalisation and a bag of n-grams.
@@ -176,7 +185,7 @@ def text_toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for seed, (split, number) in enumerate({"train": 60, "dev": 20, "test": 20}.items()):
         (folder / f"{split}.tsv").write_text(toy_texts(number, seed), "utf-8")
     (folder / "texts.toml").write_text(TEXT_RECIPE.format(folder=folder), "utf-8")
-    return folder
+    yield from lent(folder)
 
 
 class Silence:
@@ -386,13 +395,13 @@ def _pieces(frame: str) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def prose(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def prose(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with text.txt and heldout.txt of the toy language, and pretrain.toml that learns it."""
     folder = tmp_path_factory.mktemp("prose")
     (folder / "text.txt").write_text(toy_text(120, 1), "utf-8")
     (folder / "heldout.txt").write_text(toy_text(20, 2), "utf-8")
     (folder / "pretrain.toml").write_text(PRETRAIN_RECIPE.format(folder=folder), "utf-8")
-    return folder
+    yield from lent(folder)
 
 
 @pytest.fixture(scope="session")

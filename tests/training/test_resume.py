@@ -480,10 +480,12 @@ def test_every_kind_of_run_resumes(
 
 
 @pytest.fixture(scope="module")
-def text_recipe(text_toy: Path) -> Path:
+def text_recipe(text_toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A classifier with batch normalisation and a bag, a checkpoint after every step."""
-    path = text_toy / "often.toml"
-    text = (text_toy / "texts.toml").read_text("utf-8")
+    folder = tmp_path_factory.mktemp("often")
+    shutil.copytree(text_toy, folder, dirs_exist_ok=True)
+    path = folder / "often.toml"
+    text = (folder / "texts.toml").read_text("utf-8").replace(str(text_toy), str(folder))
     path.write_text(f"{text}average = 0.9\ncheckpoint_seconds = 1e-9\n", "utf-8")
     return path
 
