@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch import nn
 
-from gonie.export.byte_graph import ByteGraph, SentenceByteGraph
-from gonie.export.graph import Graph
+from gonie.export.byte_graph import ByteGraph
 from gonie.export.onnx_graph import onnx_graph
+from gonie.export.ranges import measure_ranges
 from gonie.models.scorer import TorchScorer
 from gonie.models.tagger import Tagger
 from gonie.nn import (
@@ -26,6 +26,7 @@ from gonie.nn import (
     WordEmbedding,
 )
 from gonie.nn.encoders import Elman
+from gonie.runtime.graphs import Graphs
 from gonie.runtime.session import OnnxScorer
 
 ENCODERS: dict[str, Any] = {
@@ -56,39 +57,43 @@ def tagger(encoder: str = "lstm", chars: str = "cnn") -> Tagger:
     )
 
 
+def in_bytes(model: Tagger, batch: Any) -> Graphs:
+    """The model's graphs, its ranges those of one batch."""
+    return onnx_graph(
+        model, graph=ByteGraph(ranges=measure_ranges(model, TorchScorer(model).scores, [batch]))
+    )
+
+
 @pytest.mark.parametrize("chars", CHARS)
 @pytest.mark.parametrize("encoder", ENCODERS)
-@pytest.mark.parametrize("kind", [ByteGraph, SentenceByteGraph])
-def test_scores_are_nearly_the_models(kind: type[Graph], encoder: str, chars: str, batches: Any) -> None:
+def test_scores_are_nearly_the_models(encoder: str, chars: str, batches: Any) -> None:
     model = tagger(encoder, chars)
     batch = batches([4, 1, 7, 3], seed=2)
     wanted = TorchScorer(model).scores(batch)[batch["mask"]]
-    got = OnnxScorer(*onnx_graph(model, graph=kind())).scores(batch)[batch["mask"]]
+    got = OnnxScorer(*in_bytes(model, batch)).scores(batch)[batch["mask"]]
     assert 0 < np.abs(got - wanted).max() < 0.1 * wanted.std()
 
 
-@pytest.mark.parametrize("kind", [ByteGraph, SentenceByteGraph])
-def test_company_never_changes_a_score(kind: type[Graph], batches: Any, alone: Any) -> None:
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_company_never_changes_a_score(encoder: str, batches: Any, alone: Any) -> None:
     """A scale of the whole batch would: the sentences of 64 of 64 changed by up to 0.04 when it was so."""
-    scorer = OnnxScorer(*onnx_graph(tagger(), graph=kind()))
     batch = batches([4, 1, 7, 3], seed=3)
+    scorer = OnnxScorer(*in_bytes(tagger(encoder), batch))
     together = scorer.scores(batch)
     assert together.shape == (4, 7, 5)
     for row, n in enumerate(batch["lengths"]):
         np.testing.assert_allclose(scorer.scores(alone(batch, row))[0], together[row, :n], atol=1e-6)
 
 
-def test_it_is_a_quarter_of_the_size() -> None:
-    model = tagger()
-    floats, *bytes = (
-        len(onnx_graph(model, graph=kind()).graph) for kind in (Graph, ByteGraph, SentenceByteGraph)
-    )
-    assert max(bytes) < 0.35 * floats
+def test_it_is_a_quarter_of_the_size(batches: Any) -> None:
+    model, batch = tagger(), batches([4, 1], seed=4)
+    for bytes in (in_bytes(model, batch).graph, onnx_graph(model, graph=ByteGraph()).graph):
+        assert len(bytes) < 0.35 * len(onnx_graph(model).graph)
 
 
-def test_forms_are_computed_together_and_so_in_floats() -> None:
-    graphs = onnx_graph(tagger(chars="lstm"), graph=SentenceByteGraph())
-    assert graphs.alone
-    assert graphs.forms is not None
-    assert b"DynamicQuantizeLSTM" in graphs.graph
-    assert b"DynamicQuantizeLSTM" not in graphs.forms
+def test_products_are_of_bytes_where_numbers_were_measured(batches: Any) -> None:
+    """Forms are computed once and remembered: there bytes would save nothing."""
+    model = tagger(chars="lstm")
+    measured, plain = in_bytes(model, batches([4, 1], seed=5)), onnx_graph(model, graph=ByteGraph())
+    found = [b"DynamicQuantizeLSTM" in (graph or b"") for graph in (*measured, *plain)]
+    assert found == [True, False, False, False]

@@ -22,13 +22,12 @@ class Spoken:
     noun = "tags"
     examples: Sequence[object] = ()
 
-    def __init__(self, before: Judged, after: Judged, *, layers: int = 1) -> None:
+    def __init__(self, before: Judged, after: Judged) -> None:
         self.bundle = before
         self._after = after
-        self._layers = layers
 
     def ranges(self, samples: int) -> Ranges:
-        return {ProjectedLSTM(width=1, hidden=1): Range(1.0, 1.0) for _ in range(self._layers)}
+        return {ProjectedLSTM(width=1, hidden=1): Range(1.0, 1.0)}
 
     longest = 0
 
@@ -62,12 +61,10 @@ def test_more_is_refused_with_the_figures(changed: int, score: float) -> None:
         int8_bundle(Spoken(said(0, 0.9), said(changed, score)))
 
 
-@pytest.mark.parametrize(("layers", "alone"), [(1, False), (0, True)])
-def test_a_model_without_measured_layers_reads_each_sentence_alone(layers: int, alone: bool) -> None:
-    """Its LSTM takes scales from what it is given: in a batch scores would depend on company."""
-    exporter = Spoken(said(0, 0.9), said(0, 0.9), layers=layers)
+def test_the_graph_knows_what_was_measured() -> None:
+    exporter = Spoken(said(0, 0.9), said(0, 0.9))
     int8_bundle(exporter)
-    assert exporter.graph.alone == alone
+    assert list(exporter.graph.ranges.values()) == [Range(1.0, 1.0)]
 
 
 def test_both_must_have_answered_all() -> None:

@@ -9,6 +9,7 @@ import torch
 
 from gonie.export.ranges import Range, measure_ranges
 from gonie.nn.bilm import ProjectedLSTM
+from gonie.nn.encoders import LSTM, Bidirectional
 
 
 def test_the_largest_of_all_batches_without_its_sign(elmo: Any) -> None:
@@ -41,7 +42,18 @@ def test_nothing_is_left_on_the_model(elmo: Any) -> None:
     assert not any(part._forward_hooks for part in bilm.modules())
 
 
-def test_a_model_without_a_language_model_has_none() -> None:
+@pytest.mark.parametrize("alike", [True, False])
+def test_what_a_bidirectional_layer_is_given_is_measured(alike: bool) -> None:
+    """However it runs its two directions: at once, or one after the other."""
+    part = Bidirectional(ahead=LSTM(width=3, hidden=4), back=LSTM(width=3, hidden=4 if alike else 5))
+    x, mask = torch.randn(2, 5, 3) * 3, torch.ones(2, 5, dtype=torch.bool)
+    with torch.no_grad():
+        found = measure_ranges(part, lambda x: part(x, mask), [x])
+    assert found[part].input == float(x.abs().max())
+    assert 0 < found[part].state < 1
+
+
+def test_a_model_without_recurrent_layers_has_none() -> None:
     assert measure_ranges(torch.nn.Linear(2, 2), lambda batch: None, [0]) == {}
 
 

@@ -19,7 +19,7 @@ BUNDLES = ROOT / "tests" / "bundles" / "4"
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 
 PROGRAM = """
-import itertools, json, random, sys
+import itertools, json, random, sys, time
 import gonie, soak
 from gonie.runtime.form_memory import FormMemory
 
@@ -27,7 +27,16 @@ model, kept = gonie.load(sys.argv[1], threads=1), []
 forms = model.scorer._forms
 if forms is not None:
     forms._memory = FormMemory(most=500)  # full within the first second
-ask = model if sys.argv[2] == "sound" else lambda text: (model(text), kept.append(b"x" * 1_000_000))
+last = time.monotonic()
+
+def leak(text):  # 30 MB a second, however many texts that is
+    global last
+    model(text)
+    now = time.monotonic()
+    kept.append(b"x" * int(30e6 * (now - last)))
+    last = now
+
+ask = model if sys.argv[2] == "sound" else leak
 for text in itertools.islice(soak.texts(random.Random(1)), 300):
     model(text)
 readings = list(soak.soak(ask, seconds=4, every=0.1))

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gonie.export.graph import Graph
+from gonie.export.graph import Graph, Recurrence
 from gonie.export.refusal import unknown
 from gonie.nn.encoders import LSTM, Elman, PeepholeLSTM
 
@@ -50,31 +50,46 @@ def alike(one: Cell, other: Cell) -> bool:
 
 
 def recur(
-    graph: Graph, x: str, lengths: str, cells: Sequence[Cell], *, direction: str, output: int = Y
+    graph: Graph,
+    x: str,
+    lengths: str,
+    cells: Sequence[Cell],
+    *,
+    direction: str,
+    output: int = Y,
+    largest: float | None = None,
 ) -> str:
     """The operator over ``x`` (T, B, D) and ``lengths`` (B,) int32, a cell for each direction.
+
+    ``largest`` is the largest number in ``x``, without its sign, where that was measured.
 
     Shape: all states (T, B, directions * H), or with ``output=Y_H`` the last of each direction,
     (B, directions * H). States past a sentence's end are 0.
     """
     first = cells[0]
-    weights = (
-        torch.stack([c.weight_ih for c in cells]),
-        torch.stack([c.weight_hh for c in cells]),
-        torch.stack([c.bias for c in cells]),
+    peepholes = [c.peepholes for c in cells if c.peepholes is not None]
+    part = Recurrence(
+        op=first.op,
+        hidden=first.hidden,
+        of_input=_stacked([c.weight_ih for c in cells]),
+        of_states=_stacked([c.weight_hh for c in cells]),
+        bias=_stacked([c.bias for c in cells]),
+        peepholes=_stacked(peepholes) if peepholes else None,
+        output=output,
+        attributes={
+            "hidden_size": first.hidden,
+            "direction": direction,
+            "activations": [name for c in cells for name in c.activations],
+        },
     )
-    extra = []
-    if first.peepholes is not None:  # after the two initial states, which are left out
-        extra = ["", "", graph.weight(torch.stack([c.peepholes for c in cells if c.peepholes is not None]))]
-    attributes: dict[str, Any] = {
-        "hidden_size": first.hidden,
-        "direction": direction,
-        "activations": [name for c in cells for name in c.activations],
-    }
-    states = graph.recurrence(first.op, x, weights, lengths, *extra, output=output, **attributes)
+    states = graph.recurrence(x, lengths, part, largest=largest)
     if output == Y_H:  # (directions, B, H)
         return _side_by_side(graph, states, perm=[1, 0, 2], shape=[0, -1])
     return _side_by_side(graph, states, perm=[0, 2, 1, 3], shape=[0, 0, -1])  # from (T, directions, B, H)
+
+
+def _stacked(weights: Sequence[Tensor]) -> Tensor:
+    return torch.stack([weight.detach().float().cpu() for weight in weights])
 
 
 def _side_by_side(graph: Graph, states: str, *, perm: list[int], shape: list[int]) -> str:

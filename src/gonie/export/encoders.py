@@ -45,17 +45,18 @@ def encoder(graph: Graph, part: object, x: str, rows: Rows) -> str:
 
 def one_way(graph: Graph, part: nn.Module, x: str, rows: Rows) -> str:
     """A single recurrent layer."""
-    return recur(graph, x, rows.lengths, [cell(part)], direction="forward")
+    return recur(graph, x, rows.lengths, [cell(part)], direction="forward", largest=graph.largest(part))
 
 
 def bidirectional(graph: Graph, part: Bidirectional, x: str, rows: Rows) -> str:
     """Both ways in one operator where the two layers allow it, else in two."""
     ahead, back = cell(part.ahead), cell(part.back)  # type: ignore[arg-type]
+    largest = graph.largest(part)
     if alike(ahead, back):
-        return recur(graph, x, rows.lengths, [ahead, back], direction="bidirectional")
+        return recur(graph, x, rows.lengths, [ahead, back], direction="bidirectional", largest=largest)
     ways = (
-        recur(graph, x, rows.lengths, [ahead], direction="forward"),
-        recur(graph, x, rows.lengths, [back], direction="reverse"),
+        recur(graph, x, rows.lengths, [ahead], direction="forward", largest=largest),
+        recur(graph, x, rows.lengths, [back], direction="reverse", largest=largest),
     )
     return graph.add("Concat", *ways, axis=2)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
-from torch import Tensor
+from torch import Tensor, nn
 
 from gonie.errors import GonieError
 from gonie.export.ranges import Ranges
@@ -44,6 +45,24 @@ class Result(NamedTuple):
     kind: int = TensorProto.FLOAT
 
 
+@dataclass(frozen=True, kw_only=True)
+class Recurrence:
+    """A recurrent operator as ONNX has it: N ways of G gates of H units, over vectors of D.
+
+    ``of_input`` (N, G*H, D), ``of_states`` (N, G*H, H), ``bias`` (N, 2*G*H), ``peepholes`` (N, 3*H); its
+    result number ``output``; its ``attributes``.
+    """
+
+    op: str
+    hidden: int
+    of_input: Tensor
+    of_states: Tensor
+    bias: Tensor
+    peepholes: Tensor | None
+    output: int
+    attributes: Mapping[str, Any]
+
+
 class Graph:
     """Grows by ``input``, ``weight`` and ``add``, which return the names of values; ``serialize`` ends it.
 
@@ -51,15 +70,12 @@ class Graph:
     bytes of a word the batches bring for a language model, where there is one; ``ranges`` has the layers
     whose products are to be of bytes, and how large their numbers are.
 
-    ``rows`` and ``recurrence`` write what most of a model's weights are for; ``byte_graph`` has graphs that
-    keep them otherwise. What such a graph says of a sentence may depend on its company: then it is to be
-    asked for each ``alone``.
+    ``rows`` and ``recurrence`` write what most of a model's weights are for; ``byte_graph`` keeps
+    them as bytes.
 
     What depends on a word's form alone is written into another graph, ``forms``, which the runtime asks once
     for each form and remembers: ``per_form`` brings it over.
     """
-
-    alone = False
 
     def __init__(self, *, longest: int = 0, ranges: Ranges | None = None) -> None:
         self.longest = longest
@@ -158,17 +174,24 @@ class Graph:
         """The rows of ``table`` (V, D) with these ids: (…) -> (…, D)."""
         return self.add("Gather", self.weight(table), ids, axis=0)
 
+    def largest(self, layer: nn.Module) -> float | None:
+        """The largest number, without its sign, that ``layer`` was given, where that was measured."""
+        found = self.ranges.get(layer)
+        return found.input if found else None
+
     def matrices(self, weights: Tensor) -> str:
         """A constant of several matrices (N, R, D)."""
         return self.weight(weights)
 
-    def recurrence(
-        self, op: str, x: str, weights: tuple[Tensor, Tensor, Tensor], lengths: str, *extra: str, **more: Any
-    ) -> str:
-        """ONNX's ``op`` over x (T, B, D) and ``lengths`` (B,); weights (N, R, D), (N, R, H) and (N, 2R)."""
-        of_input, of_states, bias = weights
-        given = (self.matrices(of_input), self.matrices(of_states), self.weight(bias))
-        return self.add(op, x, *given, lengths, *extra, **more)
+    def recurrence(self, x: str, lengths: str, part: Recurrence, *, largest: float | None = None) -> str:
+        """ONNX's operator over x (T, B, D) and ``lengths`` (B,).
+
+        ``largest`` is the largest number of x, without its sign, where that was measured.
+        """
+        given = [self.matrices(part.of_input), self.matrices(part.of_states), self.weight(part.bias), lengths]
+        if part.peepholes is not None:  # after the two initial states, which are left out
+            given += ["", "", self.weight(part.peepholes)]
+        return self.add(part.op, x, *given, output=part.output, **part.attributes)
 
     def linear(self, x: str, weight: Tensor, bias: Tensor) -> str:
         """W x + b of whatever has the last axis of ``weight`` (H, D): (…, D) -> (…, H)."""

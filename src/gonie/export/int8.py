@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from gonie.errors import GonieError
-from gonie.export.byte_graph import ByteGraph, SentenceByteGraph
+from gonie.export.byte_graph import ByteGraph
 from gonie.export.exporter import Exporter, Judged
 
 UNCHANGED = 0.998  # of the answers, at least
@@ -49,11 +49,9 @@ class Int8Proof(NamedTuple):
 def int8_bundle(exporter: Exporter) -> tuple[Any, Int8Proof]:
     """The model's bundle with bytes for weights, and its proof; refused if that does not hold.
 
-    The loops of a language model multiply bytes by scales that were measured, whole batches at once; a model
-    without one reads a sentence at a time (``byte_graph``).
+    Its recurrent layers multiply bytes by scales that are measured here, so that company changes nothing.
     """
-    ranges, longest = exporter.ranges(CALIBRATED), exporter.longest
-    graph = ByteGraph(longest=longest, ranges=ranges) if ranges else SentenceByteGraph(longest=longest)
+    graph = ByteGraph(longest=exporter.longest, ranges=exporter.ranges(CALIBRATED))
     made = exporter.with_graph(graph)
     proof = Int8Proof.of(exporter.judge(exporter.bundle), exporter.judge(made))
     if not proof.holds:

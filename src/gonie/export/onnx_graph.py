@@ -34,7 +34,7 @@ def onnx_graph(model: Tagger, head: str = TAGS, *, graph: Graph | None = None) -
     graph = graph or Graph()
     scores, size = _scores(graph, model, head)
     found = graph.serialize("tagger", {"scores": Result(scores, ("B", "T", size))})
-    return Graphs(found, graph.serialize_forms(), graph.alone)
+    return Graphs(found, graph.serialize_forms())
 
 
 def whole_tagger(

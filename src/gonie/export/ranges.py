@@ -1,4 +1,4 @@
-"""How large the numbers are that a language model multiplies, measured while it reads."""
+"""How large the numbers are that recurrent layers multiply, measured while a model reads."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 from torch import Tensor, nn
 
 from gonie.nn.bilm import ProjectedLSTM
+from gonie.nn.encoders import LSTM, Bidirectional, PeepholeLSTM
+
+MEASURED = (ProjectedLSTM, LSTM, PeepholeLSTM, Bidirectional)
 
 
 class Range(NamedTuple):
@@ -21,16 +24,17 @@ class Range(NamedTuple):
         return Range(max(self.input, float(x.abs().max())), max(self.state, float(y.abs().max())))
 
 
-Ranges = Mapping[ProjectedLSTM, Range]
+Ranges = Mapping[nn.Module, Range]
 
 
 def measure_ranges(model: nn.Module, score: Callable[[Any], object], batches: Iterable[Any]) -> Ranges:
-    """Of every layer of a language model in ``model``, while ``score`` has it read the batches."""
-    layers = [part for part in model.modules() if isinstance(part, ProjectedLSTM)]
+    """Of every recurrent layer in ``model``, while ``score`` has it read the batches."""
+    layers: list[nn.Module] = [part for part in model.modules() if isinstance(part, MEASURED)]
     found = dict.fromkeys(layers, Range())
 
-    def watch(layer: ProjectedLSTM, given: tuple[Any, ...], result: tuple[Tensor, Any]) -> None:
-        found[layer] = found[layer].with_largest(given[0], result[0])
+    def watch(layer: nn.Module, given: tuple[Any, ...], result: Any) -> None:
+        states = result[0] if isinstance(result, tuple) else result  # some give what they carry, too
+        found[layer] = found[layer].with_largest(given[0], states)
 
     hooks = [layer.register_forward_hook(watch) for layer in layers]
     try:

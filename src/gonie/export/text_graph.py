@@ -32,7 +32,7 @@ def text_graph(model: Classifier, head: str = LABEL, *, graph: Graph | None = No
     """
     graph = graph or Graph()
     results = _results(graph, model, head)
-    return Graphs(graph.serialize("classifier", results), graph.serialize_forms(), graph.alone)
+    return Graphs(graph.serialize("classifier", results), graph.serialize_forms())
 
 
 def whole_classifier(

@@ -48,8 +48,6 @@ class TorchScorer:
 class TorchTextScorer:
     """Scores batches of texts with a classifier in evaluation mode, wherever it lies."""
 
-    alone = False
-
     def __init__(self, model: Classifier, head: str = LABEL) -> None:
         self._model = model
         self._head = head

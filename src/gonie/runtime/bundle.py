@@ -12,8 +12,6 @@ A bundle is a folder of two to four files. Nothing in it is pickled; loading one
     recipe      the resolved recipe it was trained with
     layers      of a model with vectors in context: how it mixes the layers of its language model, for each
                 place where it uses them {place, shares, scale, normalized}; else not there
-    alone       true of a graph that takes the scales of its numbers from what it is given: it is to be given
-                one sentence or text at a time; else not there
     files       SHA-256 of each other file, in hexadecimal
     encoding    vocabularies, features and labels: of a tagger as ``gonie.data.encoding`` writes them, of a
                 classifier as ``gonie.data.text_encoding`` does, with how a text is cut into sentences
@@ -64,7 +62,7 @@ from typing import Any
 from safetensors import SafetensorError
 
 from gonie.errors import BundleError, GonieError, MissingExtraError, OutputError
-from gonie.runtime.about import About, of_kind
+from gonie.runtime.about import About
 from gonie.runtime.description import check_about, check_description, parsed
 from gonie.runtime.folder import replace_folder, set_aside
 from gonie.runtime.graphs import Graphs
@@ -98,7 +96,6 @@ def write_bundle(folder: str | PathLike[str], bundle: Bundle) -> None:
         "scores": about.scores,
         "recipe": about.recipe,
         **({"layers": list(about.layers)} if about.layers else {}),
-        **({"alone": True} if bundle.alone else {}),
         "files": {name: _digest(content) for name, content in files.items()},
         "encoding": bundle.encoding.to_json(),
     }
@@ -132,8 +129,7 @@ def read_bundle(folder: str | PathLike[str]) -> Bundle:
     try:
         check_description(index)
         files = {name: _read_file(place, index, name, kind) for name in _names(index, kind)}
-        alone = of_kind({"alone": False, **index}, "alone", bool)
-        return kind.read(index, Graphs(files[GRAPH], files.get(FORMS), alone), files)
+        return kind.read(index, Graphs(files[GRAPH], files.get(FORMS)), files)
     except (BundleError, MissingExtraError):
         raise
     except (*_WRONG, SafetensorError, GonieError) as error:

@@ -102,9 +102,8 @@ class TextClassifier:
         """The scores and shares of texts that are already cut; none depends on the others."""
         corpus = self.encoding.encode_passages(passages)
         readings: dict[int, Reading] = {}
-        most = 1 if self.scorer.alone else BATCH_TEXTS
         for rows in sorted_batches(
-            corpus.lengths, tokens=BATCH_CELLS, sentences=most, heights=corpus.heights
+            corpus.lengths, tokens=BATCH_CELLS, sentences=BATCH_TEXTS, heights=corpus.heights
         ):
             batch = corpus.batch(rows)
             readings.update(zip(rows.tolist(), self._readings(batch), strict=True))

@@ -194,7 +194,7 @@ _COMMON = record(
         "recipe": record({}, {"data": record({}, _DATA)}),
         "files": _FILES,
     },
-    {"layers": several(_LAYER, 100), "alone": flag},
+    {"layers": several(_LAYER, 100)},
 )
 _TASKS: Mapping[str, Kind] = {
     "tag": record(

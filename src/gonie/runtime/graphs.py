@@ -15,5 +15,3 @@ class Graphs(NamedTuple):
 
     graph: bytes
     forms: bytes | None = None
-    alone: bool = False
-    """Whether ``graph`` is to be asked for one sentence or text at a time."""

@@ -61,9 +61,7 @@ def load_classifier(path: str | PathLike[str], *, threads: int | None = None) ->
 def predictor(bundle: TagBundle, *, threads: int | None = None) -> Predictor:
     """The bundle's parts put together: tokenizer, encoding, ONNX scorer and decoder."""
     encoding = bundle.encoding
-    scorer = OnnxScorer(
-        bundle.graph, bundle.forms, bundle.alone, labels=len(encoding.labels), threads=threads
-    )
+    scorer = OnnxScorer(bundle.graph, bundle.forms, labels=len(encoding.labels), threads=threads)
     scorer.scores(trial_batch(encoding))
     return Predictor(
         encoding=encoding,
@@ -87,9 +85,7 @@ def predictor(bundle: TagBundle, *, threads: int | None = None) -> Predictor:
 def classifier(bundle: TextBundle, *, threads: int | None = None) -> TextClassifier:
     """The bundle's parts put together: encoding, ONNX scorer and temperature."""
     encoding = bundle.encoding
-    scorer = OnnxScorer(
-        bundle.graph, bundle.forms, bundle.alone, labels=len(encoding.labels), threads=threads
-    )
+    scorer = OnnxScorer(bundle.graph, bundle.forms, labels=len(encoding.labels), threads=threads)
     scorer.score_texts(trial_texts(encoding))
     return TextClassifier(
         encoding=encoding,

@@ -32,9 +32,5 @@ class ScoredTexts(NamedTuple):
 class TextScorer(Protocol):
     """Anything that scores every label for every text of a batch."""
 
-    @property
-    def alone(self) -> bool:
-        """Whether it must be given one text at a time."""
-
     def score_texts(self, batch: Batch) -> ScoredTexts:
         """Scores and shares of a batch of texts (the names and shapes are in ``gonie.data.text_corpus``)."""

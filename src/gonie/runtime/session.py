@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from gonie.data.byte_spelling import MARKS
 from gonie.errors import BundleError
-from gonie.runtime.alone import one_by_one
 from gonie.runtime.form_memory import FormMemory, keys_of
 from gonie.runtime.graph_check import check_graph
 from gonie.runtime.scorer import Batch, ScoredTexts
@@ -32,8 +31,7 @@ class OnnxScorer:
     made from ``G.offsets``. Where there is a graph of ``forms`` (``gonie.runtime.graphs``), it is asked once
     for each form of a word, and what it says is remembered (``gonie.runtime.form_memory``). A tagger's graph
     is asked for ``scores``, a classifier's for ``score_texts``; whatever it gives is looked at before it is
-    given away, ``labels`` scores for each token or text, if that is known. One that is to be asked ``alone``
-    is given each sentence by itself (a classifier's caller sees to that). ``threads`` bounds the threads of
+    given away, ``labels`` scores for each token or text, if that is known. ``threads`` bounds the threads of
     one call (all cores by default); calls from many threads are safe. What a graph may hold is said in
     ``gonie.runtime.graph_check``.
     """
@@ -42,12 +40,10 @@ class OnnxScorer:
         self,
         model: str | PathLike[str] | bytes,
         forms: bytes | None = None,
-        alone: bool = False,
         *,
         labels: int | None = None,
         threads: int | None = None,
     ) -> None:
-        self.alone = alone
         self._labels = labels
         self._session = _session(model, threads)
         self._forms = None if forms is None else Forms(_session(forms, threads, waits_idly=True))
@@ -60,16 +56,14 @@ class OnnxScorer:
     def scores(self, batch: Batch) -> NDArray[np.float32]:
         """Emission scores of every tag at every token: (B, T, K)."""
         with _fitting():
-            fed = self._fed(batch)
-            one = not self.alone or len(batch["lengths"]) == 1
-            scores = self._ask(fed, ["scores"])[0] if one else self._one_by_one(fed, batch)
+            (scores,) = self._ask(batch, ["scores"])
         check_shape(scores, (*batch["mask"].shape, self._labels))
         return scores
 
     def score_texts(self, batch: Batch) -> ScoredTexts:
         """Scores of every label for every text, and the shares of tokens and sentences."""
         with _fitting():
-            found = ScoredTexts(*self._ask(self._fed(batch), ["scores", "word_shares", "sentence_shares"]))
+            found = ScoredTexts(*self._ask(batch, ["scores", "word_shares", "sentence_shares"]))
         check_shape(found.scores, (len(batch["places"]), self._labels))
         check_shape(found.words, batch["mask"].shape)
         check_shape(found.sentences, batch["places"].shape)
@@ -80,21 +74,10 @@ class OnnxScorer:
             )
         return found
 
-    def _one_by_one(self, fed: Batch, batch: Batch) -> NDArray[np.float32]:
-        """The scores of each sentence by itself, laid out as those of a batch: (B, T, K)."""
-        lengths, width = batch["lengths"], batch["mask"].shape[1]
-        found = [self._ask(own, ["scores"])[0][0] for own in one_by_one(fed, lengths, width)]  # (n, K) each
-        scores = np.zeros((len(found), width, found[0].shape[1]), dtype=np.float32)
-        for row, own in enumerate(found):
-            scores[row, : len(own)] = own
-        return scores
-
-    def _ask(self, fed: Batch, results: list[str]) -> list[NDArray[np.float32]]:
+    def _ask(self, batch: Batch, results: list[str]) -> list[NDArray[np.float32]]:
+        fed = {name: self._feed(batch, name) for name in self._own}
         found: list[NDArray[np.float32]] = self._session.run(results, fed)
         return found
-
-    def _fed(self, batch: Batch) -> dict[str, NDArray[Any]]:
-        return {name: self._feed(batch, name) for name in self._own}
 
     def _feed(self, batch: Batch, name: str) -> NDArray[Any]:
         return self._forms(batch) if name == SPELLED and self._forms else feed(batch, name)

@@ -37,7 +37,6 @@ class TagBundle:
     start: NDArray[np.float32]
     end: NDArray[np.float32]
     forms: bytes | None = None
-    alone: bool = False
     constrained: bool = True
     forbidden: Sequence[str] = ()
     about: About = field(default_factory=About)
@@ -64,7 +63,6 @@ class TagBundle:
             tokenizer=of_kind(index, "tokenizer", dict),
             graph=graphs.graph,
             forms=graphs.forms,
-            alone=graphs.alone,
             **_chain(files[WEIGHTS], len(encoding.labels)),
             constrained=of_kind(index, "constrained", bool),
             forbidden=index.get("forbidden", []),  # which format 1 does not have

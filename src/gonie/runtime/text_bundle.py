@@ -27,7 +27,6 @@ class TextBundle:
     encoding: TextEncoding
     graph: bytes
     forms: bytes | None = None
-    alone: bool = False
     temperature: float = 1.0
     about: About = field(default_factory=About)
 
@@ -49,7 +48,6 @@ class TextBundle:
             encoding=TextEncoding.from_json(index["encoding"]),
             graph=graphs.graph,
             forms=graphs.forms,
-            alone=graphs.alone,
             temperature=temperature,
             about=About.read(index),
         )
