@@ -150,6 +150,8 @@ def texts() -> tuple[str, ...]:
 class WordTags:
     """Scores that depend on the word alone: Gonie is a noun, sleeps a verb, any other word either."""
 
+    at_once = 1
+
     def __init__(self, encoding: Encoding) -> None:
         self._table = np.zeros((len(encoding.words), len(encoding.labels)), dtype=np.float32)
         for word, tag in (("Gonie", "NOUN"), ("sleeps", "VERB")):

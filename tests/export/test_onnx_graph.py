@@ -158,7 +158,6 @@ def test_company_never_changes_a_score(
 def test_only_what_the_model_reads_is_asked_for() -> None:
     assert OnnxScorer(*onnx_graph(FAMILY["BiLSTM-CRF, CNN"]())).inputs == (
         "chars",
-        "char_lengths",
         "words",
         "forms",
         "lengths",

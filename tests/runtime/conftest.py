@@ -57,6 +57,8 @@ def make_encoding(scheme: Scheme = BIOES) -> Encoding:
 class WordScorer:
     """Scores that depend on the word alone: ``table`` (words, K); remembers the batches it was given."""
 
+    at_once = 1
+
     def __init__(self, encoding: Encoding, wanted: dict[str, str], strength: float = 6.0) -> None:
         self.table = np.zeros((len(encoding.words), len(encoding.labels)), dtype=np.float32)
         outside = encoding.label_ids.get("O", 0)

@@ -135,6 +135,8 @@ def test_no_passage_gives_no_reading(flat: TextClassifier) -> None:
 class Watched:
     """A scorer that remembers how large its batches were."""
 
+    at_once = 1
+
     def __init__(self, scorer: TextScorer) -> None:
         self._scorer = scorer
         self.shapes: list[tuple[int, ...]] = []
@@ -176,6 +178,8 @@ def test_what_the_recipe_leaves_out_is_noted_too(text_bundle: Any) -> None:
 
 def test_a_graph_of_other_labels_is_refused(flat: TextClassifier) -> None:
     class Other:
+        at_once = 1
+
         def score_texts(self, batch: Batch) -> ScoredTexts:
             scored = flat.scorer.score_texts(batch)
             return scored._replace(scores=scored.scores[:, :1])

@@ -91,6 +91,27 @@ def test_viterbi_is_the_best_of_all_paths(case: dict[str, Any]) -> None:
 
 
 @SETTINGS
+@given(chains())
+def test_with_the_sums_at_hand_the_best_path_is_the_same(case: dict[str, Any]) -> None:
+    """Whether it is read from the marginals, where they are sure enough, or searched for."""
+    decoder = decoder_of(case)
+    scores, lengths = decoder.checked(case["emissions"], case["lengths"])
+    tags = decoder.best_of(decoder.lattice(scores, lengths))
+    wanted, best = decoder.viterbi(scores, lengths)
+    assert ((tags == -1) == (wanted == -1)).all()
+    np.testing.assert_allclose(decoder.chain.path_scores(scores, lengths, tags), best, rtol=1e-12)
+
+
+def test_few_sentences_need_a_search() -> None:
+    """What a model is sure of is read off; what it is torn about is not."""
+    decoder = Decoder(transitions=np.zeros((2, 2)), start=np.zeros(2), end=np.zeros(2))
+    sure, torn = np.tile([9.0, 0.0], (6, 1)), np.tile([0.1, 0.0], (6, 1))
+    tags, found = decoder.forward_backward([sure, torn], [6, 6]).likeliest()
+    assert found.tolist() == [True, False]
+    assert tags[0].tolist() == [0] * 6
+
+
+@SETTINGS
 @given(chains(), st.integers(1, 6))
 def test_the_best_paths_are_those_of_the_list_of_all(case: dict[str, Any], n: int) -> None:
     tags, scores = decoder_of(case).nbest(case["emissions"], case["lengths"], n)

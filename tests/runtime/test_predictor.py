@@ -147,6 +147,8 @@ def test_the_limit_itself_is_not_windowed(tagger: Predictor) -> None:
 class MoodScorer:
     """Scores drawn at random for each window, so that neighbours disagree wherever they overlap."""
 
+    at_once = 1
+
     def __init__(self, tags: int) -> None:
         self._random = np.random.default_rng(0)
         self._tags = tags

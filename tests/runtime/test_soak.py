@@ -26,7 +26,7 @@ from gonie.runtime.form_memory import FormMemory
 model, kept = gonie.load(sys.argv[1], threads=1), []
 forms = model.scorer._forms
 if forms is not None:
-    forms._memory = FormMemory(most=500)  # full within the first second
+    forms._memory = FormMemory(forms._memory.width, most=500)  # full within the first second
 last = time.monotonic()
 
 def leak(text):  # 30 MB a second, however many texts that is

@@ -61,7 +61,7 @@ def test_two_hundred_threads_get_what_one_gets(name: str) -> None:
     pool = texts(0, 400)
     wanted = [said(model(text)) for text in pool]
     if isinstance(model, Predictor):
-        model.scorer._forms._memory = FormMemory(most=8)  # type: ignore[attr-defined]
+        model.scorer._forms._memory = FormMemory(model.scorer._forms._memory.width, most=8)  # type: ignore[attr-defined]
     begin = Barrier(THREADS)
 
     def ask(number: int) -> int:

@@ -73,5 +73,7 @@ def mixed_batches(
 
 def sorted_batches(lengths: Rows, *, tokens: int, sentences: int, heights: Rows | None = None) -> list[Rows]:
     """Batches for prediction: longest first, so that running out of memory shows at once."""
+    if len(lengths) == 1:
+        return [np.zeros(1, dtype=np.int64)]
     order = np.argsort(-lengths, kind="stable")
     return cut(lengths, order, tokens=tokens, sentences=sentences, heights=heights)

@@ -65,7 +65,8 @@ class Corpus:
     def __init__(self, arrays: Mapping[str, Array], groups: tuple[str, ...]) -> None:
         self.arrays = dict(arrays)
         self.groups = groups
-        self.lengths: NDArray[np.int64] = np.diff(self.arrays["offsets"])
+        offsets = self.arrays["offsets"]
+        self.lengths: NDArray[np.int64] = offsets[1:] - offsets[:-1]
         self.sizes = self.lengths
         self.heights = None
 
@@ -119,7 +120,11 @@ class MemorySink:
 
     def finish(self, groups: tuple[str, ...]) -> Corpus:
         """Join every array and return the corpus."""
-        return Corpus({name: np.concatenate(blocks) for name, blocks in self._blocks.items()}, groups)
+        arrays = {
+            name: np.concatenate(blocks) if len(blocks) > 1 else blocks[0]
+            for name, blocks in self._blocks.items()
+        }
+        return Corpus(arrays, groups)
 
 
 class FolderSink:
@@ -149,7 +154,8 @@ def collate(corpus: Corpus, rows: NDArray[np.int64]) -> dict[str, Array]:
     if len(corpus) == len(rows) == 1 and len(set(arrays["forms"].tolist())) == number:
         flat = np.arange(width)  # a sentence on its own: all there is, in its order
         forms, local = np.arange(number), arrays["forms"].astype(np.int64)
-        char_lengths, chars = np.diff(arrays["form_offsets"]), arrays["form_chars"]
+        places, chars = arrays["form_offsets"], arrays["form_chars"]
+        char_lengths = places[1:] - places[:-1]
     else:
         flat = ragged.positions(arrays["offsets"][rows], lengths)  # (tokens of the batch,)
         forms, local = np.unique(arrays["forms"][flat], return_inverse=True)  # (U,), (tokens,)

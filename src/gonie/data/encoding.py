@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from functools import lru_cache
+from itertools import accumulate, islice
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gonie.data import ragged
 from gonie.data.byte_spelling import spell_bytes
 from gonie.data.context import Context
 from gonie.data.corpus import Corpus, MemorySink, Sink
@@ -31,6 +31,7 @@ from gonie.data.vocabulary import UNKNOWN, Vocabulary
 from gonie.errors import InputError
 
 MAX_CHARS = 50  # characters of a word that the character network sees; the rest is cut
+REMEMBERED = 1 << 15  # forms kept with their ids and spellings
 BLOCK = 2000  # sentences encoded before their arrays go to the sink
 
 
@@ -135,6 +136,7 @@ class Encoding:
         self.features = dict(features)
         self.longest = longest  # bytes of a word that a language model sees; 0 where there is none
         self.label_ids = {label: i for i, label in enumerate(self.labels)}
+        self._remembered = lru_cache(maxsize=REMEMBERED)(self._known_by)
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -173,7 +175,12 @@ class Encoding:
 
     def word_id(self, form: str) -> int:
         """Id of a surface form: normalised as in training, then through the fall-back look-ups."""
-        return self.words.first((self.normalization(form), *fallbacks(form)))
+        found = self.words.id(self.normalization(form))
+        return found if found != UNKNOWN else self.words.first(fallbacks(form))
+
+    def _known_by(self, form: str) -> tuple[int, str]:
+        """The id of a form, and how it is spelled."""
+        return self.word_id(form), spell(form, jamo=self.jamo)
 
     def encode(
         self,
@@ -189,13 +196,12 @@ class Encoding:
         forms: dict[str, int] = {}
         stream = iter(sentences)
         tokens, sizes = 0, dict.fromkeys(self.groups, 0)
-        zero = np.zeros(1, dtype=np.int64)
-        for name in ("offsets", "form_offsets", *(f"{group}.offsets" for group in self.groups)):
-            sink.append(name, zero)
+        for name in ("offsets", *(f"{group}.offsets" for group in self.groups)):
+            sink.append(name, np.zeros(1, dtype=np.int64))
         while block := list(islice(stream, BLOCK)):
-            lengths = np.array([len(sentence) for sentence in block], dtype=np.int64)
-            sink.append("offsets", tokens + np.cumsum(lengths))
-            tokens += int(lengths.sum())
+            ends = list(accumulate(map(len, block), initial=tokens))
+            sink.append("offsets", np.array(ends[1:], dtype=np.int64))
+            tokens = ends[-1]
             sink.append("forms", self._form_ids(block, forms))
             sink.append("tags", _tag_ids(block, self.label_ids if tag_ids is None else tag_ids))
             for extractor in self.extractors:
@@ -215,10 +221,10 @@ class Encoding:
             sink.append(name, nothing)
 
     def _append_forms(self, sink: Sink, forms: list[str]) -> None:
-        sink.append("form_words", np.array([self.word_id(form) for form in forms], dtype=np.int32))
-        spelled = [spell(form, jamo=self.jamo) for form in forms]
-        lengths = np.array([len(text) for text in spelled], dtype=np.int64)
-        sink.append("form_offsets", ragged.offsets(lengths)[1:])
+        known = [self._remembered(form) for form in forms]
+        spelled = [text for _, text in known]
+        sink.append("form_words", np.array([word for word, _ in known], dtype=np.int32))
+        sink.append("form_offsets", np.array([*accumulate(map(len, spelled), initial=0)], dtype=np.int64))
         sink.append("form_chars", self.chars.ids("".join(spelled)))
         if self.longest:
             sink.append("form_bytes", spell_bytes(forms, longest=self.longest).ravel())
@@ -276,6 +282,8 @@ class Encoding:
 
 
 def _tag_ids(block: list[Sentence], ids: Mapping[str, int]) -> NDArray[np.int32]:
+    if all(sentence.tags is None for sentence in block):
+        return np.full(sum(map(len, block)), -1, dtype=np.int32)
     tags: Iterator[int] = (
         ids.get(tag, -1)
         for sentence in block

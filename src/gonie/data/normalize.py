@@ -30,6 +30,8 @@ class Normalization:
 
     def __call__(self, word: str) -> str:
         """The normalised form: ``Normalization(lowercase=True, digits=True)("B2B") == "b0b"``."""
+        if word.isalpha():  # as most are: no mark, no digit
+            return word.lower() if self.lowercase else word
         if _MARK.fullmatch(word):
             return word
         if self.lowercase:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +20,8 @@ class Morpheme:
     tag: str
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A surface token: ``document.text[start:end] == text``."""
+class Token(NamedTuple):
+    """A surface token: ``document.text[start:end] == text``. A tuple, since documents have so many."""
 
     text: str
     start: int

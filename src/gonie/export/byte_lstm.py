@@ -2,12 +2,12 @@
 
 onnxruntime's ``DynamicQuantizeLSTM`` multiplies bytes and is one operator, where loops of others take longer
 for a single sentence. But it takes the scale of its inputs from all of a batch, and that of its states from
-all of them at each step: a sentence's scores would depend on its company. So each sees to it that the scale
-is always the same. The inputs are kept within a range that was measured, and have two further numbers that
-are the ends of this range, and that no weight looks at. The states are within -1 and 1 anyway, and two units
-more are always just that: they start so, forget nothing and take nothing in. Bytes then do not depend on
-company, and sums of whole numbers do not depend on their order: a sentence alone and among others has the
-same scores to the last bit.
+all of them at each step: a sentence's scores would depend on its company. So its numbers are made to have the
+same ends whoever is there. The inputs are kept within a range that was measured, and have two further
+numbers, the ends of this range, which no weight looks at. The states have two further units, which take in 1
+and -1 at each step and forget nothing: their cells are t and -t after t steps, and no cell can be larger. So
+bytes do not depend on company, and sums of whole numbers do not depend on their order: a sentence alone and
+among others has the same scores to the last bit.
 """
 
 from __future__ import annotations
@@ -22,20 +22,16 @@ from gonie.export.row_bytes import Floats, row_bytes
 
 WITHIN = 63  # of a weight's byte: older processors add two products in sixteen bits, which then fit
 ENDS = 2  # numbers more in each input, and units more in each state
-SURE = 30.0  # of a gate: quite open; below 0, quite shut
-FULL = 20.0  # of a cell: its tanh is 1
-INPUT, OUTPUT, FORGET = range(3)  # the order of the gates; the last is what a cell takes in
+SURE = 30.0  # of a gate: quite open
+CELL = 3  # what a cell takes in comes after the three gates
 
 
 def byte_lstm(graph: Graph, x: str, lengths: str, part: Recurrence, largest: float) -> str:
     """As ``Graph.recurrence`` of an LSTM, over inputs (T, B, D) that are taken for ``largest`` beyond it."""
-    hidden, ways = part.hidden, len(part.of_input)
+    hidden = part.hidden
     of_input, of_states = (
         _Bytes.of(graph, _grown(weights.numpy(), hidden)) for weights in (part.of_input, part.of_states)
     )
-    first = graph.weight(_ends(ways, hidden))
-    cells = graph.weight(_ends(ways, hidden) * np.float32(FULL))
-    shape = graph.add("Concat", graph.weight([ways]), _size(graph, x, 1), graph.weight([1]), axis=0)
     states = graph.add(
         "DynamicQuantizeLSTM",
         _with_ends(graph, x, largest),
@@ -43,8 +39,8 @@ def byte_lstm(graph: Graph, x: str, lengths: str, part: Recurrence, largest: flo
         of_states.bytes,
         graph.weight(_bias(part.bias.numpy(), hidden)),
         lengths,
-        graph.add("Expand", first, shape),
-        graph.add("Expand", cells, shape),
+        "",
+        "",
         "" if part.peepholes is None else graph.weight(_wider(part.peepholes.numpy(), 3, hidden)),
         of_input.scales,
         of_input.zeros,
@@ -59,28 +55,19 @@ def byte_lstm(graph: Graph, x: str, lengths: str, part: Recurrence, largest: flo
 
 def _with_ends(graph: Graph, x: str, largest: float) -> str:
     """Inputs (T, B, D) within the range, and its ends: (T, B, D + 2)."""
-    ends = np.array([-largest, largest], dtype=np.float32)
-    within = graph.add("Clip", x, *(graph.weight(end) for end in ends))
-    shape = graph.add("Concat", _size(graph, x, 0), _size(graph, x, 1), graph.weight([ENDS]), axis=0)
-    return graph.add("Concat", within, graph.add("Expand", graph.weight(ends), shape), axis=2)
-
-
-def _size(graph: Graph, x: str, axis: int) -> str:
-    return graph.add("Shape", x, start=axis, end=axis + 1)
-
-
-def _ends(ways: int, hidden: int) -> Floats:
-    """States in which only the two further units are: (ways, 1, H + 2)."""
-    found = np.zeros((ways, 1, hidden + ENDS), dtype=np.float32)
-    found[..., hidden:] = (-1.0, 1.0)
+    ends = [graph.weight(np.array(end, dtype=np.float32)) for end in (-largest, largest)]
+    behind = graph.weight([0, 0, 0, 0, 0, 1])  # one number more in each input
+    found = graph.add("Clip", x, *ends)
+    for end in ends:
+        found = graph.add("Pad", found, behind, end)
     return found
 
 
 def _bias(bias: Floats, hidden: int) -> Floats:
     """That of all units: (ways, 8H) -> (ways, 8 (H + 2))."""
     found = _wider(bias, 8, hidden).reshape(len(bias), 8, hidden + ENDS)
-    found[:, INPUT, hidden:] = -SURE
-    found[:, [OUTPUT, FORGET], hidden:] = SURE
+    found[:, :CELL, hidden:] = SURE
+    found[:, CELL, hidden:] = (-SURE, SURE)
     return found.reshape(len(bias), -1)
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 from gonie.export.cells import Y_H, cell, recur
 from gonie.export.elmo import elmo
-from gonie.export.filters import largest
 from gonie.export.graph import Graph
+from gonie.export.letter_filters import letter_filters
 from gonie.export.refusal import unknown
 from gonie.export.sums import feature_sums
 from gonie.nn.embeddings import CharCNN, CharLSTM, FeatureEmbedding, NoEmbedding, Stack, WordEmbedding
@@ -32,32 +30,9 @@ def words(graph: Graph, part: WordEmbedding) -> str:
 
 def char_cnn(graph: Graph, part: CharCNN) -> str:
     """Convolution over each distinct form's characters, then the maximum over those that are its own."""
-    forms = graph.forms
     weight, bias = part.convolution.parameters()  # (filters, D, kernel), (filters,)
-    vectors = forms.weight(part.characters.weight)
-    windows = _windows(forms, part.margins)
-    spelled = largest(forms, windows, vectors, weight, bias, constant=Graph.weight)  # (U, filters)
+    spelled = letter_filters(graph.forms, part.characters.weight, weight, bias, part.margins)
     return graph.add("Gather", graph.per_form(spelled, len(weight)), graph.input("forms"), axis=0)
-
-
-def _windows(graph: Graph, margins: tuple[int, int]) -> str:
-    """The characters around each place of a form, 0 outside it: (U, C, kernel).
-
-    After its last place a form has that one again, which no maximum minds.
-    """
-    before, after = margins
-    chars = graph.input("chars")  # (U, C)
-    padded = graph.add("Pad", chars, graph.weight([0, before, 0, after]))  # (U, C + kernel - 1)
-    last = graph.add("Sub", graph.input("char_lengths"), graph.weight([1]))  # (U,)
-    column = graph.add("Unsqueeze", last, graph.weight([1]))
-    places = graph.add("Min", graph.positions(chars, axis=1), column)  # (U, C)
-    around = graph.weight(np.arange(before + 1 + after))
-    seen = graph.add("Add", graph.add("Unsqueeze", places, graph.weight([2])), around)  # (U, C, kernel)
-    flat = graph.add(
-        "Reshape", seen, graph.add("Concat", graph.add("Shape", chars, end=1), graph.weight([-1]), axis=0)
-    )
-    found = graph.add("GatherElements", padded, flat, axis=1)
-    return graph.add("Reshape", found, graph.add("Shape", seen))
 
 
 def char_lstm(graph: Graph, part: CharLSTM) -> str:

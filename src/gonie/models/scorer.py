@@ -35,6 +35,8 @@ def inferring(model: nn.Module) -> Iterator[torch.device]:
 class TorchScorer:
     """Scores batches with a model in evaluation mode, wherever the model lies."""
 
+    at_once = 1
+
     def __init__(self, model: Tagger, head: str = TAGS) -> None:
         self._model = model
         self._head = head
@@ -47,6 +49,8 @@ class TorchScorer:
 
 class TorchTextScorer:
     """Scores batches of texts with a classifier in evaluation mode, wherever it lies."""
+
+    at_once = 1
 
     def __init__(self, model: Classifier, head: str = LABEL) -> None:
         self._model = model

@@ -24,6 +24,7 @@ from gonie.runtime.long_texts import bounded
 from gonie.runtime.plain_text import checked_text
 from gonie.runtime.reading import Reading
 from gonie.runtime.scorer import Batch, ScoredTexts, TextScorer
+from gonie.runtime.spread import spread
 from gonie.runtime.text_options import text_options
 
 BATCH_CELLS, BATCH_TEXTS = 8192, 128
@@ -101,12 +102,16 @@ class TextClassifier:
     def read(self, passages: Sequence[Passage]) -> list[Reading]:
         """The scores and shares of texts that are already cut; none depends on the others."""
         corpus = self.encoding.encode_passages(passages)
+        batches = list(
+            sorted_batches(corpus.lengths, tokens=BATCH_CELLS, sentences=BATCH_TEXTS, heights=corpus.heights)
+        )
+
+        def read(rows: NDArray[np.int64]) -> list[Reading]:
+            return list(self._readings(corpus.batch(rows)))
+
         readings: dict[int, Reading] = {}
-        for rows in sorted_batches(
-            corpus.lengths, tokens=BATCH_CELLS, sentences=BATCH_TEXTS, heights=corpus.heights
-        ):
-            batch = corpus.batch(rows)
-            readings.update(zip(rows.tolist(), self._readings(batch), strict=True))
+        for rows, found in zip(batches, spread(read, batches, threads=self.scorer.at_once), strict=True):
+            readings.update(zip(rows.tolist(), found, strict=True))
         return [readings[row] for row in range(len(passages))]
 
     def probabilities(self, scores: NDArray[np.floating]) -> NDArray[np.float64]:

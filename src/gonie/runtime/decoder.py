@@ -55,7 +55,16 @@ class Decoder:
             (best[t] + self._onward[tags[t + 1]]).argmax(axis=1, out=tags[t])
             if t + 1 in ending:
                 np.copyto(tags[t], last, where=sizes == t + 1)
-        return np.where(np.arange(len(tags)) < sizes[:, None], tags.T, -1)
+        return _ended(tags.T, sizes)
+
+    def best_of(self, lattice: Lattice) -> Ints:
+        """As ``best_tags``, of sums that are there already: most sentences need no search."""
+        tags, found = lattice.likeliest()
+        if not found.all():
+            lengths = lattice.lengths[~found]
+            longest = int(lengths.max())
+            tags[~found, :longest] = self.best_tags(lattice.emissions[~found, :longest], lengths)
+        return _ended(tags, lattice.lengths)
 
     def nbest(self, emissions: ArrayLike, lengths: ArrayLike, n: int) -> tuple[Ints, Floats]:
         """The n best legal tag sequences of every sentence, best first, and their scores.
@@ -101,8 +110,11 @@ class Decoder:
         """
         best = emissions.transpose(1, 0, 2).astype(np.float64)  # (T, B, K): double, lest long sentences tie
         best[0] += self.chain.start
+        moves = self.chain.transitions[:, None]  # (from, 1, to)
+        reached = np.empty((self.num_tags, *best.shape[1:]))  # (from, B, to): the maximum is over the first
         for t in range(1, len(best)):
-            best[t] += (best[t - 1][:, None, :] + self._onward).max(axis=2)  # over (B, to, from)
+            np.add(best[t - 1].T[..., None], moves, out=reached)
+            best[t] += np.maximum.reduce(reached, axis=0)
         return best
 
     def checked(self, emissions: ArrayLike, lengths: ArrayLike) -> tuple[NDArray[np.floating], Ints]:
@@ -114,15 +126,20 @@ class Decoder:
                 f"expected emissions (B, T, {self.num_tags}) and lengths (B,), "
                 f"got {scores.shape} and {sizes.shape}"
             )
-        if sizes.min(initial=1) < 1 or sizes.max(initial=1) > scores.shape[1]:
-            raise GonieError(
-                f"expected lengths from 1 to {scores.shape[1]}, got {sizes.min()} to {sizes.max()}"
-            )
-        inside = np.arange(scores.shape[1]) < sizes[:, None]  # (B, T)
-        scores = np.where(inside[..., None], scores, 0)
+        least, most = min(sizes.tolist(), default=1), max(sizes.tolist(), default=1)
+        if least < 1 or most > scores.shape[1]:
+            raise GonieError(f"expected lengths from 1 to {scores.shape[1]}, got {least} to {most}")
+        if least < scores.shape[1]:
+            inside = np.arange(scores.shape[1]) < sizes[:, None]  # (B, T)
+            scores = np.where(inside[..., None], scores, 0)
         if not np.isfinite(scores).all():
             raise GonieError(
                 "expected finite scores for every token, got nan or infinity from the model. "
                 "Train again with a lower learning rate or clipped gradients."
             )
         return scores, sizes
+
+
+def _ended(tags: Ints, lengths: Ints) -> Ints:
+    """Tags (B, T) with -1 past each sentence's end."""
+    return np.where(np.arange(tags.shape[1]) < lengths[:, None], tags, -1)

@@ -13,6 +13,7 @@ Compute = Callable[[NDArray[np.int64]], Vectors]
 """Vectors (n, F) of the forms at these n places of a batch."""
 
 MOST = 16_384  # forms that are remembered at least before any is forgotten; twice as many at most
+FEWEST = 256  # for which there is room from the beginning
 
 
 class FormMemory:
@@ -23,9 +24,9 @@ class FormMemory:
     again and again stay, without a note being made of each use.
     """
 
-    def __init__(self, most: int = MOST) -> None:
-        self._most = most
-        self._young, self._old = _Generation(most), _Generation(0)
+    def __init__(self, width: int, most: int = MOST) -> None:
+        self.width, self._most = width, most
+        self._young, self._old = _Generation(width, most), _Generation(width, 0)
         self._lock = Lock()
 
     def __len__(self) -> int:
@@ -33,49 +34,48 @@ class FormMemory:
 
     def look_up(self, keys: Sequence[bytes], compute: Compute) -> Vectors:
         """The vectors (U, F) of the forms with these keys; those not remembered are computed together."""
+        unknown: list[int] = []
         with self._lock:
             rows = [self._young.rows.get(key, -1) for key in keys]
+            found = self._young.table[rows]  # a copy, in which what is missing follows
             if -1 not in rows:
-                return self._young.table[rows]
-            found = {place: self._young.table[row].copy() for place, row in enumerate(rows) if row >= 0}
-            for place, row in enumerate(rows):
-                older = self._old.rows.get(keys[place]) if row < 0 else None
-                if older is not None:
-                    found[place] = self._old.table[older].copy()
-                    self._keep(keys[place], found[place])
-        unknown = [place for place in range(len(keys)) if place not in found]
+                return found
+            for place, key in ((place, keys[place]) for place, row in enumerate(rows) if row < 0):
+                older = self._old.rows.get(key)
+                if older is None:
+                    unknown.append(place)
+                else:
+                    found[place] = self._old.table[older]
+                    self._keep(key, found[place])
         if unknown:
-            made = compute(np.array(unknown))
-            found.update(zip(unknown, made, strict=True))
+            found[unknown] = made = compute(np.array(unknown))
             with self._lock:
                 for place, vector in zip(unknown, made, strict=True):
                     self._keep(keys[place], vector)
-        return np.stack([found[place] for place in range(len(keys))])
+        return found
 
     def _keep(self, key: bytes, vector: Vectors) -> None:
         if not self._young.keep(key, vector):
-            self._old, self._young = self._young, _Generation(self._most)
+            self._old, self._young = self._young, _Generation(self.width, self._most)
             self._young.keep(key, vector)
 
 
 class _Generation:
     """Up to so many vectors, one beside the other, and which row each key has."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, width: int, most: int) -> None:
         self.rows: dict[bytes, int] = {}
-        self.table: Vectors = np.empty((0, 0), dtype=np.float32)
+        self.table: Vectors = np.zeros((FEWEST, width), dtype=np.float32)
         self._most = most
 
     def keep(self, key: bytes, vector: Vectors) -> bool:
         """Whether there was room, or it was there already."""
         if key not in self.rows:
             row = len(self.rows)
-            if row == self._most:
+            if row >= self._most:
                 return False
             if row == len(self.table):  # twice the room, copied: a table grows as it is used
-                larger = np.empty((min(self._most, max(256, 2 * row)), len(vector)), dtype=np.float32)
-                larger[:row] = self.table.reshape(row, len(vector))
-                self.table = larger
+                self.table = np.concatenate([self.table, np.zeros_like(self.table)])
             self.table[row] = vector
             self.rows[key] = row
         return True

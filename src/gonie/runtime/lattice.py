@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gonie.errors import GonieError
 from gonie.runtime.chain import Chain, Floats, Ints
-from gonie.runtime.sums import Summing, log_sum_exp
+from gonie.runtime.sums import Logs, Summing, log_sum_exp
+
+HALF = 0.49  # of a sentence's probability, with room for rounding
 
 
 class Lattice:
@@ -27,31 +30,49 @@ class Lattice:
     ) -> None:
         self.lengths = lengths
         self._chain = chain
-        self._emissions = emissions
+        self.emissions = emissions
         steps = emissions.transpose(1, 0, 2).astype(np.float64)  # (T, B, K)
-        self._alpha, self._taken, self._beta, self._total = summing(steps, lengths)
-        chain.need_a_path(self._total[0], lengths)
+        self._sums = summing(steps, lengths)
+        self._full = min(lengths.tolist()) == len(steps)
+
+    @cached_property
+    def _logs(self) -> Logs:
+        return self._sums.logs()
 
     def log_partition(self) -> Floats:
         """log Z of every sentence: (B,)."""
         rows = np.arange(len(self.lengths))
-        final = log_sum_exp(self._alpha[self.lengths - 1, rows] + self._chain.end)
-        inside = np.arange(len(self._taken))[:, None] < self.lengths  # (T, B)
-        return np.asarray(final + np.where(inside, self._taken, 0.0).sum(axis=0))
+        final = log_sum_exp(self._logs.alpha[self.lengths - 1, rows] + self._chain.end)
+        return np.asarray(final + self._inside(self._logs.taken).sum(axis=0))
 
     def marginals(self) -> Floats:
         """p(y_t = k) for every token: (B, T, K), 0 past a sentence's end."""
-        inside = np.arange(len(self._alpha))[:, None] < self.lengths  # (T, B)
-        chances = np.exp(self._alpha + self._beta - self._total[..., None])  # (T, B, K)
-        return np.ascontiguousarray(np.where(inside[..., None], chances, 0.0).transpose(1, 0, 2))
+        inside = self._inside(self._sums.marginals)
+        return np.ascontiguousarray(inside.transpose(1, 0, 2))
+
+    def likeliest(self) -> tuple[Ints, NDArray[np.bool_]]:
+        """Of every token the tag with the largest marginal, and of which sentences that is the best sequence.
+
+        A sequence goes wrong at one of its tokens: with more than 1 - sum_t (1 - p(y_t)). One that has more
+        than half of all probability is better than any other, so nobody has to look for the best.
+
+        Shape: (B, T), (B,)
+        """
+        doubts = self._inside(1.0 - self._sums.marginals.max(axis=2))  # (T, B)
+        return self._sums.marginals.argmax(axis=2).T, doubts.sum(axis=0) < HALF
 
     def chances(self, tags: Ints) -> Floats:
         """p(y_t = tags[b, t]) for every token, of its marginals the one asked for: (B, T) -> (B, T)."""
-        times, rows = np.arange(len(self._alpha))[:, None], np.arange(len(self.lengths))
-        inside = times < self.lengths  # (T, B)
-        chosen = (times, rows, np.where(inside, tags.T, 0))
-        chances = np.exp(self._alpha[chosen] + self._beta[chosen] - self._total)  # (T, B)
-        return np.where(inside, chances, 0.0).T
+        marginals = self._sums.marginals
+        times, rows = np.arange(len(marginals))[:, None], np.arange(len(self.lengths))
+        return self._inside(marginals[times, rows, tags.T]).T
+
+    def _inside(self, table: Floats) -> Floats:
+        """Values of each token (T, B, …), 0 past a sentence's end."""
+        if self._full:
+            return table
+        inside = np.arange(len(table))[:, None] < self.lengths  # (T, B)
+        return np.where(inside if table.ndim == 2 else inside[..., None], table, 0.0)
 
     def path_probability(self, row: int, start: int, end: int, tags: Sequence[int]) -> float:
         """p(tokens ``start`` to ``end``, exclusive, of sentence ``row`` carry exactly ``tags``)."""
@@ -60,7 +81,7 @@ class Lattice:
                 f"expected a tag for each token of a range in a sentence of {self.lengths[row]} tokens, "
                 f"got {len(tags)} tags for [{start}, {end})"
             )
-        path = np.zeros(self._emissions.shape[:2], dtype=np.int64)  # (B, T)
+        path = np.zeros(self.emissions.shape[:2], dtype=np.int64)  # (B, T)
         path[row, start:end] = tags
         return float(self.path_probabilities([row], [start], [end], path)[0])
 
@@ -75,16 +96,17 @@ class Lattice:
             return np.zeros(0)
         rows, firsts = np.asarray(rows, dtype=np.int64), np.asarray(starts, dtype=np.int64)
         lasts = np.asarray(ends, dtype=np.int64) - 1
-        added = self._chain.added(self._emissions, self.lengths, tags) - self._taken.T  # (B, T)
+        alpha, taken, beta, total = self._logs
+        added = self._chain.added(self.emissions, self.lengths, tags) - taken.T  # (B, T)
         forbidden = np.isneginf(added)
         # running sums make any range two look-ups; a forbidden step would swallow them and is counted apart
         sums = np.cumsum(np.where(forbidden, 0.0, added), axis=1)
         breaks = np.cumsum(forbidden, axis=1)
         log = (
-            self._alpha[firsts, rows, tags[rows, firsts]]
+            alpha[firsts, rows, tags[rows, firsts]]
             + (sums[rows, lasts] - sums[rows, firsts])
-            + self._beta[lasts, rows, tags[rows, lasts]]
-            - self._total[lasts, rows]
+            + beta[lasts, rows, tags[rows, lasts]]
+            - total[lasts, rows]
         )
         possible = breaks[rows, lasts] == breaks[rows, firsts]
         return np.where(possible, np.exp(np.minimum(log, 0.0)), 0.0)

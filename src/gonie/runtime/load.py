@@ -61,7 +61,7 @@ def load_classifier(path: str | PathLike[str], *, threads: int | None = None) ->
 def predictor(bundle: TagBundle, *, threads: int | None = None) -> Predictor:
     """The bundle's parts put together: tokenizer, encoding, ONNX scorer and decoder."""
     encoding = bundle.encoding
-    scorer = OnnxScorer(bundle.graph, bundle.forms, labels=len(encoding.labels), threads=threads)
+    scorer = _scorer(bundle, threads, shared=bool(encoding.longest))
     scorer.scores(trial_batch(encoding))
     return Predictor(
         encoding=encoding,
@@ -85,7 +85,7 @@ def predictor(bundle: TagBundle, *, threads: int | None = None) -> Predictor:
 def classifier(bundle: TextBundle, *, threads: int | None = None) -> TextClassifier:
     """The bundle's parts put together: encoding, ONNX scorer and temperature."""
     encoding = bundle.encoding
-    scorer = OnnxScorer(bundle.graph, bundle.forms, labels=len(encoding.labels), threads=threads)
+    scorer = _scorer(bundle, threads, shared=bool(encoding.words.longest))
     scorer.score_texts(trial_texts(encoding))
     return TextClassifier(
         encoding=encoding,
@@ -93,6 +93,12 @@ def classifier(bundle: TextBundle, *, threads: int | None = None) -> TextClassif
         temperature=bundle.temperature,
         recipe=bundle.about.recipe,
     )
+
+
+def _scorer(bundle: TagBundle | TextBundle, threads: int | None, *, shared: bool) -> OnnxScorer:
+    """``shared`` of a language model: so large that a single sentence is faster on all threads."""
+    labels = len(bundle.encoding.labels)
+    return OnnxScorer(bundle.graph, bundle.forms, labels=labels, threads=threads, shared=shared)
 
 
 def _tokenizer(described: Mapping[str, Any]) -> Tokenizer:

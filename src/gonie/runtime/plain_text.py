@@ -26,7 +26,11 @@ def checked_words(words: Sequence[str], *, fix: str) -> tuple[str, ...]:
     """Refuse what is not a sentence's words: above all a text, whose letters would be taken for them."""
     if isinstance(words, str):
         raise InputError(expected="a sentence as a list of words", got=f"the text {words[:40]!r}", fix=fix)
-    checked = tuple(map(checked_text, words))
+    checked = tuple(words)
+    try:
+        "".join(checked).encode("utf-8")
+    except (TypeError, UnicodeEncodeError):
+        checked = tuple(map(checked_text, checked))  # which says what is wrong
     if not all(checked):
         raise InputError(expected="words of at least one character", got=f"an empty word in {checked[:10]}")
     return checked

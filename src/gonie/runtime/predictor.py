@@ -5,15 +5,15 @@ A bundle runs it with an ONNX scorer, training with a torch one; nothing is writ
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gonie.data.batching import sorted_batches
-from gonie.data.corpus import collate
+from gonie.data.corpus import Corpus, collate
 from gonie.data.encoding import Encoding
 from gonie.data.tokenize import Tokenizer, parse_morphemes
 from gonie.data.types import Document, Sentence, Span, Token
@@ -22,6 +22,7 @@ from gonie.runtime.decoding import By, Decoding
 from gonie.runtime.groups import FIRST, MOST, grouped
 from gonie.runtime.plain_text import checked_text, checked_words
 from gonie.runtime.scorer import Scorer
+from gonie.runtime.spread import spread
 from gonie.runtime.tagging import Labeller, Tagging
 from gonie.runtime.windows import Window, cut_windows
 
@@ -35,10 +36,14 @@ Cut = tuple[str, list[Sentence]]
 """A text and its sentences."""
 
 
-class Scored(NamedTuple):
-    """One batch of scores: which sentences, (B,); their emissions, (B, T, K); their lengths, (B,)."""
+Rows = NDArray[np.int64]
+"""Which sentences share a batch: (B,)."""
+Result = TypeVar("Result")
 
-    rows: list[int]
+
+class Scored(NamedTuple):
+    """One batch of scores: emissions, (B, T, K), and the lengths of its sentences, (B,)."""
+
     emissions: NDArray[np.float32]
     lengths: NDArray[np.int64]
 
@@ -115,8 +120,13 @@ class Predictor:
         """Tag sentences with their columns, as read from a file; tags are in the model's own scheme."""
         taggings = [Tagging()] * len(sentences)
         short = [i for i, sentence in enumerate(sentences) if 0 < len(sentence) <= MAX_TOKENS]
-        for rows, emissions, lengths in self._score([sentences[i] for i in short]):
-            for row, tagging in zip(rows, self._label(emissions, lengths), strict=True):
+        corpus, batches = self._encoded([sentences[i] for i in short])
+
+        def labelled(rows: Rows) -> list[Tagging]:
+            return self._label(*self._scored(corpus, rows))
+
+        for rows, found in zip(batches, self._spread(labelled, batches), strict=True):
+            for row, tagging in zip(rows.tolist(), found, strict=True):
                 taggings[short[row]] = tagging
         for i, sentence in enumerate(sentences):
             if len(sentence) > MAX_TOKENS:
@@ -127,9 +137,8 @@ class Predictor:
         """What the model says of each sentence before decoding: its scores, (tokens, K)."""
         found = [np.zeros((0, len(self.labels)), dtype=np.float32)] * len(sentences)
         short = [i for i, sentence in enumerate(sentences) if 0 < len(sentence) <= MAX_TOKENS]
-        for rows, emissions, lengths in self._score([sentences[i] for i in short]):
-            for row, scores, length in zip(rows, emissions, lengths, strict=True):
-                found[short[row]] = scores[:length]
+        for row, scores in self._score([sentences[i] for i in short]):
+            found[short[row]] = scores
         for i, sentence in enumerate(sentences):
             if len(sentence) > MAX_TOKENS:
                 found[i] = self._join(sentence, _windows(sentence))[0]
@@ -150,18 +159,30 @@ class Predictor:
     def _join(self, sentence: Sentence, windows: list[Window]) -> NDArray[np.float32]:
         """The scores of all windows, joined in the middle of each overlap: (1, T, K)."""
         joined = np.empty((1, len(sentence), len(self.labels)), dtype=np.float32)  # (1, T, K)
-        for rows, emissions, _ in self._score([_slice(sentence, w.start, w.end) for w in windows]):
-            for row, scores in zip(rows, emissions, strict=True):
-                w = windows[row]
-                joined[0, w.first : w.last] = scores[w.first - w.start : w.last - w.start]
+        for row, scores in self._score([_slice(sentence, w.start, w.end) for w in windows]):
+            w = windows[row]
+            joined[0, w.first : w.last] = scores[w.first - w.start : w.last - w.start]
         return joined
 
-    def _score(self, sentences: list[Sentence]) -> Iterator[Scored]:
-        """Scores of all sentences, batch by batch, like lengths together."""
+    def _score(self, sentences: list[Sentence]) -> Iterator[tuple[int, NDArray[np.float32]]]:
+        """Which of the sentences, and its scores (tokens, K); those of like lengths after each other."""
+        corpus, batches = self._encoded(sentences)
+        scored = self._spread(lambda rows: self._scored(corpus, rows), batches)
+        for rows, (emissions, lengths) in zip(batches, scored, strict=True):
+            for row, scores, length in zip(rows.tolist(), emissions, lengths, strict=True):
+                yield row, scores[:length]
+
+    def _encoded(self, sentences: list[Sentence]) -> tuple[Corpus, list[Rows]]:
+        """The sentences as ids, and which of them share a batch."""
         corpus = self.encoding.encode(sentences)
-        for rows in sorted_batches(corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES):
-            batch = collate(corpus, rows)
-            yield Scored(rows.tolist(), self.scorer.scores(batch), batch["lengths"])
+        return corpus, list(sorted_batches(corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES))
+
+    def _scored(self, corpus: Corpus, rows: Rows) -> Scored:
+        batch = collate(corpus, rows)
+        return Scored(self.scorer.scores(batch), batch["lengths"])
+
+    def _spread(self, work: Callable[[Rows], Result], batches: list[Rows]) -> Iterator[Result]:
+        return spread(work, batches, threads=self.scorer.at_once)
 
 
 def _uncut(sentence: Sentence) -> Cut:
@@ -196,11 +217,11 @@ def _document(text: str, tagged: list[tuple[Sentence, Tagging]]) -> Document:
 
 
 def _tokens(sentence: Sentence, places: list[tuple[int, int]], tagging: Tagging) -> Iterator[Token]:
-    analyses = map(parse_morphemes, sentence.columns.get(MORPHEMES, ("",) * len(sentence)))
-    for word, (start, end), tag, score, morphemes in zip(
-        sentence.words, places, tagging.tags, tagging.scores, analyses, strict=True
-    ):
-        yield Token(text=word, start=start, end=end, tag=tag, score=score, morphemes=morphemes)
+    starts, ends = zip(*places, strict=True) if places else ((), ())
+    parts: list[Iterable[Any]] = [sentence.words, starts, ends, tagging.tags, tagging.scores]
+    if MORPHEMES in sentence.columns:
+        parts.append(map(parse_morphemes, sentence.columns[MORPHEMES]))
+    return map(Token, *parts)
 
 
 def _notes(number: int, tagging: Tagging) -> list[str]:

@@ -14,6 +14,10 @@ Batch = Mapping[str, NDArray[Any]]
 class Scorer(Protocol):
     """Anything that scores every tag at every token of a batch."""
 
+    @property
+    def at_once(self) -> int:
+        """How many batches it is best given at the same time."""
+
     def scores(self, batch: Batch) -> NDArray[np.float32]:
         """Emission scores of a batch (the names and shapes are in ``gonie.data.batching``): (B, T, K)."""
 
@@ -31,6 +35,10 @@ class ScoredTexts(NamedTuple):
 
 class TextScorer(Protocol):
     """Anything that scores every label for every text of a batch."""
+
+    @property
+    def at_once(self) -> int:
+        """How many batches it is best given at the same time."""
 
     def score_texts(self, batch: Batch) -> ScoredTexts:
         """Scores and shares of a batch of texts (the names and shapes are in ``gonie.data.text_corpus``)."""

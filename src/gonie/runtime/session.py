@@ -17,9 +17,11 @@ from gonie.errors import BundleError
 from gonie.runtime.form_memory import FormMemory, keys_of
 from gonie.runtime.graph_check import check_graph
 from gonie.runtime.scorer import Batch, ScoredTexts
+from gonie.runtime.spread import cores
 
 ROWS = ".rows"
 SPELLED = "spelled"
+WIDEST = 1 << 16  # numbers that are known of a form
 FATAL = 4  # what is less is raised, and told once
 
 
@@ -31,8 +33,9 @@ class OnnxScorer:
     made from ``G.offsets``. Where there is a graph of ``forms`` (``gonie.runtime.graphs``), it is asked once
     for each form of a word, and what it says is remembered (``gonie.runtime.form_memory``). A tagger's graph
     is asked for ``scores``, a classifier's for ``score_texts``; whatever it gives is looked at before it is
-    given away, ``labels`` scores for each token or text, if that is known. ``threads`` bounds the threads of
-    one call (all cores by default); calls from many threads are safe. What a graph may hold is said in
+    given away, ``labels`` scores for each token or text, if that is known. ``threads`` (all cores by default)
+    each take a batch, or ``shared`` one after the other: worth it only for large graphs. Calls from many
+    threads are safe. What a graph may hold is said in
     ``gonie.runtime.graph_check``.
     """
 
@@ -43,10 +46,14 @@ class OnnxScorer:
         *,
         labels: int | None = None,
         threads: int | None = None,
+        shared: bool = False,
     ) -> None:
         self._labels = labels
-        self._session = _session(model, threads)
-        self._forms = None if forms is None else Forms(_session(forms, threads, waits_idly=True))
+        threads = threads or cores()
+        self.at_once = 1 if shared else threads
+        each = threads // self.at_once
+        self._session = _session(model, each)
+        self._forms = None if forms is None else Forms(_session(forms, each, waits_idly=True))
         own = tuple(given.name for given in self._session.get_inputs())
         read = self._forms.inputs if self._forms else ()
         self.inputs = tuple(dict.fromkeys((*read, *(name for name in own if name != SPELLED))))
@@ -102,31 +109,44 @@ class Forms:
 
     def __init__(self, session: onnxruntime.InferenceSession) -> None:
         self._session = session
-        self._memory = FormMemory()
+        self._memory = FormMemory(_width(session))
         self.inputs = tuple(given.name for given in session.get_inputs())
 
     def __call__(self, batch: Batch) -> NDArray[np.float32]:
         """Shape: (U, F)."""
         seen = {name: batch[name][MARKS if name == "bytes" else 0 :] for name in self.inputs}
+        lengths: list[int] = batch["char_lengths"].tolist() if "chars" in seen else []
 
         def compute(places: NDArray[np.int64]) -> NDArray[np.float32]:
             fed = {name: array[places] for name, array in seen.items()}
-            if "char_lengths" in fed and "chars" in fed:
-                fed["chars"] = fed["chars"][:, : fed["char_lengths"].max()]
+            if lengths:
+                fed["chars"] = fed["chars"][:, : max(lengths[place] for place in places)]
             (spelled,) = self._session.run([SPELLED], fed)
             found: NDArray[np.float32] = spelled
             return found
 
-        return self._memory.look_up(self._keys(seen), compute)
+        return self._memory.look_up(self._keys(seen, lengths), compute)
 
-    def _keys(self, seen: Batch) -> list[bytes]:
+    def _keys(self, seen: Batch, lengths: list[int]) -> list[bytes]:
         parts = []
         if "chars" in seen:
-            parts.append(keys_of(seen["chars"], seen["char_lengths"].tolist()))
+            parts.append(keys_of(seen["chars"], lengths))
         if "bytes" in seen:
             longest = seen["bytes"].shape[1]
             parts.append(keys_of(seen["bytes"], [longest] * len(seen["bytes"])))
         return parts[0] if len(parts) == 1 else [b"".join(both) for both in zip(*parts, strict=True)]
+
+
+def _width(session: onnxruntime.InferenceSession) -> int:
+    """F of the one result (U, F) of a graph of forms."""
+    (given,) = session.get_outputs()
+    width = given.shape[1] if len(given.shape) == 2 else None
+    if not isinstance(width, int) or not 0 < width <= WIDEST:
+        raise BundleError(
+            f"expected a graph of forms that gives ('U', F) with F from 1 to {WIDEST:,}, got {given.shape}. "
+            "Export the model again."
+        )
+    return width
 
 
 def check_shape(found: object, shape: tuple[int | None, ...]) -> None:
@@ -140,14 +160,14 @@ def check_shape(found: object, shape: tuple[int | None, ...]) -> None:
 
 
 def _session(
-    model: str | PathLike[str] | bytes, threads: int | None, *, waits_idly: bool = False
+    model: str | PathLike[str] | bytes, threads: int, *, waits_idly: bool = False
 ) -> onnxruntime.InferenceSession:
     """A session on the CPU, which prints nothing and falls back on nothing.
 
     With ``waits_idly`` its threads sleep between calls: spinning they would take a core from another's.
     """
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads or 0
+    options.intra_op_num_threads = threads
     options.log_severity_level = FATAL
     if waits_idly:
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")

@@ -7,6 +7,8 @@ any size; that is seen sentence by sentence, so company never decides it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +17,10 @@ from numpy.typing import NDArray
 from gonie.runtime.chain import Chain, Floats, Ints
 
 LOST = 1e-200  # a sum of chances below this may have lost terms to underflow
+EVERY = 8  # tokens after which sums are brought near 1 again: long before they could vanish
 
 
-class Sums(NamedTuple):
+class Logs(NamedTuple):
     """Three tables of logarithms, as ``Lattice`` describes them, and what was taken off the first."""
 
     alpha: Floats
@@ -28,6 +31,17 @@ class Sums(NamedTuple):
     """(T, B, K)"""
     total: Floats
     """(T, B): over all tags of alpha + beta"""
+
+
+@dataclass(frozen=True)
+class Sums:
+    """``marginals`` (T, B, K) add up to 1 for each token; those past a sentence's end mean nothing.
+
+    ``logs`` makes all else on demand: most sentences have no spans, whose probabilities need it.
+    """
+
+    marginals: Floats
+    logs: Callable[[], Logs]
 
 
 class Summing:
@@ -46,11 +60,19 @@ class Summing:
     def __call__(self, steps: Floats, lengths: Ints) -> Sums:
         """Shape: steps (T, B, K) finite, lengths (B,)."""
         sums, lost = self._by_chances(steps, lengths)
-        if lost.any():
-            again = self._in_logs(steps[:, lost], lengths[lost])
-            for part, own in zip(sums, again, strict=True):
+        if not lost.any():
+            return sums
+        again = self._in_logs(steps[:, lost], lengths[lost])
+        self._chain.need_a_path(again.total[0], lengths[lost])
+        sums.marginals[:, lost] = np.exp(again.alpha + again.beta - again.total[..., None])
+
+        def logs() -> Logs:
+            found = sums.logs()
+            for part, own in zip(found, again, strict=True):
                 part[:, lost] = own
-        return sums
+            return found
+
+        return Sums(sums.marginals, logs)
 
     def _by_chances(self, steps: Floats, lengths: Ints) -> tuple[Sums, NDArray[np.bool_]]:
         """The sums, and for which sentences they cannot be trusted: (B,).
@@ -58,33 +80,37 @@ class Summing:
         What comes after a token is summed as what comes before it, in a sentence that runs backward, so that
         one loop does both.
         """
-        T, B, _ = steps.shape
-        tops = steps.max(axis=2)  # (T, B)
-        chances = np.exp(steps - tops[..., None])  # (T, B, K), the largest of a token 1
-        times, rows = np.arange(T)[:, None], np.arange(B)
-        inside = times < lengths  # (T, B)
-        mirrored = np.where(inside, lengths - 1 - times, times)  # (T, B): at the same place, backward
-        both = np.stack([chances, chances[mirrored, rows]], axis=1)  # (T, 2, B, K)
+        flip = Flip(lengths, len(steps))
+        tops = steps.max(axis=2, keepdims=True)  # (T, B, 1)
+        chances = np.exp(steps - tops)  # (T, B, K), the largest of a token 1
+        both = np.empty((len(steps), 2, *steps.shape[1:]))  # (T, 2, B, K)
+        both[:, 0], both[:, 1] = chances, flip(chances)
         before, upto = np.empty_like(both), np.empty_like(both)  # less, and with, what each token adds
-        kept = np.empty((T, 2, B, 1))  # the largest at each step
+        kept = np.ones((*both.shape[:3], 1))  # what sums were divided by
         with np.errstate(divide="ignore", invalid="ignore"):  # of sentences that are lost, and taken again
             before[0] = self._ends
-            for t in range(T):
-                if t:
-                    np.matmul(upto[t - 1], self._chances, out=before[t])
-                reached = before[t] * both[t]
-                reached.max(axis=2, keepdims=True, out=kept[t])
-                np.divide(reached, kept[t], out=upto[t])
-            found = (upto[:, 0], before[:, 1][mirrored, rows])
-            alpha, beta = (np.where(inside[..., None], table, 1.0) for table in found)
-            mass = np.einsum("tbk,tbk->tb", alpha, beta)
-            sound = (kept[..., 0] > LOST).all(axis=1) & (mass > LOST)
-            taken = np.log(kept[:, 0, :, 0]) + tops + self._tops[0]
-            taken[0] += self._tops[1] - self._tops[0]
-            lost = (inside & ~sound).any(axis=0)
-            return Sums(np.log(alpha), taken, np.log(beta), np.log(mass)), lost
+            np.multiply(before[0], both[0], out=upto[0])
+            for t in range(1, len(both)):
+                np.matmul(upto[t - 1], self._chances, out=before[t])
+                np.multiply(before[t], both[t], out=upto[t])
+                if t % EVERY == 0:
+                    np.maximum.reduce(upto[t], axis=2, keepdims=True, out=kept[t])
+                    upto[t] /= kept[t]
+            alpha, beta = upto[:, 0], flip(before[:, 1])
+            marginals = alpha * beta
+            mass = marginals.sum(axis=2, keepdims=True)  # (T, B, 1)
+            marginals /= mass
+        sound = (kept > LOST).all(axis=1) & (mass > LOST)  # (T, B, 1)
 
-    def _in_logs(self, steps: Floats, lengths: Ints) -> Sums:
+        def logs() -> Logs:
+            with np.errstate(divide="ignore"):  # log 0 is the answer for a forbidden state
+                taken = (np.log(kept[:, 0]) + tops + self._tops[0])[..., 0]
+                taken[0] += self._tops[1] - self._tops[0]
+                return Logs(np.log(alpha), taken, np.log(beta), np.log(mass[..., 0]))
+
+        return Sums(marginals, logs), np.logical_not(flip.inside(sound[..., 0]).all(axis=0))
+
+    def _in_logs(self, steps: Floats, lengths: Ints) -> Logs:
         alpha, taken = np.empty_like(steps), np.empty(steps.shape[:2])  # (T, B, K), (T, B)
         for t, step in enumerate(steps):
             reached = (self._ahead_in_logs(alpha[t - 1]) if t else self._chain.start) + step  # (B, K)
@@ -96,7 +122,26 @@ class Summing:
             reached = self._back_in_logs(beta[t + 1] + steps[t + 1])  # (B, K)
             is_last = np.equal(t, lengths - 1)[:, None]  # (B, 1)
             beta[t] = np.where(is_last, self._chain.end, reached - _top(reached)[:, None])
-        return Sums(alpha, taken, beta, log_sum_exp(alpha + beta))
+        return Logs(alpha, taken, beta, log_sum_exp(alpha + beta))
+
+
+class Flip:
+    """Turns the tokens of each sentence round, within its length; what is past its end stays."""
+
+    def __init__(self, lengths: Ints, T: int) -> None:
+        self._full = min(lengths.tolist()) == T
+        if not self._full:
+            times = np.arange(T)[:, None]
+            self._outside = times >= lengths  # (T, B)
+            self._places = np.where(self._outside, times, lengths - 1 - times), np.arange(len(lengths))
+
+    def __call__(self, table: Floats) -> Floats:
+        """Shape: (T, B, K) -> (T, B, K)."""
+        return table[::-1] if self._full else table[self._places]
+
+    def inside(self, holds: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """What holds of each token (T, B), taken to hold past a sentence's end."""
+        return holds if self._full else holds | self._outside
 
 
 class Advance:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gonie.data.schemes import Scheme, to_spans
 from gonie.runtime.decoder import Decoder
 from gonie.runtime.decoding import Decoding
+from gonie.runtime.lattice import Lattice
 
 
 class TokenSpan(NamedTuple):
@@ -42,23 +43,24 @@ class Labeller:
         self, *, decoder: Decoder, labels: Sequence[str], scheme: Scheme, decoding: Decoding
     ) -> None:
         self._decoder = decoder
-        self._decode = self._most_right if decoding.by == "posterior" else decoder.best_tags
+        self._by = decoding.by
         self._tilt = decoding.tilt(labels, scheme)  # (K,)
+        self._tilted = bool(self._tilt.any())
         self._labels = tuple(labels)
         self._scheme = scheme
 
     def __call__(self, emissions: NDArray[np.float32], lengths: NDArray[np.int64]) -> list[Tagging]:
         """Shape: emissions (B, T, K), lengths (B,) -> B taggings."""
         emissions, lengths = self._decoder.checked(emissions, lengths)
-        tags = self._decode(emissions + self._tilt, lengths)  # (B, T)
         lattice = self._decoder.lattice(emissions, lengths)
+        tags = self._decode(lattice)  # (B, T)
         chances = lattice.chances(tags)  # (B, T)
         names = [[self._labels[k] for k in row[:n]] for row, n in zip(tags.tolist(), lengths, strict=True)]
         found = [to_spans(row, self._scheme) for row in names]
         places = [(row, start, end) for row, spans in enumerate(found) for start, end, _ in spans]
-        rows, starts, ends = np.array(places, dtype=np.int64).reshape(-1, 3).T  # (S,) each
+        rows, starts, ends = zip(*places, strict=True) if places else ((), (), ())
         scores = lattice.path_probabilities(rows, starts, ends, tags).tolist()
-        seams = np.cumsum([0, *map(len, found)]).tolist()
+        seams = accumulate(map(len, found), initial=0)
         return [
             Tagging(tuple(row), tuple(chance[: len(row)]), tuple(_scored(spans, scores[a:b])))
             for row, chance, spans, (a, b) in zip(
@@ -66,8 +68,11 @@ class Labeller:
             )
         ]
 
-    def _most_right(self, emissions: NDArray[np.floating], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-        return self._decoder.posterior(emissions, lengths)[0]
+    def _decode(self, lattice: Lattice) -> NDArray[np.int64]:
+        emissions, lengths = lattice.emissions + self._tilt, lattice.lengths
+        if self._by == "posterior":
+            return self._decoder.posterior(emissions, lengths)[0]
+        return self._decoder.best_tags(emissions, lengths) if self._tilted else self._decoder.best_of(lattice)
 
 
 def _scored(spans: list[tuple[int, int, str]], scores: list[float]) -> Iterator[TokenSpan]:
