@@ -15,7 +15,7 @@ TAGGER, CLASSIFIER = ROOT / "tests/bundles/4/letters", ROOT / "tests/bundles/4/t
 ABSENT = ("torch", "onnx", "numba", "scipy", "pyarrow", "matplotlib", "kiwipiepy", "ray", "sklearn")
 
 
-def test_the_core_alone_loads_tags_classifies_and_evaluates(tmp_path: Path) -> None:
+def test_the_core_alone_loads_tags_classifies_evaluates_and_goes_over_files(tmp_path: Path) -> None:
     """What most people who get a bundle will have installed."""
     python = _environment(tmp_path / "core")
     found = _run(python, "-c", f"import importlib.util as u; print([n for n in {ABSENT} if u.find_spec(n)])")
@@ -34,6 +34,7 @@ def test_the_core_alone_loads_tags_classifies_and_evaluates(tmp_path: Path) -> N
     assert json.loads(told)["text"] == sentence
     told = _run(python, "-m", "gonie", "classify", str(CLASSIFIER), "The plot is silly.", "--output", "jsonl")
     assert json.loads(told)["label"] in {"good", "bad"}
+    _bulk(python, tmp_path)
     refused = subprocess.run(
         [python, "-m", "gonie", "train", "ner"], capture_output=True, text=True, check=False
     )
@@ -47,6 +48,24 @@ import json, sys, gonie
 assert "torch" not in sys.modules
 print(json.dumps([token.tag for token in document.tokens]))
 """
+
+
+def _bulk(python: str, folder: Path) -> None:
+    """Files by two processes: every row is there, and says what it says on its own."""
+    lines = [f"Anna Kim lives in Seoul , {number} times ." for number in range(300)]
+    (folder / "lines.txt").write_text("\n".join(lines) + "\n", "utf-8")
+    (folder / "lines.jsonl").write_text("".join(json.dumps({"text": line}) + "\n" for line in lines), "utf-8")
+    files = ["--file", str(folder / "lines.txt"), "--file", str(folder / "lines.jsonl")]
+    how = ["--engine", "local", "--workers", "2", "--shard-size", "4000"]
+    for command, model in (("tag", TAGGER), ("classify", CLASSIFIER)):
+        out = folder / command
+        _run(python, "-m", "gonie", command, str(model), *files, "--out", str(out), *how)
+        parts = sorted(out.glob("part-*.jsonl"))
+        assert len(parts) > 2
+        records = [json.loads(line) for part in parts for line in part.read_text("utf-8").splitlines()]
+        assert [record["text"] for record in records] == 2 * lines
+        alone = _run(python, "-m", "gonie", command, str(model), lines[7], "--output", "jsonl")
+        assert records[7].items() >= json.loads(alone).items()
 
 
 def _environment(folder: Path) -> str:

@@ -1,11 +1,11 @@
 """Makes the bundles beside it: a toy language learned and exported by the gonie that is on the path.
 
-    PYTHONPATH=OLD_TREE/src python tests/bundles/make.py NUMBER
+    PYTHONPATH=OLD_TREE/src python tests/bundles/make.py NUMBER [NAME]
 
 Each released format has a folder with what the gonie of its time wrote, and with what it then answered
 (``NAME.expected.jsonl``). They are never made anew: that today's gonie reads them and answers the same is
 their point.
-The commits: 1 b4d589a, 2 0cdb8a0, 3 317d4a6, 4 6cc6549.
+The commits: 1 b4d589a, 2 0cdb8a0, 3 317d4a6, 4 6cc6549, of it ``bytes`` 195bae3.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ ASKED = [
 ]
 
 
-def main(number: int) -> None:
-    """The bundles of the format ``number``, each learned from scratch."""
+def main(number: int, only: str = "") -> None:
+    """The bundles of the format ``number``, or one of them, each learned from scratch."""
     shutil.rmtree(WORK, ignore_errors=True)
     WORK.mkdir()
     for seed, (split, size) in enumerate(SIZES.items()):
@@ -73,21 +73,27 @@ def main(number: int) -> None:
         "features": TAG + FEATURES + (RULE if number > 1 else "") + TRAIN.format(epochs=12),
         "letters": TAG + LETTERS + TRAIN.format(epochs=12),
         **({"texts": TEXTS + TRAIN.format(epochs=3)} if number > 2 else {}),
+        **({"bytes": TAG + LETTERS + TRAIN.format(epochs=12)} if number > 3 else {}),
     }
-    for name, recipe in recipes.items():
-        _make(Path(__file__).parent / str(number) / name, recipe)
+    for name in [only] if only else recipes:
+        _make(Path(__file__).parent / str(number) / name, recipes[name])
 
 
 def _make(place: Path, recipe: str) -> None:
     (WORK / "toy.toml").write_text(recipe, "utf-8")
     run = WORK / place.name
-    subprocess.run(
-        [sys.executable, "-m", "gonie", "train", str(WORK / "toy.toml"), "--out", str(run)], check=True
-    )
-    shutil.copytree(run / "bundle", place, dirs_exist_ok=True)
+    _gonie("train", WORK / "toy.toml", "--out", run)
+    if place.name == "bytes":
+        _gonie("export", run, "--int8", "--out", place)
+    else:
+        shutil.copytree(run / "bundle", place, dirs_exist_ok=True)
     answers = [_answer(gonie.load(place)(text)) for text in ASKED]
     lines = (json.dumps({"text": text, **answer}) for text, answer in zip(ASKED, answers, strict=True))
     (place.parent / f"{place.name}.expected.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def _gonie(*arguments: object) -> None:
+    subprocess.run([sys.executable, "-m", "gonie", *map(str, arguments)], check=True)
 
 
 def _answer(found: Any) -> dict[str, Any]:
@@ -124,4 +130,4 @@ def _texts(number: int, chance: random.Random) -> str:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), *sys.argv[2:])
