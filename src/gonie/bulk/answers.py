@@ -12,6 +12,7 @@ from gonie.data.results import tag_result, text_result
 from gonie.data.texts.text import Text
 from gonie.data.types import Classification, Document, Sentence
 from gonie.errors import InputError
+from gonie.runtime.groups import MOST
 
 
 class Answer(NamedTuple):
@@ -49,8 +50,9 @@ class Tagging:
 
     def _documents(self, rows: Iterable[Row]) -> Iterator[Document]:
         if self._tokenised:
-            return self._tagger.pipe_sentences(Sentence(words=tuple(row.text.split())) for row in rows)
-        return self._tagger.pipe(row.text for row in rows)
+            sentences = (Sentence(words=tuple(row.text.split())) for row in rows)
+            return self._tagger.pipe_sentences(sentences, first=MOST)
+        return self._tagger.pipe((row.text for row in rows), first=MOST)
 
 
 class Classifying:
@@ -62,7 +64,7 @@ class Classifying:
     def __call__(self, rows: Iterable[Row], reject: Reject) -> Iterator[Answer]:
         """The records of rows, in order; some rows are read ahead."""
         given, known = tee(self._texts(rows, reject))
-        labelled = self._classifier.pipe(text for _, text in given)
+        labelled = self._classifier.pipe((text for _, text in given), first=MOST)
         for (row, _), found in zip(known, labelled, strict=True):
             yield Answer(found.text, self._record(row, found), found.tokens, bool(found.notes))
 

@@ -19,7 +19,7 @@ from gonie.data.texts.marks import cut_marks, mark_words
 from gonie.data.texts.text import Text
 from gonie.data.types import Classification
 from gonie.errors import BundleError
-from gonie.runtime.groups import grouped
+from gonie.runtime.groups import FIRST, grouped
 from gonie.runtime.long_texts import bounded
 from gonie.runtime.plain_text import checked_text
 from gonie.runtime.reading import Reading
@@ -75,9 +75,12 @@ class TextClassifier:
         """Classify one text."""
         return next(self.pipe([text]))
 
-    def pipe(self, texts: Iterable[str | Text]) -> Iterator[Classification]:
-        """Classify a stream of texts, in order; some are read ahead to be scored together, never all."""
-        for group in grouped(map(self._cut, texts), _tokens):
+    def pipe(self, texts: Iterable[str | Text], *, first: int = FIRST) -> Iterator[Classification]:
+        """Classify a stream of texts, in order; some are read ahead to be scored together, never all.
+
+        ``first`` is about how many tokens are read before the first answer, as for ``Predictor.pipe``.
+        """
+        for group in grouped(map(self._cut, texts), _tokens, first=first):
             readings = self.read([passage for _, passage, _ in group])
             chances = self.probabilities(np.stack([reading.scores for reading in readings]))  # (N, K)
             for cut, row in zip(group, chances, strict=True):

@@ -102,13 +102,17 @@ class Predictor:
         """Tag one text."""
         return next(self.pipe([text]))
 
-    def pipe(self, texts: Iterable[str]) -> Iterator[Document]:
-        """Tag a stream of texts, in order; some are read ahead to be tagged together, never all of them."""
-        return self._documents((text, self.tokenizer(checked_text(text))) for text in texts)
+    def pipe(self, texts: Iterable[str], *, first: int = FIRST) -> Iterator[Document]:
+        """Tag a stream of texts, in order; some are read ahead to be tagged together, never all of them.
 
-    def pipe_sentences(self, sentences: Iterable[Sentence]) -> Iterator[Document]:
+        ``first`` is about how many tokens are read before the first answer; ``gonie.runtime.groups.MOST`` for
+        whoever wants all answers soon rather than the first one.
+        """
+        return self._documents(((text, self.tokenizer(checked_text(text))) for text in texts), first=first)
+
+    def pipe_sentences(self, sentences: Iterable[Sentence], *, first: int = FIRST) -> Iterator[Document]:
         """Tag a stream of sentences that are already cut into words, a document for each; as ``pipe``."""
-        return self._documents(map(_uncut, sentences))
+        return self._documents(map(_uncut, sentences), first=first)
 
     def tag_tokens(self, sentences: Iterable[Sequence[str]]) -> list[Document]:
         """Tag sentences given as lists of words; the text of each document is its words joined by blanks."""
@@ -144,7 +148,7 @@ class Predictor:
                 found[i] = self._join(sentence, _windows(sentence))[0]
         return found
 
-    def _documents(self, texts: Iterable[Cut], *, first: int = FIRST) -> Iterator[Document]:
+    def _documents(self, texts: Iterable[Cut], *, first: int) -> Iterator[Document]:
         for group in grouped(texts, _size, first=first):
             taggings = iter(self.tag_sentences([s for _, sentences in group for s in sentences]))
             for text, sentences in group:
