@@ -12,16 +12,13 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from gonie.data.byte_spelling import MARKS
 from gonie.errors import BundleError
-from gonie.runtime.form_memory import FormMemory, keys_of
+from gonie.runtime.forms import SPELLED, Forms
 from gonie.runtime.graph_check import check_graph
 from gonie.runtime.scorer import Batch, ScoredTexts
 from gonie.runtime.spread import cores
 
 ROWS = ".rows"
-SPELLED = "spelled"
-WIDEST = 1 << 16  # numbers that are known of a form
 FATAL = 4  # what is less is raised, and told once
 
 
@@ -102,51 +99,6 @@ def _fitting() -> Iterator[None]:
             f"expected a graph that fits its bundle's encoding, got {type(error).__name__}: "
             f"{_first_line(error)}. Export the model again."
         ) from error
-
-
-class Forms:
-    """What a model knows of the forms of a batch by their letters: from its graph, or remembered."""
-
-    def __init__(self, session: onnxruntime.InferenceSession) -> None:
-        self._session = session
-        self._memory = FormMemory(_width(session))
-        self.inputs = tuple(given.name for given in session.get_inputs())
-
-    def __call__(self, batch: Batch) -> NDArray[np.float32]:
-        """Shape: (U, F)."""
-        seen = {name: batch[name][MARKS if name == "bytes" else 0 :] for name in self.inputs}
-        lengths: list[int] = batch["char_lengths"].tolist() if "chars" in seen else []
-
-        def compute(places: NDArray[np.int64]) -> NDArray[np.float32]:
-            fed = {name: array[places] for name, array in seen.items()}
-            if lengths:
-                fed["chars"] = fed["chars"][:, : max(lengths[place] for place in places)]
-            (spelled,) = self._session.run([SPELLED], fed)
-            found: NDArray[np.float32] = spelled
-            return found
-
-        return self._memory.look_up(self._keys(seen, lengths), compute)
-
-    def _keys(self, seen: Batch, lengths: list[int]) -> list[bytes]:
-        parts = []
-        if "chars" in seen:
-            parts.append(keys_of(seen["chars"], lengths))
-        if "bytes" in seen:
-            longest = seen["bytes"].shape[1]
-            parts.append(keys_of(seen["bytes"], [longest] * len(seen["bytes"])))
-        return parts[0] if len(parts) == 1 else [b"".join(both) for both in zip(*parts, strict=True)]
-
-
-def _width(session: onnxruntime.InferenceSession) -> int:
-    """F of the one result (U, F) of a graph of forms."""
-    (given,) = session.get_outputs()
-    width = given.shape[1] if len(given.shape) == 2 else None
-    if not isinstance(width, int) or not 0 < width <= WIDEST:
-        raise BundleError(
-            f"expected a graph of forms that gives ('U', F) with F from 1 to {WIDEST:,}, got {given.shape}. "
-            "Export the model again."
-        )
-    return width
 
 
 def check_shape(found: object, shape: tuple[int | None, ...]) -> None:
