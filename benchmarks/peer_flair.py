@@ -3,7 +3,7 @@
 The shape of its tutorial: 256 cells each way, its character LSTM of 25 each way, its dropouts, SGD at 0.1
 over batches of 32, halved when dev has stood still for two epochs. The vectors are read from the file that
 gonie's recipe reads, without gensim, and the characters are those of the training file, so that nothing is
-downloaded. Sentences are made before the clock starts.
+downloaded.
 """
 
 from __future__ import annotations

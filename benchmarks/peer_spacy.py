@@ -1,7 +1,7 @@
 """spaCy as a tagger of names: blank English, trained by `spacy train` from its own config for a CPU.
 
 That config (`spacy init config --pipeline ner --optimize efficiency`) hashes what words look like, has four
-convolutions of width 96 and stops early; it takes no word vectors. Docs are made before the clock starts.
+convolutions of width 96 and stops early; it takes no word vectors.
 `nlp.pipe` with two processes of its own, which it starts at each call, is slower than with one over files
 of 25,000 tokens.
 """

@@ -10,10 +10,10 @@ Each side is a process of its own, bound to the same cores, and they take turns;
 In a round a side loads its model anew and tags the dev file, which is not timed. Then it tags the test file,
 which it has not seen, twice: `tokens/s` is the first time, `a CPU second` the same by the processor's clock,
 which others' work disturbs less, and `again` the second time, when whatever remembers words remembers all of
-them. Then from a new model, sentence by sentence. All start from lists of words.
-What is not timed: spaCy's Docs and Flair's Sentences are made before, and tags are read from them after;
-gonie makes its documents, with offsets, spans and probabilities, on the clock, and CRFsuite its features.
-torch cannot be imported on gonie's sides.
+them. Then from a new model, sentence by sentence. The clock starts at lists of words and stops at each side's
+own objects: spaCy's Docs, Flair's Sentences, CRFsuite's tags, made of features extracted in Python, and
+gonie's documents, with offsets, spans and probabilities. Tags are read from them after that. torch cannot be
+imported on gonie's sides.
 
 On two cores gonie and Flair have two threads; spaCy and CRFsuite have none and use one core. So each side has
 a second row there, `x2`: two processes with a model and a core each, half the sentences to each; words go to
@@ -57,7 +57,7 @@ class Side(Protocol):
     """A tagger that is ready to be timed."""
 
     def ready(self, sentences: list[list[str]]) -> list[Any]:
-        """What it tags, made of words; not timed."""
+        """What it tags, made of words."""
 
     def many(self, items: list[Any]) -> list[Any]:
         """All tagged, at its best."""
@@ -144,16 +144,16 @@ class Measuring:
 
     def _together(self, side: Tags) -> Figures:
         side.many(side.ready(self._warm))
-        test, began = side.ready(self._test), process_time()
-        first, tagged = timed(side.many, test)
+        began = process_time()
+        first, tagged = timed(lambda words: side.many(side.ready(words)), self._test)
         spent = process_time() - began
-        again, _ = timed(side.many, side.ready(self._test))
+        again, _ = timed(lambda words: side.many(side.ready(words)), self._test)
         self._leave(TOGETHER, [side.tags(item) for item in tagged])
         return {"speed": self._tokens / first, "cpu": self._tokens / spent, "again": self._tokens / again}
 
     def _alone(self, side: Side) -> Figures:
         side.many(side.ready(self._warm))
-        found = [timed(side.one, item) for item in side.ready(self._test)]
+        found = [timed(lambda words: side.one(side.ready([words])[0]), words) for words in self._test]
         self._leave(ALONE, [side.tags(item) for _, item in found])
         times = sorted(1e3 * seconds for seconds, _ in found)
         return {"p50": times[len(times) // 2], "p99": times[len(times) * 99 // 100]}
@@ -281,22 +281,26 @@ COLUMNS = {
 
 
 def show(found: Mapping[str, Figures], cores: int) -> None:
-    """The table of one number of cores; a ratio is above 1 where gonie is ahead of the peer."""
+    """The table of one number of cores; a ratio is above 1 where gonie is ahead of the peer.
+
+    gonie's side of it is the bundle in int8, where one is given.
+    """
     print(f"\n{'cores: ' + str(cores):<18}" + "".join(f"{head:>13}" for head, _ in COLUMNS.values()), end="")
-    print(f"  {'gonie/it: tokens/s':>20}{'CPU':>8}{'again':>8}{'p50':>8}")
+    gonie = INT8 if INT8 in found else GONIE
+    print(f"  {gonie + '/it: tokens/s':>22}{'CPU':>8}{'again':>8}{'p50':>8}")
     for name, side in found.items():
         cells = [f"{side[key]:{form}}" if key in side else "" for key, (_, form) in COLUMNS.items()]
-        own = "" if GONIE not in found or name.startswith(GONIE) else ratios(found, name)
+        own = "" if gonie not in found or name.startswith(GONIE) else ratios(found, name, gonie)
         print(f"{name:<18}" + "".join(f"{cell:>13}" for cell in cells) + own)
 
 
-def ratios(found: Mapping[str, Figures], name: str) -> str:
+def ratios(found: Mapping[str, Figures], name: str, gonie: str) -> str:
     """gonie's figures to a peer's; that of a row of copies to gonie's row of copies."""
-    side, own = found[name], found[GONIE + name[name.index(" x") :] if " x" in name else GONIE]
+    side, own = found[name], found[gonie + name[name.index(" x") :] if " x" in name else gonie]
     shares = [own[key] / side[key] if key in side else None for key in ("speed", "cpu", "again")]
     shares.append(side["p50"] / own["p50"] if "p50" in side else None)
     first, *others = (f"{share:.2f}" if share else "" for share in shares)
-    return f"  {first:>20}" + "".join(f"{other:>8}" for other in others)
+    return f"  {first:>22}" + "".join(f"{other:>8}" for other in others)
 
 
 def parse() -> argparse.Namespace:
