@@ -16,7 +16,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from gonie.data.types import Classification, Document, Sentence, Span, Token
+from gonie.data.types import Candidate, Classification, Document, Sentence, Span, Token
 from gonie.errors import (
     BundleError,
     GonieError,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BundleError",
+    "Candidate",
     "Classification",
     "Document",
     "GonieError",

@@ -26,6 +26,16 @@ def test_each_row_has_the_tags_of_its_text(tagging: Job) -> None:
         assert (answer.text, answer.tokens, answer.noted) == (row.text, len(found.tokens), False)
 
 
+def test_each_row_has_what_else_its_sentences_may_be(tagging: Job) -> None:
+    job = replace(tagging, nbest=2)
+    texts = ("Anna lives in Seoul .", "", "It rains. We met Cleo Kim.")
+    rows = [Row("f", number, text) for number, text in enumerate(texts)]
+    first, empty, two = (answer.record["nbest"] for answer in load_answering(job)(rows, _none))
+    assert (len(first), len(empty), len(two)) == (1, 0, 2), "a list for each sentence"
+    for row, found in zip(rows, (first, empty, two), strict=True):
+        assert found == tag_result(job.tagger()(row.text))["nbest"]
+
+
 def test_tokens_that_are_given_stay(tagging: Job) -> None:
     (answer,) = load_answering(replace(tagging, tokenised=True))([Row("f", 1, "Anna's  home .")], _none)
     assert [token["text"] for token in answer.record["tokens"]] == ["Anna's", "home", "."]

@@ -15,7 +15,8 @@ def test_settings_know_the_model_by_what_is_in_it(tagging: Job, classifying: Job
     inside = replace(tagging, model=tagging.model / "bundle")
     assert inside.settings() == tagging.settings() == tagging.absolute().settings()
     assert replace(tagging, model=classifying.model).settings() != tagging.settings()
-    for change in ({"bias": {"PER": 1.0}}, {"decode": "posterior"}, {"output": "parquet"}, {"column": "b"}):
+    changes = [{"bias": {"PER": 1.0}}, {"decode": "posterior"}, {"output": "parquet"}, {"column": "b"}]
+    for change in (*changes, {"nbest": 2}):
         assert replace(tagging, **change).settings() != tagging.settings()  # type: ignore[arg-type]
 
 
@@ -26,6 +27,8 @@ def test_a_model_that_does_not_fit_is_refused(tagging: Job, classifying: Job, tm
         replace(classifying, task="tag").cutting()
     with pytest.raises(InputError, match="LOC, PER"):
         replace(tagging, bias={"DOG": 1.0}).cutting()
+    with pytest.raises(InputError, match="1 to 100 taggings"):
+        replace(tagging, nbest=0).cutting()
     with pytest.raises(BundleError):
         replace(tagging, model=tmp_path).settings()
     with pytest.raises(BundleError):

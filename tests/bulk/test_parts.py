@@ -29,10 +29,12 @@ def without_nothing(row: dict[str, object]) -> dict[str, object]:
     return {name: value for name, value in row.items() if value is not None}
 
 
+@pytest.mark.parametrize("nbest", [None, 3])
 def test_tags_are_the_same_in_both_kinds(
-    tagging: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tagging: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nbest: int | None
 ) -> None:
     monkeypatch.setattr(parts, "ROWS", 3)
+    tagging = replace(tagging, nbest=nbest)
     found = answers(tagging)
     part_writer(tagging)(tmp_path / "a.jsonl", found)
     part_writer(replace(tagging, output="parquet"))(tmp_path / "a.parquet", found)

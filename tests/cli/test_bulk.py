@@ -79,6 +79,22 @@ def test_tags_as_a_table(gonie: Command, toy_run: Path, tmp_path: Path) -> None:
     assert row["spans"][0]["label"] == "PER"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("output", ["jsonl", "parquet"])
+def test_parts_have_the_likeliest_taggings(
+    gonie: Command, toy_run: Path, tmp_path: Path, output: str
+) -> None:
+    given = ("tag", toy_run, "--file", tmp_path / "a.txt", "--nbest", 2)
+    (tmp_path / "a.txt").write_text("Anna lives in Seoul .\n\n")
+    ended = gonie(*given, "--out", tmp_path / "out", "--output", output, "--workers", 1)
+    assert ended.code == 0, ended.err
+    streamed = lines(gonie(*given, "--output", "jsonl").out)
+    (part,) = (tmp_path / "out").glob("part-*")
+    rows = pq.read_table(part).to_pylist() if output == "parquet" else lines(part.read_text("utf-8"))
+    assert [row["nbest"] for row in rows] == [record["nbest"] for record in streamed]
+    assert [len(row["nbest"]) for row in rows] == [1, 0]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

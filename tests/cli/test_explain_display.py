@@ -11,9 +11,8 @@ from rich.console import Console
 
 from gonie.cli.explain_display import ExplanationDisplay
 from gonie.data.passages import Passage
-from gonie.data.types import Sentence
+from gonie.data.types import Candidate, Sentence
 from gonie.explain.explanation import (
-    Candidate,
     Faithfulness,
     LayerShares,
     SpanExplanation,

@@ -114,6 +114,53 @@ def test_a_bias_that_cannot_be_meant_is_refused(ner: str, bias: str, message: st
         run(ner, "George", "--bias", bias)
 
 
+def test_the_likeliest_taggings_are_listed_with_what_they_change(ner: str) -> None:
+    """Each sentence has its own list, best first, and a reader need not look for the difference."""
+    shown = run(ner, "--nbest", "2", "--input", "tokens", stdin="George sleeps\nNew York\n")
+    assert shown == (
+        "  1.   98.10%  [George PER] sleeps\n"
+        "  2.    1.80%  George sleeps  (George: S-PER → O)\n"
+        "\n"
+        "  1.   99.96%  [New York LOC]\n"
+        "  2.    0.03%  New York  (New: B-LOC → O, York: E-LOC → O)\n"
+        "\n"
+    )
+
+
+def test_what_is_hardly_likely_is_not_shown_as_impossible(ner: str) -> None:
+    *_, fourth, _ = run(ner, "New York", "--nbest", "4").splitlines()
+    assert fourth.startswith("  4. 6.1e-04%  [New PER] York"), "4 + 0 for O and S-PER, not 8 + 8: e^-12"
+
+
+def test_the_likeliest_taggings_of_plain_labels(pos: str) -> None:
+    best, second, _, *none = run(pos, "George sleeps", "--nbest", "2").splitlines()
+    assert not none
+    assert best.endswith("%  George/PROPN sleeps/VERB")
+    assert second.endswith("%  George/PROPN sleeps/PROPN  (sleeps: VERB → PROPN)")
+
+
+def test_a_short_sentence_has_all_its_taggings_and_no_more(ner: str) -> None:
+    record = json.loads(run(ner, "George", "--nbest", "100", "--output", "jsonl"))
+    (candidates,) = record["nbest"]
+    assert {candidate["tags"][0] for candidate in candidates} == {"O", "S-PER", "S-LOC"}
+    assert sum(candidate["score"] for candidate in candidates) == pytest.approx(1, abs=1e-5)
+    assert candidates[0] == {
+        "score": record["tokens"][0]["score"],
+        "tags": ["S-PER"],
+        "spans": [{"start": 0, "end": 6, "label": "PER", "text": "George"}],
+    }
+
+
+def test_jsonl_has_the_taggings_of_each_sentence(ner: str) -> None:
+    lines = run(ner, "--nbest", "2", "--output", "jsonl", stdin="New York. George\n\n").splitlines()
+    two, none = map(json.loads, lines)
+    best = [candidates[0] for candidates in two["nbest"]]
+    assert [candidate["tags"] for candidate in best] == [["B-LOC", "E-LOC", "O"], ["S-PER"]]
+    assert [span["start"] for candidate in best for span in candidate["spans"]] == [0, 10]
+    assert none["nbest"] == []
+    assert run(ner, "--nbest", "2", stdin="\n") == "\n"
+
+
 def test_standard_input_gives_a_line_for_a_line(ner: str) -> None:
     lines = run(ner, stdin="nothing\n\nGeorge\n").splitlines()
     assert lines[:2] == ["nothing", ""]
@@ -188,6 +235,11 @@ def test_long_sentences_are_noted_on_standard_error(ner: str) -> None:
         (["[]", "--input", "jsonl"], 'TEXT:1: expected a JSON object with "text"'),
         (["ab\udcff"], "lone surrogate"),
         (["--file", "nothing.txt"], "nothing.txt: expected a file"),
+        (["George", "--nbest", "0"], "expected --nbest of at least 1 and at most 100, got 0"),
+        (["George", "--nbest", "101"], "expected --nbest of at least 1 and at most 100, got 101"),
+        (["George", "--nbest", "2", "--output", "conll"], "got conll, which has one tag a word"),
+        (["George", "--nbest", "2", "--bias", "1"], "got --bias with it"),
+        (["George", "--nbest", "2", "--decode", "posterior"], "got --decode posterior with it"),
     ],
 )
 def test_what_cannot_work_is_said(ner: str, arguments: list[str], message: str) -> None:

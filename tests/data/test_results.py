@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from gonie.data.results import json_line, tag_result, text_result
-from gonie.data.types import Classification, Document, Span, Token
+from gonie.data.types import Candidate, Classification, Document, Span, Token
 
 
 def test_a_document_keeps_its_offsets_and_short_scores() -> None:
@@ -18,6 +18,25 @@ def test_a_document_keeps_its_offsets_and_short_scores() -> None:
         "tokens": [{"start": 0, "end": 3, "text": "Ann", "tag": "S-PER", "score": 0.123457}],
     }
     assert tag_result(Document("", notes=("long",)))["notes"] == ["long"]
+
+
+def test_what_else_a_sentence_may_be_is_there_where_it_was_asked_for() -> None:
+    """A long sentence has no likely tagging: six decimals would make zeros of all."""
+    span = Span(start=0, end=3, label="PER", text="Ann")
+    unlikely = Candidate(("S-PER",), 1.23456789e-9, (span,))
+    found = tag_result(Document("Ann", nbest=((Candidate(("O",), 2 / 3), unlikely),)))["nbest"]
+    assert found == [
+        [
+            {"score": 0.666667, "tags": ["O"], "spans": []},
+            {
+                "score": 1.23457e-9,
+                "tags": ["S-PER"],
+                "spans": [{"start": 0, "end": 3, "label": "PER", "text": "Ann"}],
+            },
+        ]
+    ]
+    assert tag_result(Document("", nbest=()))["nbest"] == [], "asked for, and there is no sentence"
+    assert "nbest" not in tag_result(Document("Ann"))
 
 
 def test_a_label_stands_beside_what_was_given() -> None:

@@ -25,7 +25,8 @@ class Job:
     """Tag or classify with ``model``, a bundle or a run folder, and write parts of the kind ``output``.
 
     ``column`` is where Parquet files and JSON objects have their text. ``tokenised`` text is a sentence a
-    line, its tokens apart by blanks. ``decode`` and ``bias`` are those of ``Predictor.dial``.
+    line, its tokens apart by blanks. ``decode`` and ``bias`` are those of ``Predictor.dial``; ``nbest`` is
+    that of ``Predictor.with_nbest``, None for none.
     """
 
     task: Task
@@ -35,6 +36,7 @@ class Job:
     tokenised: bool = False
     decode: By = "viterbi"
     bias: Mapping[str, float] = field(default_factory=dict)
+    nbest: int | None = None
 
     def settings(self) -> dict[str, Any]:
         """All that the parts depend on beside the input, as JSON: the model by its digest."""
@@ -42,7 +44,8 @@ class Job:
 
     def tagger(self) -> Predictor:
         """The model, which must be a tagger; one thread, since there are many workers."""
-        return load_tagger(self.model, threads=1).dial(self.decode, self.bias)
+        tagger = load_tagger(self.model, threads=1).dial(self.decode, self.bias)
+        return tagger if self.nbest is None else tagger.with_nbest(self.nbest)
 
     def classifier(self) -> TextClassifier:
         """The model, which must be a classifier."""

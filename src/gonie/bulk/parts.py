@@ -5,6 +5,8 @@ Parquet has one schema a task, whatever the input had:
     file string, row int64, id string, text string, notes list<string>
     tag         spans list<{start, end int64, label, text string, score double}>
                 tokens list<{start, end int64, text, tag string, score double, morphemes list<{form, tag}>}>
+                nbest list<list<{score double, tags list<string>, spans list<{start, end, label, text}>}>>,
+                where candidates were asked for: for each sentence, best first
     classify    label string, score double, scores list<{label string, score double}>, labels list<string>
 """
 
@@ -35,7 +37,7 @@ def part_writer(job: Job) -> Write:
     if job.output == "jsonl":
         return write_lines
     parquet = import_parquet(purpose="writing Parquet")
-    schema = _schema(job.task)
+    schema = _schema(job)
 
     def write(path: Path, answers: Iterable[Answer]) -> None:
         left = iter(answers)
@@ -81,26 +83,31 @@ def _arrow() -> Any:
     return import_module("pyarrow")
 
 
-def _schema(task: str) -> Any:
+def _schema(job: Job) -> Any:
     arrow = _arrow()
     place = {"file": arrow.string(), "row": arrow.int64(), ID: arrow.string(), "text": arrow.string()}
-    return arrow.schema({**place, **dict(_own(arrow, task)), "notes": arrow.list_(arrow.string())})
+    own = _labels(arrow) if job.task == "classify" else _tags(arrow, nbest=job.nbest is not None)
+    return arrow.schema({**place, **dict(own), "notes": arrow.list_(arrow.string())})
 
 
-def _own(arrow: Any, task: str) -> Iterator[tuple[str, Any]]:
-    """The columns that parts of one task have."""
+def _labels(arrow: Any) -> Iterator[tuple[str, Any]]:
+    """The columns that parts of a classifier have."""
     text, score = arrow.string(), arrow.float64()
-    if task == "classify":
-        yield from {"label": text, "score": score}.items()
-        yield "scores", arrow.list_(arrow.struct({"label": text, "score": score}))
-        yield "labels", arrow.list_(text)
-        return
+    yield from {"label": text, "score": score}.items()
+    yield "scores", arrow.list_(arrow.struct({"label": text, "score": score}))
+    yield "labels", arrow.list_(text)
+
+
+def _tags(arrow: Any, *, nbest: bool) -> Iterator[tuple[str, Any]]:
+    """The columns that parts of a tagger have."""
+    text, score = arrow.string(), arrow.float64()
     offsets = {"start": arrow.int64(), "end": arrow.int64()}
     morphemes = arrow.list_(arrow.struct({"form": text, "tag": text}))
-    yield "spans", arrow.list_(arrow.struct({**offsets, "label": text, "text": text, "score": score}))
-    yield (
-        "tokens",
-        arrow.list_(
-            arrow.struct({**offsets, "text": text, "tag": text, "score": score, "morphemes": morphemes})
-        ),
-    )
+    span = {**offsets, "label": text, "text": text}
+    token = {**offsets, "text": text, "tag": text, "score": score, "morphemes": morphemes}
+    yield "spans", arrow.list_(arrow.struct({**span, "score": score}))
+    yield "tokens", arrow.list_(arrow.struct(token))
+    if nbest:
+        spans = arrow.list_(arrow.struct(span))
+        candidate = arrow.struct({"score": score, "tags": arrow.list_(text), "spans": spans})
+        yield "nbest", arrow.list_(arrow.list_(candidate))

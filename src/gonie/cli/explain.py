@@ -7,6 +7,7 @@ from typing import Annotated, TypedDict
 
 import typer
 
+from gonie.cli.nbest import check_number
 from gonie.cli.stream_options import GivenText, ModelFolder
 
 CANDIDATES = 5
@@ -77,8 +78,8 @@ def explain(
     from gonie.runtime.classifier import TextClassifier
     from gonie.runtime.load import load
 
-    if nbest is not None and nbest < 1:
-        raise InputError(expected="--nbest of at least 1", got=str(nbest))
+    if nbest is not None:
+        check_number(nbest)
     loaded = load(model)
     common: Common = {"text": text, "files": file or [], "on": on, "asked": method or [], "html": html_file}
     if isinstance(loaded, TextClassifier):

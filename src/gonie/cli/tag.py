@@ -9,6 +9,7 @@ import typer
 
 from gonie.cli.bulk_options import Address, BulkOptions, Column, Engine, Out, ShardSize, Workers
 from gonie.cli.dial import Bias, Decode, biases, turned
+from gonie.cli.nbest import NBest, check_nbest
 from gonie.cli.stream_options import GivenText, ModelFolder
 
 
@@ -37,6 +38,7 @@ def tag(
     ] = None,
     decode: Decode = "viterbi",
     bias: Bias = None,
+    nbest: NBest = None,
     out: Out = None,
     engine: Engine = None,
     workers: Workers = 0,
@@ -56,8 +58,11 @@ def tag(
 
       gonie tag runs/ner --bias PER=1 --bias ORG=-0.5 "More persons, and only sure organisations."
 
+      gonie tag runs/ner --nbest 3 "What else may Jordan be?"
+
       gonie tag runs/ner --file a.jsonl --file b.parquet --out tagged --output parquet
     """
+    check_nbest(nbest, output=output, decode=decode, bias=bias)
     options = BulkOptions(
         out=out, engine=engine, workers=workers, address=address, column=column, shard_size=shard_size
     )
@@ -75,6 +80,7 @@ def tag(
             tokenised=kind == "tokens",
             decode=decode,
             bias=biases(bias),
+            nbest=nbest,
         )
         go_over(file or [], folder, options, job, kind=kind)
         return
@@ -85,6 +91,7 @@ def tag(
 
     with TagProgress() as progress:
         tagger = turned(load_tagger(model), decode, bias)
+        tagger = tagger if nbest is None else tagger.with_nbest(nbest)
         write = writer(output or "pretty", tagger.encoding.scheme)
         for document in documents(tagger, text=text, files=file or [], kind=input):
             write(document)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 from rich.text import Text
 
 from gonie.cli.stream_output import open_output, printer, put, safe
 from gonie.data.results import json_line, tag_result
 from gonie.data.schemes import IOB2, Scheme, from_spans, to_spans
-from gonie.data.types import Document
+from gonie.data.types import Document, Span, Token
+from gonie.explain.render.alternatives import differing
 
 Write = Callable[[Document], None]
 
@@ -29,7 +30,7 @@ def writer(kind: str, scheme: Scheme) -> Write:
 
 
 def jsonl(document: Document) -> str:
-    """One line: the text, its spans and its tokens, with offsets and scores."""
+    """One line: the text, its spans and its tokens, with offsets and scores, and candidates if asked for."""
     return json_line(tag_result(document))
 
 
@@ -56,16 +57,45 @@ class Colors:
 
 
 def pretty(document: Document, scheme: Scheme, colors: Colors) -> Text:
-    """The document for the eye: ``[George PER 0.98] is happy``, or ``George/PROPN is/AUX happy/ADJ``."""
-    return _marked(document, colors) if scheme.has_spans else _tagged(document, colors)
+    """The document for the eye: ``[George PER 0.98] is happy``, or ``George/PROPN is/AUX happy/ADJ``.
+
+    Where the likeliest taggings were asked for, it is those, a line each.
+    """
+    if document.nbest is not None:
+        return Text("\n").join(_listed(document, scheme, colors))
+    if scheme.has_spans:
+        return _marked(document.text, document.spans, colors)
+    sentences = [document.tokens[start:end] for start, end in document.sentences]
+    return Text("\n").join(_tagged(tokens, [token.tag for token in tokens], colors) for tokens in sentences)
 
 
-def _marked(document: Document, colors: Colors) -> Text:
-    """The text with its spans in the colour of their label, which stands behind them with its score."""
+def _listed(document: Document, scheme: Scheme, colors: Colors) -> Iterator[Text]:
+    """The taggings of each sentence, best first, with what others change in it; then an empty line."""
+    for (start, end), (best, *others) in zip(document.sentences, document.nbest or (), strict=True):
+        tokens = document.tokens[start:end]
+        for rank, candidate in enumerate((best, *others), start=1):
+            line = Text.assemble((f"{rank:>3}.", "dim"), (f" {_percent(candidate.probability):>8}  ", "bold"))
+            if scheme.has_spans:
+                sentence = document.text[: tokens[-1].end]
+                line.append(_marked(sentence, candidate.spans, colors, at=tokens[0].start))
+            else:
+                line.append(_tagged(tokens, candidate.tags, colors))
+            changes = differing([token.text for token in tokens], best, candidate)
+            told = ", ".join(f"{word}: {one} → {other}" for word, one, other in changes)
+            yield line.append(f"  ({safe(told)})" if told else "", style="yellow")
+        yield Text()
+
+
+def _percent(chance: float) -> str:
+    """With two decimals, or its first two digits where those would be zeros."""
+    return f"{chance:.2%}" if chance >= 0.0001 else f"{100 * chance:.1e}%"
+
+
+def _marked(text: str, spans: Sequence[Span], colors: Colors, *, at: int = 0) -> Text:
+    """The text from ``at`` on, spans in the colour of their label, which stands behind with the score."""
     shown = Text()
-    at = 0
-    for span in document.spans:
-        shown.append(safe(document.text[at : span.start]))
+    for span in spans:
+        shown.append(safe(text[at : span.start]))
         color = colors[span.label]
         shown.append("[", style="dim")
         shown.append(safe(span.text), style=f"bold {color}")
@@ -73,16 +103,13 @@ def _marked(document: Document, colors: Colors) -> Text:
         shown.append("" if span.score is None else f" {span.score:.2f}", style="dim")
         shown.append("]", style="dim")
         at = span.end
-    return shown.append(safe(document.text[at:]))
+    return shown.append(safe(text[at:]))
 
 
-def _tagged(document: Document, colors: Colors) -> Text:
-    """A sentence a line, each token with its tag in a colour of its own."""
-    lines = []
-    for start, end in document.sentences:
-        line = Text()
-        for token in document.tokens[start:end]:
-            line.append(" " if line else "").append(safe(token.text))
-            line.append(f"/{token.tag}", style=colors[token.tag or ""])
-        lines.append(line)
-    return Text("\n").join(lines)
+def _tagged(tokens: Sequence[Token], tags: Sequence[str | None], colors: Colors) -> Text:
+    """The tokens of a sentence, each with its tag in a colour of its own."""
+    line = Text()
+    for token, tag in zip(tokens, tags, strict=True):
+        line.append(" " if line else "").append(safe(token.text))
+        line.append(f"/{tag}", style=colors[tag or ""])
+    return line

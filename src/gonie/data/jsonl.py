@@ -19,7 +19,7 @@ from gonie.data.alignment import CharSpan, align
 from gonie.data.files import Line
 from gonie.data.report import Misaligned, Report
 from gonie.data.schemes import IOB2, Scheme, from_spans, to_spans
-from gonie.data.types import Document, Morpheme, Sentence, Span, Token
+from gonie.data.types import Candidate, Document, Morpheme, Sentence, Span, Token
 from gonie.errors import InputError
 
 Tokenizer = Callable[[str], list[Sentence]]
@@ -232,16 +232,26 @@ def char_spans(sentence: Sentence, scheme: Scheme) -> list[CharSpan]:
 
 
 def document_record(document: Document, *, tokens: bool = False) -> dict[str, Any]:
-    """The JSON object of a tagged document; with its tokens and their tags where asked."""
+    """The JSON object of a tagged document; with its tokens and their tags where asked.
+
+    The likeliest taggings of its sentences come with it where it has them.
+    """
     record: dict[str, Any] = {"text": document.text, "spans": [*map(_span_record, document.spans)]}
     if tokens:
         record["tokens"] = [*map(_token_record, document.tokens)]
+    if document.nbest is not None:
+        record["nbest"] = [[*map(_candidate_record, own)] for own in document.nbest]
     return record
 
 
 def _span_record(span: Span) -> dict[str, Any]:
     known = {"start": span.start, "end": span.end, "label": span.label, "text": span.text}
     return known if span.score is None else known | {"score": span.score}
+
+
+def _candidate_record(candidate: Candidate) -> dict[str, Any]:
+    spans = [*map(_span_record, candidate.spans)]
+    return {"score": candidate.probability, "tags": list(candidate.tags), "spans": spans}
 
 
 def _token_record(token: Token) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 from gonie.data.files import is_utf8
@@ -14,10 +15,15 @@ DIGITS = 6  # of a score
 
 
 def tag_result(document: Document) -> dict[str, Any]:
-    """The text, its spans and its tokens, with offsets and scores, and what there is to note."""
+    """The text, its spans and its tokens, with offsets and scores, and what there is to note.
+
+    Of the likeliest taggings, which may all be unlikely, scores keep their first digits instead of decimals.
+    """
     record = document_record(document, tokens=True)
     for item in (*record["spans"], *record["tokens"]):
         item["score"] = round(item["score"], DIGITS)
+    for candidate in chain.from_iterable(record.get("nbest", ())):
+        candidate["score"] = float(f"{candidate['score']:.{DIGITS}g}")
     return record | _notes(document.notes)
 
 

@@ -43,6 +43,15 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class Candidate:
+    """One of the likeliest taggings of a sentence: its tags, its probability, the spans they form."""
+
+    tags: tuple[str, ...]
+    probability: float
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Sentence:
     """Words of one sentence with their columns, as read from a file or cut from a text.
 
@@ -81,13 +90,17 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A tagged text. ``sentences`` are ranges of ``tokens``: sentence i is ``tokens[a:b]`` for its (a, b)."""
+    """A tagged text. ``sentences`` are ranges of ``tokens``: sentence i is ``tokens[a:b]`` for its (a, b).
+
+    ``nbest`` has the likeliest taggings of each sentence, best first; None where nobody asked for them.
+    """
 
     text: str
     tokens: tuple[Token, ...] = ()
     sentences: tuple[tuple[int, int], ...] = ()
     spans: tuple[Span, ...] = ()
     notes: tuple[str, ...] = ()
+    nbest: tuple[tuple[Candidate, ...], ...] | None = None
 
     @property
     def tags(self) -> tuple[str | None, ...]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gonie.data.passages import Passage
-from gonie.data.types import Sentence
+from gonie.data.types import Candidate, Sentence
 
 Method = Literal["attention", "integrated gradients", "erasure"]
 
@@ -48,14 +48,6 @@ class TextExplanation:
     probabilities: Mapping[str, float]
     weights: tuple[Weights, ...]
     gold: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One of the likeliest taggings of a sentence, and its probability."""
-
-    tags: tuple[str, ...]
-    probability: float
 
 
 @dataclass(frozen=True, slots=True)

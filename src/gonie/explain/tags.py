@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gonie.data.types import Sentence
 from gonie.explain.erasure import erasure
-from gonie.explain.explanation import Candidate, Method, SpanExplanation, TagExplanation, Weights
+from gonie.explain.explanation import Method, SpanExplanation, TagExplanation, Weights
 from gonie.explain.flat import by_sentence
 from gonie.explain.methods import GRADIENTS, checked_methods
 from gonie.explain.span_answers import SpanAnswer, SpanAnswers
@@ -41,7 +41,8 @@ def explain_sentences(
     which gradients need.
     """
     checked = checked_methods(methods, known=METHODS, torch=model is not None)
-    return (_explained(predictor, sentence, checked, model, candidates) for sentence in sentences)
+    listing = predictor.with_nbest(candidates)
+    return (_explained(listing, sentence, checked, model) for sentence in sentences)
 
 
 def span_answer(
@@ -62,7 +63,7 @@ class _Case:
 
 
 def _explained(
-    predictor: Predictor, sentence: Sentence, methods: Sequence[Method], model: Tagger | None, candidates: int
+    predictor: Predictor, sentence: Sentence, methods: Sequence[Method], model: Tagger | None
 ) -> TagExplanation:
     if not sentence.words:
         return TagExplanation(sentence, (), (), (), ())
@@ -72,7 +73,7 @@ def _explained(
         sentence=sentence,
         tags=tagging.tags,
         marginals=_marginals(predictor, scores),
-        candidates=_candidates(predictor, scores, candidates),
+        candidates=tagging.candidates,
         spans=tuple(
             SpanExplanation(*span, tuple(METHODS[method](case) for method in methods))
             for span, case in _cases(predictor, model, sentence, tagging)
@@ -83,19 +84,6 @@ def _explained(
 def _marginals(predictor: Predictor, scores: NDArray[np.float32]) -> tuple[Mapping[str, float], ...]:
     rows = predictor.decoder.marginals(scores[None], [len(scores)])[0]  # (T, K)
     return tuple(dict(zip(predictor.labels, row, strict=True)) for row in rows.tolist())
-
-
-def _candidates(predictor: Predictor, scores: NDArray[np.float32], number: int) -> tuple[Candidate, ...]:
-    """The likeliest taggings by probability, exp(score) / Z."""
-    decoder, lengths = predictor.decoder, [len(scores)]
-    paths, values = decoder.nbest(scores[None], lengths, number)
-    total = decoder.forward_backward(scores[None], lengths).log_partition()[0]
-    chances = np.exp(np.minimum(values[0] - total, 0.0))
-    return tuple(
-        Candidate(tuple(predictor.labels[k] for k in path), chance)
-        for path, chance in zip(paths[0].tolist(), chances.tolist(), strict=True)
-        if path[0] >= 0
-    )
 
 
 def _cases(

@@ -6,6 +6,7 @@ A bundle runs it with an ONNX scorer, training with a torch one; nothing is writ
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple, TypeVar
 
@@ -17,13 +18,14 @@ from gonie.data.corpus import Corpus, collate
 from gonie.data.encoding import Encoding
 from gonie.data.tokenize import Tokenizer, parse_morphemes
 from gonie.data.types import Document, Sentence, Span, Token
+from gonie.runtime.candidates import Candidates
 from gonie.runtime.decoder import Decoder
 from gonie.runtime.decoding import By, Decoding
 from gonie.runtime.groups import FIRST, MOST, grouped
 from gonie.runtime.plain_text import checked_text, checked_words
 from gonie.runtime.scorer import Scorer
 from gonie.runtime.spread import spread
-from gonie.runtime.tagging import Labeller, Tagging
+from gonie.runtime.tagging import Labeller, Tagging, text_span
 from gonie.runtime.windows import Window, cut_windows
 
 MAX_TOKENS = 1000  # a sentence longer than this is scored in windows
@@ -56,7 +58,8 @@ class Predictor:
     than 1,000 tokens is scored in overlapping windows and decoded as one, which its document notes. A score
     is a probability: of a token, that it has its tag; of a span, that all its tokens have theirs. Nothing is
     kept between calls, so threads may share a predictor. ``recipe`` is the model's own, where known.
-    ``decoding`` is how tags are chosen; ``dial`` gives the same tagger with another.
+    ``decoding`` is how tags are chosen; ``dial`` gives the same tagger with another. ``candidates`` lists the
+    likeliest taggings of each sentence; ``with_nbest`` gives the same tagger with it.
     """
 
     def __init__(
@@ -68,6 +71,7 @@ class Predictor:
         decoder: Decoder,
         recipe: Mapping[str, Any] | None = None,
         decoding: Decoding | None = None,
+        candidates: Candidates | None = None,
     ) -> None:
         self.encoding = encoding
         self.tokenizer = tokenizer
@@ -78,19 +82,24 @@ class Predictor:
         self._label = Labeller(
             decoder=decoder, labels=encoding.labels, scheme=encoding.scheme, decoding=self.decoding
         )
+        self._candidates = candidates
 
     def dial(self, by: By = "viterbi", bias: Mapping[str, float] | None = None) -> Predictor:
         """This tagger, choosing tags otherwise: ``tagger.dial("posterior", bias={"PER": 0.5})``.
 
         ``Decoding`` says what ``by`` and ``bias`` mean. Both share all parts, so it costs nothing.
         """
-        return Predictor(
-            encoding=self.encoding,
-            tokenizer=self.tokenizer,
-            scorer=self.scorer,
-            decoder=self.decoder,
-            recipe=self.recipe,
-            decoding=Decoding(by, bias or {}),
+        return self._with(Decoding(by, bias or {}), self._candidates)
+
+    def with_nbest(self, n: int) -> Predictor:
+        """This tagger, listing the ``n`` likeliest taggings of each sentence: ``Document.nbest``.
+
+        They are the model's own, with its probabilities, whatever the dial: where none is turned, the first
+        of a sentence has the tags of the document.
+        """
+        return self._with(
+            self.decoding,
+            Candidates(decoder=self.decoder, labels=self.labels, scheme=self.encoding.scheme, most=n),
         )
 
     @property
@@ -127,7 +136,8 @@ class Predictor:
         corpus, batches = self._encoded([sentences[i] for i in short])
 
         def labelled(rows: Rows) -> list[Tagging]:
-            return self._label(*self._scored(corpus, rows))
+            own = [sentences[short[row]] for row in rows.tolist()]
+            return self._labelled(own, self._scored(corpus, rows))
 
         for rows, found in zip(batches, self._spread(labelled, batches), strict=True):
             for row, tagging in zip(rows.tolist(), found, strict=True):
@@ -152,13 +162,24 @@ class Predictor:
         for group in grouped(texts, _size, first=first):
             taggings = iter(self.tag_sentences([s for _, sentences in group for s in sentences]))
             for text, sentences in group:
-                yield _document(text, [(sentence, next(taggings)) for sentence in sentences])
+                tagged = [(sentence, next(taggings)) for sentence in sentences]
+                document = _document(text, tagged)
+                yield document if self._candidates is None else _listed(document, tagged)
 
     def _tag_long(self, sentence: Sentence) -> Tagging:
         """Score in windows, decode as one chain."""
         windows = _windows(sentence)
-        (tagging,) = self._label(self._join(sentence, windows), np.array([len(sentence)]))
+        scored = Scored(self._join(sentence, windows), np.array([len(sentence)]))
+        (tagging,) = self._labelled([sentence], scored)
         return tagging._replace(windows=len(windows))
+
+    def _labelled(self, sentences: Sequence[Sentence], scored: Scored) -> list[Tagging]:
+        """The taggings of a batch, with what else they may be where that was asked for."""
+        taggings = self._label(*scored)
+        if self._candidates is None:
+            return taggings
+        found = self._candidates(sentences, *scored)
+        return [tagging._replace(candidates=own) for tagging, own in zip(taggings, found, strict=True)]
 
     def _join(self, sentence: Sentence, windows: list[Window]) -> NDArray[np.float32]:
         """The scores of all windows, joined in the middle of each overlap: (1, T, K)."""
@@ -185,6 +206,18 @@ class Predictor:
         batch = collate(corpus, rows)
         return Scored(self.scorer.scores(batch), batch["lengths"])
 
+    def _with(self, decoding: Decoding, candidates: Candidates | None) -> Predictor:
+        """The same model, asked otherwise."""
+        return Predictor(
+            encoding=self.encoding,
+            tokenizer=self.tokenizer,
+            scorer=self.scorer,
+            decoder=self.decoder,
+            recipe=self.recipe,
+            decoding=decoding,
+            candidates=candidates,
+        )
+
     def _spread(self, work: Callable[[Rows], Result], batches: list[Rows]) -> Iterator[Result]:
         return spread(work, batches, threads=self.scorer.at_once)
 
@@ -206,9 +239,7 @@ def _document(text: str, tagged: list[tuple[Sentence, Tagging]]) -> Document:
     for number, (sentence, tagging) in enumerate(tagged, start=1):
         places = sentence.offsets()
         tokens += _tokens(sentence, places, tagging)
-        for first, last, label, score in tagging.spans:
-            start, end = places[first][0], places[last - 1][1]
-            spans.append(Span(start=start, end=end, label=label, text=text[start:end], score=score))
+        spans += [text_span(text, places, span[:3], span.score) for span in tagging.spans]
         notes += _notes(number, tagging)
     ends = accumulate((len(sentence) for sentence, _ in tagged), initial=0)
     return Document(
@@ -218,6 +249,11 @@ def _document(text: str, tagged: list[tuple[Sentence, Tagging]]) -> Document:
         spans=tuple(spans),
         notes=tuple(notes),
     )
+
+
+def _listed(document: Document, tagged: list[tuple[Sentence, Tagging]]) -> Document:
+    """The document with the likeliest taggings of its sentences."""
+    return replace(document, nbest=tuple(tagging.candidates for _, tagging in tagged))
 
 
 def _tokens(sentence: Sentence, places: list[tuple[int, int]], tagging: Tagging) -> Iterator[Token]:

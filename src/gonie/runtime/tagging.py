@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gonie.data.schemes import Scheme, to_spans
+from gonie.data.types import Candidate, Span
 from gonie.runtime.decoder import Decoder
 from gonie.runtime.decoding import Decoding
 from gonie.runtime.lattice import Lattice
@@ -28,12 +29,22 @@ class Tagging(NamedTuple):
     """Tags of a sentence in the model's own scheme, the marginal of each, and the spans they form.
 
     ``windows`` is how many overlapping windows a very long sentence was scored in; 1 for any other.
+    ``candidates`` are the sentence's likeliest taggings, where they were asked for.
     """
 
     tags: tuple[str, ...] = ()
     scores: tuple[float, ...] = ()
     spans: tuple[TokenSpan, ...] = ()
     windows: int = 1
+    candidates: tuple[Candidate, ...] = ()
+
+
+def text_span(
+    text: str, places: Sequence[tuple[int, int]], span: tuple[int, int, str], score: float | None = None
+) -> Span:
+    """Tokens [start, end) with a label as a stretch of ``text``, in which tokens have these ``places``."""
+    start, end = places[span[0]][0], places[span[1] - 1][1]
+    return Span(start=start, end=end, label=span[2], text=text[start:end], score=score)
 
 
 class Labeller:

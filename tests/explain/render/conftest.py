@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from gonie.data.passages import Passage
-from gonie.data.types import Sentence
+from gonie.data.types import Candidate, Sentence
 from gonie.explain.explanation import (
-    Candidate,
     Faithfulness,
     Method,
     SpanExplanation,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gonie.explain.explanation import Candidate
+from gonie.data.types import Candidate
 from gonie.explain.render.alternatives import differing, likeliest
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gonie.data.types import Sentence
-from gonie.explain.explanation import Candidate, Faithfulness, TagExplanation, Transitions
+from gonie.data.types import Candidate, Sentence
+from gonie.explain.explanation import Faithfulness, TagExplanation, Transitions
 from gonie.explain.render.tag_page import render_tags
 
 Parse = Callable[[str], Any]

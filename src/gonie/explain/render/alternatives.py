@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gonie.explain.explanation import Candidate, TextExplanation
+from gonie.data.types import Candidate
+from gonie.explain.explanation import TextExplanation
 
 NONE = "–"  # where a text gets none of several labels
 

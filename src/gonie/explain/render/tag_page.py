@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from gonie.data.types import Candidate
 from gonie.explain.explanation import (
-    Candidate,
     Faithfulness,
     LayerShares,
     SpanExplanation,
