@@ -23,11 +23,15 @@ from gonie.runtime.groups import FIRST, MOST, grouped
 from gonie.runtime.plain_text import checked_text, checked_words
 from gonie.runtime.scorer import Scorer
 from gonie.runtime.spread import spread
+from gonie.runtime.stretches import tag_in_stretches
 from gonie.runtime.tagging import Labeller, Tagging
-from gonie.runtime.windows import Window, cut_windows
+from gonie.runtime.windows import Window, cut_windows, keeping
 
 MAX_TOKENS = 1000  # a sentence longer than this is scored in windows
 WINDOW, OVERLAP = 512, 128
+WINDOWS = 64  # encoded and scored at once
+STRETCH, SHARED = 16_384, 256  # tokens decoded as one chain, and those that two neighbours both decode
+CELLS = 1 << 21  # tokens times tags of a stretch: for more than 128 tags it is shorter
 BATCH_TOKENS, BATCH_SENTENCES = 2048, 64  # more at once is no faster, and has more padding
 MORPHEMES = "morphemes"  # the column in which a tokenizer leaves its analyses
 
@@ -53,7 +57,8 @@ class Predictor:
 
     Texts may hold any character but lone surrogates, which are not text and are refused. Of a very long word
     the character network sees the first characters (``gonie.data.encoding.MAX_CHARS``). A sentence of more
-    than 1,000 tokens is scored in overlapping windows and decoded as one, which its document notes. A score
+    than 1,000 tokens is scored in overlapping windows, which its document notes, and decoded as one; one of
+    more than 16,384 in stretches that are joined where they agree (``gonie.runtime.stretches``). A score
     is a probability: of a token, that it has its tag; of a span, that all its tokens have theirs. Nothing is
     kept between calls, so threads may share a predictor. ``recipe`` is the model's own, where known.
     ``decoding`` is how tags are chosen; ``dial`` gives the same tagger with another.
@@ -141,7 +146,7 @@ class Predictor:
             found[short[row]] = scores
         for i, sentence in enumerate(sentences):
             if len(sentence) > MAX_TOKENS:
-                found[i] = self._join(sentence, _windows(sentence))[0]
+                found[i] = self._join(sentence, _windows(sentence), 0, len(sentence))[0]
         return found
 
     def _documents(self, texts: Iterable[Cut], *, first: int = FIRST) -> Iterator[Document]:
@@ -151,17 +156,26 @@ class Predictor:
                 yield _document(text, [(sentence, next(taggings)) for sentence in sentences])
 
     def _tag_long(self, sentence: Sentence) -> Tagging:
-        """Score in windows, decode as one chain."""
+        """Score in windows; decode as one chain, or in stretches."""
         windows = _windows(sentence)
-        (tagging,) = self._label(self._join(sentence, windows), np.array([len(sentence)]))
+
+        def tag(start: int, end: int) -> Tagging:
+            (tagging,) = self._label(self._join(sentence, windows, start, end), np.array([end - start]))
+            return tagging
+
+        width = max(min(STRETCH, CELLS // len(self.labels)), 4 * SHARED)
+        tagging = tag_in_stretches(tag, len(sentence), width=width, shared=SHARED)
         return tagging._replace(windows=len(windows))
 
-    def _join(self, sentence: Sentence, windows: list[Window]) -> NDArray[np.float32]:
-        """The scores of all windows, joined in the middle of each overlap: (1, T, K)."""
-        joined = np.empty((1, len(sentence), len(self.labels)), dtype=np.float32)  # (1, T, K)
-        for row, scores in self._score([_slice(sentence, w.start, w.end) for w in windows]):
-            w = windows[row]
-            joined[0, w.first : w.last] = scores[w.first - w.start : w.last - w.start]
+    def _join(self, sentence: Sentence, windows: list[Window], start: int, end: int) -> NDArray[np.float32]:
+        """The scores of tokens [start, end), joined in the middle of each overlap: (1, T, K)."""
+        joined = np.empty((1, end - start, len(self.labels)), dtype=np.float32)  # (1, T, K)
+        wanted = keeping(windows, start, end)
+        for at in range(0, len(wanted), WINDOWS):
+            some = wanted[at : at + WINDOWS]
+            for row, scores in self._score([_slice(sentence, w.start, w.end) for w in some]):
+                w = some[row]
+                joined[0, w.first - start : w.last - start] = scores[w.first - w.start : w.last - w.start]
         return joined
 
     def _score(self, sentences: list[Sentence]) -> Iterator[tuple[int, NDArray[np.float32]]]:
