@@ -214,24 +214,25 @@ def _document(text: str, tagged: list[tuple[Sentence, Tagging]]) -> Document:
     spans: list[Span] = []
     notes: list[str] = []
     for number, (sentence, tagging) in enumerate(tagged, start=1):
-        places = sentence.offsets()
-        tokens += _tokens(sentence, places, tagging)
+        starts, ends = sentence.edges()
+        tokens += _tokens(sentence, starts, ends, tagging)
         for first, last, label, score in tagging.spans:
-            start, end = places[first][0], places[last - 1][1]
+            start, end = starts[first], ends[last - 1]
             spans.append(Span(start=start, end=end, label=label, text=text[start:end], score=score))
         notes += _notes(number, tagging)
-    ends = accumulate((len(sentence) for sentence, _ in tagged), initial=0)
+    seams = accumulate((len(sentence) for sentence, _ in tagged), initial=0)
     return Document(
         text=text,
         tokens=tuple(tokens),
-        sentences=tuple(pairwise(ends)),
+        sentences=tuple(pairwise(seams)),
         spans=tuple(spans),
         notes=tuple(notes),
     )
 
 
-def _tokens(sentence: Sentence, places: list[tuple[int, int]], tagging: Tagging) -> Iterator[Token]:
-    starts, ends = zip(*places, strict=True) if places else ((), ())
+def _tokens(
+    sentence: Sentence, starts: Iterable[int], ends: Iterable[int], tagging: Tagging
+) -> Iterator[Token]:
     parts: list[Iterable[Any]] = [sentence.words, starts, ends, tagging.tags, tagging.scores]
     if MORPHEMES in sentence.columns:
         parts.append(map(parse_morphemes, sentence.columns[MORPHEMES]))
