@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gonie.data.corpus import Corpus
 from gonie.data.encoding import Encoding
 from gonie.data.schemes import problems
 from gonie.data.types import Document, Sentence, Span
@@ -221,6 +222,24 @@ def test_stretches_keep_memory_bounded_whatever_the_length(
     sizes.clear()
     tagger.tag_sentences([Sentence(words=tuple(words.tolist()))])
     assert max(sizes) == predictor.CELLS
+
+
+def test_a_text_of_many_sentences_is_encoded_bit_by_bit(
+    tagger: Predictor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The features of a book, all at once, are gigabytes of strings."""
+    taken: list[int] = []
+    encode = tagger.encoding.encode
+
+    def measured(sentences: list[Sentence]) -> Corpus:
+        taken.append(sum(map(len, sentences)))
+        return encode(sentences)
+
+    monkeypatch.setattr(tagger.encoding, "encode", measured)
+    document = tagger("George sleeps " * 400 + "." + " George ." * 30_000)
+    assert len(document.spans) == 30_400
+    assert sum(taken) == len(document.tokens)
+    assert max(taken) <= MOST + MAX_TOKENS
 
 
 def test_a_very_long_sentence_is_tagged_to_its_end(tagger: Predictor) -> None:

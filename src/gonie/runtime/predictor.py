@@ -125,14 +125,9 @@ class Predictor:
         """Tag sentences with their columns, as read from a file; tags are in the model's own scheme."""
         taggings = [Tagging()] * len(sentences)
         short = [i for i, sentence in enumerate(sentences) if 0 < len(sentence) <= MAX_TOKENS]
-        corpus, batches = self._encoded([sentences[i] for i in short])
-
-        def labelled(rows: Rows) -> list[Tagging]:
-            return self._label(*self._scored(corpus, rows))
-
-        for rows, found in zip(batches, self._spread(labelled, batches), strict=True):
-            for row, tagging in zip(rows.tolist(), found, strict=True):
-                taggings[short[row]] = tagging
+        for some in grouped(short, lambda i: len(sentences[i]), first=MOST):
+            for row, tagging in self._tag_short([sentences[i] for i in some]):
+                taggings[some[row]] = tagging
         for i, sentence in enumerate(sentences):
             if len(sentence) > MAX_TOKENS:
                 taggings[i] = self._tag_long(sentence)
@@ -154,6 +149,13 @@ class Predictor:
             taggings = iter(self.tag_sentences([s for _, sentences in group for s in sentences]))
             for text, sentences in group:
                 yield _document(text, [(sentence, next(taggings)) for sentence in sentences])
+
+    def _tag_short(self, sentences: list[Sentence]) -> Iterator[tuple[int, Tagging]]:
+        """Which of the sentences, and its tagging; those of like lengths after each other."""
+        corpus, batches = self._encoded(sentences)
+        found = self._spread(lambda rows: self._label(*self._scored(corpus, rows)), batches)
+        for rows, taggings in zip(batches, found, strict=True):
+            yield from zip(rows.tolist(), taggings, strict=True)
 
     def _tag_long(self, sentence: Sentence) -> Tagging:
         """Score in windows; decode as one chain, or in stretches."""
