@@ -163,6 +163,7 @@ def test_two_stretches_meet_at_no_span_and_at_no_difference() -> None:
     spans = (TokenSpan(11, 18, "A", 1.0),)
     left = Stretch(0, 20, Tagging(tags, (1.0,) * 20, spans))
     assert seam(left, Stretch(10, 30, Tagging(tags, (1.0,) * 20))) == 18
-    otherwise = ("O",) * 8 + ("X",) + ("O",) * 11  # of token 18
-    assert seam(left, Stretch(10, 30, Tagging(otherwise, (1.0,) * 20))) == 11
+    for place in (7, 8):  # tokens 17 and 18, on both sides of it
+        otherwise = ("O",) * place + ("X",) + ("O",) * (19 - place)
+        assert seam(left, Stretch(10, 30, Tagging(otherwise, (1.0,) * 20))) == 11
     assert seam(left, Stretch(10, 30, Tagging(("X",) * 20, (1.0,) * 20))) is None

@@ -80,7 +80,7 @@ def seam(left: Stretch, right: Stretch) -> int | None:
     agreed = [a == b for a, b in zip(left.tags(first, last), right.tags(first, last), strict=True)]
     here = {first + place for place, both in enumerate(pairwise(agreed), start=1) if all(both)}
     here &= left.borders(first, last) & right.borders(first, last)
-    return min(here, key=lambda token: abs(2 * token - first - last), default=None)
+    return min(here, key=lambda token: (abs(2 * token - first - last), token), default=None)
 
 
 def _stretch(tag: Tag, start: int, end: int) -> Stretch:
