@@ -21,7 +21,7 @@ def nbest(chain: Chain, emissions: NDArray[np.floating], lengths: Ints, n: int) 
     some = together(chain.num_tags**2 * n)
     parts = [
         _nbest(chain, emissions[row : row + some], lengths[row : row + some], n)
-        for row in range(0, len(emissions), some)
+        for row in range(0, max(len(emissions), 1), some)
     ]
     tags, scores = zip(*parts, strict=True)
     return np.concatenate(tags), np.concatenate(scores)
