@@ -103,3 +103,10 @@ def test_a_word_of_a_tagged_sentence_becomes_unknown_in_its_place(keep: list[boo
         w if k else "" for w, k in zip(sentence.columns["pos"], keep, strict=True)
     )
     assert masked(sentence, np.ones(3, dtype=bool)) is sentence
+
+
+def test_a_token_beyond_the_characters_that_are_searched_takes_none_with_it() -> None:
+    """Of a very long text the first characters alone are searched for n-grams; its tokens may go further."""
+    text = passage("It is not good.")
+    left = kept(text._replace(running=text.running[:8]), "It good")
+    assert left.running == "It      "

@@ -17,7 +17,7 @@ from gonie.errors import InputError
 from gonie.runtime import candidates
 from gonie.runtime.candidates import MOST, Candidates
 from gonie.runtime.decoder import Decoder
-from gonie.runtime.predictor import MAX_TOKENS, Predictor
+from gonie.runtime.predictor import MAX_TOKENS, STRETCH, Predictor
 
 BIOES = Scheme(kind="BIOES")
 LABELS = ("O", "S-PER", "B-PER", "E-PER")
@@ -146,3 +146,11 @@ def test_a_sentence_in_windows_has_them_as_one(
     assert [t for t, (a, b) in enumerate(zip(best.tags, second.tags, strict=True)) if a != b] == [at]
     assert best.probability / second.probability == pytest.approx(np.e, rel=1e-4)
     assert best.probability + second.probability == pytest.approx(1.0, abs=1e-6)
+
+
+def test_a_sentence_beyond_all_bounds_has_none(tagger: Predictor) -> None:
+    """The tables of a search over a million tokens would fill the memory: it is tagged all the same."""
+    words = ["George", "sleeps", "."] * (STRETCH // 3 + 1)
+    (tagging,) = tagger.with_nbest(3).tag_sentences([Sentence(tuple(words))])
+    assert tagging == tagger.tag_sentences([Sentence(tuple(words))])[0]
+    assert tagging.candidates == ()

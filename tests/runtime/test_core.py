@@ -58,7 +58,8 @@ def test_models_of_every_format_load_and_answer() -> None:
         "    found = gonie.load(folder)('Anna Kim lives in Seoul.')\n"
         "    print(found.label if isinstance(found, gonie.Classification) else found.spans[0].label)"
     )
-    assert run(program).split() == ["PER", "PER", "PER", "PER", "PER", "PER", "good", "PER", "PER", "good"]
+    wanted = ["good" if folder.endswith("texts") else "PER" for folder in folders]
+    assert run(program).split() == wanted
 
 
 def test_gonie_tag_and_classify(tmp_path: Path) -> None:

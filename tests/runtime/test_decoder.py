@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from gonie.errors import GonieError
+from gonie.runtime import chain
 from gonie.runtime.decoder import Decoder
 
 SETTINGS = settings(deadline=None, max_examples=60)
@@ -100,6 +101,29 @@ def test_with_the_sums_at_hand_the_best_path_is_the_same(case: dict[str, Any]) -
     wanted, best = decoder.viterbi(scores, lengths)
     assert ((tags == -1) == (wanted == -1)).all()
     np.testing.assert_allclose(decoder.chain.path_scores(scores, lengths, tags), best, rtol=1e-12)
+
+
+@pytest.mark.parametrize("largest", [1, 30, 100])
+def test_many_tags_are_decoded_a_few_sentences_at_a_time(
+    monkeypatch: pytest.MonkeyPatch, largest: int
+) -> None:
+    """A thousand tags and 64 sentences would take half a gigabyte for each step; parts must be the whole."""
+    generator = np.random.default_rng(0)
+    K, B, T = 5, 7, 6
+    decoder = Decoder(
+        transitions=generator.normal(size=(K, K)), start=np.zeros(K), end=generator.normal(size=K)
+    )
+    # so far apart that sums are taken in logarithms, entry by entry
+    emissions, lengths = generator.normal(size=(B, T, K)) * 1000, generator.integers(1, T + 1, B)
+
+    def found() -> list[np.ndarray]:
+        best, listed = decoder.viterbi(emissions, lengths), decoder.nbest(emissions, lengths, 3)
+        return [*best, *listed, decoder.marginals(emissions, lengths)]
+
+    wanted = found()
+    monkeypatch.setattr(chain, "LARGEST", largest)
+    for own, other in zip(found(), wanted, strict=True):
+        np.testing.assert_array_equal(own, other)
 
 
 def test_few_sentences_need_a_search() -> None:

@@ -12,7 +12,7 @@ from gonie.data.passages import Passage
 from gonie.data.report import Report
 from gonie.data.types import Sentence
 from gonie.runtime import long_texts
-from gonie.runtime.long_texts import bounded
+from gonie.runtime.long_texts import bounded, searched
 
 
 def passage(lengths: list[int]) -> Passage:
@@ -47,4 +47,15 @@ def test_columns_and_offsets_are_cut_with_the_words(monkeypatch: pytest.MonkeyPa
 def test_an_ordinary_text_is_left_alone() -> None:
     report, given = Report(), passage([30, 1, 400])
     assert bounded(given, report) == given
+    assert not report.noticed
+
+
+def test_a_text_is_searched_for_n_grams_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each character takes a hundred bytes while n-grams are looked for: a book would take gigabytes."""
+    monkeypatch.setattr(long_texts, "CHARACTERS", 5)
+    report = Report()
+    assert searched(Passage((sentence(1),), "abcdef"), report).running == "abcde"
+    assert list(report.noticed) == ["texts searched for n-grams in their first 5 characters"]
+    report = Report()
+    assert searched(Passage((sentence(1),), "abcde"), report).running == "abcde"
     assert not report.noticed

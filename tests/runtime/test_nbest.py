@@ -38,3 +38,9 @@ def test_long_sentences_lose_no_digits() -> None:
     assert np.flatnonzero(tags[0, 0] != tags[0, 1]).tolist() == [1000]
     assert tags[0, :, 1000].tolist() == [1, 0]
     np.testing.assert_allclose(scores[0, 0] - scores[0, 1], 0.001, rtol=1e-4)
+
+
+def test_no_sentences_have_no_paths() -> None:
+    chain = Chain(transitions=np.zeros((2, 2)), start=np.zeros(2), end=np.zeros(2))
+    tags, scores = nbest(chain, np.zeros((0, 3, 2)), np.zeros(0, dtype=np.int64), 4)
+    assert (tags.shape, scores.shape) == ((0, 4, 3), (0, 4))

@@ -11,11 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gonie.data.corpus import Corpus
 from gonie.data.encoding import Encoding
 from gonie.data.schemes import problems
 from gonie.data.types import Document, Sentence, Span
 from gonie.errors import InputError
+from gonie.runtime import predictor
 from gonie.runtime.groups import MOST
+from gonie.runtime.lattice import Lattice
 from gonie.runtime.predictor import MAX_TOKENS, OVERLAP, WINDOW, Predictor
 
 
@@ -164,6 +167,79 @@ def test_windows_that_disagree_still_join_into_valid_tags(encoding: Encoding, ma
         (tagging,) = tagger.tag_sentences([Sentence(words=("a",) * length)])
         assert len(tagging.tags) == length
         assert problems(tagging.tags, encoding.scheme) == []
+
+
+class HazyScorer:
+    """Scores that hang on the word and the place in its window, none of them sure: a network's edges."""
+
+    at_once = 1
+
+    def __init__(self, encoding: Encoding) -> None:
+        generator = np.random.default_rng(1)
+        self._table = generator.normal(size=(len(encoding.words), len(encoding.labels))) * 2
+        self._edges = generator.normal(size=(WINDOW, len(encoding.labels))) / 2
+
+    def scores(self, batch: Any) -> np.ndarray:
+        words = batch["words"]
+        return (self._table[words] + self._edges[: words.shape[1]]).astype(np.float32)
+
+
+def test_stretches_say_what_one_chain_says(
+    encoding: Encoding, make_predictor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line beyond 16,384 tokens keeps its tags, its probabilities and the count of its windows."""
+    tagger = make_predictor(encoding, HazyScorer(encoding))
+    words = np.random.default_rng(2).choice(["George", "New", "York", "sleeps", "a"], size=9000)
+    sentence = Sentence(words=tuple(words.tolist()))
+    (whole,) = tagger.tag_sentences([sentence])
+    monkeypatch.setattr(predictor, "STRETCH", 1500)
+    monkeypatch.setattr(predictor, "WINDOWS", 3)
+    (found,) = tagger.tag_sentences([sentence])
+    assert found.tags == whole.tags
+    assert found.windows == whole.windows == -(-(9000 - OVERLAP) // (WINDOW - OVERLAP))
+    np.testing.assert_allclose(found.scores, whole.scores, atol=1e-6)
+    assert [span[:3] for span in found.spans] == [span[:3] for span in whole.spans]
+    np.testing.assert_allclose([s.score for s in found.spans], [s.score for s in whole.spans], atol=1e-6)
+
+
+def test_stretches_keep_memory_bounded_whatever_the_length(
+    encoding: Encoding, make_predictor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line of megabytes must not take more tables than one of pages; measured in numbers, not in time."""
+    tagger = make_predictor(encoding, HazyScorer(encoding))
+    sizes: list[int] = []
+    lattice = tagger.decoder.lattice
+
+    def measured(scores: np.ndarray, lengths: np.ndarray) -> Lattice:
+        sizes.append(scores.size)
+        return lattice(scores, lengths)
+
+    monkeypatch.setattr(tagger.decoder, "lattice", measured)
+    words = np.random.default_rng(3).choice(["George", "New", "York", "a"], size=40_000)
+    tagger.tag_sentences([Sentence(words=tuple(words.tolist()))])
+    assert max(sizes) == predictor.STRETCH * len(encoding.labels)
+    monkeypatch.setattr(predictor, "CELLS", 3000 * len(encoding.labels))  # as if there were more tags
+    sizes.clear()
+    tagger.tag_sentences([Sentence(words=tuple(words.tolist()))])
+    assert max(sizes) == predictor.CELLS
+
+
+def test_a_text_of_many_sentences_is_encoded_bit_by_bit(
+    tagger: Predictor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The features of a book, all at once, are gigabytes of strings."""
+    taken: list[int] = []
+    encode = tagger.encoding.encode
+
+    def measured(sentences: list[Sentence]) -> Corpus:
+        taken.append(sum(map(len, sentences)))
+        return encode(sentences)
+
+    monkeypatch.setattr(tagger.encoding, "encode", measured)
+    document = tagger("George sleeps " * 400 + "." + " George ." * 30_000)
+    assert len(document.spans) == 30_400
+    assert sum(taken) == len(document.tokens)
+    assert max(taken) <= MOST + MAX_TOKENS
 
 
 def test_a_very_long_sentence_is_tagged_to_its_end(tagger: Predictor) -> None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonie.runtime.windows import cut_windows
+from gonie.runtime.windows import cut_windows, keeping
 
 
 @settings(deadline=None, max_examples=200)
@@ -29,3 +29,18 @@ def test_a_kept_token_has_half_an_overlap_of_context(length: int) -> None:
     for before, after in pairwise(windows):
         assert before.end - before.last >= 63
         assert after.first - after.start >= 64
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.integers(1, 3000), st.data())
+def test_a_stretch_gets_the_windows_that_keep_its_tokens(length: int, data: st.DataObject) -> None:
+    """Scored from another window, a token would have other tags in a stretch than in the whole sentence."""
+    start = data.draw(st.integers(0, length - 1))
+    end = data.draw(st.integers(start + 1, length))
+    windows = cut_windows(length, width=50, overlap=10)
+    owners = {token: w.start for w in windows for token in range(w.first, w.last)}
+    found = keeping(windows, start, end)
+    kept = {token: w.start for w in found for token in range(w.first, w.last)}
+    assert list(kept) == list(range(start, end))
+    assert kept == {token: owners[token] for token in kept}
+    assert all(w.first < w.last for w in found)

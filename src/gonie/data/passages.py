@@ -141,6 +141,8 @@ def picked(
 
 def _joined(sentences: Sequence[Sentence], text: str, shift: int) -> Sentence:
     """One sentence of ``text`` from those of a piece that begins at ``shift``."""
+    if len(sentences) == 1 and not shift:  # as it is: a text without an end may have millions of tokens
+        return replace(sentences[0], text=text)
     columns = sentences[0].columns if sentences else ()
     return Sentence(
         words=tuple(word for sentence in sentences for word in sentence.words),
@@ -149,9 +151,14 @@ def _joined(sentences: Sequence[Sentence], text: str, shift: int) -> Sentence:
             for name in columns
         },
         text=text,
-        starts=tuple(shift + start for sentence in sentences for start in sentence.starts),
-        ends=tuple(shift + end for sentence in sentences for end in sentence.ends),
+        starts=_shifted((start for sentence in sentences for start in sentence.starts), shift),
+        ends=_shifted((end for sentence in sentences for end in sentence.ends), shift),
     )
+
+
+def _shifted(places: Iterator[int], shift: int) -> tuple[int, ...]:
+    """Each so much further on; where that is nowhere, the same numbers and no others."""
+    return tuple(shift + place for place in places) if shift else tuple(places)
 
 
 def _first(sentence: Sentence, most: int, report: Report) -> Sentence:

@@ -7,9 +7,13 @@ them. ``Document`` is what a tagger returns: the text with its tokens and spans,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import NamedTuple
+
+Edges = tuple[Sequence[int], Sequence[int]]
+"""Where tokens begin in a text, and where they end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +83,14 @@ class Sentence:
 
     def offsets(self) -> list[tuple[int, int]]:
         """Character offsets of each word into ``surface``."""
+        return list(zip(*self.edges(), strict=True))
+
+    def edges(self) -> Edges:
+        """Where each word begins in ``surface``, and where each ends: ``offsets`` without the pairs."""
         if self.text is not None:
-            return list(zip(self.starts, self.ends, strict=True))
-        places, at = [], 0
-        for word in self.words:
-            places.append((at, at + len(word)))
-            at += len(word) + 1
-        return places
+            return self.starts, self.ends
+        ends = [end + blanks for blanks, end in enumerate(accumulate(map(len, self.words)))]
+        return [0, *(end + 1 for end in ends[:-1])] if ends else [], ends
 
 
 @dataclass(frozen=True, slots=True)

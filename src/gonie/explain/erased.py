@@ -69,7 +69,8 @@ def _running(passage: Passage, keep: Keep) -> str:
 
 
 def _covered(starts: NDArray[np.int64], ends: NDArray[np.int64], size: int) -> Keep:
-    """Which of ``size`` characters lie in one of the ranges."""
+    """Which of ``size`` characters lie in one of the ranges, which may reach beyond them."""
+    starts, ends = np.minimum(starts, size), np.minimum(ends, size)
     depth = np.bincount(starts, minlength=size + 1) - np.bincount(ends, minlength=size + 1)
     return np.asarray(np.cumsum(depth)[:size] > 0)
 

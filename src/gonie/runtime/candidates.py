@@ -60,10 +60,10 @@ class Candidates:
 
     def _named(self, sentence: Sentence, paths: Ints, chances: Floats) -> Iterator[Candidate]:
         """Shape: paths (n, T), chances (n,)."""
-        text, places = sentence.surface, sentence.offsets()
+        text, edges = sentence.surface, sentence.edges()
         for path, chance in zip(paths.tolist(), chances.tolist(), strict=True):
             if path[0] < 0:  # there are no more
                 return
             tags = tuple(self._labels[tag] for tag in path[: len(sentence)])
-            spans = (text_span(text, places, found) for found in to_spans(tags, self._scheme))
+            spans = (text_span(text, edges, found) for found in to_spans(tags, self._scheme))
             yield Candidate(tags, chance, tuple(spans))

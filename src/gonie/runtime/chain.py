@@ -17,7 +17,14 @@ from gonie.errors import GonieError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+LARGEST = 1 << 22  # numbers that a step over many tags may hold at once, unless one sentence takes more
+
 Allowed = tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]
+
+
+def together(numbers: int) -> int:
+    """How many at a time, where a step takes so many ``numbers`` for each: one, or as many as fit."""
+    return max(1, LARGEST // numbers)
 
 
 class Chain:

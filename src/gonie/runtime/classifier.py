@@ -20,7 +20,7 @@ from gonie.data.texts.text import Text
 from gonie.data.types import Classification
 from gonie.errors import BundleError
 from gonie.runtime.groups import FIRST, grouped
-from gonie.runtime.long_texts import bounded
+from gonie.runtime.long_texts import bounded, searched
 from gonie.runtime.plain_text import checked_text
 from gonie.runtime.reading import Reading
 from gonie.runtime.scorer import Batch, ScoredTexts, TextScorer
@@ -100,7 +100,8 @@ class TextClassifier:
         if lacking := [name for name in self.marks if all(mark.label != name for mark in given.marks)]:
             named = ", ".join("…".join(mark_words(name)) for name in lacking)
             report.noticed[f"texts without {named}, which the model was trained with"] += 1
-        return bounded(self.encoding.passages(given, report), report)
+        passage = bounded(self.encoding.passages(given, report), report)
+        return passage if self.encoding.bag is None else searched(passage, report)
 
     def read(self, passages: Sequence[Passage]) -> list[Reading]:
         """The scores and shares of texts that are already cut; none depends on the others."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gonie.errors import GonieError
-from gonie.runtime.chain import Allowed, Chain, Floats, Ints
+from gonie.runtime.chain import Allowed, Chain, Floats, Ints, together
 from gonie.runtime.lattice import Lattice
 from gonie.runtime.nbest import nbest
 from gonie.runtime.sums import Summing
@@ -110,12 +110,18 @@ class Decoder:
         """
         best = emissions.transpose(1, 0, 2).astype(np.float64)  # (T, B, K): double, lest long sentences tie
         best[0] += self.chain.start
+        some = together(self.num_tags**2)
+        for row in range(0, best.shape[1], some):
+            self._go_on(best[:, row : row + some])
+        return best
+
+    def _go_on(self, best: Floats) -> None:
+        """To each step (B, K) of ``best`` (T, B, K), add the best of all ways that lead there."""
         moves = self.chain.transitions[:, None]  # (from, 1, to)
         reached = np.empty((self.num_tags, *best.shape[1:]))  # (from, B, to): the maximum is over the first
         for t in range(1, len(best)):
             np.add(best[t - 1].T[..., None], moves, out=reached)
             best[t] += np.maximum.reduce(reached, axis=0)
-        return best
 
     def checked(self, emissions: ArrayLike, lengths: ArrayLike) -> tuple[NDArray[np.floating], Ints]:
         """Scores with zeros for padding, and lengths, of the shapes and ranges everything here counts on."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gonie.runtime.chain import Chain, Floats, Ints
+from gonie.runtime.chain import Chain, Floats, Ints, together
 
 
 def nbest(chain: Chain, emissions: NDArray[np.floating], lengths: Ints, n: int) -> tuple[Ints, Floats]:
@@ -18,6 +18,17 @@ def nbest(chain: Chain, emissions: NDArray[np.floating], lengths: Ints, n: int) 
     Shape: emissions (B, T, K) finite, lengths (B,) -> tags (B, n, T), -1 past a sentence's end, and scores
     (B, n); -1 and minus infinity where a sentence has fewer than n paths.
     """
+    some = together(chain.num_tags**2 * n)
+    parts = [
+        _nbest(chain, emissions[row : row + some], lengths[row : row + some], n)
+        for row in range(0, max(len(emissions), 1), some)
+    ]
+    tags, scores = zip(*parts, strict=True)
+    return np.concatenate(tags), np.concatenate(scores)
+
+
+def _nbest(chain: Chain, emissions: NDArray[np.floating], lengths: Ints, n: int) -> tuple[Ints, Floats]:
+    """As ``nbest``, all sentences at once."""
     steps = emissions.transpose(1, 0, 2).astype(np.float64)  # (T, B, K)
     T, B, K = steps.shape
     best = np.full((B, K, n), -np.inf)  # entry (b, k, i): the i-th best prefix that ends in tag k

@@ -17,7 +17,7 @@ from gonie.data.batching import sorted_batches
 from gonie.data.corpus import Corpus, collate
 from gonie.data.encoding import Encoding
 from gonie.data.tokenize import Tokenizer, parse_morphemes
-from gonie.data.types import Document, Sentence, Span, Token
+from gonie.data.types import Document, Edges, Sentence, Span, Token
 from gonie.runtime.candidates import Candidates
 from gonie.runtime.decoder import Decoder
 from gonie.runtime.decoding import By, Decoding
@@ -25,11 +25,15 @@ from gonie.runtime.groups import FIRST, MOST, grouped
 from gonie.runtime.plain_text import checked_text, checked_words
 from gonie.runtime.scorer import Scorer
 from gonie.runtime.spread import spread
+from gonie.runtime.stretches import tag_in_stretches
 from gonie.runtime.tagging import Labeller, Tagging, text_span
-from gonie.runtime.windows import Window, cut_windows
+from gonie.runtime.windows import Window, cut_windows, keeping
 
 MAX_TOKENS = 1000  # a sentence longer than this is scored in windows
 WINDOW, OVERLAP = 512, 128
+WINDOWS = 64  # encoded and scored at once
+STRETCH, SHARED = 16_384, 256  # tokens decoded as one chain, and those that two neighbours both decode
+CELLS = 1 << 21  # tokens times tags of a stretch: for more than 128 tags it is shorter
 BATCH_TOKENS, BATCH_SENTENCES = 2048, 64  # more at once is no faster, and has more padding
 MORPHEMES = "morphemes"  # the column in which a tokenizer leaves its analyses
 
@@ -55,11 +59,12 @@ class Predictor:
 
     Texts may hold any character but lone surrogates, which are not text and are refused. Of a very long word
     the character network sees the first characters (``gonie.data.encoding.MAX_CHARS``). A sentence of more
-    than 1,000 tokens is scored in overlapping windows and decoded as one, which its document notes. A score
+    than 1,000 tokens is scored in overlapping windows, which its document notes, and decoded as one; one of
+    more than 16,384 in stretches that are joined where they agree (``gonie.runtime.stretches``). A score
     is a probability: of a token, that it has its tag; of a span, that all its tokens have theirs. Nothing is
     kept between calls, so threads may share a predictor. ``recipe`` is the model's own, where known.
     ``decoding`` is how tags are chosen; ``dial`` gives the same tagger with another. ``candidates`` lists the
-    likeliest taggings of each sentence; ``with_nbest`` gives the same tagger with it.
+    likeliest taggings of each sentence (of at most 16,384 tokens); ``with_nbest`` gives the tagger with it.
     """
 
     def __init__(
@@ -133,15 +138,9 @@ class Predictor:
         """Tag sentences with their columns, as read from a file; tags are in the model's own scheme."""
         taggings = [Tagging()] * len(sentences)
         short = [i for i, sentence in enumerate(sentences) if 0 < len(sentence) <= MAX_TOKENS]
-        corpus, batches = self._encoded([sentences[i] for i in short])
-
-        def labelled(rows: Rows) -> list[Tagging]:
-            own = [sentences[short[row]] for row in rows.tolist()]
-            return self._labelled(own, self._scored(corpus, rows))
-
-        for rows, found in zip(batches, self._spread(labelled, batches), strict=True):
-            for row, tagging in zip(rows.tolist(), found, strict=True):
-                taggings[short[row]] = tagging
+        for some in grouped(short, lambda i: len(sentences[i]), first=MOST):
+            for row, tagging in self._tag_short([sentences[i] for i in some]):
+                taggings[some[row]] = tagging
         for i, sentence in enumerate(sentences):
             if len(sentence) > MAX_TOKENS:
                 taggings[i] = self._tag_long(sentence)
@@ -155,7 +154,7 @@ class Predictor:
             found[short[row]] = scores
         for i, sentence in enumerate(sentences):
             if len(sentence) > MAX_TOKENS:
-                found[i] = self._join(sentence, _windows(sentence))[0]
+                found[i] = self._join(sentence, _windows(sentence), 0, len(sentence))[0]
         return found
 
     def _documents(self, texts: Iterable[Cut], *, first: int) -> Iterator[Document]:
@@ -166,11 +165,30 @@ class Predictor:
                 document = _document(text, tagged)
                 yield document if self._candidates is None else _listed(document, tagged)
 
+    def _tag_short(self, sentences: list[Sentence]) -> Iterator[tuple[int, Tagging]]:
+        """Which of the sentences, and its tagging; those of like lengths after each other."""
+        corpus, batches = self._encoded(sentences)
+
+        def labelled(rows: Rows) -> list[Tagging]:
+            return self._labelled([sentences[row] for row in rows.tolist()], self._scored(corpus, rows))
+
+        for rows, taggings in zip(batches, self._spread(labelled, batches), strict=True):
+            yield from zip(rows.tolist(), taggings, strict=True)
+
     def _tag_long(self, sentence: Sentence) -> Tagging:
-        """Score in windows, decode as one chain."""
+        """Score in windows; decode as one chain, or in stretches."""
         windows = _windows(sentence)
-        scored = Scored(self._join(sentence, windows), np.array([len(sentence)]))
-        (tagging,) = self._labelled([sentence], scored)
+
+        def tag(start: int, end: int) -> Tagging:
+            (tagging,) = self._label(self._join(sentence, windows, start, end), np.array([end - start]))
+            return tagging
+
+        width = max(min(STRETCH, CELLS // len(self.labels)), 4 * SHARED)
+        if self._candidates is not None and len(sentence) <= width:
+            scored = Scored(self._join(sentence, windows, 0, len(sentence)), np.array([len(sentence)]))
+            (tagging,) = self._labelled([sentence], scored)
+        else:
+            tagging = tag_in_stretches(tag, len(sentence), width=width, shared=SHARED)
         return tagging._replace(windows=len(windows))
 
     def _labelled(self, sentences: Sequence[Sentence], scored: Scored) -> list[Tagging]:
@@ -181,12 +199,15 @@ class Predictor:
         found = self._candidates(sentences, *scored)
         return [tagging._replace(candidates=own) for tagging, own in zip(taggings, found, strict=True)]
 
-    def _join(self, sentence: Sentence, windows: list[Window]) -> NDArray[np.float32]:
-        """The scores of all windows, joined in the middle of each overlap: (1, T, K)."""
-        joined = np.empty((1, len(sentence), len(self.labels)), dtype=np.float32)  # (1, T, K)
-        for row, scores in self._score([_slice(sentence, w.start, w.end) for w in windows]):
-            w = windows[row]
-            joined[0, w.first : w.last] = scores[w.first - w.start : w.last - w.start]
+    def _join(self, sentence: Sentence, windows: list[Window], start: int, end: int) -> NDArray[np.float32]:
+        """The scores of tokens [start, end), joined in the middle of each overlap: (1, T, K)."""
+        joined = np.empty((1, end - start, len(self.labels)), dtype=np.float32)  # (1, T, K)
+        wanted = keeping(windows, start, end)
+        for at in range(0, len(wanted), WINDOWS):
+            some = wanted[at : at + WINDOWS]
+            for row, scores in self._score([_slice(sentence, w.start, w.end) for w in some]):
+                w = some[row]
+                joined[0, w.first - start : w.last - start] = scores[w.first - w.start : w.last - w.start]
         return joined
 
     def _score(self, sentences: list[Sentence]) -> Iterator[tuple[int, NDArray[np.float32]]]:
@@ -237,15 +258,15 @@ def _document(text: str, tagged: list[tuple[Sentence, Tagging]]) -> Document:
     spans: list[Span] = []
     notes: list[str] = []
     for number, (sentence, tagging) in enumerate(tagged, start=1):
-        places = sentence.offsets()
-        tokens += _tokens(sentence, places, tagging)
-        spans += [text_span(text, places, span[:3], span.score) for span in tagging.spans]
+        edges = sentence.edges()
+        tokens += _tokens(sentence, edges, tagging)
+        spans += [text_span(text, edges, span[:3], span.score) for span in tagging.spans]
         notes += _notes(number, tagging)
-    ends = accumulate((len(sentence) for sentence, _ in tagged), initial=0)
+    seams = accumulate((len(sentence) for sentence, _ in tagged), initial=0)
     return Document(
         text=text,
         tokens=tuple(tokens),
-        sentences=tuple(pairwise(ends)),
+        sentences=tuple(pairwise(seams)),
         spans=tuple(spans),
         notes=tuple(notes),
     )
@@ -256,9 +277,8 @@ def _listed(document: Document, tagged: list[tuple[Sentence, Tagging]]) -> Docum
     return replace(document, nbest=tuple(tagging.candidates for _, tagging in tagged))
 
 
-def _tokens(sentence: Sentence, places: list[tuple[int, int]], tagging: Tagging) -> Iterator[Token]:
-    starts, ends = zip(*places, strict=True) if places else ((), ())
-    parts: list[Iterable[Any]] = [sentence.words, starts, ends, tagging.tags, tagging.scores]
+def _tokens(sentence: Sentence, edges: Edges, tagging: Tagging) -> Iterator[Token]:
+    parts: list[Iterable[Any]] = [sentence.words, *edges, tagging.tags, tagging.scores]
     if MORPHEMES in sentence.columns:
         parts.append(map(parse_morphemes, sentence.columns[MORPHEMES]))
     return map(Token, *parts)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gonie.runtime.chain import Chain, Floats, Ints
+from gonie.runtime.chain import Chain, Floats, Ints, together
 
 LOST = 1e-200  # a sum of chances below this may have lost terms to underflow
 EVERY = 8  # tokens after which sums are brought near 1 again: long before they could vanish
@@ -161,8 +161,10 @@ class Advance:
         top = _top(scores)[:, None]  # (B, 1)
         mass = np.exp(scores - top) @ self._chances  # (B, K)
         reached: Floats = np.log(np.maximum(mass, LOST)) + top + self._shift
-        rows, tags = np.nonzero(mass < LOST)
-        if rows.size:
+        lost = np.stack(np.nonzero(mass < LOST))  # (2, n)
+        some = together(scores.shape[1])
+        for first in range(0, lost.shape[1], some):
+            rows, tags = lost[:, first : first + some]
             reached[rows, tags] = log_sum_exp(scores[rows] + self._weights[:, tags].T)
         return reached
 

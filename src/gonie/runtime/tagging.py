@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gonie.data.schemes import Scheme, to_spans
-from gonie.data.types import Candidate, Span
+from gonie.data.types import Candidate, Edges, Span
 from gonie.runtime.decoder import Decoder
 from gonie.runtime.decoding import Decoding
 from gonie.runtime.lattice import Lattice
@@ -39,11 +39,10 @@ class Tagging(NamedTuple):
     candidates: tuple[Candidate, ...] = ()
 
 
-def text_span(
-    text: str, places: Sequence[tuple[int, int]], span: tuple[int, int, str], score: float | None = None
-) -> Span:
-    """Tokens [start, end) with a label as a stretch of ``text``, in which tokens have these ``places``."""
-    start, end = places[span[0]][0], places[span[1] - 1][1]
+def text_span(text: str, edges: Edges, span: tuple[int, int, str], score: float | None = None) -> Span:
+    """Tokens [start, end) with a label as a stretch of ``text``, in which tokens have these ``edges``."""
+    starts, ends = edges
+    start, end = starts[span[0]], ends[span[1] - 1]
     return Span(start=start, end=end, label=span[2], text=text[start:end], score=score)
 
 

@@ -1,13 +1,14 @@
 """Overlapping windows over a sentence too long to be read in one piece.
 
 Each window is scored on its own, and neighbours are joined in the middle of what they share, so that every
-token kept has at least half an overlap of context on each side. The joined scores are decoded as one chain:
-no tag is ever cut at a seam.
+token kept has at least half an overlap of context on each side. The joined scores are decoded as one chain,
+or a few (``stretches``): no tag is ever cut at a seam.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,4 +32,17 @@ def cut_windows(length: int, *, width: int, overlap: int) -> list[Window]:
     return [
         Window(start=start, end=min(start + width, length), first=seams[i], last=seams[i + 1])
         for i, start in enumerate(starts)
+    ]
+
+
+def keeping(windows: Sequence[Window], start: int, end: int) -> list[Window]:
+    """Those windows that keep a token of [start, end), each keeping no other tokens.
+
+    >>> [(w.start, w.end, w.first, w.last) for w in keeping(cut_windows(10, width=6, overlap=2), 6, 8)]
+    [(4, 10, 6, 8)]
+    """
+    return [
+        replace(window, first=max(window.first, start), last=min(window.last, end))
+        for window in windows
+        if window.first < end and start < window.last
     ]

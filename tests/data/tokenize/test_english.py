@@ -125,3 +125,9 @@ def test_agreement_with_the_development_treebank(tokenize):
         found += len(mine)
         wanted += len(spans)
     assert 2 * right / (found + wanted) > 0.99
+
+
+def test_a_long_text_holds_each_word_once() -> None:
+    """Of a million tokens a few thousand are distinct: a copy of each would be most of their memory."""
+    (sentence,) = EnglishTokenizer()("don't know him don't know him")
+    assert len(set(map(id, sentence.words))) == len(set(sentence.words)) == 4

@@ -33,6 +33,9 @@ _BARE_CLITIC = re.compile(
     re.IGNORECASE,
 )
 
+_Cuts = tuple[tuple[str, int], ...]
+"""The tokens of a chunk, and where in it each begins. A long text shares them, word for word."""
+
 
 class EnglishTokenizer:
     """English text into sentences of words."""
@@ -42,7 +45,7 @@ class EnglishTokenizer:
 
     def __init__(self) -> None:
         self._folding = Folding(plain)
-        self._cuts: dict[str, tuple[int, ...]] = {}
+        self._cuts: dict[str, _Cuts] = {}
 
     def __call__(self, text: str) -> list[Sentence]:
         """The sentences of ``text``, each with its words and their offsets into it."""
@@ -61,18 +64,17 @@ class EnglishTokenizer:
             cuts = known.get(chunk)
             if cuts is None:
                 cuts = self._cut(chunk)
-            for a, b in pairwise(cuts):
-                words.append(chunk[a:b])
-                starts.append(at + a)
+            for word, place in cuts:
+                words.append(word)
+                starts.append(at + place)
         _part_last_stop(words, starts)
         _part_possessives(words, starts)
         ends = [at + len(word) for at, word in zip(starts, words, strict=True)]
         return Sentence(words=tuple(words), text=text, starts=tuple(starts), ends=tuple(ends))
 
-    def _cut(self, chunk: str) -> tuple[int, ...]:
-        """Where the tokens of a chunk begin, and its length."""
+    def _cut(self, chunk: str) -> _Cuts:
         folded = chunk if chunk.isascii() else chunk.translate(self._folding)
-        cuts = (0, *_ends(folded))
+        cuts = tuple((chunk[a:b], a) for a, b in pairwise((0, *_ends(folded))))
         if len(chunk) <= _LONGEST_CACHED:
             if len(self._cuts) >= _MOST_CACHED:
                 self._cuts.clear()
