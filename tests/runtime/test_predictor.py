@@ -19,7 +19,8 @@ from gonie.errors import InputError
 from gonie.runtime import predictor
 from gonie.runtime.groups import MOST
 from gonie.runtime.lattice import Lattice
-from gonie.runtime.predictor import MAX_TOKENS, OVERLAP, WINDOW, Predictor
+from gonie.runtime.predictor import MAX_TOKENS, Predictor
+from gonie.runtime.windows import OVERLAP, WINDOW
 
 
 def names(document: Document) -> list[tuple[str, str]]:

@@ -6,8 +6,6 @@ A bundle runs it with an ONNX scorer, training with a torch one; nothing is writ
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import accumulate, pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -16,26 +14,25 @@ from numpy.typing import NDArray
 from gonie.data.batching import sorted_batches
 from gonie.data.corpus import Corpus, collate
 from gonie.data.encoding import Encoding
-from gonie.data.tokenize import Tokenizer, parse_morphemes
-from gonie.data.types import Document, Edges, Sentence, Span, Token
+from gonie.data.tokenize import Tokenizer
+from gonie.data.types import Document, Sentence
 from gonie.runtime.candidates import Candidates
 from gonie.runtime.decoder import Decoder
 from gonie.runtime.decoding import By, Decoding
+from gonie.runtime.documents import document, place
 from gonie.runtime.groups import FIRST, MOST, grouped
 from gonie.runtime.plain_text import checked_text, checked_words
 from gonie.runtime.scorer import Scorer
 from gonie.runtime.spread import spread
 from gonie.runtime.stretches import tag_in_stretches
-from gonie.runtime.tagging import Labeller, Tagging, text_span
-from gonie.runtime.windows import Window, cut_windows, keeping
+from gonie.runtime.tagging import Labeller, Tagging
+from gonie.runtime.windows import OVERLAP, WINDOW, Window, cut_windows, keeping
 
 MAX_TOKENS = 1000  # a sentence longer than this is scored in windows
-WINDOW, OVERLAP = 512, 128
 WINDOWS = 64  # encoded and scored at once
 STRETCH, SHARED = 16_384, 256  # tokens decoded as one chain, and those that two neighbours both decode
 CELLS = 1 << 21  # tokens times tags of a stretch: for more than 128 tags it is shorter
 BATCH_TOKENS, BATCH_SENTENCES = 2048, 64  # more at once is no faster, and has more padding
-MORPHEMES = "morphemes"  # the column in which a tokenizer leaves its analyses
 
 
 Cut = tuple[str, list[Sentence]]
@@ -136,15 +133,7 @@ class Predictor:
 
     def tag_sentences(self, sentences: Sequence[Sentence]) -> list[Tagging]:
         """Tag sentences with their columns, as read from a file; tags are in the model's own scheme."""
-        taggings = [Tagging()] * len(sentences)
-        short = [i for i, sentence in enumerate(sentences) if 0 < len(sentence) <= MAX_TOKENS]
-        for some in grouped(short, lambda i: len(sentences[i]), first=MOST):
-            for row, tagging in self._tag_short([sentences[i] for i in some]):
-                taggings[some[row]] = tagging
-        for i, sentence in enumerate(sentences):
-            if len(sentence) > MAX_TOKENS:
-                taggings[i] = self._tag_long(sentence)
-        return taggings
+        return self._each(sentences, lambda sentence, tagging: tagging)
 
     def emissions(self, sentences: Sequence[Sentence]) -> list[NDArray[np.float32]]:
         """What the model says of each sentence before decoding: its scores, (tokens, K)."""
@@ -159,21 +148,37 @@ class Predictor:
 
     def _documents(self, texts: Iterable[Cut], *, first: int) -> Iterator[Document]:
         for group in grouped(texts, _size, first=first):
-            taggings = iter(self.tag_sentences([s for _, sentences in group for s in sentences]))
+            placed = iter(self._each([s for _, sentences in group for s in sentences], place))
             for text, sentences in group:
-                tagged = [(sentence, next(taggings)) for sentence in sentences]
-                document = _document(text, tagged)
-                yield document if self._candidates is None else _listed(document, tagged)
+                yield document(text, [next(placed) for _ in sentences], listed=self._candidates is not None)
 
-    def _tag_short(self, sentences: list[Sentence]) -> Iterator[tuple[int, Tagging]]:
-        """Which of the sentences, and its tagging; those of like lengths after each other."""
+    def _each(
+        self, sentences: Sequence[Sentence], make: Callable[[Sentence, Tagging], Result]
+    ) -> list[Result]:
+        """What is made of each sentence and its tagging, on the thread that tagged it."""
+        found: dict[int, Result] = {}
+        short = [i for i, sentence in enumerate(sentences) if 0 < len(sentence) <= MAX_TOKENS]
+        for some in grouped(short, lambda i: len(sentences[i]), first=MOST):
+            for row, made in self._each_short([sentences[i] for i in some], make):
+                found[some[row]] = made
+        for i, sentence in enumerate(sentences):
+            if i not in found:
+                tagging = self._tag_long(sentence) if sentence.words else Tagging()
+                found[i] = make(sentence, tagging)
+        return [found[i] for i in range(len(sentences))]
+
+    def _each_short(
+        self, sentences: list[Sentence], make: Callable[[Sentence, Tagging], Result]
+    ) -> Iterator[tuple[int, Result]]:
+        """Which of the sentences, and what is made of it; those of like lengths after each other."""
         corpus, batches = self._encoded(sentences)
 
-        def labelled(rows: Rows) -> list[Tagging]:
-            return self._labelled([sentences[row] for row in rows.tolist()], self._scored(corpus, rows))
+        def made(rows: Rows) -> list[Result]:
+            own = [sentences[row] for row in rows.tolist()]
+            return list(map(make, own, self._labelled(own, self._scored(corpus, rows))))
 
-        for rows, taggings in zip(batches, self._spread(labelled, batches), strict=True):
-            yield from zip(rows.tolist(), taggings, strict=True)
+        for rows, found in zip(batches, self._spread(made, batches), strict=True):
+            yield from zip(rows.tolist(), found, strict=True)
 
     def _tag_long(self, sentence: Sentence) -> Tagging:
         """Score in windows; decode as one chain, or in stretches."""
@@ -250,47 +255,6 @@ def _uncut(sentence: Sentence) -> Cut:
 
 def _size(text: Cut) -> int:
     return sum(map(len, text[1])) + 1
-
-
-def _document(text: str, tagged: list[tuple[Sentence, Tagging]]) -> Document:
-    """Put the tags and spans of the sentences of ``text`` on its characters."""
-    tokens: list[Token] = []
-    spans: list[Span] = []
-    notes: list[str] = []
-    for number, (sentence, tagging) in enumerate(tagged, start=1):
-        edges = sentence.edges()
-        tokens += _tokens(sentence, edges, tagging)
-        spans += [text_span(text, edges, span[:3], span.score) for span in tagging.spans]
-        notes += _notes(number, tagging)
-    seams = accumulate((len(sentence) for sentence, _ in tagged), initial=0)
-    return Document(
-        text=text,
-        tokens=tuple(tokens),
-        sentences=tuple(pairwise(seams)),
-        spans=tuple(spans),
-        notes=tuple(notes),
-    )
-
-
-def _listed(document: Document, tagged: list[tuple[Sentence, Tagging]]) -> Document:
-    """The document with the likeliest taggings of its sentences."""
-    return replace(document, nbest=tuple(tagging.candidates for _, tagging in tagged))
-
-
-def _tokens(sentence: Sentence, edges: Edges, tagging: Tagging) -> Iterator[Token]:
-    parts: list[Iterable[Any]] = [sentence.words, *edges, tagging.tags, tagging.scores]
-    if MORPHEMES in sentence.columns:
-        parts.append(map(parse_morphemes, sentence.columns[MORPHEMES]))
-    return map(Token, *parts)
-
-
-def _notes(number: int, tagging: Tagging) -> list[str]:
-    if tagging.windows == 1:
-        return []
-    return [
-        f"sentence {number} has {len(tagging.tags):,} tokens without a sentence end: "
-        f"scored in {tagging.windows} overlapping windows of {WINDOW}"
-    ]
 
 
 def _windows(sentence: Sentence) -> list[Window]:

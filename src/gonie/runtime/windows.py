@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+WINDOW, OVERLAP = 512, 128  # tokens of a window, and those that two neighbours share
+
 
 @dataclass(frozen=True, slots=True)
 class Window:
