@@ -64,7 +64,7 @@ class Decoder:
             lengths = lattice.lengths[~found]
             longest = int(lengths.max())
             tags[~found, :longest] = self.best_tags(lattice.emissions[~found, :longest], lengths)
-        return _ended(tags, lattice.lengths)
+        return tags if lattice.full else _ended(tags, lattice.lengths)
 
     def nbest(self, emissions: ArrayLike, lengths: ArrayLike, n: int) -> tuple[Ints, Floats]:
         """The n best legal tag sequences of every sentence, best first, and their scores.

@@ -33,7 +33,7 @@ class Lattice:
         self.emissions = emissions
         steps = emissions.transpose(1, 0, 2).astype(np.float64)  # (T, B, K)
         self._sums = summing(steps, lengths)
-        self._full = min(lengths.tolist()) == len(steps)
+        self.full = min(lengths.tolist()) == len(steps)  # nothing is past a sentence's end
 
     @cached_property
     def _logs(self) -> Logs:
@@ -69,7 +69,7 @@ class Lattice:
 
     def _inside(self, table: Floats) -> Floats:
         """Values of each token (T, B, …), 0 past a sentence's end."""
-        if self._full:
+        if self.full:
             return table
         inside = np.arange(len(table))[:, None] < self.lengths  # (T, B)
         return np.where(inside if table.ndim == 2 else inside[..., None], table, 0.0)

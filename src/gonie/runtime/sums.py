@@ -60,7 +60,7 @@ class Summing:
     def __call__(self, steps: Floats, lengths: Ints) -> Sums:
         """Shape: steps (T, B, K) finite, lengths (B,)."""
         sums, lost = self._by_chances(steps, lengths)
-        if not lost.any():
+        if lost is None or not lost.any():
             return sums
         again = self._in_logs(steps[:, lost], lengths[lost])
         self._chain.need_a_path(again.total[0], lengths[lost])
@@ -74,8 +74,8 @@ class Summing:
 
         return Sums(sums.marginals, logs)
 
-    def _by_chances(self, steps: Floats, lengths: Ints) -> tuple[Sums, NDArray[np.bool_]]:
-        """The sums, and for which sentences they cannot be trusted: (B,).
+    def _by_chances(self, steps: Floats, lengths: Ints) -> tuple[Sums, NDArray[np.bool_] | None]:
+        """The sums, and for which sentences they cannot be trusted: (B,), or None.
 
         What comes after a token is summed as what comes before it, in a sentence that runs backward, so that
         one loop does both.
@@ -86,7 +86,7 @@ class Summing:
         both = np.empty((len(steps), 2, *steps.shape[1:]))  # (T, 2, B, K)
         both[:, 0], both[:, 1] = chances, flip(chances)
         before, upto = np.empty_like(both), np.empty_like(both)  # less, and with, what each token adds
-        kept = np.ones((*both.shape[:3], 1))  # what sums were divided by
+        kept: dict[int, Floats] = {}  # what the sums at some steps were divided by: (2, B, 1)
         with np.errstate(divide="ignore", invalid="ignore"):  # of sentences that are lost, and taken again
             before[0] = self._ends
             np.multiply(before[0], both[0], out=upto[0])
@@ -94,21 +94,28 @@ class Summing:
                 np.matmul(upto[t - 1], self._chances, out=before[t])
                 np.multiply(before[t], both[t], out=upto[t])
                 if t % EVERY == 0:
-                    np.maximum.reduce(upto[t], axis=2, keepdims=True, out=kept[t])
+                    kept[t] = upto[t].max(axis=2, keepdims=True)
                     upto[t] /= kept[t]
             alpha, beta = upto[:, 0], flip(before[:, 1])
             marginals = alpha * beta
             mass = marginals.sum(axis=2, keepdims=True)  # (T, B, 1)
             marginals /= mass
-        sound = (kept > LOST).all(axis=1) & (mass > LOST)  # (T, B, 1)
 
         def logs() -> Logs:
             with np.errstate(divide="ignore"):  # log 0 is the answer for a forbidden state
-                taken = (np.log(kept[:, 0]) + tops + self._tops[0])[..., 0]
+                taken = tops[..., 0] + self._tops[0]
                 taken[0] += self._tops[1] - self._tops[0]
+                for t, by in kept.items():
+                    taken[t] += np.log(by[0, :, 0])
                 return Logs(np.log(alpha), taken, np.log(beta), np.log(mass[..., 0]))
 
-        return Sums(marginals, logs), np.logical_not(flip.inside(sound[..., 0]).all(axis=0))
+        sums = Sums(marginals, logs)
+        if all(part.min() > LOST for part in (mass, *kept.values())):
+            return sums, None
+        sound = mass[..., 0] > LOST  # (T, B)
+        for t, by in kept.items():
+            sound[t] &= (by > LOST).all(axis=(0, 2))
+        return sums, np.logical_not(flip.inside(sound).all(axis=0))
 
     def _in_logs(self, steps: Floats, lengths: Ints) -> Logs:
         alpha, taken = np.empty_like(steps), np.empty(steps.shape[:2])  # (T, B, K), (T, B)
