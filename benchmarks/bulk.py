@@ -6,11 +6,17 @@ The first so many tokens of the files, counted at blanks, are put in a plain fil
 lines to ``Predictor.pipe`` in one process of one thread and writes nothing. Every engine writes JSON lines.
 Its time is from the first process or Ray's start to the last part; tokens are the model's own. Beside it,
 the time from the first part to the last, without the first: what a long run comes to.
+
+At last `gonie tag` itself goes over the file with each engine, and all its processes are killed with SIGKILL
+when half of the parts are there. The same command is given again, and what is there then is compared with
+what the undisturbed runs left, byte by byte.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -82,6 +88,26 @@ def bare(model: Path, text: Path) -> float:
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
+def killed(model: Path, text: Path, out: Path, engine: str, *, parts: int, shard_size: int) -> int:
+    """Go over the file, be killed halfway, and go on; how many parts there were at the kill."""
+    command = [sys.executable, "-m", "gonie", "tag", str(model), "--file", str(text), "--out", str(out)]
+    command += ["--engine", engine, "--workers", str(SIZES[-1]), "--shard-size", str(shard_size)]
+    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    running = subprocess.Popen(command, start_new_session=True, **quiet)
+    while running.poll() is None and len(list(out.glob("part-*"))) < parts // 2:
+        time.sleep(0.05)
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+    there = len(list(out.glob("part-*")))
+    subprocess.run(command, check=True, **quiet)
+    return there
+
+
+def content(out: Path) -> bytes:
+    """All parts, in order."""
+    return b"".join(path.read_bytes() for path in sorted(out.glob("part-*")))
+
+
 def engines(names: list[str]) -> dict[str, Callable[[int], Any]]:
     """What makes an engine of so many workers, by name."""
     from gonie.bulk.local import LocalEngine
@@ -124,7 +150,12 @@ def main() -> None:
                     f"overhead {1 - steady / (alone * workers):.0%} of {workers} x bare",
                     flush=True,
                 )
-                made.add(b"".join(path.read_bytes() for path in sorted(out.glob("part-*"))))
+                made.add(content(out))
+        for name in arguments.engine or ["local", "ray"]:
+            parts, out = len(clock.tokens), Path(folder) / f"{name}-killed"
+            there = killed(arguments.model, text, out, name, parts=parts, shard_size=arguments.shard_size)
+            print(f"{name}: killed when {there} of {parts} parts were there, and resumed", flush=True)
+            made.add(content(out))
         print("all parts are the same bytes" if len(made) == 1 else "PARTS DIFFER")
 
 
