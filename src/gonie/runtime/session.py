@@ -31,9 +31,8 @@ class OnnxScorer:
     for each form of a word, and what it says is remembered (``gonie.runtime.form_memory``). A tagger's graph
     is asked for ``scores``, a classifier's for ``score_texts``; whatever it gives is looked at before it is
     given away, ``labels`` scores for each token or text, if that is known. ``threads`` (all cores by default)
-    each take a batch, or ``shared`` one after the other: worth it only for large graphs. Calls from many
-    threads are safe. What a graph may hold is said in
-    ``gonie.runtime.graph_check``.
+    each take a batch, or share each of them, which is worth it for large graphs only; calls from many threads
+    are safe. What a graph may hold is said in ``gonie.runtime.graph_check``.
     """
 
     def __init__(
