@@ -124,8 +124,8 @@ class GonieSide:
 class Measuring:
     """Rounds of one side, whose tags of the test file are left in a folder."""
 
-    def __init__(self, data: Path, answers: Path) -> None:
-        self._warm, self._test = (words_of(read(split(data, name))) for name in ("dev", "test"))
+    def __init__(self, data: Path, answers: Path, warm: str) -> None:
+        self._warm, self._test = (words_of(read(split(data, name))) for name in (warm, "test"))
         self._tokens = sum(map(len, self._test))
         self._answers = answers
 
@@ -244,7 +244,7 @@ class Row:
         answers.mkdir()
         threads = 1 if self.copied else self.cores
         own = ["--side", self.side, "--cores", self.cores, "--answers", answers]
-        own += ["--data", given.data, "--peers", given.peers]
+        own += ["--data", given.data, "--peers", given.peers, "--warm", given.warm]
         own += ["--copied"] if self.copied else []
         own += ["--gonie", self.bundle] if self.bundle else []
         python = sys.executable if self.bundle else str(python_of(self.side, given.peers))
@@ -319,6 +319,12 @@ def parse() -> argparse.Namespace:
     parser.add_argument(
         "--vectors", type=Path, default=DATA / "vectors/glove.6B.100d.100k.txt.gz", help="GloVe, for Flair"
     )
+    parser.add_argument(
+        "--warm",
+        choices=["dev", "train"],
+        default="dev",
+        help="what is tagged before the clock starts",
+    )
     parser.add_argument("--rounds", type=int, default=5, help="the medians count")
     parser.add_argument("--cores", type=int, nargs="+", default=[1, 2], help="one table for each number")
     parser.add_argument("--side", help=argparse.SUPPRESS)
@@ -339,7 +345,7 @@ def be_side(name: str, arguments: argparse.Namespace) -> None:
             return GonieSide(arguments.gonie, threads)
         return PEERS[name].load(model_of(name, arguments.peers), threads)
 
-    measuring = Measuring(arguments.data, arguments.answers)
+    measuring = Measuring(arguments.data, arguments.answers, arguments.warm)
     serve(measuring.copies(load, cores) if arguments.copied else measuring.threads(load))
 
 
