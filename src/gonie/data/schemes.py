@@ -38,6 +38,7 @@ TokenSpan = tuple[int, int, str]
 
 OUTSIDE = "O"
 POLICIES: tuple[Policy, ...] = get_args(Policy)
+_MODES: tuple[Mode, ...] = get_args(Mode)
 
 # Markers as written, to the letters used here: B begins, I is inside, E ends, S is alone.
 _MARKERS: Mapping[str, Mapping[str, str]] = {
@@ -179,7 +180,7 @@ def to_spans(tags: Sequence[str], scheme: Scheme, mode: Mode = "conlleval") -> l
     A tag that is not of the scheme counts as O. An inside tag without a label that no entity precedes has no
     label to give and is no entity in either mode (``problems`` names it).
     """
-    if mode not in get_args(Mode):
+    if mode not in _MODES:
         raise InputError(expected="the mode 'conlleval' or 'strict'", got=repr(mode))
     if not scheme.has_spans:
         return []

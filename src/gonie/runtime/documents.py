@@ -26,9 +26,12 @@ class Placed(NamedTuple):
 def place(sentence: Sentence, tagging: Tagging) -> Placed:
     """The tokens and spans of a sentence, with their offsets."""
     edges = sentence.edges()
-    text = sentence.surface if tagging.spans else ""
+    tokens = tuple(_tokens(sentence, edges, tagging))
+    if not tagging.spans:
+        return Placed(tokens, (), tagging.windows, tagging.candidates)
+    text = sentence.surface
     spans = tuple(text_span(text, edges, span[:3], span.score) for span in tagging.spans)
-    return Placed(tuple(_tokens(sentence, edges, tagging)), spans, tagging.windows, tagging.candidates)
+    return Placed(tokens, spans, tagging.windows, tagging.candidates)
 
 
 def document(text: str, parts: Sequence[Placed], *, listed: bool) -> Document:

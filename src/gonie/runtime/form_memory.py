@@ -40,24 +40,23 @@ class FormMemory:
             found = self._young.table[rows]  # a copy, in which what is missing follows
             if -1 not in rows:
                 return found
-            for place, key in ((place, keys[place]) for place, row in enumerate(rows) if row < 0):
-                older = self._old.rows.get(key)
-                if older is None:
-                    unknown.append(place)
-                else:
-                    found[place] = self._old.table[older]
-                    self._keep(key, found[place])
+            older: list[int] = []
+            for place, row in enumerate(rows):
+                if row < 0:
+                    (older if keys[place] in self._old.rows else unknown).append(place)
+            if older:
+                found[older] = self._old.table[[self._old.rows[keys[place]] for place in older]]
+                self._keep([keys[place] for place in older], found[older])
         if unknown:
             found[unknown] = made = compute(np.array(unknown))
             with self._lock:
-                for place, vector in zip(unknown, made, strict=True):
-                    self._keep(keys[place], vector)
+                self._keep([keys[place] for place in unknown], made)
         return found
 
-    def _keep(self, key: bytes, vector: Vectors) -> None:
-        if not self._young.keep(key, vector):
+    def _keep(self, keys: list[bytes], vectors: Vectors) -> None:
+        while (kept := self._young.keep(keys, vectors)) < len(keys):
+            keys, vectors = keys[kept:], vectors[kept:]
             self._old, self._young = self._young, _Generation(self.width, self._most)
-            self._young.keep(key, vector)
 
 
 class _Generation:
@@ -66,19 +65,17 @@ class _Generation:
     def __init__(self, width: int, most: int) -> None:
         self.rows: dict[bytes, int] = {}
         self.table: Vectors = np.zeros((FEWEST, width), dtype=np.float32)
-        self._most = most
+        self._most, self._used = most, 0
 
-    def keep(self, key: bytes, vector: Vectors) -> bool:
-        """Whether there was room, or it was there already."""
-        if key not in self.rows:
-            row = len(self.rows)
-            if row >= self._most:
-                return False
-            if row == len(self.table):  # twice the room, copied: a table grows as it is used
-                self.table = np.concatenate([self.table, np.zeros_like(self.table)])
-            self.table[row] = vector
-            self.rows[key] = row
-        return True
+    def keep(self, keys: list[bytes], vectors: Vectors) -> int:
+        """How many, from the first, there was room for; one that is there already gets another row."""
+        some = keys[: self._most - self._used]
+        first, self._used = self._used, self._used + len(some)
+        while self._used > len(self.table):  # twice the room, copied: a table grows as it is used
+            self.table = np.concatenate([self.table, np.zeros_like(self.table)])
+        self.table[first : self._used] = vectors[: len(some)]
+        self.rows.update(zip(some, range(first, self._used), strict=True))
+        return len(some)
 
 
 def keys_of(rows: NDArray[np.int64], lengths: Iterable[int]) -> list[bytes]:
