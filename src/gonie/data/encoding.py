@@ -133,15 +133,11 @@ class Encoding:
         self.normalization = normalization
         self.jamo = jamo
         self.extractors = tuple(extractors)
+        self.groups = tuple(extractor.name for extractor in self.extractors)  # of sparse features, in order
         self.features = dict(features)
         self.longest = longest  # bytes of a word that a language model sees; 0 where there is none
         self.label_ids = {label: i for i, label in enumerate(self.labels)}
         self._remembered = lru_cache(maxsize=REMEMBERED)(self._known_by)
-
-    @property
-    def groups(self) -> tuple[str, ...]:
-        """Names of the sparse feature groups, in order."""
-        return tuple(extractor.name for extractor in self.extractors)
 
     @classmethod
     def fit(
@@ -196,12 +192,13 @@ class Encoding:
         forms: dict[str, int] = {}
         stream = iter(sentences)
         tokens, sizes = 0, dict.fromkeys(self.groups, 0)
-        for name in ("offsets", *(f"{group}.offsets" for group in self.groups)):
-            sink.append(name, np.zeros(1, dtype=np.int64))
+        for group in self.groups:
+            sink.append(f"{group}.offsets", np.zeros(1, dtype=np.int64))
+        begun = False  # before that there is one place more: where the first sentence begins
         while block := list(islice(stream, BLOCK)):
             ends = list(accumulate(map(len, block), initial=tokens))
-            sink.append("offsets", np.array(ends[1:], dtype=np.int64))
-            tokens = ends[-1]
+            sink.append("offsets", np.array(ends[1:] if begun else ends, dtype=np.int64))
+            tokens, begun = ends[-1], True
             sink.append("forms", self._form_ids(block, forms))
             sink.append("tags", _tag_ids(block, self.label_ids if tag_ids is None else tag_ids))
             for extractor in self.extractors:
@@ -210,6 +207,8 @@ class Encoding:
                 sink.append(f"{group}.ids", ids)
                 sink.append(f"{group}.offsets", sizes[group] + np.cumsum(counts))
                 sizes[group] += len(ids)
+        if not begun:
+            sink.append("offsets", np.zeros(1, dtype=np.int64))
         if not tokens:
             self._append_empty(sink)
         self._append_forms(sink, list(forms))
