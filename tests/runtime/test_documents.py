@@ -43,6 +43,6 @@ def test_windows_and_candidates_are_those_of_their_sentence() -> None:
 
 def test_words_without_a_text_are_joined_by_blanks() -> None:
     sentence = Sentence(words=("Anna", "met", "Kim", "."))
-    placed = place(sentence, TAGGED)
-    assert [(token.start, token.end) for token in placed.tokens] == [(0, 4), (5, 8), (9, 12), (13, 14)]
-    assert placed.spans[1].text == "Kim"
+    found = document(sentence.surface, [place(sentence, TAGGED)], listed=False)
+    assert [(token.start, token.end) for token in found.tokens] == [(0, 4), (5, 8), (9, 12), (13, 14)]
+    assert found.spans[1].text == "Kim"

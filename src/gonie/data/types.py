@@ -7,10 +7,10 @@ them. ``Document`` is what a tagger returns: the text with its tokens and spans,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
-from typing import NamedTuple
+from itertools import accumulate, chain
+from typing import Any, NamedTuple, overload
 
 Edges = tuple[Sequence[int], Sequence[int]]
 """Where tokens begin in a text, and where they end."""
@@ -25,7 +25,7 @@ class Morpheme:
 
 
 class Token(NamedTuple):
-    """A surface token: ``document.text[start:end] == text``. A tuple, since documents have so many."""
+    """A surface token: ``document.text[start:end] == text``."""
 
     text: str
     start: int
@@ -33,6 +33,73 @@ class Token(NamedTuple):
     tag: str | None = None
     score: float | None = None
     morphemes: tuple[Morpheme, ...] = ()
+
+
+class Tokens(Sequence[Token]):
+    """Tokens kept by column, of which each is made when somebody looks at it: documents have so many.
+
+    Like a tuple of them, it never changes, and equals whatever has the same tokens.
+    """
+
+    __slots__ = ("_columns",)
+
+    def __init__(
+        self,
+        *,
+        words: Sequence[str],
+        edges: Edges,
+        tags: Sequence[str | None],
+        scores: Sequence[float | None],
+        morphemes: Sequence[tuple[Morpheme, ...]] | None = None,
+    ) -> None:
+        self._columns: tuple[Sequence[Any], ...] = (words, *edges, tags, scores)
+        if morphemes is not None:
+            self._columns += (morphemes,)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Tokens]) -> Tokens:
+        """The tokens of all parts, one after the other; all have morphemes, or none has."""
+        words, starts, ends, tags, scores, *morphemes = (
+            tuple(chain.from_iterable(columns))
+            for columns in zip(*(part._columns for part in parts), strict=True)
+        )
+        return cls(
+            words=words,
+            edges=(starts, ends),
+            tags=tags,
+            scores=scores,
+            morphemes=morphemes[0] if morphemes else None,
+        )
+
+    @property
+    def tags(self) -> Sequence[str | None]:
+        """The tag of every token."""
+        return self._columns[3]
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    def __iter__(self) -> Iterator[Token]:
+        return map(Token, *self._columns)
+
+    @overload
+    def __getitem__(self, place: int) -> Token: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Token, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> Token | tuple[Token, ...]:
+        own: list[Any] = [column[place] for column in self._columns]
+        return tuple(map(Token, *own)) if isinstance(place, slice) else Token(*own)
+
+    def __eq__(self, other: object) -> bool:
+        return tuple(self) == tuple(other) if isinstance(other, Tokens | tuple) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +168,7 @@ class Document:
     """
 
     text: str
-    tokens: tuple[Token, ...] = ()
+    tokens: Sequence[Token] = ()
     sentences: tuple[tuple[int, int], ...] = ()
     spans: tuple[Span, ...] = ()
     notes: tuple[str, ...] = ()
@@ -110,6 +177,8 @@ class Document:
     @property
     def tags(self) -> tuple[str | None, ...]:
         """The tag of every token, in order."""
+        if isinstance(self.tokens, Tokens):
+            return tuple(self.tokens.tags)
         return tuple(token.tag for token in self.tokens)
 
 

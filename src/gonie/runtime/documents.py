@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, chain, pairwise
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 from gonie.data.tokenize import parse_morphemes
-from gonie.data.types import Candidate, Document, Edges, Sentence, Span, Token
+from gonie.data.types import Candidate, Document, Sentence, Span, Tokens
 from gonie.runtime.tagging import Tagging, text_span
 from gonie.runtime.windows import WINDOW
 
@@ -17,7 +17,7 @@ MORPHEMES = "morphemes"  # the column in which a tokenizer leaves its analyses
 class Placed(NamedTuple):
     """A tagged sentence, by the characters of the text that it is of; the rest as ``Tagging`` has it."""
 
-    tokens: tuple[Token, ...]
+    tokens: Tokens
     spans: tuple[Span, ...]
     windows: int
     candidates: tuple[Candidate, ...]
@@ -26,7 +26,14 @@ class Placed(NamedTuple):
 def place(sentence: Sentence, tagging: Tagging) -> Placed:
     """The tokens and spans of a sentence, with their offsets."""
     edges = sentence.edges()
-    tokens = tuple(_tokens(sentence, edges, tagging))
+    analyses = sentence.columns.get(MORPHEMES)
+    tokens = Tokens(
+        words=sentence.words,
+        edges=edges,
+        tags=tagging.tags,
+        scores=tagging.scores,
+        morphemes=None if analyses is None else tuple(map(parse_morphemes, analyses)),
+    )
     if not tagging.spans:
         return Placed(tokens, (), tagging.windows, tagging.candidates)
     text = sentence.surface
@@ -36,25 +43,18 @@ def place(sentence: Sentence, tagging: Tagging) -> Placed:
 
 def document(text: str, parts: Sequence[Placed], *, listed: bool) -> Document:
     """The document of ``text`` from its sentences, with the likeliest taggings of each if ``listed``."""
+    nbest = tuple(part.candidates for part in parts) if listed else None
+    if len(parts) == 1:  # as lists of words have it
+        ((tokens, spans, *_),) = parts
+        return Document(text, tokens, ((0, len(tokens)),), spans, tuple(_notes(parts)), nbest)
     return Document(
         text=text,
-        tokens=_joined([part.tokens for part in parts]),
+        tokens=Tokens.joined([part.tokens for part in parts]) if parts else (),
         sentences=tuple(pairwise(accumulate((len(part.tokens) for part in parts), initial=0))),
-        spans=_joined([part.spans for part in parts]),
+        spans=tuple(span for part in parts for span in part.spans),
         notes=tuple(_notes(parts)),
-        nbest=tuple(part.candidates for part in parts) if listed else None,
+        nbest=nbest,
     )
-
-
-def _joined(parts: list[tuple[Any, ...]]) -> tuple[Any, ...]:
-    return parts[0] if len(parts) == 1 else tuple(chain.from_iterable(parts))
-
-
-def _tokens(sentence: Sentence, edges: Edges, tagging: Tagging) -> Iterator[Token]:
-    parts: list[Iterable[Any]] = [sentence.words, *edges, tagging.tags, tagging.scores]
-    if MORPHEMES in sentence.columns:
-        parts.append(map(parse_morphemes, sentence.columns[MORPHEMES]))
-    return map(Token, *parts)
 
 
 def _notes(parts: Sequence[Placed]) -> Iterator[str]:

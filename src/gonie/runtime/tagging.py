@@ -72,7 +72,9 @@ class Labeller:
         scores = lattice.path_probabilities(rows, starts, ends, tags).tolist()
         seams = accumulate(map(len, found), initial=0)
         return [
-            Tagging(tuple(row), tuple(chance[: len(row)]), tuple(_scored(spans, scores[a:b])))
+            Tagging(
+                tuple(row), tuple(chance[: len(row)]), tuple(_scored(spans, scores[a:b])) if spans else ()
+            )
             for row, chance, spans, (a, b) in zip(
                 names, chances.tolist(), found, pairwise(seams), strict=True
             )
