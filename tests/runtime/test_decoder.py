@@ -14,6 +14,7 @@ from hypothesis.extra import numpy as hnp
 from gonie.errors import GonieError
 from gonie.runtime import chain
 from gonie.runtime.decoder import Decoder
+from gonie.runtime.sums import EVERY
 
 SETTINGS = settings(deadline=None, max_examples=60)
 
@@ -186,6 +187,18 @@ def test_the_chance_of_a_tag_is_its_marginal(case: dict[str, Any], data: st.Data
     )
     wanted = np.take_along_axis(lattice.marginals(), tags[..., None], axis=2)[..., 0]
     np.testing.assert_allclose(lattice.chances(tags), wanted, atol=1e-12)
+
+
+def test_sums_that_nearly_vanish_where_they_are_divided_lose_no_digits() -> None:
+    """What is allowed at one token is far below what is not: both ways divide just there, and see 1e-319."""
+    may = np.array([True, True, False])
+    allowed = (np.outer(may, may), may, may)
+    decoder = Decoder(transitions=np.zeros((3, 3)), start=np.zeros(3), end=np.zeros(3), allowed=allowed)
+    emissions = np.zeros((1, 2 * EVERY + 1, 3))
+    emissions[0, EVERY] = (-735.0, -735.5, 0.0)
+    found = decoder.marginals(emissions, [2 * EVERY + 1])[0]
+    wanted = 1 / (1 + np.exp(-0.5))
+    np.testing.assert_allclose(found[EVERY], [wanted, 1 - wanted, 0.0], atol=1e-12)
 
 
 def test_sums_that_vanish_are_taken_again_for_that_sentence_alone() -> None:
