@@ -80,12 +80,12 @@ def main() -> None:
 
 def row(unit: str, files: dict[str, Path], arguments: argparse.Namespace) -> str:
     """The scores of one unit."""
+    from gonie.metrics.text_scoring import score_texts
     from gonie.models.checkpoint import load_weights
     from gonie.models.recipe import load_recipe
     from gonie.training.fit import begin, fit
     from gonie.training.folder import RunFolder
     from gonie.training.prepare import prepare
-    from gonie.training.text_judge import TextJudge
 
     settings = [*COMMON, *UNITS[unit], *([] if arguments.bag else ["model.bag=none"])]
     settings += [f"data.train={files['train']}", f"data.test={files['as written']}"]
@@ -98,8 +98,15 @@ def row(unit: str, files: dict[str, Path], arguments: argparse.Namespace) -> str
         fit(job, folder, trainee, Silent())
         load_weights(folder.best, trainee.model)
     seconds = time.monotonic() - started
+    predictor = job.predictor(trainee.model)
     scores = {
-        name: TextJudge(trainee.model, job.data.encoding, read(files[name])).score()  # type: ignore[attr-defined, arg-type]
+        name: score_texts(
+            read(files[name]),  # type: ignore[arg-type]
+            predictor.pipe,
+            labels=predictor.labels,
+            several=predictor.several,
+            bootstrap=0,
+        ).headline[1]
         for name in ("as written", "without blanks")
     }
     cells = " | ".join(f"{100 * score:.2f}" for score in scores.values())

@@ -147,14 +147,14 @@ def shares(run: str, data: Path, threads: int) -> dict[str, float]:
     from gonie.data.corpus import collate
     from gonie.data.types import Sentence
     from gonie.runtime.load import load_tagger
-    from gonie.runtime.predictor import BATCH_SENTENCES, BATCH_TOKENS
+    from gonie.runtime.predictor import ONNX_BATCH
 
     tagger = load_tagger(run, threads=threads)
     corpus = tagger.encoding.encode(Sentence(words=tuple(words)) for words in read_words(data))
     with tempfile.TemporaryDirectory() as folder:
         session = _session(graph_of(run), threads, profile=f"{folder}/profile")
         names = [given.name for given in session.get_inputs()]
-        for rows in sorted_batches(corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES):
+        for rows in sorted_batches(corpus.lengths, tokens=ONNX_BATCH.tokens, sentences=ONNX_BATCH.sentences):
             batch = collate(corpus, rows)
             session.run(["scores"], {name: tagger.scorer._feed(batch, name) for name in names})  # type: ignore[attr-defined]
         events = json.loads(Path(session.end_profiling()).read_text("utf-8"))

@@ -14,8 +14,7 @@ from gonie.data.report import Report
 from gonie.data.texts import Text
 from gonie.data.types import Classification, Span
 from gonie.errors import BundleError, InputError
-from gonie.runtime import classifier as module
-from gonie.runtime.classifier import TextClassifier
+from gonie.runtime.classifier import TextBatchSize, TextClassifier
 from gonie.runtime.load import classifier as load_classifier
 from gonie.runtime.scorer import Batch, ScoredTexts, TextScorer
 
@@ -146,13 +145,10 @@ class Watched:
         return self._scorer.score_texts(batch)
 
 
-def test_batches_stay_small_however_tall_the_texts(
-    deep: TextClassifier, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batches_stay_small_however_tall_the_texts(deep: TextClassifier) -> None:
     """Memory is what ends a bulk run: the sentences of texts count, not the texts."""
-    monkeypatch.setattr(module, "BATCH_CELLS", 200)
     watched = Watched(deep.scorer)
-    model = TextClassifier(encoding=deep.encoding, scorer=watched)
+    model = TextClassifier(encoding=deep.encoding, scorer=watched, batch_size=TextBatchSize(200, 128))
     texts = ["good film. " * (1 + number % 9) for number in range(60)]
     assert len(model.read([model.passage(text) for text in texts])) == 60
     assert max(rows * width for rows, width in watched.shapes) <= 200

@@ -18,7 +18,6 @@ from gonie.training.folder import held
 from gonie.training.outcome import Failure, Scores, read_outcome
 from gonie.training.prepare import prepare
 from gonie.training.tag_job import TagJob
-from gonie.training.tag_judge import TagJudge
 
 
 def laid_out(toy: Path, folder: Path, *changes: str) -> Path:
@@ -47,8 +46,8 @@ def test_the_scores_are_those_of_the_best_weights(toy: Path, tmp_path: Path) -> 
     load_weights(folder / "best.safetensors", model)
     splits = {"dev": prepared.dev, "train": prepared.sample, "test": prepared.test or []}
     for split, sentences in splits.items():
-        scorer = TagJudge(model, recipe.model, prepared.encoding, sentences)
-        whole = evaluate(sentences, scorer.tags(), scheme=prepared.encoding.scheme, bootstrap=0)
+        tags = [tagging.tags for tagging in job.predictor(model).tag_sentences(sentences)]
+        whole = evaluate(sentences, tags, scheme=prepared.encoding.scheme, bootstrap=0)
         assert getattr(found, split) == pytest.approx(whole.headline[1]), split
     assert found.dev == max(point.dev for point in found.curve) == found.curve[found.best_epoch - 1].dev
     assert [point.epoch for point in found.curve] == [1, 2, 3]

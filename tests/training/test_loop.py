@@ -15,11 +15,12 @@ from gonie.models.recipe import load_recipe
 from gonie.models.tag_config import TagRecipe
 from gonie.models.tagger import Tagger
 from gonie.training.average import Average
+from gonie.training.dev_evaluator import DevEvaluator
 from gonie.training.loop import Epoch, Step, batch_size, train
 from gonie.training.optim import build_optimizer
 from gonie.training.state import Progress, State
 from gonie.training.tag_data import TagData, read_tag_data
-from gonie.training.tag_judge import TagJudge
+from gonie.training.tag_job import TagJob
 
 
 class Setting(NamedTuple):
@@ -29,7 +30,7 @@ class Setting(NamedTuple):
     prepared: TagData
     model: Tagger
     state: State
-    scorer: TagJudge
+    scorer: DevEvaluator
 
     def events(self, evaluate: Any = None) -> list[Step | Epoch]:
         evaluate = evaluate or self.scorer.score
@@ -52,9 +53,8 @@ def setting(toy: Path, *changes: str) -> Setting:
         loss=torch.zeros((), dtype=torch.float64),
         fingerprint="",
     )
-    return Setting(
-        recipe, prepared, model, state, TagJudge(model, recipe.model, prepared.encoding, prepared.dev)
-    )
+    dev = DevEvaluator(TagJob(recipe, prepared), model, "dev")
+    return Setting(recipe, prepared, model, state, dev)
 
 
 @pytest.mark.parametrize("head", ["crf", "softmax"])

@@ -1,12 +1,13 @@
 """The one path from a text to its label: cut, encode, score in batches, calibrate.
 
-A bundle runs it with an ONNX scorer, training with a torch one; nothing is written twice.
+A bundle runs it with an ONNX scorer. Training scores dev texts with a torch scorer on the same path, so what
+is scored is what ships, limits on the length of a text included.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from gonie.data.batching import sorted_batches
 from gonie.data.passages import Passage
 from gonie.data.report import Report
+from gonie.data.text_corpus import TextCorpus
 from gonie.data.text_encoding import TextEncoding
 from gonie.data.texts.marks import cut_marks, mark_words
 from gonie.data.texts.text import Text
@@ -27,11 +29,27 @@ from gonie.runtime.scorer import Batch, ScoredTexts, TextScorer
 from gonie.runtime.spread import spread
 from gonie.runtime.text_options import text_options
 
-BATCH_CELLS, BATCH_TEXTS = 8192, 128
 GIVEN = 0.5  # the probability from which a label is given where a text may have several
 
 Cut = tuple[Text, Passage, tuple[str, ...]]
 """A text, what of it is read, and what there is to note."""
+
+
+class TextBatchSize(NamedTuple):
+    """The most tokens, padding included, and the most texts that are scored together."""
+
+    tokens: int
+    texts: int
+
+
+ONNX_TEXT_BATCH = TextBatchSize(8192, 128)
+
+
+class EncodedTexts(NamedTuple):
+    """Texts cut and encoded once, so that they can be classified many times as a model learns."""
+
+    cuts: Sequence[Cut]
+    corpus: TextCorpus
 
 
 class TextClassifier:
@@ -41,6 +59,7 @@ class TextClassifier:
     recipe names (``data.marks``) are written out, ``<e1>…</e1>``. It may hold any character but lone
     surrogates, which are not text and are refused. Probabilities are calibrated: scores are divided by the
     ``temperature`` that was fitted on dev. Nothing is kept between calls, so threads may share a classifier.
+    ``batch_size`` bounds what is scored together; results do not depend on it.
     """
 
     def __init__(
@@ -50,11 +69,13 @@ class TextClassifier:
         scorer: TextScorer,
         temperature: float = 1.0,
         recipe: Mapping[str, Any] | None = None,
+        batch_size: TextBatchSize = ONNX_TEXT_BATCH,
     ) -> None:
         self.encoding = encoding
         self.scorer = scorer
         self.temperature = temperature
         self.recipe = recipe or {}
+        self._batch_size = batch_size
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -81,10 +102,19 @@ class TextClassifier:
         ``first`` is about how many tokens are read before the first answer, as for ``Predictor.pipe``.
         """
         for group in grouped(map(self._cut, texts), _tokens, first=first):
-            readings = self.read([passage for _, passage, _ in group])
-            chances = self.probabilities(np.stack([reading.scores for reading in readings]))  # (N, K)
-            for cut, row in zip(group, chances, strict=True):
-                yield self._classification(cut, row)
+            yield from self.classify_encoded(self._encoded(group))
+
+    def encode(self, texts: Iterable[str | Text]) -> EncodedTexts:
+        """Cut and encode texts once; ``classify_encoded`` then gives what ``pipe`` would."""
+        return self._encoded([self._cut(text) for text in texts])
+
+    def classify_encoded(self, encoded: EncodedTexts) -> list[Classification]:
+        """Classify texts that ``encode`` gave, or the same with more arrays in their corpus."""
+        if not encoded.cuts:
+            return []
+        scores = np.stack([reading.scores for reading in self.read_encoded(encoded.corpus)])  # (N, K)
+        chances = self.probabilities(scores)
+        return [self._classification(cut, row) for cut, row in zip(encoded.cuts, chances, strict=True)]
 
     def text(self, text: str | Text, *, path: str = "", line: int = 0) -> Text:
         """A string as the model reads it, its marks cut out; ``path`` and ``line`` are for messages."""
@@ -105,10 +135,12 @@ class TextClassifier:
 
     def read(self, passages: Sequence[Passage]) -> list[Reading]:
         """The scores and shares of texts that are already cut; none depends on the others."""
-        corpus = self.encoding.encode_passages(passages)
-        batches = list(
-            sorted_batches(corpus.lengths, tokens=BATCH_CELLS, sentences=BATCH_TEXTS, heights=corpus.heights)
-        )
+        return self.read_encoded(self.encoding.encode_passages(passages))
+
+    def read_encoded(self, corpus: TextCorpus) -> list[Reading]:
+        """The scores and shares of texts that are already encoded."""
+        tokens, texts = self._batch_size
+        batches = list(sorted_batches(corpus.lengths, tokens=tokens, sentences=texts, heights=corpus.heights))
 
         def read(rows: NDArray[np.int64]) -> list[Reading]:
             return list(self._readings(corpus.batch(rows)))
@@ -116,7 +148,7 @@ class TextClassifier:
         readings: dict[int, Reading] = {}
         for rows, found in zip(batches, spread(read, batches, threads=self.scorer.at_once), strict=True):
             readings.update(zip(rows.tolist(), found, strict=True))
-        return [readings[row] for row in range(len(passages))]
+        return [readings[row] for row in range(len(corpus))]
 
     def probabilities(self, scores: NDArray[np.floating]) -> NDArray[np.float64]:
         """softmax(scores / T) of each text, of several labels sigmoid(scores / T). Shape: (N, K)."""
@@ -136,6 +168,9 @@ class TextClassifier:
         report = Report()
         given = self.text(text)
         return given, self.passage(given, report), tuple(report.noticed)
+
+    def _encoded(self, cuts: Sequence[Cut]) -> EncodedTexts:
+        return EncodedTexts(cuts, self.encoding.encode_passages([passage for _, passage, _ in cuts]))
 
     def _readings(self, batch: Batch) -> Iterator[Reading]:
         scored = self.scorer.score_texts(batch)

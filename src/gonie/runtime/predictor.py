@@ -1,6 +1,7 @@
 """The one prediction path: tokenise, encode, score in batches, decode, and give spans with offsets.
 
-A bundle runs it with an ONNX scorer, training with a torch one; nothing is written twice.
+A bundle runs it with an ONNX scorer. Training scores dev sentences with a torch scorer on the same path, so
+what is scored is what ships: windows over long sentences, limits and decoding included.
 """
 
 from __future__ import annotations
@@ -32,8 +33,16 @@ MAX_TOKENS = 1000  # a sentence longer than this is scored in windows
 WINDOWS = 64  # encoded and scored at once
 STRETCH, SHARED = 16_384, 256  # tokens decoded as one chain, and those that two neighbours both decode
 CELLS = 1 << 21  # tokens times tags of a stretch: for more than 128 tags it is shorter
-BATCH_TOKENS, BATCH_SENTENCES = 2048, 64  # more at once is no faster, and has more padding
 
+
+class BatchSize(NamedTuple):
+    """The most tokens, padding included, and the most sentences that are scored together."""
+
+    tokens: int
+    sentences: int
+
+
+ONNX_BATCH = BatchSize(2048, 64)  # larger batches are no faster on a CPU, and have more padding
 
 Cut = tuple[str, list[Sentence]]
 """A text and its sentences."""
@@ -51,6 +60,22 @@ class Scored(NamedTuple):
     lengths: NDArray[np.int64]
 
 
+class EncodedSentences(NamedTuple):
+    """Sentences encoded once, so that they can be tagged many times as a model learns.
+
+    A row of ``corpus`` is a whole sentence, or one window of a sentence of more than ``MAX_TOKENS`` tokens;
+    ``rows`` has the rows of each sentence, none for a sentence without words.
+    """
+
+    sentences: Sequence[Sentence]
+    corpus: Corpus
+    rows: Sequence[range]
+
+
+ScoreWindows = Callable[[list[Window]], Iterable[tuple[int, NDArray[np.float32]]]]
+"""Scores some windows of a sentence: which of them, and its scores (tokens, K), in any order."""
+
+
 class Predictor:
     """Tags text, words or sentences with a trained model.
 
@@ -62,6 +87,7 @@ class Predictor:
     kept between calls, so threads may share a predictor. ``recipe`` is the model's own, where known.
     ``decoding`` is how tags are chosen; ``dial`` gives the same tagger with another. ``candidates`` lists the
     likeliest taggings of each sentence (of at most 16,384 tokens); ``with_nbest`` gives the tagger with it.
+    ``batch_size`` bounds what is scored together; results do not depend on it.
     """
 
     def __init__(
@@ -74,6 +100,7 @@ class Predictor:
         recipe: Mapping[str, Any] | None = None,
         decoding: Decoding | None = None,
         candidates: Candidates | None = None,
+        batch_size: BatchSize = ONNX_BATCH,
     ) -> None:
         self.encoding = encoding
         self.tokenizer = tokenizer
@@ -85,6 +112,7 @@ class Predictor:
             decoder=decoder, labels=encoding.labels, scheme=encoding.scheme, decoding=self.decoding
         )
         self._candidates = candidates
+        self._batch_size = batch_size
 
     def dial(self, by: By = "viterbi", bias: Mapping[str, float] | None = None) -> Predictor:
         """This tagger, choosing tags otherwise: ``tagger.dial("posterior", bias={"PER": 0.5})``.
@@ -135,15 +163,41 @@ class Predictor:
         """Tag sentences with their columns, as read from a file; tags are in the model's own scheme."""
         return self._each(sentences, lambda sentence, tagging: tagging)
 
+    def encode(self, sentences: Sequence[Sentence]) -> EncodedSentences:
+        """Encode sentences once; ``tag_encoded`` then gives what ``tag_sentences`` would."""
+        pieces: list[Sentence] = []
+        rows: list[range] = []
+        for sentence in sentences:
+            own = list(_pieces(sentence))
+            rows.append(range(len(pieces), len(pieces) + len(own)))
+            pieces += own
+        return EncodedSentences(sentences, self.encoding.encode(pieces), rows)
+
+    def tag_encoded(self, encoded: EncodedSentences) -> list[Tagging]:
+        """Tag sentences that ``encode`` gave, or the same with more arrays in their corpus."""
+        sentences, corpus, rows = encoded
+        found = [Tagging() for _ in sentences]
+        whole = [i for i, own in enumerate(rows) if len(own) == 1]
+        chosen = np.array([rows[i].start for i in whole], dtype=np.int64)
+        own = [sentences[i] for i in whole]
+        for at, tagging in self._each_row(own, corpus, chosen, lambda sentence, tagging: tagging):
+            found[whole[at]] = tagging
+        for i, sentence in enumerate(sentences):
+            if len(rows[i]) > 1:
+                found[i] = self._tag_long(sentence, self._encoded_windows(sentence, corpus, rows[i]))
+        return found
+
     def emissions(self, sentences: Sequence[Sentence]) -> list[NDArray[np.float32]]:
         """What the model says of each sentence before decoding: its scores, (tokens, K)."""
         found = [np.zeros((0, len(self.labels)), dtype=np.float32)] * len(sentences)
         short = [i for i, sentence in enumerate(sentences) if 0 < len(sentence) <= MAX_TOKENS]
-        for row, scores in self._score([sentences[i] for i in short]):
+        corpus = self.encoding.encode([sentences[i] for i in short])
+        for row, scores in self._score(corpus, np.arange(len(short))):
             found[short[row]] = scores
         for i, sentence in enumerate(sentences):
             if len(sentence) > MAX_TOKENS:
-                found[i] = self._join(sentence, _windows(sentence), 0, len(sentence))[0]
+                score = self._lazy_windows(sentence)
+                found[i] = self._join(score, _windows(sentence), 0, len(sentence))[0]
         return found
 
     def _documents(self, texts: Iterable[Cut], *, first: int) -> Iterator[Document]:
@@ -159,38 +213,49 @@ class Predictor:
         found: dict[int, Result] = {}
         short = [i for i, sentence in enumerate(sentences) if 0 < len(sentence) <= MAX_TOKENS]
         for some in grouped(short, lambda i: len(sentences[i]), first=MOST):
-            for row, made in self._each_short([sentences[i] for i in some], make):
-                found[some[row]] = made
+            own = [sentences[i] for i in some]
+            corpus = self.encoding.encode(own)
+            for at, made in self._each_row(own, corpus, np.arange(len(own)), make):
+                found[some[at]] = made
         for i, sentence in enumerate(sentences):
             if i not in found:
-                tagging = self._tag_long(sentence) if sentence.words else Tagging()
+                tagging = (
+                    self._tag_long(sentence, self._lazy_windows(sentence)) if sentence.words else Tagging()
+                )
                 found[i] = make(sentence, tagging)
         return [found[i] for i in range(len(sentences))]
 
-    def _each_short(
-        self, sentences: list[Sentence], make: Callable[[Sentence, Tagging], Result]
+    def _each_row(
+        self,
+        sentences: list[Sentence],
+        corpus: Corpus,
+        rows: Rows,
+        make: Callable[[Sentence, Tagging], Result],
     ) -> Iterator[tuple[int, Result]]:
-        """Which of the sentences, and what is made of it; those of like lengths after each other."""
-        corpus, batches = self._encoded(sentences)
+        """Which of the sentences, and what is made of it; those of like lengths after each other.
 
-        def made(rows: Rows) -> list[Result]:
-            own = [sentences[row] for row in rows.tolist()]
-            return list(map(make, own, self._labelled(own, self._scored(corpus, rows))))
+        Row ``rows[i]`` of ``corpus`` is the whole of sentence i. Shape: rows (N,)
+        """
+        batches = self._batches(corpus.lengths[rows])
 
-        for rows, found in zip(batches, self._spread(made, batches), strict=True):
-            yield from zip(rows.tolist(), found, strict=True)
+        def made(some: Rows) -> list[Result]:
+            own = [sentences[at] for at in some.tolist()]
+            return list(map(make, own, self._labelled(own, self._scored(corpus, rows[some]))))
 
-    def _tag_long(self, sentence: Sentence) -> Tagging:
+        for some, found in zip(batches, self._spread(made, batches), strict=True):
+            yield from zip(some.tolist(), found, strict=True)
+
+    def _tag_long(self, sentence: Sentence, score: ScoreWindows) -> Tagging:
         """Score in windows; decode as one chain, or in stretches."""
         windows = _windows(sentence)
 
         def tag(start: int, end: int) -> Tagging:
-            (tagging,) = self._label(self._join(sentence, windows, start, end), np.array([end - start]))
+            (tagging,) = self._label(self._join(score, windows, start, end), np.array([end - start]))
             return tagging
 
         width = max(min(STRETCH, CELLS // len(self.labels)), 4 * SHARED)
         if self._candidates is not None and len(sentence) <= width:
-            scored = Scored(self._join(sentence, windows, 0, len(sentence)), np.array([len(sentence)]))
+            scored = Scored(self._join(score, windows, 0, len(sentence)), np.array([len(sentence)]))
             (tagging,) = self._labelled([sentence], scored)
         else:
             tagging = tag_in_stretches(tag, len(sentence), width=width, shared=SHARED)
@@ -204,29 +269,50 @@ class Predictor:
         found = self._candidates(sentences, *scored)
         return [tagging._replace(candidates=own) for tagging, own in zip(taggings, found, strict=True)]
 
-    def _join(self, sentence: Sentence, windows: list[Window], start: int, end: int) -> NDArray[np.float32]:
+    def _join(self, score: ScoreWindows, windows: list[Window], start: int, end: int) -> NDArray[np.float32]:
         """The scores of tokens [start, end), joined in the middle of each overlap: (1, T, K)."""
         joined = np.empty((1, end - start, len(self.labels)), dtype=np.float32)  # (1, T, K)
         wanted = keeping(windows, start, end)
         for at in range(0, len(wanted), WINDOWS):
             some = wanted[at : at + WINDOWS]
-            for row, scores in self._score([_slice(sentence, w.start, w.end) for w in some]):
-                w = some[row]
+            for number, scores in score(some):
+                w = some[number]
                 joined[0, w.first - start : w.last - start] = scores[w.first - w.start : w.last - w.start]
         return joined
 
-    def _score(self, sentences: list[Sentence]) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        """Which of the sentences, and its scores (tokens, K); those of like lengths after each other."""
-        corpus, batches = self._encoded(sentences)
-        scored = self._spread(lambda rows: self._scored(corpus, rows), batches)
-        for rows, (emissions, lengths) in zip(batches, scored, strict=True):
-            for row, scores, length in zip(rows.tolist(), emissions, lengths, strict=True):
-                yield row, scores[:length]
+    def _lazy_windows(self, sentence: Sentence) -> ScoreWindows:
+        """Encodes windows when they are scored, so that a text of any length takes bounded memory."""
 
-    def _encoded(self, sentences: list[Sentence]) -> tuple[Corpus, list[Rows]]:
-        """The sentences as ids, and which of them share a batch."""
-        corpus = self.encoding.encode(sentences)
-        return corpus, list(sorted_batches(corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES))
+        def score(windows: list[Window]) -> Iterator[tuple[int, NDArray[np.float32]]]:
+            corpus = self.encoding.encode([_slice(sentence, w.start, w.end) for w in windows])
+            return self._score(corpus, np.arange(len(windows)))
+
+        return score
+
+    def _encoded_windows(self, sentence: Sentence, corpus: Corpus, rows: range) -> ScoreWindows:
+        """Scores windows that are ``rows`` of an encoded corpus, in their order."""
+        numbers = {window.start: row for window, row in zip(_windows(sentence), rows, strict=True)}
+
+        def score(windows: list[Window]) -> Iterator[tuple[int, NDArray[np.float32]]]:
+            return self._score(corpus, np.array([numbers[w.start] for w in windows], dtype=np.int64))
+
+        return score
+
+    def _score(self, corpus: Corpus, rows: Rows) -> Iterator[tuple[int, NDArray[np.float32]]]:
+        """Which of the rows of a corpus, and its scores (tokens, K); those of like lengths after each other.
+
+        Shape: rows (N,)
+        """
+        batches = self._batches(corpus.lengths[rows])
+        scored = self._spread(lambda some: self._scored(corpus, rows[some]), batches)
+        for some, (emissions, lengths) in zip(batches, scored, strict=True):
+            for at, scores, length in zip(some.tolist(), emissions, lengths, strict=True):
+                yield at, scores[:length]
+
+    def _batches(self, lengths: NDArray[np.int64]) -> list[Rows]:
+        """Which of the sentences of these lengths share a batch."""
+        tokens, sentences = self._batch_size
+        return list(sorted_batches(lengths, tokens=tokens, sentences=sentences))
 
     def _scored(self, corpus: Corpus, rows: Rows) -> Scored:
         batch = collate(corpus, rows)
@@ -242,6 +328,7 @@ class Predictor:
             recipe=self.recipe,
             decoding=decoding,
             candidates=candidates,
+            batch_size=self._batch_size,
         )
 
     def _spread(self, work: Callable[[Rows], Result], batches: list[Rows]) -> Iterator[Result]:
@@ -255,6 +342,14 @@ def _uncut(sentence: Sentence) -> Cut:
 
 def _size(text: Cut) -> int:
     return sum(map(len, text[1])) + 1
+
+
+def _pieces(sentence: Sentence) -> Iterator[Sentence]:
+    """What the network reads of a sentence: all of it, each of its windows, or nothing."""
+    if len(sentence) > MAX_TOKENS:
+        yield from (_slice(sentence, window.start, window.end) for window in _windows(sentence))
+    elif sentence.words:
+        yield sentence
 
 
 def _windows(sentence: Sentence) -> list[Window]:

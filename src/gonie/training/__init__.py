@@ -2,7 +2,7 @@
 
 What is learned is a ``job``: ``tag_job`` for taggers, ``text_job`` for classifiers, made by ``prepare``. A
 job has its data read and encoded (``tag_data``, ``text_data``; ``word_data`` is what both read alike) and
-knows who judges a model on dev (``tag_judge``, ``text_judge``). All else is written once: ``loop`` trains
+brings the predictor by which ``dev_evaluator`` scores it. All else is written once: ``loop`` trains
 (``updates`` are its steps, ``optim`` their rules, ``average`` steadies), ``state`` and ``folder`` keep it on
 disk, ``interrupt`` stops it gently, and ``fit`` puts them together up to the best weights, of which ``run``
 makes a model that ships, to be read ``beside`` others.

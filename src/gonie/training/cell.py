@@ -15,6 +15,7 @@ from gonie.errors import GonieError, OutputError, ResumeError
 from gonie.models.checkpoint import load_weights
 from gonie.models.first_use import must_compile
 from gonie.models.recipe import Recipe, load_recipe
+from gonie.training.dev_evaluator import DevEvaluator
 from gonie.training.fit import Trainee, begin, fit
 from gonie.training.folder import RunFolder
 from gonie.training.job import Job
@@ -140,16 +141,16 @@ def _scores(job: Job, run: RunFolder, trainee: Trainee) -> Scores:
     history = run.history()
     best = history[trainee.state.progress.best_epoch]
     tested = bool(job.size("test"))
-    judge = job.judge(trainee.model, "test" if tested else "dev")
+    evaluator = DevEvaluator(job, trainee.model, "test" if tested else "dev")
     return Scores(
-        metric=trainee.judge.metric,
+        metric=trainee.dev.metric,
         dev=best["score"],
         train=best["train_score"],
-        test=judge.score() if tested else None,
+        test=evaluator.score() if tested else None,
         best_epoch=best["epoch"],
         seconds=sum(record["seconds"] + record["dev_seconds"] for record in history),
         curve=tuple(Point(record["epoch"], record["score"], record["train_score"]) for record in history),
-        tally=judge.tally(),
+        tally=evaluator.tally(),
     )
 
 

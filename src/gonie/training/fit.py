@@ -19,9 +19,10 @@ from gonie.models.checkpoint import save_weights
 from gonie.models.config import LearningConfig
 from gonie.models.model import Model
 from gonie.training.average import Average
+from gonie.training.dev_evaluator import DevEvaluator
 from gonie.training.folder import RunFolder
 from gonie.training.interrupt import Interrupt
-from gonie.training.job import Job, Judge
+from gonie.training.job import Job
 from gonie.training.loop import Epoch, Step, train
 from gonie.training.optim import build_optimizer
 from gonie.training.state import Progress, State
@@ -39,12 +40,12 @@ class Watcher(Protocol):
 
 @dataclass(frozen=True)
 class Trainee:
-    """A model with where its training stands and what judges it."""
+    """A model with where its training stands and what scores it."""
 
     model: Model
     state: State
-    judge: Judge
-    train_judge: Judge | None  # over training examples, where the recipe asks for their score
+    dev: DevEvaluator
+    train_sample: DevEvaluator | None  # over training examples, where the recipe asks for their score
 
 
 def choose_device(config: LearningConfig) -> torch.device:
@@ -87,24 +88,24 @@ def begin(job: Job, note: Callable[[str], None] | None = None) -> Trainee:
         fingerprint=job.fingerprint(),
     )
     job.compute_once(model, note or (lambda text: None))
-    sample = job.judge(model, "sample", note) if job.size("sample") else None
-    return Trainee(model, state, job.judge(model, "dev", note), sample)
+    sample = DevEvaluator(job, model, "sample", note) if job.size("sample") else None
+    return Trainee(model, state, DevEvaluator(job, model, "dev", note), sample)
 
 
 def fit(job: Job, run: RunFolder, trainee: Trainee, watcher: Watcher) -> bool:
     """Train to the end from where the trainee stands, keeping files in ``run``; false if interrupted."""
     config = job.recipe.train
-    model, state, judge = trainee.model, trainee.state, trainee.judge
-    score_train = trainee.train_judge.score if trainee.train_judge else None
+    model, state, dev = trainee.model, trainee.state, trainee.dev
+    score_train = trainee.train_sample.score if trainee.train_sample else None
     history = run.history(before_epoch=state.progress.epoch)
     saved = time.monotonic()
     with Interrupt() as interrupt:
-        for event in train(state, model, job.train, config, judge.score, evaluate_train=score_train):
+        for event in train(state, model, job.train, config, dev.score, evaluate_train=score_train):
             if isinstance(event, Epoch):
                 if event.improved:
                     with state.average.applied():
                         save_weights(run.best, model)
-                history.append({**dataclasses.asdict(event), "metric": judge.metric})
+                history.append({**dataclasses.asdict(event), "metric": dev.metric})
                 run.write_history(history)
                 watcher.epoch(event)
             else:

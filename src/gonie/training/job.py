@@ -22,23 +22,6 @@ Split = Literal["dev", "test", "sample"]
 """Examples to be scored: ``sample`` are some of the training examples, where their score is asked for."""
 
 
-class Judge(Protocol):
-    """Scores a model on one split, as it is at the time."""
-
-    @property
-    def metric(self) -> str:
-        """What the score is called."""
-        ...
-
-    def score(self) -> float:
-        """The score, by which the best epoch is chosen."""
-        ...
-
-    def tally(self) -> Tally:
-        """The answers one by one, by which two models are compared."""
-        ...
-
-
 class Evaluated(Protocol):
     """Everything measured on one split."""
 
@@ -118,8 +101,28 @@ class Job(Protocol):
         """Give the training examples what parts of the model that are not trained make of them."""
         ...
 
-    def judge(self, model: Any, split: Split, note: Callable[[str], None] | None = None) -> Judge:
-        """Who scores ``model`` on a split; ``note`` is told what takes long."""
+    def predictor(self, model: Any) -> Any:
+        """The task's torch-free predictor over ``model`` as it is now, with a torch scorer."""
+        ...
+
+    def encode(self, model: Any, split: Split, note: Callable[[str], None]) -> Any:
+        """The examples of a split as the predictor encodes them, with what fixed parts of ``model`` give."""
+        ...
+
+    def answers(self, predictor: Any, encoded: Any) -> Sequence[Any]:
+        """What a predictor says of each encoded example."""
+        ...
+
+    def metric(self, split: Split) -> str:
+        """The name of the score that ``measure`` gives."""
+        ...
+
+    def measure(self, split: Split, answers: Sequence[Any]) -> float:
+        """The score of the answers to a split."""
+        ...
+
+    def tally(self, split: Split, answers: Sequence[Any]) -> Tally:
+        """Gold and predicted counts of each example of a split."""
         ...
 
     def export(self, model: Any, folder: Path) -> MaxDifference:

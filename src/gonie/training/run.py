@@ -260,5 +260,5 @@ def _summary(job: Job, run: RunFolder, trainee: Trainee) -> Summary:
         epochs=job.recipe.train.epochs,
         first_epoch=progress.epoch + 1,
         complete=progress.finished,
-        metric=trainee.judge.metric,
+        metric=trainee.dev.metric,
     )

@@ -6,25 +6,33 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from gonie.data.rules import allowed
 from gonie.data.types import Sentence
 from gonie.export.bundle import export_bundle
 from gonie.export.proof import MaxDifference
 from gonie.metrics.baselines import capitalised, exact_match
 from gonie.metrics.evaluation import Evaluation, evaluate
 from gonie.metrics.report import render
+from gonie.metrics.significance import Tally
 from gonie.models.build import build, elmo_rates
 from gonie.models.elmo_cache import with_layers
 from gonie.models.layer_shares import layer_shares
+from gonie.models.scorer import TorchScorer
 from gonie.models.tag_config import TagRecipe
 from gonie.models.tagger import Tagger
+from gonie.runtime.decoder import Decoder
 from gonie.runtime.load import load_tagger
+from gonie.runtime.predictor import BatchSize, EncodedSentences, Predictor
+from gonie.runtime.tagging import Tagging
 from gonie.training.folder import ENCODING, SEEN
 from gonie.training.job import Beside, Split
 from gonie.training.tag_data import TagData
-from gonie.training.tag_judge import TagJudge
 from gonie.training.word_data import Note, bilm_file
 
 BASELINES = {"every capitalised word": capitalised, "words known by heart": exact_match}
+METRICS = {"plain": "accuracy", "IO": "token F1"}
+"""The name of the score by the kind of tag scheme, where it is not F1 over spans."""
+TORCH_BATCH = BatchSize(8000, 256)
 PROVED = 64  # dev sentences on which an export is compared with its model
 
 
@@ -69,12 +77,56 @@ class TagJob:
 
     def compute_once(self, model: Tagger, note: Note) -> None:
         """Give the training sentences what parts of the model that are not trained make of them."""
-        elmo = self.recipe.model.elmo
-        self.train = with_layers(model, self.data.train, elmo.cache if elmo else None, note)
+        self.train = with_layers(model, self.data.train, self._layers_folder, note)
 
-    def judge(self, model: Tagger, split: Split, note: Note | None = None) -> TagJudge:
-        """Who scores ``model`` on a split."""
-        return TagJudge(model, self.recipe.model, self.data.encoding, self._sentences(split), note=note)
+    @property
+    def _layers_folder(self) -> str | None:
+        """Where vectors in context are kept, if anywhere."""
+        elmo = self.recipe.model.elmo
+        return elmo.cache if elmo else None
+
+    def _decoder(self, model: Tagger) -> Decoder:
+        """The runtime's decoder over the model's transitions, constrained as the recipe says."""
+        transitions, start, end = (part.detach().cpu().numpy() for part in model.head().chain())
+        encoding, head = self.data.encoding, self.recipe.model.head
+        rules = allowed(
+            encoding.labels, encoding.scheme, constrained=head.constrained, forbidden=head.forbidden
+        )
+        return Decoder(transitions=transitions, start=start, end=end, allowed=rules)
+
+    def predictor(self, model: Tagger) -> Predictor:
+        """The tagger that ships, with the network in the place of its graph."""
+        return Predictor(
+            encoding=self.data.encoding,
+            tokenizer=self.data.tokenizer,
+            scorer=TorchScorer(model),
+            decoder=self._decoder(model),
+            batch_size=TORCH_BATCH,
+        )
+
+    def encode(self, model: Tagger, split: Split, note: Note) -> EncodedSentences:
+        """The sentences of a split, long ones in windows."""
+        encoded = self.predictor(model).encode(self._sentences(split))
+        return encoded._replace(corpus=with_layers(model, encoded.corpus, self._layers_folder, note))
+
+    def answers(self, predictor: Predictor, encoded: EncodedSentences) -> list[Tagging]:
+        """The tags of each sentence."""
+        return predictor.tag_encoded(encoded)
+
+    def metric(self, split: Split) -> str:
+        """F1 over spans, or what METRICS has for the tag scheme."""
+        return METRICS.get(self.data.encoding.scheme.kind, "F1")
+
+    def measure(self, split: Split, answers: Sequence[Tagging]) -> float:
+        """The headline score of the evaluation."""
+        tags = [tagging.tags for tagging in answers]
+        scheme = self.data.encoding.scheme
+        return evaluate(self._sentences(split), tags, scheme=scheme, bootstrap=0).headline[1]
+
+    def tally(self, split: Split, answers: Sequence[Tagging]) -> Tally:
+        """The spans of each sentence, gold and predicted."""
+        tags = [tagging.tags for tagging in answers]
+        return Tally.from_tags(self._sentences(split), tags, self.data.encoding.scheme)
 
     def export(self, model: Tagger, folder: Path) -> MaxDifference:
         """Write the tagger as a bundle, proved equal to it."""

@@ -6,26 +6,35 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from gonie.data.texts.marks import with_marks
 from gonie.data.texts.text import Text
+from gonie.data.types import Classification
 from gonie.export.proof import MaxDifference
 from gonie.export.text_bundle import export_classifier
+from gonie.metrics.calibration import fit_temperature
 from gonie.metrics.class_report import render_classes
 from gonie.metrics.classes import ClassEvaluation, evaluate_classes
+from gonie.metrics.significance import Tally
 from gonie.metrics.text_scoring import score_texts
 from gonie.models.build import elmo_rates
 from gonie.models.build_text import build_classifier
 from gonie.models.classifier import LABEL, Classifier
 from gonie.models.elmo_cache import with_layers
 from gonie.models.layer_shares import layer_shares
+from gonie.models.scorer import TorchTextScorer
 from gonie.models.text_config import TextRecipe
+from gonie.runtime.classifier import EncodedTexts, TextBatchSize, TextClassifier
 from gonie.runtime.load import load_classifier
 from gonie.training.folder import ENCODING, SAMPLES
 from gonie.training.job import Beside, Split
 from gonie.training.text_data import TextData
-from gonie.training.text_judge import TextJudge
 from gonie.training.word_data import Note, bilm_file, sampled
 
+METRICS = {"relation_f1": "relation F1", "f1": "F1"}
+"""What a score is called on display, if not by its own name."""
+TORCH_BATCH = TextBatchSize(16_000, 512)
 MAJORITY = "always the most frequent label"
 PROVED = 64  # dev texts on which an export is compared with its model
 SAMPLED = 200  # held-out texts that the run folder keeps, for explanations to be measured on
@@ -84,9 +93,47 @@ class TextJob:
         elmo = self.recipe.model.elmo
         return elmo.cache if elmo else None
 
-    def judge(self, model: Classifier, split: Split, note: Note | None = None) -> TextJudge:
-        """Who scores ``model`` on a split."""
-        return TextJudge(model, self.data.encoding, self._texts(split), folder=self._layers_folder, note=note)
+    def predictor(self, model: Classifier) -> TextClassifier:
+        """The classifier that ships, with the network in the place of its graph; not calibrated yet."""
+        return TextClassifier(
+            encoding=self.data.encoding,
+            scorer=TorchTextScorer(model),
+            recipe=self._told_recipe().model_dump(mode="json", exclude_none=True),
+            batch_size=TORCH_BATCH,
+        )
+
+    def encode(self, model: Classifier, split: Split, note: Note) -> EncodedTexts:
+        """The texts of a split, overlong ones cut as in use."""
+        encoded = self.predictor(model).encode(self._texts(split))
+        corpus = encoded.corpus
+        sentences = with_layers(model, corpus.sentences, self._layers_folder, note)
+        return encoded._replace(corpus=corpus.with_sentences(sentences))
+
+    def answers(self, predictor: TextClassifier, encoded: EncodedTexts) -> list[Classification]:
+        """The labels of each text."""
+        return predictor.classify_encoded(encoded)
+
+    def metric(self, split: Split) -> str:
+        """Accuracy, F1 or F1 of relations, as the labels ask for."""
+        texts = self._texts(split)
+        name, _ = self._headline(texts, [()] * len(texts))
+        return METRICS.get(name, name)
+
+    def measure(self, split: Split, answers: Sequence[Classification]) -> float:
+        """The headline score of the evaluation."""
+        return self._headline(self._texts(split), [answer.labels for answer in answers])[1]
+
+    def tally(self, split: Split, answers: Sequence[Classification]) -> Tally:
+        """The labels of each text, gold and predicted."""
+        return Tally.from_labels(self._texts(split), [answer.labels for answer in answers])
+
+    def temperature(self, model: Classifier) -> float:
+        """What the scores are divided by so that probabilities are calibrated on dev."""
+        corpus = self.encode(model, "dev", lambda text: None).corpus
+        readings = self.predictor(model).read_encoded(corpus)
+        scores = np.stack([reading.scores for reading in readings]).astype(np.float64)  # (N, K)
+        gold = corpus.labels.astype(np.int64)
+        return fit_temperature(scores, gold, doubt=1 / (len(gold) + 2))
 
     def export(self, model: Classifier, folder: Path) -> MaxDifference:
         """Write the classifier as a bundle, proved equal to it, its probabilities calibrated on dev."""
@@ -95,7 +142,7 @@ class TextJob:
             encoding=self.data.encoding,
             folder=folder,
             samples=self.data.dev[:PROVED],
-            temperature=self.judge(model, "dev").temperature(),
+            temperature=self.temperature(model),
             recipe=self._told_recipe().model_dump(mode="json", exclude_none=True),
             layers=layer_shares(model, self.recipe.model.elmo),
         )
@@ -128,6 +175,12 @@ class TextJob:
                 if texts
             },
         )
+
+    def _headline(self, texts: Sequence[Text], given: Sequence[tuple[str, ...]]) -> tuple[str, float]:
+        """The name and the value of the one score; probabilities do not matter for it."""
+        labels, several = self.data.encoding.labels, self.data.encoding.several
+        chances = np.full((len(texts), len(labels)), 1 / len(labels))
+        return evaluate_classes(texts, given, chances, labels, several=several, bootstrap=0).headline
 
     def _always(self, label: str, texts: Sequence[Text]) -> ClassEvaluation:
         labels, several = self.data.encoding.labels, self.data.encoding.several
