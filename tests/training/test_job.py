@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from gonie.models.recipe import load_recipe
+from gonie.training.dev_evaluator import DevEvaluator
 from gonie.training.fit import begin, fresh_model
 from gonie.training.job import Job, Split
 from gonie.training.prepare import prepare
@@ -61,18 +62,18 @@ def test_what_is_kept_beside_the_weights_can_be_read(make: Make) -> None:
             json.loads(line)
 
 
-def test_a_judge_a_tally_and_the_exported_model_agree(make: Make, tmp_path: Path) -> None:
+def test_a_dev_score_a_tally_and_the_exported_model_agree(make: Make, tmp_path: Path) -> None:
     """The score by which the best epoch is chosen is the one that the report gives."""
     job = make()
     trainee = begin(job)
-    judge = job.judge(trainee.model, "dev")
-    assert 0.0 <= judge.score() <= 1.0
-    assert len(judge.tally().counts) == 20
-    assert judge.tally().f1 == pytest.approx(judge.score())
+    dev = DevEvaluator(job, trainee.model, "dev")
+    assert 0.0 <= dev.score() <= 1.0
+    assert len(dev.tally().counts) == 20
+    assert dev.tally().f1 == pytest.approx(dev.score())
     assert job.export(trainee.model, tmp_path / "bundle").value < 1e-3
     evaluation = job.evaluate(tmp_path / "bundle", "dev")
-    assert evaluation.headline[1] == pytest.approx(judge.score())
-    assert evaluation.headline[0].replace("f1", "F1") == judge.metric
+    assert evaluation.headline[1] == pytest.approx(dev.score())
+    assert evaluation.headline[0].replace("f1", "F1") == dev.metric
     page = job.report(evaluation, title="a title", curve=[], details={})
     assert "a title" in page
 

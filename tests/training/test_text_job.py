@@ -16,6 +16,7 @@ from gonie.models.text_config import TextRecipe
 from gonie.runtime.load import load_classifier
 from gonie.runtime.text_options import text_options
 from gonie.training import text_job
+from gonie.training.dev_evaluator import DevEvaluator
 from gonie.training.fit import begin, fresh_model
 from gonie.training.optim import RATE, build_optimizer
 from gonie.training.prepare import prepare
@@ -100,11 +101,11 @@ def test_a_bundle_answers_as_the_model_and_is_calibrated_on_dev(text_toy: Path, 
             parameter.add_(torch.randn_like(parameter))
     job.export(model, tmp_path / "bundle")  # type: ignore[arg-type]
     classifier = load_classifier(tmp_path / "bundle")
-    judge = job.judge(model, "dev")  # type: ignore[arg-type]
-    assert classifier.temperature == pytest.approx(judge.temperature())
-    readings = classifier.read([classifier.passage(text) for text in job.data.dev])
-    np.testing.assert_allclose(np.array([each.scores for each in readings]), judge.scores(), atol=1e-4)
-    assert job.evaluate(tmp_path / "bundle", "dev").headline[1] == judge.score()
+    assert classifier.temperature == pytest.approx(job.temperature(model))
+    passages = [classifier.passage(text) for text in job.data.dev]
+    for got, wanted in zip(classifier.read(passages), job.predictor(model).read(passages), strict=True):
+        np.testing.assert_allclose(got.scores, wanted.scores, atol=1e-4)
+    assert job.evaluate(tmp_path / "bundle", "dev").headline[1] == DevEvaluator(job, model, "dev").score()
     assert job.evaluate(tmp_path / "bundle", "test").texts == 20
 
 

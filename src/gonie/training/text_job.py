@@ -115,8 +115,9 @@ class TextJob:
 
     def metric(self, split: Split) -> str:
         """Accuracy, F1 or F1 of relations, as the labels ask for."""
-        texts = self._texts(split)
-        name, _ = self._headline(texts, [()] * len(texts))
+        texts, encoding = self._texts(split), self.data.encoding
+        some = () if encoding.several else encoding.labels[:1]
+        name, _ = self._headline(texts, [some] * len(texts))
         return METRICS.get(name, name)
 
     def measure(self, split: Split, answers: Sequence[Classification]) -> float:
