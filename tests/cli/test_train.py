@@ -146,6 +146,20 @@ def test_a_rule_of_one_s_own_holds_in_the_bundle(gonie: Gonie, slides: list[str]
     assert refused.refused("break the rules", "<start> -> B-An", "constrain_training")
 
 
+def test_partial_labels_need_sentences_that_keep_the_rules(
+    gonie: Gonie, slides: list[str], tmp_path: Path
+) -> None:
+    """A CRF sums over the allowed sequences that fit; a sentence without one would have an infinite loss."""
+    part = tmp_path / "part.conll"
+    part.write_text("서울\t?\n크다\tO\n", "utf-8")
+    settings = [f"data.partial={part}", 'model.head.forbidden=["<start> -> B-*"]']
+    asked = [*slides, *(word for setting in settings for word in ("--set", setting))]
+    refused = gonie("train", "crf", "--out", tmp_path / "a", *asked)
+    assert refused.refused("slides.conll:1", "5 sentences that break the rules", "data.partial")
+    alone = gonie("train", "crf", "--out", tmp_path / "b", *asked, "--set", "model.head.kind=softmax")
+    assert alone.code == 0, alone.err
+
+
 def test_sentences_known_in_part_teach_what_they_say(gonie: Gonie, slides: list[str], tmp_path: Path) -> None:
     """서울 is said to be an animal or a company, and nothing is said of 크다; the rest decides."""
     part = tmp_path / "part.conll"

@@ -18,6 +18,7 @@ from gonie.nn import (
     Bidirectional,
     CharCNN,
     CharLSTM,
+    Constraints,
     Convolution,
     CRFHead,
     DotAttention,
@@ -40,10 +41,26 @@ from gonie.nn import (
     WordDropout,
     WordEmbedding,
 )
+from gonie.nn.heads.objectives import AnyOf, Objective, Weighted
 from gonie.nn.heads.text_objectives import OneOf
 
 Batch = dict[str, Tensor]
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+
+
+def objectives() -> list[Objective]:
+    """Those that a CRF's head has beside exact tags."""
+    options = torch.eye(5, dtype=torch.bool)
+    options[:, 0] = True  # any tag, or tag 0, which is allowed everywhere
+    return [AnyOf(options), Weighted(torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0]))]
+
+
+def crf_head(objective: Objective) -> CRFHead:
+    """A head whose chain forbids the moves to higher tags, except from tag 0."""
+    moves, ends = torch.ones(5, 5).tril().bool(), torch.ones(5, dtype=torch.bool)
+    moves[0] = True
+    crf = CRF(5, allowed=Constraints(moves, ends, ends))
+    return CRFHead(scores=Scores(width=10, num_tags=5, direct={}), crf=crf, objective=objective)
 
 
 class Model(nn.Module):
@@ -73,7 +90,8 @@ class Model(nn.Module):
         ]
         self.pooling = Normalized(pooling=Joined(poolings), norm=BatchNorm(width=60))
         crf = CRFHead(scores=Scores(width=10, num_tags=5, direct={"spelling": 9}), crf=CRF(5))
-        self.heads = nn.ModuleList([crf, SoftmaxHead(scores=Scores(width=10, num_tags=5, direct={}))])
+        softmax = SoftmaxHead(scores=Scores(width=10, num_tags=5, direct={}))
+        self.heads = nn.ModuleList([crf, softmax, *map(crf_head, objectives())])
         weighted = OneOf(weights=torch.tensor([1.0, 2.0]), smoothing=0.1)
         self.text_heads = nn.ModuleList(
             [

@@ -311,6 +311,14 @@ def test_a_preparation_is_shared_where_its_part_of_the_recipe_is_the_same(toy: P
     assert (what_tags_read(changed) != what_tags_read(base)) is CHANGES[change]
 
 
+def test_the_head_counts_where_labels_are_partial(toy: Path) -> None:
+    """A CRF needs sentences that keep the rules; a softmax takes them as they are."""
+    kinds = ("crf", "softmax")
+    settings = [["data.partial=more.conll", f"model.head.kind={kind}"] for kind in kinds]
+    one, other = (load_recipe(toy / "toy.toml", each) for each in settings)
+    assert what_tags_read(one) != what_tags_read(other)
+
+
 @pytest.mark.parametrize("setting", ["data.dev=none", "data.vectors=v.txt"])
 def test_a_seed_counts_where_preparing_draws(toy: Path, setting: str) -> None:
     one, other = (load_recipe(toy / "toy.toml", [setting, f"train.seed={seed}"]) for seed in (1, 2))

@@ -266,6 +266,7 @@ def what_tags_read(recipe: TagRecipe) -> str:
         "jamo": bool(model.chars and model.chars.jamo),
         "bilm": model.elmo.bilm if model.elmo else None,
         "rules": [head.constrained, head.forbidden, head.constrain_training],
+        "kind": head.kind if data.partial else None,
         "sample": recipe.train.score_train,
         "seed": recipe.train.seed if data.dev is None or data.vectors else None,
     }
@@ -273,12 +274,18 @@ def what_tags_read(recipe: TagRecipe) -> str:
 
 
 def _checked_rules(recipe: TagRecipe, train: Iterable[Sentence], encoding: Encoding, note: Note) -> Allowed:
-    """What sequences may be; training sentences that break the recipe's own rules are told of.
+    """The sequences that the model allows; notes training sentences that break the recipe's own rules.
 
-    Where they could not be learned they are refused.
+    Refuses them where their likelihood would be 0: with ``constrain_training``, and with partial labels,
+    whose likelihood sums over allowed sequences only (``CRF.partial_log_likelihood``).
     """
     head = recipe.model.head
-    rules = allowed(encoding.labels, encoding.scheme, constrained=head.constrained, forbidden=head.forbidden)
+    rules = allowed(
+        encoding.labels,
+        encoding.scheme,
+        constrained=head.constrained or head.constrain_training,
+        forbidden=head.forbidden,
+    )
     if not head.forbidden:
         return rules
     found = [
@@ -290,13 +297,15 @@ def _checked_rules(recipe: TagRecipe, train: Iterable[Sentence], encoding: Encod
         return rules
     sentence, move = found[0]
     text = f"{len(found):,} sentences that break the rules of model.head.forbidden, the first by {move!r}"
-    if head.constrain_training:
+    partial = recipe.data.partial is not None and head.kind == "crf"
+    if head.constrain_training or partial:
+        cause = "model.head.constrain_training" if head.constrain_training else "data.partial"
         raise InputError(
             expected="training sentences that keep the model's rules",
             got=text,
             path=sentence.path,
             line=sentence.line,
-            fix="Correct them, or leave model.head.constrain_training off",
+            fix=f"Correct them, or leave {cause} out",
         )
     note(f"{recipe.data.train}: {text}")
     return rules

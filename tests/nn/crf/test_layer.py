@@ -5,15 +5,19 @@ If one of these fails, the model is trained on a wrong likelihood or decodes a p
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import pairwise
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from gonie.errors import InputError
 from gonie.nn import CRF
-from gonie.nn.crf import brute
+from gonie.nn.crf import brute, layer
+from gonie.nn.crf.constraints import Constraints
+from gonie.nn.crf.engine import SCAN, Engine, engine
 
 sizes = st.tuples(
     st.lists(st.integers(1, 4), min_size=1, max_size=4),  # the lengths of the rows
@@ -21,6 +25,11 @@ sizes = st.tuples(
     st.integers(0, 2**31),  # seed
     st.sampled_from([0.1, 1.0, 30.0]),  # how far apart scores lie
 )
+
+
+def scan_alone(emissions: Tensor, parameters: torch.dtype) -> Engine:
+    """Torch operations, whatever would be faster."""
+    return SCAN
 
 
 def crf_of(num_tags: int, scale: float = 1.0, dtype: torch.dtype = torch.float64) -> CRF:
@@ -131,35 +140,120 @@ def test_it_learns_a_chain_that_emissions_do_not_show() -> None:
     assert crf.transitions[0, 1] > crf.transitions[0, 0]  # indexed [from, to]
 
 
-@pytest.mark.parametrize(
-    ("mask", "message"),
-    [
-        ([[1, 1, 0], [0, 0, 0]], "row 1 with no token"),
-        ([[1, 1, 0], [1, 1, 1], [1, 0, 1]], "row 2 with a token after padding"),
-        ([[0, 1, 1]], "row 0 with a token after padding"),
-    ],
-)
-def test_a_mask_that_is_not_right_padded_is_refused_by_row(mask: list[list[int]], message: str) -> None:
-    given_mask = torch.tensor(mask, dtype=torch.bool)
-    crf, emissions = CRF(2), torch.randn(*given_mask.shape, 2)
-    for call in (crf.log_partition, crf.viterbi, crf.marginals):
-        with pytest.raises(InputError, match=message):
-            call(emissions, given_mask)
-    with pytest.raises(InputError, match=message):
-        crf.log_likelihood(emissions, torch.zeros_like(given_mask, dtype=torch.long), given_mask)
+LABELS = ["known", "ambiguous", "unknown"]
 
 
-def test_wrong_shapes_and_tags_are_refused() -> None:
-    crf, emissions, mask = CRF(3), torch.randn(2, 4, 3), torch.ones(2, 4, dtype=torch.bool)
-    with pytest.raises(InputError, match=r"\(B, T, 3\), got \(2, 4, 5\)"):
-        crf.log_partition(torch.randn(2, 4, 5), mask)
-    with pytest.raises(InputError, match=r"bool mask of shape \(2, 4\)"):
-        crf.log_partition(emissions, mask.long())
-    with pytest.raises(InputError, match=r"tags of shape \(2, 4\)"):
-        crf.log_likelihood(emissions, torch.zeros(2, 3, dtype=torch.long), mask)
-    tags = torch.zeros(2, 4, dtype=torch.long)
-    tags[1, 2] = 3
-    with pytest.raises(InputError, match="got 3 in row 1 at token 2"):
-        crf.log_likelihood(emissions, tags, mask)
-    with pytest.raises(InputError, match="at least one tag"):
-        CRF(0)
+def options_of(labels: str, paths: Tensor, num_tags: int) -> Tensor:
+    """The options (B, T, K) of tokens that at least may have the tags of ``paths`` (B, T)."""
+    options = torch.nn.functional.one_hot(paths.clamp(min=0), num_tags).bool()
+    share = {"known": 0.0, "ambiguous": 0.4, "unknown": 1.0}[labels]
+    return options | (torch.rand(options.shape) < share)
+
+
+def partial_case(
+    constrained: bool, constrain_training: bool, labels: str
+) -> tuple[CRF, Tensor, Tensor, Tensor]:
+    """A CRF of three tags, emissions, options that some allowed path fits, and a mask of rows 4, 1 and 3."""
+    allowed = Constraints(
+        torch.tensor([[True, False, True], [True, True, False], [True, True, True]]),
+        torch.tensor([True, True, False]),
+        torch.tensor([True, False, True]),
+    )
+    crf = CRF(3, allowed=allowed if constrained else None, constrain_training=constrain_training).double()
+    for parameter in crf.parameters():
+        torch.nn.init.normal_(parameter)
+    mask = mask_of([4, 1, 3], 5)
+    emissions = torch.randn(3, 5, 3, dtype=torch.float64)
+    paths = crf.sample(emissions, mask, 1)[:, 0]  # (B, T), allowed ones
+    return crf, emissions, options_of(labels, paths, 3), mask
+
+
+def is_allowed(path: tuple[int, ...], allowed: Constraints) -> bool:
+    moves = all(bool(allowed.transitions[i, j]) for i, j in pairwise(path))
+    return moves and bool(allowed.start[path[0]]) and bool(allowed.end[path[-1]])
+
+
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("constrain_training", [False, True])
+@pytest.mark.parametrize("constrained", [False, True])
+@pytest.mark.parametrize("run", [engine, scan_alone], ids=["fastest", "scan"])
+def test_partial_labels_equal_enumeration(
+    run: Callable[..., Engine],
+    constrained: bool,
+    constrain_training: bool,
+    labels: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Numerator: paths that fit the options and are allowed. Denominator: all paths, or the allowed ones."""
+    monkeypatch.setattr(layer, "engine", run)
+    crf, emissions, options, mask = partial_case(constrained, constrain_training, labels)
+    inputs = [emissions.requires_grad_(), *crf.parameters()]
+    rows = []
+    for row, n in enumerate((4, 1, 3)):
+        fitting, every = [], []
+        for path in brute.paths(n, 3):
+            score = brute.path_score(emissions[row, :n], path, crf.chain())
+            valid = is_allowed(path, crf.allowed())
+            if valid or not constrain_training:
+                every.append(score)
+            if valid and all(options[row, t, tag] for t, tag in enumerate(path)):
+                fitting.append(score)
+        rows.append(torch.stack(fitting).logsumexp(0) - torch.stack(every).logsumexp(0))
+    slow, fast = torch.stack(rows), crf.partial_log_likelihood(emissions, options, mask)
+    torch.testing.assert_close(fast, slow)
+    weights = torch.randn(3, dtype=torch.float64)
+    gradients = (torch.autograd.grad(value @ weights, inputs, retain_graph=True) for value in (fast, slow))
+    for ours, theirs in zip(*gradients, strict=True):
+        torch.testing.assert_close(ours, theirs)
+    assert torch.autograd.gradcheck(lambda e, *_: crf.partial_log_likelihood(e, options, mask), inputs)
+
+
+@pytest.mark.parametrize("constrain_training", [False, True])
+def test_a_label_known_for_every_token_is_the_plain_likelihood(constrain_training: bool) -> None:
+    crf, emissions, options, mask = partial_case(True, constrain_training, "known")
+    part = crf.partial_log_likelihood(emissions, options, mask)
+    torch.testing.assert_close(part, crf.log_likelihood(emissions, options.int().argmax(2), mask))
+
+
+def test_sentences_without_labels_teach_the_constraints() -> None:
+    """Their value is log p(allowed), which rises to 0 although training is not constrained."""
+    crf, emissions, _, mask = partial_case(True, False, "unknown")
+    options = torch.ones_like(emissions, dtype=torch.bool)
+    optimizer = torch.optim.SGD(crf.parameters(), lr=0.5)
+    values = []
+    for _ in range(200):
+        optimizer.zero_grad()
+        value = crf.partial_log_likelihood(emissions, options, mask).mean()
+        (-value).backward()
+        optimizer.step()
+        values.append(value.item())
+    assert values[0] < -1.0
+    assert -0.1 < values[-1] < 0.0
+    assert crf.transitions[0, 1] < crf.transitions[0, 0]  # from 0 to 1 is not allowed
+
+
+def test_labels_that_no_allowed_path_fits_have_probability_0() -> None:
+    crf, emissions, options, mask = partial_case(True, False, "unknown")
+    options[0, 1], options[0, 2] = torch.tensor([[True, False, False], [False, True, False]])  # 0, then 1
+    value = crf.partial_log_likelihood(emissions, options, mask)
+    assert value[0] == -torch.inf
+    assert value[1:].isfinite().all()
+
+
+@pytest.mark.parametrize("with_edges", [False, True])
+def test_unchecked_and_checked_likelihoods_are_the_same_bits(with_edges: bool) -> None:
+    crf, emissions, options, mask = partial_case(True, False, "ambiguous")
+    tags, weights = torch.randint(0, 3, mask.shape), torch.rand(3, dtype=torch.float64)
+    edges = torch.randn(3, 4, 3, 3, dtype=torch.float64) if with_edges else None
+    inputs = [emissions.requires_grad_(), *crf.parameters()]
+    found = []
+    for prefix in ("", "unchecked_"):
+        values = [
+            getattr(crf, f"{prefix}log_likelihood")(emissions, tags, mask, edges=edges),
+            getattr(crf, f"{prefix}partial_log_likelihood")(emissions, options, mask, edges=edges),
+            getattr(crf, f"{prefix}weighted_log_likelihood")(
+                emissions, tags, mask, tag_weights=weights, edges=edges
+            ),
+        ]
+        found.append([*values, *(g for value in values for g in torch.autograd.grad(value.sum(), inputs))])
+    assert all(torch.equal(checked, unchecked) for checked, unchecked in zip(*found, strict=True))

@@ -1,19 +1,41 @@
-"""The CRF as a layer: its parameters, its checks, and one method for each question asked of a chain.
+"""The linear-chain CRF as a layer: the one that users import and the one that training runs.
 
-How the questions are answered is for the implementations that ``engine`` chooses from.
+A path y, one tag for each token, has the score
+
+    score(y) = start[y0] + Σt e[t, yt] + Σt transitions[yt-1, yt] + end[ylast]
+
+and the probability p(y | e) = exp score(y) / Z with Z = Σy exp score(y) (Lafferty, McCallum & Pereira 2001).
+Each method of ``CRF`` answers one question about this distribution.
+
+* **Engines.** The layer holds the parameters and checks its inputs; an engine computes sums and maxima over
+  paths. ``engine`` chooses it by device, dtype and K: loops compiled by Numba on a CPU, Triton kernels on a
+  GPU, torch operations elsewhere. ``CRF.why`` says what was chosen. With ``edges``, and for questions that
+  engines do not answer, torch operations run everywhere.
+* **Constraints.** There are three views of the parameters. ``chain()`` has them as they are. ``possible()``
+  has -inf for what is not allowed, and every prediction and probability uses it. ``learned()`` is what
+  likelihoods are normalised by: ``possible()`` with ``constrain_training``, otherwise ``chain()``.
+* **Checks.** Public methods check their inputs (``checks``), which on a GPU waits for the device. Each
+  likelihood is therefore computed in an ``unchecked_`` method. Training calls it directly; the checked method
+  checks and calls it too.
 """
 
 from __future__ import annotations
-
-from math import inf
 
 import torch
 from torch import Tensor, nn
 
 from gonie.errors import InputError
 from gonie.nn.crf.chain import Chain
+from gonie.nn.crf.checks import (
+    check_contents,
+    check_count,
+    check_marks,
+    check_options,
+    check_segments,
+    check_shapes,
+)
 from gonie.nn.crf.constraints import Constraints, checked
-from gonie.nn.crf.engine import Engine, choose, engine
+from gonie.nn.crf.engine import choose, engine
 from gonie.nn.crf.entropy import entropy
 from gonie.nn.crf.gold import log_likelihood
 from gonie.nn.crf.nbest import nbest
@@ -25,19 +47,18 @@ from gonie.nn.crf.weighted import weighted_log_likelihood
 
 
 class CRF(nn.Module):
-    """A linear-chain conditional random field: p(y | e) = exp(score(y)) / Σy' exp(score(y')).
+    """A linear-chain conditional random field: p(y | e) = exp score(y) / Σy' exp score(y').
 
-    score(y) = start[y0] + Σt e[t, yt] + Σt transitions[yt-1, yt] + end[ylast]. Lafferty, McCallum & Pereira
-    2001. Parameters: ``transitions`` (K, K) indexed [from, to], ``start`` (K,), ``end`` (K,). They start at
-    0, where the model is a softmax at each token. A parameter of -inf forbids what it scores.
+    Parameters: ``transitions`` (K, K) indexed [from, to], ``start`` (K,), ``end`` (K,). They start at 0,
+    where the model is a softmax at each token. A parameter of -inf forbids what it scores.
 
-    ``allowed`` says what a path may be, as a tag scheme does. Whatever is asked of the model then knows no
-    other path: the best ones, the samples, all probabilities. Training keeps to it only with
-    ``constrain_training``: the likelihood is then among possible paths, and nothing is learned of the others.
+    ``allowed`` says which paths are valid, for example those of a tag scheme. Decoding, sampling and all
+    probabilities then use valid paths only. Likelihoods are normalised over all paths, or with
+    ``constrain_training`` over the valid ones.
 
-    Shapes throughout: ``emissions`` (B, T, K); ``mask`` (B, T) bool, right-padded, at least one token a row,
-    else an error; ``tags`` (B, T) int64; ``edges`` (B, T-1, K, K), where given, add to ``transitions`` at
-    each move, so that a move may depend on the input. What stands at padding never matters.
+    Shapes throughout: ``emissions`` (B, T, K); ``mask`` (B, T) bool, right-padded, with at least one token in
+    each row; ``tags`` (B, T) int64; ``edges`` (B, T-1, K, K), optional, are added to ``transitions`` at each
+    move, so that a move may depend on the input. Values at padding are ignored.
     """
 
     def __init__(
@@ -61,7 +82,7 @@ class CRF(nn.Module):
         return Chain(self.transitions, self.start, self.end)
 
     def allowed(self) -> Constraints:
-        """What a path may be."""
+        """Which moves, first tags and last tags are valid."""
         return Constraints(*(self.get_buffer(f"allowed_{name}") for name in Constraints._fields))
 
     def possible(self) -> Chain:
@@ -69,37 +90,44 @@ class CRF(nn.Module):
         return self.allowed().on(self.chain()) if self._constrained else self.chain()
 
     def learned(self) -> Chain:
-        """The parameters as training sees them."""
+        """The parameters that likelihoods are normalised by."""
         return self.possible() if self.constrain_training else self.chain()
+
+    # Likelihoods, checked: for callers of the library.
 
     def log_likelihood(
         self, emissions: Tensor, tags: Tensor, mask: Tensor, *, edges: Tensor | None = None
     ) -> Tensor:
-        """log p(tags | emissions) of each row. Shape: (B,)."""
-        chain = self.learned()
-        if edges is not None:
-            self._check(emissions, mask, edges, tags)
-            return log_likelihood(emissions, tags, mask, chain, edges)
-        run = self._check(emissions, mask, edges, tags, valued=True)
-        value = run.log_likelihood(emissions, tags, mask, chain)
-        self._check_marks(run, value, mask, tags)
+        """log p(tags | emissions) of each row: score(tags) - log Z. Shape: (B,)."""
+        self._check_before(emissions, mask, edges, tags)
+        value = self.unchecked_log_likelihood(emissions, tags, mask, edges=edges)
+        check_marks(value, mask, tags, self.num_tags)
         return value
 
     def partial_log_likelihood(
         self, emissions: Tensor, options: Tensor, mask: Tensor, *, edges: Tensor | None = None
     ) -> Tensor:
-        """log of the probability that each token has one of its options: Σ over all paths that fit.
+        """log p(each token has one of its options, and the path is allowed), for partial labels.
 
-        For labels that are unknown (all tags are options), ambiguous (some) or known (one). Tsuboi et al.
-        2008. Shape: ``options`` (B, T, K) bool, at least one for each token -> (B,).
+            log Σ{y in F} exp score(y) - log Σ{y in D} exp score(y)
+
+        F: the paths that take one of its options at every token and are allowed.
+        D: all paths, or with ``constrain_training`` the allowed ones, as for ``log_likelihood``.
+
+        The options of a token are one tag if its label is known, some if it is ambiguous, all if it is
+        unknown. This is the marginal likelihood of Tsuboi et al. 2008, which Greenberg et al. 2018 use with
+        BiLSTM-CRFs: F holds all paths that agree with what is known. The constraints are known too. A path
+        that is not allowed cannot be the true one, so F leaves it out even where D does not. Otherwise
+        unknown tokens would reward probability on invalid paths. A row of unknown tokens has the value
+        log p(y is allowed).
+
+        With one option for each token, along an allowed path, this is ``log_likelihood``. If F is empty it is
+        -inf, without a usable gradient.
+        Shape: ``options`` (B, T, K) bool, at least one for each token -> (B,).
         """
         self._check(emissions, mask, edges)
-        self._check_options(options, mask)
-        chain = self.learned()
-        fitting = emissions.to(chain.transitions.dtype).masked_fill(~options, -torch.inf)
-        return self._log_partition(fitting, mask, chain, edges) - self._log_partition(
-            emissions, mask, chain, edges
-        )
+        check_options(options, mask, self.num_tags)
+        return self.unchecked_partial_log_likelihood(emissions, options, mask, edges=edges)
 
     def weighted_log_likelihood(
         self,
@@ -117,6 +145,40 @@ class CRF(nn.Module):
         Shape: ``tag_weights`` (K,), ``move_weights`` (K, K), 1 where not given -> (B,).
         """
         self._check(emissions, mask, edges, tags)
+        return self.unchecked_weighted_log_likelihood(
+            emissions, tags, mask, tag_weights=tag_weights, move_weights=move_weights, edges=edges
+        )
+
+    # The same, unchecked: for batches that are known to be valid, such as those of the trainer.
+
+    def unchecked_log_likelihood(
+        self, emissions: Tensor, tags: Tensor, mask: Tensor, *, edges: Tensor | None = None
+    ) -> Tensor:
+        """``log_likelihood`` without its checks; never waits for a GPU. Shape: (B,)."""
+        chain = self.learned()
+        if edges is not None:
+            return log_likelihood(emissions, tags, mask, chain, edges)
+        return engine(emissions, chain.transitions.dtype).log_likelihood(emissions, tags, mask, chain)
+
+    def unchecked_partial_log_likelihood(
+        self, emissions: Tensor, options: Tensor, mask: Tensor, *, edges: Tensor | None = None
+    ) -> Tensor:
+        """``partial_log_likelihood`` without its checks; never waits for a GPU. Shape: (B,)."""
+        fitting = emissions.masked_fill(~options, -torch.inf)  # (B, T, K)
+        numerator = self._log_partition(fitting, mask, self.possible(), edges)
+        return numerator - self._log_partition(emissions, mask, self.learned(), edges)
+
+    def unchecked_weighted_log_likelihood(
+        self,
+        emissions: Tensor,
+        tags: Tensor,
+        mask: Tensor,
+        *,
+        tag_weights: Tensor | None = None,
+        move_weights: Tensor | None = None,
+        edges: Tensor | None = None,
+    ) -> Tensor:
+        """``weighted_log_likelihood`` without its checks; never waits for a GPU. Shape: (B,)."""
         chain = self.learned()
         return weighted_log_likelihood(
             emissions,
@@ -128,24 +190,28 @@ class CRF(nn.Module):
             edges=edges,
         )
 
+    # Everything else that can be asked of the distribution.
+
     def log_partition(self, emissions: Tensor, mask: Tensor, *, edges: Tensor | None = None) -> Tensor:
-        """log Σy exp(score(y)) of each row; its gradient is the marginals. Shape: (B,)."""
-        run = self._check(emissions, mask, edges, valued=edges is None)
+        """log Z = log Σy exp score(y) of each row, over the paths that training normalises by.
+
+        Its gradient by the emissions is the marginals. Shape: (B,).
+        """
+        self._check_before(emissions, mask, edges)
         value = self._log_partition(emissions, mask, self.learned(), edges)
-        self._check_marks(run, value, mask)
+        check_marks(value, mask, None, self.num_tags)
         return value
 
     def viterbi(
         self, emissions: Tensor, mask: Tensor, *, edges: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """The best tags (B, T), -1 past a row's end, and their scores (B,)."""
+        self._check_before(emissions, mask, edges)
         chain = self.possible()
         if edges is not None:
-            self._check(emissions, mask, edges)
             return viterbi(emissions, mask, chain, edges)
-        run = self._check(emissions, mask, edges, valued=True)
-        tags, scores = run.viterbi(emissions, mask, chain)
-        self._check_marks(run, scores, mask)
+        tags, scores = engine(emissions, chain.transitions.dtype).viterbi(emissions, mask, chain)
+        check_marks(scores, mask, None, self.num_tags)
         return tags, scores
 
     def nbest(
@@ -156,13 +222,13 @@ class CRF(nn.Module):
         -1 past a row's end, and -1 and -inf where a row has fewer than n paths.
         """
         self._check(emissions, mask, edges)
-        self._check_number(n)
+        check_count(n)
         return nbest(emissions, mask, self.possible(), n, edges)
 
     def posterior(
         self, emissions: Tensor, mask: Tensor, *, edges: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Among allowed paths the one with most tags expected to be right, and that number.
+        """The allowed path with the largest expected number of correct tags, and that number.
 
         argmaxy Σt p(yt | emissions): minimum Bayes risk for the number of wrong tags, where Viterbi is for
         the number of wrong sentences. Shape: tags (B, T), -1 past a row's end; (B,).
@@ -172,11 +238,11 @@ class CRF(nn.Module):
 
     def marginals(self, emissions: Tensor, mask: Tensor, *, edges: Tensor | None = None) -> Tensor:
         """p(yt = j), 0 past a row's end; carries no gradient. Shape: (B, T, K)."""
-        run = self._check(emissions, mask, edges)
+        self._check(emissions, mask, edges)
         chain = self.possible()
         if edges is not None:
             return marginals(emissions, mask, chain, edges)
-        return run.marginals(emissions, mask, chain)
+        return engine(emissions, chain.transitions.dtype).marginals(emissions, mask, chain)
 
     def pair_marginals(self, emissions: Tensor, mask: Tensor, *, edges: Tensor | None = None) -> Tensor:
         """p(yt = i, yt+1 = j), 0 past a row's last move; carries no gradient. Shape: (B, T-1, K, K)."""
@@ -199,7 +265,7 @@ class CRF(nn.Module):
     ) -> Tensor:
         """n tag sequences of each row, drawn independently from p(y | emissions). Shape: (B, n, T)."""
         self._check(emissions, mask, edges)
-        self._check_number(n)
+        check_count(n)
         return sample(emissions, mask, self.possible(), n, edges=edges, generator=generator)
 
     def segment_probabilities(
@@ -218,19 +284,12 @@ class CRF(nn.Module):
         tokens. Shape: ``rows`` (N,), ``starts`` (N,), ``tags`` (N, L), -1 past a segment's end -> (N,).
         """
         self._check(emissions, mask, edges)
-        ends = starts + (tags >= 0).sum(1)  # (N,)
-        wrong = (starts < 0) | (ends <= starts) | (ends > mask.sum(1)[rows]) | (tags >= self.num_tags).any(1)
-        if wrong.any():
-            at = int(wrong.nonzero()[0])
-            raise InputError(
-                expected=f"segments of at least one token within their rows, of tags below {self.num_tags}",
-                got=f"segment {at}: row {int(rows[at])}, from {int(starts[at])}, tags {tags[at].tolist()}",
-            )
+        check_segments(rows, starts, tags, mask, self.num_tags)
         chain = self.possible()
         return segment_probabilities(emissions, mask, chain, rows=rows, starts=starts, tags=tags, edges=edges)
 
     def why(self, emissions: Tensor) -> str:
-        """Which implementation these emissions get, and the reason, in words."""
+        """Which engine these emissions get, and the reason, in words."""
         chosen, reason = choose(emissions, self.transitions.dtype)
         return f"{chosen.name}: {reason}"
 
@@ -244,90 +303,17 @@ class CRF(nn.Module):
         return engine(emissions, chain.transitions.dtype).log_partition(emissions, mask, chain)
 
     def _check(
-        self,
-        emissions: Tensor,
-        mask: Tensor,
-        edges: Tensor | None,
-        tags: Tensor | None = None,
-        *,
-        valued: bool = False,
-    ) -> Engine:
-        """Refuses shapes that do not fit, masks that are not right-padded, and tags that do not exist.
+        self, emissions: Tensor, mask: Tensor, edges: Tensor | None, tags: Tensor | None = None
+    ) -> None:
+        """Refuses a batch that is not valid."""
+        check_shapes(emissions, mask, self.num_tags, edges=edges, tags=tags)
+        check_contents(mask, tags, self.num_tags, engine(emissions, self.transitions.dtype).fits)
 
-        Returns the implementation for what is left. If that marks rows that do not fit in their values, and
-        the answer is ``valued``, only the shapes are looked at.
-        """
-        shape, K = emissions.shape, self.num_tags
-        if len(shape) != 3 or shape[2] != K:
-            raise InputError(expected=f"emissions of shape (B, T, {K})", got=f"{tuple(shape)}")
-        B, T, _ = shape
-        if mask.dtype != torch.bool or mask.shape != (B, T):
-            raise InputError(
-                expected=f"a bool mask of shape {(B, T)}", got=f"{mask.dtype} of shape {tuple(mask.shape)}"
-            )
-        if edges is not None and edges.shape != (B, T - 1, K, K):
-            raise InputError(expected=f"edges of shape {(B, T - 1, K, K)}", got=f"{tuple(edges.shape)}")
-        if tags is not None and tags.shape != (B, T):
-            raise InputError(expected=f"tags of shape {(B, T)}", got=f"{tuple(tags.shape)}")
+    def _check_before(
+        self, emissions: Tensor, mask: Tensor, edges: Tensor | None, tags: Tensor | None = None
+    ) -> None:
+        """``_check``, except for faults that the engine marks in its values: ``check_marks`` follows."""
+        check_shapes(emissions, mask, self.num_tags, edges=edges, tags=tags)
         run = engine(emissions, self.transitions.dtype)
-        if T == 0 or not ((valued and run.marks) or run.fits(mask, tags, K)):
-            _explain(mask, tags, K)
-        return run
-
-    def _check_marks(self, run: Engine, values: Tensor, mask: Tensor, tags: Tensor | None = None) -> None:
-        """Refuses what ``_check`` has left to the implementation to see. Shape: ``values`` (B,)."""
-        if run.marks and inf in values.tolist():
-            _explain(mask, tags, self.num_tags)
-
-    def _check_number(self, n: int) -> None:
-        if n < 1:
-            raise InputError(expected="to be asked for at least one path", got=f"n={n}")
-
-    def _check_options(self, options: Tensor, mask: Tensor) -> None:
-        """Refuses tokens without any option."""
-        if options.dtype != torch.bool or options.shape != (*mask.shape, self.num_tags):
-            raise InputError(
-                expected=f"bool options of shape {(*mask.shape, self.num_tags)}",
-                got=f"{options.dtype} of shape {tuple(options.shape)}",
-            )
-        without = mask & ~options.any(2)  # (B, T)
-        if without.any():
-            row, at = (int(i) for i in without.nonzero()[0])
-            raise InputError(
-                expected="at least one tag allowed for each token",
-                got=f"none in row {row} at token {at}",
-                fix="Allow every tag where nothing is known",
-            )
-
-
-def _explain(mask: Tensor, tags: Tensor | None, num_tags: int) -> None:
-    """Refuses what does not fit, in words; scores of +inf are no such thing."""
-    _explain_padding(mask)
-    if tags is not None:
-        _explain_tags(tags, mask, num_tags)
-
-
-def _explain_tags(tags: Tensor, mask: Tensor, num_tags: int) -> None:
-    """Refuses tags that do not exist; names the first."""
-    wrong = mask & ((tags < 0) | (tags >= num_tags))  # (B, T)
-    if wrong.any():
-        row, at = (int(i) for i in wrong.nonzero()[0])
-        raise InputError(
-            expected=f"tags from 0 to {num_tags - 1} wherever the mask is true",
-            got=f"{int(tags[row, at])} in row {row} at token {at}",
-        )
-
-
-def _explain_padding(mask: Tensor) -> None:
-    """Refuses a mask (B, T) with an empty row, or with a token after padding; names the first such row."""
-    lengths = mask.sum(1)  # (B,)
-    padded_right = torch.arange(mask.shape[1], device=mask.device) < lengths.unsqueeze(1)  # (B, T)
-    wrong = (lengths == 0) | (mask != padded_right).any(1)  # (B,)
-    if wrong.any():
-        row = int(wrong.nonzero()[0])
-        empty = int(lengths[row]) == 0
-        raise InputError(
-            expected="a mask with at least one token in each row and padding on the right only",
-            got=f"row {row} with {'no token' if empty else 'a token after padding'}",
-            fix="Leave empty sentences out of the batch" if empty else "Pad after the last token",
-        )
+        if edges is not None or mask.shape[1] == 0 or not run.marks:
+            check_contents(mask, tags, self.num_tags, run.fits)

@@ -1,9 +1,10 @@
-"""What a head learns from: the log-likelihood of a batch's gold tags, exact, known in part, or weighted.
+"""What a head learns from: the log-likelihood of exact tags, of partial labels, or of weighted tags.
 
-Each answers for a chain, where a sentence's tags are judged together, and for tokens, each on its own. A
-batch is taken as collated: right-padded, no empty row, every token tagged; what stands at padding never
-matters.
-Letters: scores (B, T, K), tags (B, T), mask (B, T) -> (B,).
+An objective scores a chain, where the tags of a sentence count together, or tokens, each on its own. For a
+chain it chooses a likelihood of the ``CRF`` layer and computes nothing itself. It calls the ``unchecked_``
+methods: batches come collated (right-padded, no empty row, every token tagged), and a check would wait for
+the GPU in each step. Values at padding are ignored.
+Shapes: scores (B, T, K), tags (B, T), mask (B, T) -> (B,).
 """
 
 from __future__ import annotations
@@ -14,13 +15,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from gonie.nn.crf.engine import engine
 from gonie.nn.crf.layer import CRF
-from gonie.nn.crf.weighted import weighted_log_likelihood
 
 
 class Objective(Protocol):
-    """The role: log-likelihoods, to be made large."""
+    """The role: a log-likelihood, which training maximises."""
 
     def of_chain(self, crf: CRF, scores: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """log p(tags | scores) by the CRF, of each row. Shape: (B,)."""
@@ -32,12 +31,11 @@ class Objective(Protocol):
 
 
 class Exact(nn.Module):
-    """Each token has its tag, and all count the same; tokens on their own that are tagged -1 are left out."""
+    """Every token has its tag, and all count the same; ``of_tokens`` leaves out tokens tagged -1."""
 
     def of_chain(self, crf: CRF, scores: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
-        """The CRF's likelihood, unchecked: a check would stop a GPU at each step. Shape: (B,)."""
-        chain = crf.learned()
-        return engine(scores, chain.transitions.dtype).log_likelihood(scores, tags, mask, chain)
+        """``CRF.log_likelihood``. Shape: (B,)."""
+        return crf.unchecked_log_likelihood(scores, tags, mask)
 
     def of_tokens(self, scores: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """-cross-entropy. Shape: (B,)."""
@@ -45,9 +43,9 @@ class Exact(nn.Module):
 
 
 class AnyOf(nn.Module):
-    """A tag's number stands for a set of tags, of which the token has one (Tsuboi et al. 2008).
+    """Partial labels: the id of a tag stands for a set of tags, one of which the token has.
 
-    ``options`` (S, K) bool are the tags of each number. A chain's sum is over what fits and is allowed.
+    ``options`` (S, K) bool are the tags in each set.
     """
 
     options: Tensor
@@ -57,27 +55,21 @@ class AnyOf(nn.Module):
         self.register_buffer("options", options, persistent=False)
 
     def of_chain(self, crf: CRF, scores: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
-        """log of the share that fitting sequences have in all. Shape: (B,)."""
-        chain = crf.learned()
-        log_partition = engine(scores, chain.transitions.dtype).log_partition
-        fitting = scores.masked_fill(~self._open(tags, mask), -torch.inf)
-        return log_partition(fitting, mask, crf.possible()) - log_partition(scores, mask, chain)
+        """``CRF.partial_log_likelihood``. Shape: (B,)."""
+        return crf.unchecked_partial_log_likelihood(scores, self._options_of(tags, mask), mask)
 
     def of_tokens(self, scores: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
-        """log of the share that fitting tags have in all. Shape: (B,)."""
-        fitting = scores.masked_fill(~self._open(tags, mask), -torch.inf)
+        """Σt log Σ{k in options} softmax(scores[t])[k]. Shape: (B,)."""
+        fitting = scores.masked_fill(~self._options_of(tags, mask), -torch.inf)
         return (fitting.logsumexp(2) - scores.logsumexp(2)).where(mask, 0.0).sum(1)
 
-    def _open(self, tags: Tensor, mask: Tensor) -> Tensor:
+    def _options_of(self, tags: Tensor, mask: Tensor) -> Tensor:
         """Which tags each token may have. Shape: (B, T, K)."""
         return self.options[tags.where(mask, 0)]
 
 
 class Weighted(nn.Module):
-    """Each token counts as much as its tag is worth: ``weights`` (K,).
-
-    For a chain, the factors log p(yt | yt-1, x) are weighted (``nn.crf.weighted`` says why so).
-    """
+    """Every token counts by the weight of its tag: ``weights`` (K,)."""
 
     weights: Tensor
 
@@ -86,11 +78,9 @@ class Weighted(nn.Module):
         self.register_buffer("weights", weights, persistent=False)
 
     def of_chain(self, crf: CRF, scores: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
-        """Σt w[yt] log p(yt | yt-1, scores). Shape: (B,)."""
-        chain = crf.learned()
-        moves = torch.ones_like(chain.transitions)
-        weights = self.weights.to(moves)
-        return weighted_log_likelihood(scores, tags, mask, chain, tag_weights=weights, move_weights=moves)
+        """``CRF.weighted_log_likelihood``: Σt w[yt] log p(yt | yt-1, scores). Shape: (B,)."""
+        weights = self.weights.to(crf.transitions)
+        return crf.unchecked_weighted_log_likelihood(scores, tags, mask, tag_weights=weights)
 
     def of_tokens(self, scores: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """Σt w[yt] log softmax(scores[t])[yt]. Shape: (B,)."""
@@ -98,7 +88,7 @@ class Weighted(nn.Module):
 
 
 def _log_softmax(scores: Tensor, tags: Tensor, mask: Tensor, weights: Tensor | None = None) -> Tensor:
-    """Σt w[yt] log softmax(scores[t])[yt] of each row, tokens tagged -1 left out. Shape: (B,)."""
+    """Σt w[yt] log softmax(scores[t])[yt] of each row, without tokens tagged -1. Shape: (B,)."""
     gold = tags.masked_fill(~mask, -1)  # (B, T)
     losses = F.cross_entropy(
         scores.flatten(0, 1), gold.flatten(), weight=weights, ignore_index=-1, reduction="none"

@@ -1,0 +1,125 @@
+"""Checks of what a caller gives the CRF layer.
+
+Each function raises an ``InputError`` that names the first fault. Comparing shapes costs nothing, but reading
+a mask or tags waits for a GPU, so training skips the checks (the layer's ``unchecked_`` methods).
+Letters: B rows, T tokens, K tags, N segments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+import torch
+from torch import Tensor
+
+from gonie.errors import InputError
+
+Fits = Callable[[Tensor, Tensor | None, int], bool]
+"""mask (B, T), tags (B, T) or none, K -> whether both are valid; see ``Engine.fits``."""
+
+
+def check_shapes(
+    emissions: Tensor, mask: Tensor, num_tags: int, *, edges: Tensor | None = None, tags: Tensor | None = None
+) -> None:
+    """Refuses tensors whose shapes do not fit together, and a mask that is not bool. Reads no contents."""
+    shape, K = emissions.shape, num_tags
+    if len(shape) != 3 or shape[2] != K:
+        raise InputError(expected=f"emissions of shape (B, T, {K})", got=f"{tuple(shape)}")
+    B, T, _ = shape
+    if mask.dtype != torch.bool or mask.shape != (B, T):
+        raise InputError(
+            expected=f"a bool mask of shape {(B, T)}", got=f"{mask.dtype} of shape {tuple(mask.shape)}"
+        )
+    if edges is not None and edges.shape != (B, T - 1, K, K):
+        raise InputError(expected=f"edges of shape {(B, T - 1, K, K)}", got=f"{tuple(edges.shape)}")
+    if tags is not None and tags.shape != (B, T):
+        raise InputError(expected=f"tags of shape {(B, T)}", got=f"{tuple(tags.shape)}")
+
+
+def check_contents(mask: Tensor, tags: Tensor | None, num_tags: int, fits: Fits) -> None:
+    """Refuses empty rows, masks that are not right-padded, and tags outside 0 to K-1.
+
+    ``fits`` is the fast test for the whole batch; only where it fails is the fault looked for.
+    """
+    if mask.shape[1] == 0 or not fits(mask, tags, num_tags):
+        _explain(mask, tags, num_tags)
+
+
+def check_marks(values: Tensor, mask: Tensor, tags: Tensor | None, num_tags: int) -> None:
+    """Refuses what ``check_contents`` does, by the values (B,) of an engine that marks such rows with +inf.
+
+    It saves the GPU a test of its own. A value of +inf for another reason is not refused.
+    """
+    if inf in values.tolist():
+        _explain(mask, tags, num_tags)
+
+
+def check_options(options: Tensor, mask: Tensor, num_tags: int) -> None:
+    """Refuses options (B, T, K) that are not bool or of another shape, and tokens without any option."""
+    shape = (*mask.shape, num_tags)
+    if options.dtype != torch.bool or options.shape != shape:
+        raise InputError(
+            expected=f"bool options of shape {shape}",
+            got=f"{options.dtype} of shape {tuple(options.shape)}",
+        )
+    without = mask & ~options.any(2)  # (B, T)
+    if without.any():
+        row, at = (int(i) for i in without.nonzero()[0])
+        raise InputError(
+            expected="at least one tag allowed for each token",
+            got=f"none in row {row} at token {at}",
+            fix="Allow every tag where nothing is known",
+        )
+
+
+def check_segments(rows: Tensor, starts: Tensor, tags: Tensor, mask: Tensor, num_tags: int) -> None:
+    """Refuses empty segments, segments that leave their row, and tags that do not exist.
+
+    Shape: ``rows`` (N,), ``starts`` (N,), ``tags`` (N, L), -1 past a segment's end.
+    """
+    ends = starts + (tags >= 0).sum(1)  # (N,)
+    wrong = (starts < 0) | (ends <= starts) | (ends > mask.sum(1)[rows]) | (tags >= num_tags).any(1)  # (N,)
+    if wrong.any():
+        at = int(wrong.nonzero()[0])
+        raise InputError(
+            expected=f"segments of at least one token within their rows, of tags below {num_tags}",
+            got=f"segment {at}: row {int(rows[at])}, from {int(starts[at])}, tags {tags[at].tolist()}",
+        )
+
+
+def check_count(n: int) -> None:
+    """Refuses to return fewer than one path."""
+    if n < 1:
+        raise InputError(expected="to be asked for at least one path", got=f"n={n}")
+
+
+def _explain(mask: Tensor, tags: Tensor | None, num_tags: int) -> None:
+    """Raises the error that names the first invalid row or tag; returns if there is none."""
+    _explain_padding(mask)
+    if tags is not None:
+        _explain_tags(tags, mask, num_tags)
+
+
+def _explain_tags(tags: Tensor, mask: Tensor, num_tags: int) -> None:
+    wrong = mask & ((tags < 0) | (tags >= num_tags))  # (B, T)
+    if wrong.any():
+        row, at = (int(i) for i in wrong.nonzero()[0])
+        raise InputError(
+            expected=f"tags from 0 to {num_tags - 1} wherever the mask is true",
+            got=f"{int(tags[row, at])} in row {row} at token {at}",
+        )
+
+
+def _explain_padding(mask: Tensor) -> None:
+    lengths = mask.sum(1)  # (B,)
+    padded_right = torch.arange(mask.shape[1], device=mask.device) < lengths.unsqueeze(1)  # (B, T)
+    wrong = (lengths == 0) | (mask != padded_right).any(1)  # (B,)
+    if wrong.any():
+        row = int(wrong.nonzero()[0])
+        empty = int(lengths[row]) == 0
+        raise InputError(
+            expected="a mask with at least one token in each row and padding on the right only",
+            got=f"row {row} with {'no token' if empty else 'a token after padding'}",
+            fix="Leave empty sentences out of the batch" if empty else "Pad after the last token",
+        )
