@@ -1,0 +1,219 @@
+"""A network for pairs of texts as an ONNX graph, each matching as a piece of it.
+
+The texts of a batch are its B rows, and ``places`` (N, 2) says which are the first and the second text of
+each pair. Here they lie in two halves, all first texts before all second ones: (2N, T, …). Every text has at
+least one token, as every row of a batch of texts has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from onnx import TensorProto
+
+from gonie.errors import GonieError
+from gonie.export.embeddings import embedding
+from gonie.export.encoders import states
+from gonie.export.graph import Graph, Result
+from gonie.export.poolings import LOWEST, pooling
+from gonie.export.refusal import unknown
+from gonie.export.rows import Sentences
+from gonie.export.text_scores import text_head_scores, text_scores
+from gonie.models.pair_network import LABEL, PairNetwork
+from gonie.nn.heads.text_value import TextValueHead
+from gonie.nn.matching import (
+    AlignedMatching,
+    CoAttention,
+    Comparison,
+    Enhancement,
+    PooledMatching,
+    Projection,
+)
+from gonie.runtime.graphs import Graphs
+
+
+class Sides:
+    """The texts of a batch in two halves, as rows that a part reads: 2N in the place of B."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._all = Sentences(graph)
+
+    @cached_property
+    def order(self) -> str:
+        """Which row of the batch each text is, first texts first: (2N,)."""
+        columns = self._graph.add("Transpose", self._graph.input("places"), perm=[1, 0])  # (2, N)
+        return self._graph.add("Reshape", columns, self._graph.weight([-1]))
+
+    @cached_property
+    def lengths(self) -> str:
+        """Tokens of each text: (2N,) int32."""
+        return self.of(self._all.lengths)
+
+    @cached_property
+    def mask(self) -> str:
+        """Tokens and padding: (2N, T) bool."""
+        return self.of(self._all.mask)
+
+    def of(self, rows: str) -> str:
+        """The rows of the batch in two halves: (B, …) -> (2N, …)."""
+        return self._graph.add("Gather", rows, self.order, axis=0)
+
+    def back(self, values: str) -> str:
+        """Numbers of the tokens, (2N, T), where they stand in the batch: (B, T)."""
+        graph = self._graph
+        nothing = graph.add("ConstantOfShape", graph.add("Shape", self._all.mask))  # zeros (B, T)
+        at = graph.add("Unsqueeze", self.order, graph.weight([1]))  # (2N, 1); no row twice
+        return graph.add("ScatterND", nothing, at, values)
+
+
+class Matched(NamedTuple):
+    """The names of the vectors of the pairs (N, P) and of the shares of their tokens (2N, T)."""
+
+    vectors: str
+    shares: str
+
+
+def pair_graph(model: PairNetwork, head: str = LABEL, *, graph: Graph | None = None) -> Graphs:
+    """The graph from a batch's arrays to ``scores`` (N, K) and the shares of tokens, ``word_shares`` (B, T).
+
+    ``graph`` is as ``onnx_graph`` takes it.
+    """
+    graph = graph or Graph()
+    encoded = states(graph, model.encoder, embedding(graph, model.embedding), Sentences(graph))
+    if encoded is None:
+        raise GonieError("expected an embedding for the matching to read, got none. Give the model one.")
+    sides = Sides(graph)
+    found = matching(graph, model.matching, sides.of(encoded), sides)
+    vectors = found.vectors if model.hidden is None else projection(graph, model.hidden, found.vectors)
+    scores, size = pair_head_scores(graph, model.head(head), vectors)
+    results = {
+        "scores": Result(scores, ("N", size)),
+        "word_shares": Result(sides.back(found.shares), ("B", "T")),
+    }
+    return Graphs(graph.serialize("pairs", results), graph.serialize_forms())
+
+
+def matching(graph: Graph, part: object, x: str, sides: Sides) -> Matched:
+    """What ``part`` makes of the states ``x`` (2N, T, H) of two texts each."""
+    write = MATCHINGS.get(type(part))
+    if write is None:
+        raise unknown("matching", part, MATCHINGS)
+    return write(graph, part, x, sides)
+
+
+# --- matchings -------------------------------------------------------------------------------------------
+
+
+def pooled(graph: Graph, part: PooledMatching, x: str, sides: Sides) -> Matched:
+    """Each text as a vector, and the two compared."""
+    vectors, weights = pooling(graph, part.pooling, x, sides)
+    return Matched(comparison(graph, part.comparison, *_halves(graph, vectors)), weights)
+
+
+def aligned(graph: Graph, part: AlignedMatching, x: str, sides: Sides) -> Matched:
+    """Each token beside what it is aligned with, composed and pooled, and the two texts compared."""
+    real = graph.add("Where", _column(graph, sides.mask), x, _number(graph, 0.0))  # (2N, T, H)
+    found, shares = co_attention(graph, part.attention, real, sides.mask)
+    enhanced = enhancement(graph, part.enhancement, real, found)  # (2N, T, 4H)
+    composed = states(graph, part.composition, projection(graph, part.projection, enhanced), sides)
+    assert composed is not None  # as there is something to compose
+    vectors, _ = pooling(graph, part.pooling, composed, sides)  # (2N, P)
+    return Matched(comparison(graph, part.comparison, *_halves(graph, vectors)), shares)
+
+
+# --- their parts -----------------------------------------------------------------------------------------
+
+
+def co_attention(graph: Graph, part: CoAttention, x: str, mask: str) -> tuple[str, str]:
+    """What each token is aligned with (2N, T, H), and the attention that it gets (2N, T).
+
+    ``x`` (2N, T, H) is zero at padding, ``mask`` is (2N, T).
+    """
+    first, second = _halves(graph, x)  # (N, T, H) each
+    first_mask, second_mask = _halves(graph, mask)  # (N, T) each
+    scores = graph.add("MatMul", first, _turned(graph, second))  # (N, T, T)
+    of_second = _attended(graph, _turned(graph, scores), first_mask)  # (N, T, T): by tokens of the second
+    of_first = _attended(graph, scores, second_mask)  # (N, T, T): by tokens of the first
+    meant = graph.add("MatMul", of_first, second), graph.add("MatMul", of_second, first)
+    shares = _received(graph, of_second, second_mask), _received(graph, of_first, first_mask)
+    return graph.add("Concat", *meant, axis=0), graph.add("Concat", *shares, axis=0)
+
+
+def _attended(graph: Graph, scores: str, mask: str) -> str:
+    """Each row's softmax over the real tokens of the other text: (N, T, T), ``mask`` (N, T)."""
+    real = graph.add("Unsqueeze", mask, graph.weight([1]))  # (N, 1, T)
+    return graph.add("Softmax", graph.add("Where", real, scores, _number(graph, LOWEST)), axis=2)
+
+
+def _received(graph: Graph, weights: str, mask: str) -> str:
+    """The mean over the real tokens that attend, (N, T) in ``mask``: (N, T, T) -> (N, T)."""
+    real = graph.add("Cast", mask, to=TensorProto.FLOAT)  # (N, T)
+    shares = graph.add("Div", real, graph.add("ReduceSum", real, graph.weight([1])))  # (N, T)
+    row = graph.add("Unsqueeze", shares, graph.weight([1]))  # (N, 1, T)
+    return graph.add("Squeeze", graph.add("MatMul", row, weights), graph.weight([1]))
+
+
+def enhancement(graph: Graph, part: Enhancement, x: str, found: str) -> str:
+    """[a; ã; a − ã; a ∘ ã]: (…, H), (…, H) -> (…, 4H)."""
+    parts = (x, found, graph.add("Sub", x, found), graph.add("Mul", x, found))
+    return graph.add("Concat", *parts, axis=-1)
+
+
+def comparison(graph: Graph, part: Comparison, first: str, second: str) -> str:
+    """[u; v; |u − v|; u ∘ v]: (N, P), (N, P) -> (N, 4P)."""
+    apart = graph.add("Abs", graph.add("Sub", first, second))
+    return graph.add("Concat", first, second, apart, graph.add("Mul", first, second), axis=-1)
+
+
+def projection(graph: Graph, part: Projection, x: str) -> str:
+    """max(0, W x + b): (…, D) -> (…, H)."""
+    return graph.add("Relu", graph.linear(x, part.layer.weight, part.layer.bias))
+
+
+# --- heads -----------------------------------------------------------------------------------------------
+
+
+def pair_head_scores(graph: Graph, head: object, vectors: str) -> tuple[str, int]:
+    """Scores (N, K) as the head gives them, and K: those of labels, or the one value."""
+    if isinstance(head, TextValueHead):
+        return value(graph, head, vectors), 1
+    return text_head_scores(graph, head, vectors)
+
+
+def value(graph: Graph, head: TextValueHead, vectors: str) -> str:
+    """low + (high − low) · sigmoid(z): (N, P) -> (N, 1)."""
+    shares = graph.add("Sigmoid", text_scores(graph, head.scores, vectors))
+    scaled = graph.add("Mul", shares, _number(graph, head.high - head.low))
+    return graph.add("Add", scaled, _number(graph, head.low))
+
+
+# --- pieces ----------------------------------------------------------------------------------------------
+
+
+def _halves(graph: Graph, x: str) -> list[str]:
+    """The first texts and the second ones: (2N, …) -> (N, …) each."""
+    return graph.several("Split", x, results=2, axis=0, num_outputs=2)
+
+
+def _turned(graph: Graph, x: str) -> str:
+    """(N, T, H) -> (N, H, T)."""
+    return graph.add("Transpose", x, perm=[0, 2, 1])
+
+
+def _column(graph: Graph, mask: str) -> str:
+    """A mask (N, T) for all features at once: (N, T, 1)."""
+    return graph.add("Unsqueeze", mask, graph.weight([2]))
+
+
+def _number(graph: Graph, number: float) -> str:
+    return graph.weight(np.array(number, dtype=np.float32))
+
+
+MATCHINGS: Mapping[type, Callable[[Graph, Any, str, Sides], Matched]] = {
+    PooledMatching: pooled,
+    AlignedMatching: aligned,
+}

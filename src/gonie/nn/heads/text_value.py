@@ -1,0 +1,46 @@
+"""One real value for a text or a pair of texts, such as how similar two sentences are."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from gonie.errors import InputError
+from gonie.nn.heads.text_scores import TextScores
+from gonie.nn.protocols import Batch
+
+
+class TextValueHead(nn.Module):
+    """value = low + (high − low) · sigmoid(z), z the one output; it learns by the squared error.
+
+    ``low`` and ``high`` are the ends of the scale on which gold values are given, 0 and 5 for STS; no value
+    lies outside. The loss is that of values brought to 0 … 1, ((value − gold) / (high − low))², so that it
+    does not depend on the scale.
+    """
+
+    def __init__(self, *, scores: TextScores, low: float, high: float) -> None:
+        super().__init__()
+        if scores.num_labels != 1:
+            raise InputError(expected="scores of one output", got=f"{scores.num_labels} outputs")
+        if not low < high:
+            raise InputError(expected="a scale whose low end is below its high end", got=f"{low} to {high}")
+        self.scores = scores
+        self.low = low
+        self.high = high
+
+    def score(self, vectors: Tensor, batch: Batch) -> Tensor:
+        """The values themselves. Shape: (N, width) -> (N, 1)."""
+        shares: Tensor = self.scores(vectors, batch).sigmoid()  # of the way from low to high
+        return self.low + (self.high - self.low) * shares
+
+    def loss(self, scores: Tensor, batch: Batch) -> Tensor:
+        """The squared error on the scale 0 … 1 against ``labels`` (N,), mean over texts. Shape: ().
+
+        Texts whose gold value is NaN count 0.
+        """
+        gold = batch["labels"].to(scores.dtype)  # (N,)
+        errors = (scores.squeeze(1) - gold) / (self.high - self.low)  # (N,)
+        return errors.where(~gold.isnan(), 0.0).square().mean()
+
+    def extra_repr(self) -> str:
+        """The scale."""
+        return f"low={self.low}, high={self.high}"
