@@ -51,8 +51,8 @@ def main() -> None:
 
 def run(arguments: argparse.Namespace, rows: int, cache: Path) -> dict[str, Any]:
     """Words a second in gonie's loop, and the share of each stage."""
-    from gonie.models.recipe import load_pretraining
-    from gonie.training.pretrain_data import read_pretrain_data
+    from gonie.tasks.language_model.torch.data import read_pretrain_data
+    from gonie.tasks.recipe import load_pretraining
     from gonie.training.pretrain_run import begin
 
     texts = ", ".join(f'"{path}"' for path in arguments.text)

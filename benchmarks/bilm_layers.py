@@ -35,12 +35,12 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from gonie.data.formats import Source
-from gonie.data.tokenize import tokenizer
-from gonie.data.types import Sentence
-from gonie.models.bilm_folder import SavedBilm, load_bilm
-from gonie.models.embed import Embedder
+from gonie.formats.tagged import TaggedSource
 from gonie.nn import ScalarMix
+from gonie.tasks.language_model.torch.embedder import Embedder
+from gonie.tasks.language_model.torch.folder import SavedBilm, load_bilm
+from gonie.text.tokenizers import tokenizer
+from gonie.text.types import Sentence
 from senses import SENSES, Senses
 
 TREEBANKS = {"en": "pos/ud_english_ewt/en_ewt-ud", "ko": "pos/ud_korean_gsd/ko_gsd-ud"}
@@ -97,7 +97,7 @@ class Probed(NamedTuple):
 
 def read(path: Path, number: int | None = None) -> list[Sentence]:
     """The first sentences of a file, or all."""
-    return [sentence for _, sentence in zip(range(number or 10**9), Source(path), strict=False)]
+    return [sentence for _, sentence in zip(range(number or 10**9), TaggedSource(path), strict=False)]
 
 
 def embed(embedder: Embedder, sentences: Sequence[Sentence], tags: dict[str, int]) -> Tokens:

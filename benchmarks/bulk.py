@@ -60,7 +60,7 @@ class Clock:
 
 def take(files: list[Path], tokens: int, out: Path) -> None:
     """Lines of the files until there are enough tokens."""
-    from gonie.data.files import lines
+    from gonie.system.files import lines
 
     left = tokens
     with out.open("w", encoding="utf-8", newline="\n") as target:
@@ -76,8 +76,8 @@ def bare(model: Path, text: Path) -> float:
     """Tokens/s of the predictor alone, in a process of its own, with one thread."""
     code = (
         "import sys, time\n"
-        "from gonie.data.files import lines\n"
-        "from gonie.runtime.load import load_tagger\n"
+        "from gonie.system.files import lines\n"
+        "from gonie.tasks.load import load_tagger\n"
         "tagger = load_tagger(sys.argv[1], threads=1)\n"
         "began, tokens = time.perf_counter(), 0\n"
         "for document in tagger.pipe(line for _, line in lines(sys.argv[2])):\n"
@@ -129,7 +129,7 @@ def main() -> None:
     parser.add_argument("--shard-size", type=int, default=1 << 20)
     arguments = parser.parse_args()
 
-    from gonie.bulk import Job, run_bulk
+    from gonie.bulk import BulkJob, run_bulk
 
     with tempfile.TemporaryDirectory() as folder:
         text = Path(folder) / "text.txt"
@@ -141,7 +141,7 @@ def main() -> None:
         for name, make in engines(arguments.engine or ["local", "ray"]).items():
             for workers in SIZES:
                 clock, out = Clock(), Path(folder) / f"{name}-{workers}"
-                job = Job(task="tag", model=arguments.model)
+                job = BulkJob(task="tag", model=arguments.model)
                 run_bulk(job, [text], out, engine=make(workers), watch=clock, shard_size=arguments.shard_size)
                 steady, side = clock.steady(out), f"{name}, {workers} worker{'s' if workers > 1 else ''}"
                 print(

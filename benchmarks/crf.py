@@ -37,7 +37,7 @@ from torch import Tensor
 from gonie.nn import CRF
 from gonie.nn.crf.chain import Chain
 from gonie.nn.crf.engine import SCAN, choose
-from gonie.nn.crf.gold import path_score
+from gonie.nn.crf.path_score import path_score
 
 TAGS = (9, 17, 33, 64)
 SIZES = ((32, 40), (128, 40), (512, 64), (64, 512))

@@ -88,7 +88,7 @@ def cut(path: Path, every: int, scratch: Path) -> Path:
 
 def run_one(run: Run) -> Record:
     """Train, score the test file, and note how the layers are mixed."""
-    from gonie.models.build import find_elmo
+    from gonie.tasks.torch.parts import find_elmo
 
     _, model, _, record = fitted(run)
     elmo = find_elmo(model)

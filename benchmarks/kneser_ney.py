@@ -167,8 +167,8 @@ def main() -> None:
 
 def read(arguments: argparse.Namespace, folder: Path) -> Any:
     """The text as pretraining has it."""
-    from gonie.models.recipe import load_pretraining
-    from gonie.training.pretrain_data import read_pretrain_data
+    from gonie.tasks.language_model.torch.data import read_pretrain_data
+    from gonie.tasks.recipe import load_pretraining
 
     texts = ", ".join(f'"{path}"' for path in arguments.text)
     settings = [f"data.text=[{texts}]", f"data.heldout={arguments.heldout}", *arguments.set]

@@ -45,11 +45,11 @@ def write(path: Path, rows: list[tuple[str, str]]) -> Path:
 
 def cut(source: Path, number: int, folder: Path) -> dict[str, Path]:
     """Texts to learn from, texts to score, and these again without their blanks."""
-    from gonie.data.texts.source import TextSource
-    from gonie.data.texts.text import TextOptions
+    from gonie.formats.labelled import LabelledSource
+    from gonie.text.labelled_text import TextOptions
 
     options = TextOptions(format="tsv", text_column="document")
-    texts = [(" ".join(text.text.split()), text.labels[0]) for text in TextSource(source, options)]
+    texts = [(" ".join(text.text.split()), text.labels[0]) for text in LabelledSource(source, options)]
     learned, held = texts[:number], texts[-HELD:]
     close = [(re.sub(" ", "", text), label) for text, label in held]
     parts = {"train": learned, "as written": held, "without blanks": close}
@@ -80,12 +80,12 @@ def main() -> None:
 
 def row(unit: str, files: dict[str, Path], arguments: argparse.Namespace) -> str:
     """The scores of one unit."""
-    from gonie.metrics.text_scoring import score_texts
-    from gonie.models.checkpoint import load_weights
-    from gonie.models.recipe import load_recipe
+    from gonie.tasks.classification.scoring import score_texts
+    from gonie.tasks.recipe import load_recipe
+    from gonie.tasks.torch.checkpoint import load_weights
+    from gonie.tasks.torch.prepare import prepare
     from gonie.training.fit import begin, fit
     from gonie.training.folder import RunFolder
-    from gonie.training.prepare import prepare
 
     settings = [*COMMON, *UNITS[unit], *([] if arguments.bag else ["model.bag=none"])]
     settings += [f"data.train={files['train']}", f"data.test={files['as written']}"]
@@ -115,9 +115,9 @@ def row(unit: str, files: dict[str, Path], arguments: argparse.Namespace) -> str
 
 def read(path: Path) -> list[object]:
     """The texts of a table."""
-    from gonie.data.texts.source import TextSource
+    from gonie.formats.labelled import LabelledSource
 
-    return list(TextSource(path))
+    return list(LabelledSource(path))
 
 
 class Silent:

@@ -61,8 +61,8 @@ def main() -> None:
 
 def morphemes(files: list[Path], longest: int) -> Iterator[str]:
     """The sentences of the files, their morphemes apart by blanks."""
-    from gonie.data.normalize import Normalization
-    from gonie.data.tokenize import tokenizer
+    from gonie.text.normalize import Normalization
+    from gonie.text.tokenizers import tokenizer
 
     cut, normal = tokenizer(language="ko", unit="morpheme"), Normalization(lowercase=True, digits=True)
     spoke, done = time.monotonic(), 0

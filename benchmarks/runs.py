@@ -54,11 +54,11 @@ def fitted(run: Run) -> Fitted:
     """Train to the best epoch on dev, on one thread."""
     import torch
 
-    from gonie.models.checkpoint import load_weights
-    from gonie.models.recipe import load_recipe
+    from gonie.tasks.recipe import load_recipe
+    from gonie.tasks.torch.checkpoint import load_weights
+    from gonie.tasks.torch.prepare import prepare
     from gonie.training.fit import begin, fit
     from gonie.training.folder import RunFolder
-    from gonie.training.prepare import prepare
 
     torch.set_num_threads(1)
     started = time.monotonic()

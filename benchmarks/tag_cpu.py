@@ -95,7 +95,7 @@ class GonieSide:
 
     def __init__(self, bundle: Path, threads: int) -> None:
         sys.modules["torch"] = None  # type: ignore[assignment]
-        from gonie.runtime.load import load_tagger
+        from gonie.tasks.load import load_tagger
 
         self._tagger = load_tagger(bundle, threads=threads)
 
@@ -113,7 +113,7 @@ class GonieSide:
 
     def tags(self, document: Any) -> list[str]:
         """From the scheme of the model to IOB2."""
-        from gonie.data.schemes import IOB2, OUTSIDE, from_spans, to_spans
+        from gonie.text.schemes import IOB2, OUTSIDE, from_spans, to_spans
 
         tags = [token.tag for token in document.tokens]
         if all(tag == OUTSIDE for tag in tags):
@@ -184,8 +184,8 @@ def split(data: Path, name: str) -> Path:
 
 def judged(gold: list[Block], answers: Path) -> Figures:
     """conlleval's F1 of the tags that a side left, in percent; how many sentences have other tags alone."""
-    from gonie.data.schemes import IOB2, to_spans
     from gonie.metrics.spans import SpanScores
+    from gonie.text.schemes import IOB2, to_spans
 
     together = json.loads((answers / TOGETHER).read_bytes())
     wanted = [to_spans([tag for _, tag in block], IOB2) for block in gold]

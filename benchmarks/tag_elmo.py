@@ -31,8 +31,8 @@ STEPS = 20
 
 def read_words(path: Path) -> list[list[str]]:
     """The words of each sentence of a corpus file."""
-    from gonie.data.formats import ReadOptions, read
-    from gonie.data.report import Report
+    from gonie.formats.tagged import ReadOptions, read
+    from gonie.text.report import Report
 
     return [list(sentence.words) for sentence in read(path, ReadOptions(), Report())]
 
@@ -40,8 +40,8 @@ def read_words(path: Path) -> list[list[str]]:
 def tagging(run: str, data: Path, threads: int) -> Iterator[Figures]:
     """Rounds of tagging the whole file, with the processor's seconds of each stage."""
     sys.modules["torch"] = None  # type: ignore[assignment]
-    from gonie.runtime import predictor
-    from gonie.runtime.load import load_tagger
+    from gonie.tasks.load import load_tagger
+    from gonie.tasks.tagging import tagger as predictor
 
     started = time.perf_counter()
     tagger = load_tagger(run, threads=threads)
@@ -113,7 +113,7 @@ def _session(model: bytes, threads: int, profile: str = "") -> Any:
 
 def graph_of(run: str) -> bytes:
     """The graph in a run folder or a bundle."""
-    from gonie.runtime.load import find_bundle
+    from gonie.tasks.load import find_bundle
 
     return (find_bundle(Path(run)) / "model.onnx").read_bytes()
 
@@ -143,11 +143,11 @@ def _product(numbers: Any) -> int:
 
 def shares(run: str, data: Path, threads: int) -> dict[str, float]:
     """Seconds of the main graph's parts over the whole file, by ONNX Runtime's profile; words are known."""
-    from gonie.data.batching import sorted_batches
-    from gonie.data.corpus import collate
-    from gonie.data.types import Sentence
-    from gonie.runtime.load import load_tagger
-    from gonie.runtime.predictor import ONNX_BATCH
+    from gonie.features.batching import sorted_batches
+    from gonie.features.corpus import collate
+    from gonie.tasks.load import load_tagger
+    from gonie.tasks.tagging.tagger import ONNX_BATCH
+    from gonie.text.types import Sentence
 
     tagger = load_tagger(run, threads=threads)
     corpus = tagger.encoding.encode(Sentence(words=tuple(words)) for words in read_words(data))

@@ -54,7 +54,7 @@ class Row:
 
 def gonie(language: str = "en", unit: str = "word") -> Cut:
     """Gonie's tokenizer, sentence splitting included."""
-    from gonie.data.tokenize import tokenizer
+    from gonie.text.tokenizers import tokenizer
 
     cut = tokenizer(language=language, unit=unit)
     return lambda text: [span for sentence in cut(text) for span in sentence.offsets()]
@@ -62,8 +62,8 @@ def gonie(language: str = "en", unit: str = "word") -> Cut:
 
 def gonie_sentences() -> Cut:
     """Where gonie ends sentences, the end of the text left out."""
-    from gonie.data.tokenize.sentences import ENGLISH as RULES
-    from gonie.data.tokenize.sentences import split_sentences
+    from gonie.text.tokenizers.sentences import ENGLISH as RULES
+    from gonie.text.tokenizers.sentences import split_sentences
 
     return lambda text: [(end, end) for _, end in split_sentences(text, RULES)[:-1]]
 

@@ -92,13 +92,13 @@ CORPORA = {
 
 def draw(spec: Spec, data: Path | None, limit: int) -> list[dict[str, str]]:
     """Texts of a corpus drawn at random, in the order of its file; of the bundled one without ``data``."""
-    from gonie.data.texts.source import TextSource
-    from gonie.data.texts.text import TextOptions
-    from gonie.models.recipe import locate
+    from gonie.formats.labelled import LabelledSource
+    from gonie.tasks.recipe import locate
+    from gonie.text.labelled_text import TextOptions
 
     path = locate(f"bundled:{spec.bundled}/train.tsv") if data is None else data / spec.path
     options = TextOptions(format="tsv", text_column="text" if data is None else spec.text_column)
-    texts = list(TextSource(path, options))
+    texts = list(LabelledSource(path, options))
     chosen = np.random.default_rng(SEED).permutation(len(texts))[: limit or spec.texts]
     return [
         {"text": texts[at].text.replace("<s>", " "), "label": texts[at].labels[0]} for at in sorted(chosen)
@@ -109,8 +109,8 @@ class Prepared:
     """The recipe of this benchmark over a file of texts, read and encoded by gonie for every side."""
 
     def __init__(self, file: Path, *, language: str, unit: str) -> None:
-        from gonie.models.text_config import TextRecipe
-        from gonie.training.text_data import read_text_data
+        from gonie.tasks.classification.recipe import TextRecipe
+        from gonie.tasks.classification.torch.data import read_text_data
 
         own = {"train": str(file), "dev": str(file), "language": language, "unit": unit, "max_tokens": 0}
         self.recipe = TextRecipe.model_validate({"task": "classify", "data": own} | MODEL)
@@ -121,7 +121,7 @@ class Prepared:
         """The classifier before its first step."""
         import torch
 
-        from gonie.models.build_text import build_classifier
+        from gonie.tasks.classification.torch.build import build_classifier
 
         torch.manual_seed(SEED)
         return build_classifier(self.recipe.model, self.data.encoding)
@@ -166,7 +166,7 @@ def train_gonie(prepared: Prepared) -> Iterator[Figures]:
     """Rounds of gonie's own training loop."""
     import torch
 
-    from gonie.training.average import Average
+    from gonie.training.average import WeightAverage
     from gonie.training.loop import Epoch, train
     from gonie.training.optim import build_optimizer
     from gonie.training.state import Progress, State
@@ -175,7 +175,7 @@ def train_gonie(prepared: Prepared) -> Iterator[Figures]:
     state = State(
         model=model,
         optimizer=build_optimizer(config, model.named_parameters()),
-        average=Average(model, 0.0),
+        average=WeightAverage(model, 0.0),
         progress=Progress(),
         loss=torch.zeros((), dtype=torch.float64),
         fingerprint="",
@@ -282,7 +282,7 @@ def in_file_order(texts: int) -> list[range]:
 
 
 def like_lengths(prepared: Prepared, epoch: int) -> list[list[int]]:
-    from gonie.data.batching import shuffled_batches
+    from gonie.features.batching import shuffled_batches
 
     generator = np.random.default_rng([SEED, epoch])
     batches = shuffled_batches(prepared.corpus.lengths, tokens=NO_LIMIT, sentences=TEXTS, generator=generator)
@@ -293,7 +293,7 @@ def agree(prepared: Prepared, model) -> None:
     """Gives a plain model gonie's weights; exits unless it gives gonie's scores then."""
     import torch
 
-    from gonie.models.scorer import to_tensors
+    from gonie.nn.inference import to_tensors
 
     ours = prepared.build().eval()
     ahead, back = ours.words.encoder.ahead.lstm, ours.words.encoder.back.lstm

@@ -114,13 +114,13 @@ def train_gonie(file: Path, *, sentences: int, device: str) -> Iterator[dict[str
     """Rounds of gonie's own training loop."""
     import torch
 
-    from gonie.models.build import build
-    from gonie.models.tag_config import TagRecipe as Recipe
-    from gonie.training.average import Average
+    from gonie.tasks.tagging.recipe import TagRecipe as Recipe
+    from gonie.tasks.tagging.torch.data import read_tag_data
+    from gonie.tasks.torch.parts import build
+    from gonie.training.average import WeightAverage
     from gonie.training.loop import Step, train
     from gonie.training.optim import build_optimizer
     from gonie.training.state import Progress, State
-    from gonie.training.tag_data import read_tag_data
 
     recipe = Recipe.model_validate(gonie_recipe(file, sentences))
     prepared = read_tag_data(recipe, lambda note: None)
@@ -129,7 +129,7 @@ def train_gonie(file: Path, *, sentences: int, device: str) -> Iterator[dict[str
     state = State(
         model=model,
         optimizer=build_optimizer(recipe.train, model.named_parameters()),
-        average=Average(model, 0.0),
+        average=WeightAverage(model, 0.0),
         progress=Progress(),
         loss=torch.zeros((), dtype=torch.float64, device=device),
         fingerprint="",
@@ -202,7 +202,7 @@ def train_flair(
     import torch
     from flair.training_utils import store_embeddings
 
-    from gonie.data.batching import shuffled_batches
+    from gonie.features.batching import shuffled_batches
 
     data = flair_sentences(read(file))
     model = flair_tagger(data)

@@ -15,15 +15,15 @@ from typing import Any, Literal
 import pytest
 
 from gonie.cli.main import main
-from gonie.data.encoding import Encoding, count
-from gonie.data.normalize import Normalization
-from gonie.data.passages import Passages
-from gonie.data.schemes import PLAIN
-from gonie.data.text_encoding import TextEncoding
-from gonie.data.tokenize import EnglishTokenizer
-from gonie.data.types import Sentence
+from gonie.features.encoding import Encoding, count
+from gonie.features.text_encoding import TextEncoding
 from gonie.runtime.about import About
-from gonie.runtime.text_bundle import TextBundle
+from gonie.tasks.classification.bundle import TextBundle
+from gonie.text.normalize import Normalization
+from gonie.text.passages import Passages
+from gonie.text.schemes import PLAIN
+from gonie.text.tokenizers import EnglishTokenizer
+from gonie.text.types import Sentence
 
 # Tests run side by side, one to a core: more threads would only wait for each other. Read when torch loads.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -223,7 +223,7 @@ def silence() -> Silence:
 @pytest.fixture(scope="session")
 def toy_run(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run over the toy language."""
-    from gonie.models.recipe import load_recipe
+    from gonie.tasks.recipe import load_recipe
     from gonie.training.run import start_run
 
     folder = tmp_path_factory.mktemp("runs") / "toy"
@@ -302,9 +302,9 @@ def make_text_bundle(
     import torch
     from torch import nn
 
-    from gonie.export.text_graph import text_graph
-    from gonie.models.classifier import LABEL, Classifier, Level
-    from gonie.nn import Mean, NoEncoder, TextLabelsHead, TextScores, TextSoftmaxHead, WordEmbedding
+    from gonie.nn import Mean, MultiLabelHead, NoEncoder, TextScores, TextSoftmaxHead, WordEmbedding
+    from gonie.tasks.classification.torch.graph import text_graph
+    from gonie.tasks.classification.torch.network import LABEL, ClassifyingNetwork, Level
 
     encoding = make_text_encoding(upper=upper, several=several, **limits)
     words = WordEmbedding(size=len(encoding.words.words), width=len(LABELS))
@@ -314,11 +314,11 @@ def make_text_bundle(
         for word, said in OPINIONS.items():
             words.weight[encoding.words.word_id(word)] = torch.tensor(said)
         scores.weight.copy_(torch.eye(len(LABELS)))  # type: ignore[union-attr]
-    model = Classifier(
+    model = ClassifyingNetwork(
         embedding=words,
         words=Level(encoder=NoEncoder(width=2), pooling=Mean(width=2)),
         sentences=Level(encoder=NoEncoder(width=2), pooling=Mean(width=2)) if upper else None,
-        heads={LABEL: TextLabelsHead(scores=scores) if several else TextSoftmaxHead(scores=scores)},
+        heads={LABEL: MultiLabelHead(scores=scores) if several else TextSoftmaxHead(scores=scores)},
         word_dropout=nn.Identity(),
         dropout=nn.Identity(),
     )
@@ -407,8 +407,8 @@ def prose(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def toy_bilm(prose: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The run folder of a small language model of the toy language."""
-    from gonie.cli.pretrain_display import PretrainScreen
-    from gonie.models.recipe import load_pretraining
+    from gonie.cli.views.pretrain_display import PretrainScreen
+    from gonie.tasks.recipe import load_pretraining
     from gonie.training.pretrain_run import start_pretraining
 
     out = tmp_path_factory.mktemp("bilm") / "run"

@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from gonie.models.config import Section
-from gonie.models.recipe import PRETRAINING
-from gonie.models.recipe import RECIPES as TRAINED
+from gonie.tasks.recipe import PRETRAINING
+from gonie.tasks.recipe import RECIPES as TRAINED
+from gonie.tasks.sections import Section
 
 ROOT = Path(__file__).parent.parent
 RECIPES = {**TRAINED, **PRETRAINING}

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from gonie.data.formats import Source, survey
+from gonie.formats.tagged import TaggedSource, survey
 
 ROOT = Path(__file__).resolve().parents[1]
 README, KOREAN, FORMATS = ROOT / "README.md", ROOT / "README.ko.md", ROOT / "docs" / "formats.md"
@@ -163,13 +163,13 @@ def test_what_the_docs_print_is_what_comes_out(page: Path) -> None:
 
 @pytest.mark.parametrize("block", marked(FORMATS, "read"), ids=lambda block: block.mark)
 def test_the_examples_of_formats_are_read_as_the_page_says(block: Block, tmp_path: Path) -> None:
-    from gonie.data.formats import ReadOptions
-    from gonie.data.tokenize import tokenizer
+    from gonie.formats.tagged import ReadOptions
+    from gonie.text.tokenizers import tokenizer
 
     _, name, kind = block.mark.split()
     (tmp_path / "example").write_text(block.body, "utf-8")
     options = ReadOptions(tokenizer=tokenizer(language="en", unit="word"))
-    found = survey(Source(tmp_path / "example", options))
+    found = survey(TaggedSource(tmp_path / "example", options))
     assert found.report.choices["format"][0] == name
     assert found.scheme.kind == kind
     assert found.sentences
@@ -179,18 +179,18 @@ def test_the_examples_of_formats_are_read_as_the_page_says(block: Block, tmp_pat
 
 @pytest.mark.parametrize("block", marked(FORMATS, "texts"), ids=lambda block: block.mark)
 def test_the_examples_of_labelled_texts_are_read_as_the_page_says(block: Block, tmp_path: Path) -> None:
-    from gonie.data.texts import TextSource
+    from gonie.formats.labelled import LabelledSource
 
     _, name, number = block.mark.split()
     (tmp_path / "example").write_text(block.body, "utf-8")
-    source = TextSource(tmp_path / "example")
+    source = LabelledSource(tmp_path / "example")
     assert all(text.labels for text in source)
     assert (source.report.choices["format"][0], source.report.texts) == (name, int(number))
 
 
 def test_every_format_has_its_example() -> None:
-    from gonie.data.formats import FORMATS as KNOWN
-    from gonie.data.texts import TEXT_FORMATS
+    from gonie.formats.labelled import TEXT_FORMATS
+    from gonie.formats.tagged import FORMATS as KNOWN
 
     assert [block.mark.split()[1] for block in marked(FORMATS, "read")] == list(KNOWN)
     files = [name for name, format in TEXT_FORMATS.items() if format.reader is not None]

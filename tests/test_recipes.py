@@ -15,10 +15,10 @@ import pytest
 
 from gonie import load
 from gonie.errors import RecipeError
-from gonie.models.recipe import Recipe, load_recipe, locate, recipe_names
-from gonie.models.tag_config import TagRecipe
-from gonie.models.text_config import TextDataConfig, TextRecipe
-from gonie.runtime.classifier import TextClassifier
+from gonie.tasks.classification.classifier import TextClassifier
+from gonie.tasks.classification.recipe import TextDataConfig, TextRecipe
+from gonie.tasks.recipe import Recipe, load_recipe, locate, recipe_names
+from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.training.run import start_run
 
 FOLDER = Path(__file__).parent.parent / "src" / "gonie" / "recipes"

@@ -13,11 +13,11 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from gonie.data.report import Report
-from gonie.data.splits import hold_out
-from gonie.data.texts.marks import with_marks
-from gonie.data.texts.source import read_texts
-from gonie.data.texts.text import Text, TextOptions
+from gonie.features.splits import hold_out
+from gonie.formats.labelled import read_texts
+from gonie.text.labelled_text import LabelledText, TextOptions
+from gonie.text.marks import with_marks
+from gonie.text.report import Report
 
 OUT = Path(__file__).parent.parent / "src" / "gonie" / "corpora"
 NEW_DOCUMENT = "# newdoc id = "
@@ -55,14 +55,14 @@ def korean(source: Path, first: int, step: int, wanted: int, out: Path) -> None:
     out.write_text(text, "utf-8")
 
 
-def labelled(path: Path, options: TextOptions | None = None) -> list[Text]:
+def labelled(path: Path, options: TextOptions | None = None) -> list[LabelledText]:
     """The texts of a whole corpus."""
     return list(read_texts(path, options or TextOptions(), Report()))
 
 
-def picked(texts: Sequence[Text], wanted: Sequence[int]) -> list[list[Text]]:
+def picked(texts: Sequence[LabelledText], wanted: Sequence[int]) -> list[list[LabelledText]]:
     """Disjoint selections of so many texts, each label in its share."""
-    parts: list[list[Text]] = []
+    parts: list[list[LabelledText]] = []
     rest = list(texts)
     for number in wanted:
         (split,) = hold_out([t.labels for t in rest], share=number / len(rest), seed=0).splits
@@ -71,7 +71,7 @@ def picked(texts: Sequence[Text], wanted: Sequence[int]) -> list[list[Text]]:
     return parts
 
 
-def write_texts(texts: Sequence[Text], out: Path) -> None:
+def write_texts(texts: Sequence[LabelledText], out: Path) -> None:
     """A table with the columns label and text, marks written into the text.
 
     The few texts with three X are left out: whoever searches for unfinished work would stop at them.

@@ -22,8 +22,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from gonie.cli.main import app
-from gonie.models.recipe import PRETRAINING, recipe_names
-from gonie.models.recipe import RECIPES as TASKS
+from gonie.tasks.recipe import PRETRAINING, recipe_names
+from gonie.tasks.recipe import RECIPES as TASKS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -46,7 +46,7 @@ reported together. A run folder keeps its recipe as resolved, every key in it:
 RECIPE`). The first two share most sections; below, those of taggers come first, then what classifiers have of
 their own, then language models.
 
-This page is made by `tools/make_docs.py` from `src/gonie/models/config.py`, `tag_config.py`,
+This page is made by `tools/make_docs.py` from `src/gonie/tasks/sections.py`, `tag_config.py`,
 `text_config.py` and `bilm_config.py`.
 """
 COMMANDS_HEAD = """\

@@ -16,7 +16,6 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from gonie.data.types import Candidate, Classification, Document, Sentence, Span, Token
 from gonie.errors import (
     BundleError,
     GonieError,
@@ -26,11 +25,12 @@ from gonie.errors import (
     RecipeError,
     ResumeError,
 )
+from gonie.text.types import Candidate, Classification, Document, Sentence, Span, Token
 from gonie.version import __version__
 
 if TYPE_CHECKING:
-    from gonie.runtime.classifier import TextClassifier
-    from gonie.runtime.predictor import Predictor
+    from gonie.tasks.classification.classifier import TextClassifier
+    from gonie.tasks.tagging.tagger import Tagger
 
 __all__ = [
     "BundleError",
@@ -51,11 +51,11 @@ __all__ = [
 ]
 
 
-def load(path: str | PathLike[str], *, threads: int | None = None) -> Predictor | TextClassifier:
+def load(path: str | PathLike[str], *, threads: int | None = None) -> Tagger | TextClassifier:
     """The tagger or classifier in ``path``, a bundle or a run folder with one.
 
     ``threads`` bounds what one call uses.
     """
-    from gonie.runtime.load import load as load_model
+    from gonie.tasks.load import load as load_model
 
     return load_model(path, threads=threads)

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from gonie.bulk.job import Job
+from gonie.bulk.job import BulkJob
 from gonie.runtime.bundle import write_bundle
 
 
 @pytest.fixture(scope="session")
-def tagging(toy_run: Path) -> Job:
+def tagging(toy_run: Path) -> BulkJob:
     """A job for a tagger of the toy language."""
-    return Job(task="tag", model=toy_run)
+    return BulkJob(task="tag", model=toy_run)
 
 
 @pytest.fixture(scope="session")
@@ -28,9 +28,9 @@ def opinions(text_bundle: Callable[..., Any], tmp_path_factory: pytest.TempPathF
 
 
 @pytest.fixture(scope="session")
-def classifying(opinions: Path) -> Job:
+def classifying(opinions: Path) -> BulkJob:
     """A job for that classifier."""
-    return Job(task="classify", model=opinions)
+    return BulkJob(task="classify", model=opinions)
 
 
 def read_parts(folder: Path, pattern: str = "part-*.jsonl") -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gonie.bulk.job import Job
+from gonie.bulk.job import BulkJob
 
 ENGINES = {
     "one process": ["--workers", "1"],
@@ -20,7 +20,7 @@ ENGINES = {
 
 
 @pytest.mark.slow
-def test_parts_are_the_same_bytes(tagging: Job, tmp_path: Path) -> None:
+def test_parts_are_the_same_bytes(tagging: BulkJob, tmp_path: Path) -> None:
     if find_spec("ray") is None:
         pytest.skip("Ray is not installed; do: pip install 'gonie[ray]'")
     records = [{"text": f"Anna met Bert {number} times .", "id": number} for number in range(200)]

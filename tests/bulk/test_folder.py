@@ -8,17 +8,17 @@ import pytest
 
 from gonie.bulk import folder as module
 from gonie.bulk.folder import PLAN, PartFolder, bad_name, part_name
-from gonie.bulk.plan import Plan, make_plan
+from gonie.bulk.plan import BulkPlan, make_plan
 from gonie.errors import InputError, OutputError, ResumeError
 
 
 @pytest.fixture
-def plan(tmp_path: Path) -> Plan:
+def plan(tmp_path: Path) -> BulkPlan:
     (tmp_path / "a.txt").write_text("one\ntwo\n")
     return make_plan({"column": "text"}, [tmp_path / "a.txt"], shard_size=3)
 
 
-def test_a_plan_is_kept_and_a_run_of_something_else_refused(tmp_path: Path, plan: Plan) -> None:
+def test_a_plan_is_kept_and_a_run_of_something_else_refused(tmp_path: Path, plan: BulkPlan) -> None:
     place = PartFolder(tmp_path / "deep" / "out")
     with place.held():
         made = place.settle(plan, lambda done, files: None)
@@ -68,7 +68,7 @@ def test_only_whole_parts_are_finished(tmp_path: Path) -> None:
 
 
 def test_more_parts_than_names_is_refused(
-    tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, plan: BulkPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MOST", 1)
     with pytest.raises(InputError, match="at most 1 shards, got 2"):

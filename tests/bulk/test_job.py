@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from gonie.bulk.job import Job
+from gonie.bulk.job import BulkJob
 from gonie.errors import BundleError, InputError
 
 
-def test_settings_know_the_model_by_what_is_in_it(tagging: Job, classifying: Job) -> None:
+def test_settings_know_the_model_by_what_is_in_it(tagging: BulkJob, classifying: BulkJob) -> None:
     inside = replace(tagging, model=tagging.model / "bundle")
     assert inside.settings() == tagging.settings() == tagging.absolute().settings()
     assert replace(tagging, model=classifying.model).settings() != tagging.settings()
@@ -20,7 +20,7 @@ def test_settings_know_the_model_by_what_is_in_it(tagging: Job, classifying: Job
         assert replace(tagging, **change).settings() != tagging.settings()  # type: ignore[arg-type]
 
 
-def test_a_model_that_does_not_fit_is_refused(tagging: Job, classifying: Job, tmp_path: Path) -> None:
+def test_a_model_that_does_not_fit_is_refused(tagging: BulkJob, classifying: BulkJob, tmp_path: Path) -> None:
     with pytest.raises(BundleError, match="gonie tag"):
         replace(tagging, task="classify").cutting()
     with pytest.raises(BundleError, match="gonie classify"):
@@ -35,6 +35,6 @@ def test_a_model_that_does_not_fit_is_refused(tagging: Job, classifying: Job, tm
         replace(tagging, model=tmp_path / "none").settings()
 
 
-def test_how_a_model_cuts_is_known(tagging: Job, classifying: Job) -> None:
+def test_how_a_model_cuts_is_known(tagging: BulkJob, classifying: BulkJob) -> None:
     assert tagging.cutting() == ("en", "word", False)
     assert classifying.cutting().language == "en"

@@ -8,21 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from gonie.bulk.job import Job
+from gonie.bulk.job import BulkJob
 from gonie.bulk.local import THREADS, LocalEngine
-from gonie.bulk.pieces import Piece
-from gonie.bulk.plan import Source
+from gonie.bulk.pieces import FilePiece
+from gonie.bulk.plan import InputFile
 from gonie.bulk.shards import Shard
 from gonie.bulk.worker import Order
 from gonie.errors import GonieError
 
-SHARDS = [Shard(number, (Piece(0, 0, 1, 2, 8),)) for number in range(5)]
+SHARDS = [Shard(number, (FilePiece(0, 0, 1, 2, 8),)) for number in range(5)]
 
 
 @pytest.fixture
-def order(tagging: Job, tmp_path: Path) -> Order:
+def order(tagging: BulkJob, tmp_path: Path) -> Order:
     (tmp_path / "a.txt").write_text("one\ntwo\n")
-    return Order(tagging, [Source("a.txt", "text", 8, 0)], tmp_path, tmp_path)
+    return Order(tagging, [InputFile("a.txt", "text", 8, 0)], tmp_path, tmp_path)
 
 
 @pytest.mark.slow
@@ -38,7 +38,7 @@ def test_every_shard_is_done_once(order: Order, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.slow
 def test_what_a_worker_refuses_is_a_sentence(order: Order, tmp_path: Path) -> None:
-    gone = order._replace(sources=[Source("gone.txt", "text", 8, 0)])
+    gone = order._replace(sources=[InputFile("gone.txt", "text", 8, 0)])
     with pytest.raises(GonieError, match=r"gone\.txt: expected a file, got none"):
         list(LocalEngine(workers=1)(gone, SHARDS))
     nowhere = order._replace(job=replace(order.job, model=tmp_path / "no model"))

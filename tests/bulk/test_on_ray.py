@@ -10,20 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from gonie.bulk.job import Job
-from gonie.bulk.pieces import Piece
-from gonie.bulk.plan import Source
+from gonie.bulk.job import BulkJob
+from gonie.bulk.pieces import FilePiece
+from gonie.bulk.plan import InputFile
 from gonie.bulk.shards import Shard
 from gonie.bulk.worker import Done, Order
 from gonie.errors import GonieError, MissingExtraError
 
-SHARD = Shard(4, (Piece(0, 0, 1, 2, 8),))
+SHARD = Shard(4, (FilePiece(0, 0, 1, 2, 8),))
 
 
 @pytest.fixture
-def order(tagging: Job, tmp_path: Path) -> Order:
+def order(tagging: BulkJob, tmp_path: Path) -> Order:
     (tmp_path / "a.txt").write_text("one\ntwo\n")
-    return Order(tagging, [Source("a.txt", "text", 8, 0)], tmp_path, tmp_path)
+    return Order(tagging, [InputFile("a.txt", "text", 8, 0)], tmp_path, tmp_path)
 
 
 def test_an_actor_answers_in_what_ray_can_carry(order: Order, tmp_path: Path) -> None:

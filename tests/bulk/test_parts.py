@@ -12,16 +12,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from gonie.bulk import parts
-from gonie.bulk.answers import Answer, load_answering
-from gonie.bulk.job import Job
+from gonie.bulk.answers import BulkAnswer, load_answering
+from gonie.bulk.job import BulkJob
 from gonie.bulk.parts import part_writer, write_bad
-from gonie.bulk.rows import BadRow, Row
+from gonie.bulk.rows import BadRow, InputRow
 
 TEXTS = ["Anna lives in Seoul .", "", "good film", "it rains ."]
 
 
-def answers(job: Job) -> list[Answer]:
-    rows = [Row("f", at, text, {"id": at} if at % 2 else None) for at, text in enumerate(TEXTS)]
+def answers(job: BulkJob) -> list[BulkAnswer]:
+    rows = [InputRow("f", at, text, {"id": at} if at % 2 else None) for at, text in enumerate(TEXTS)]
     return list(load_answering(job)(rows, lambda row: None))
 
 
@@ -31,7 +31,7 @@ def without_nothing(row: dict[str, object]) -> dict[str, object]:
 
 @pytest.mark.parametrize("nbest", [None, 3])
 def test_tags_are_the_same_in_both_kinds(
-    tagging: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nbest: int | None
+    tagging: BulkJob, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nbest: int | None
 ) -> None:
     monkeypatch.setattr(parts, "ROWS", 3)
     tagging = replace(tagging, nbest=nbest)
@@ -46,7 +46,7 @@ def test_tags_are_the_same_in_both_kinds(
         assert without_nothing(row) == line | ({"id": str(line["id"])} if "id" in line else {})
 
 
-def test_labels_are_the_same_in_both_kinds(classifying: Job, tmp_path: Path) -> None:
+def test_labels_are_the_same_in_both_kinds(classifying: BulkJob, tmp_path: Path) -> None:
     found = answers(classifying)
     part_writer(replace(classifying, output="parquet"))(tmp_path / "a.parquet", found)
     for row, answer in zip(pq.read_table(tmp_path / "a.parquet").to_pylist(), found, strict=True):
@@ -56,7 +56,7 @@ def test_labels_are_the_same_in_both_kinds(classifying: Job, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("task", ["tag", "classify"])
-def test_a_part_without_rows_has_the_schema_all_the_same(tagging: Job, tmp_path: Path, task: str) -> None:
+def test_a_part_without_rows_has_the_schema_all_the_same(tagging: BulkJob, tmp_path: Path, task: str) -> None:
     write = part_writer(replace(tagging, task=task, output="parquet"))  # type: ignore[arg-type]
     write(tmp_path / "empty.parquet", [])
     schema = pq.read_schema(tmp_path / "empty.parquet")
@@ -64,9 +64,9 @@ def test_a_part_without_rows_has_the_schema_all_the_same(tagging: Job, tmp_path:
     assert schema.field("row").type == pa.int64()
 
 
-def test_an_id_of_any_kind_can_be_written(tagging: Job, tmp_path: Path) -> None:
+def test_an_id_of_any_kind_can_be_written(tagging: BulkJob, tmp_path: Path) -> None:
     ids = ["x", 7, None, "half \ud800", [1]]
-    rows = [Row("f", at, "it", {"id": id}) for at, id in enumerate(ids)]
+    rows = [InputRow("f", at, "it", {"id": id}) for at, id in enumerate(ids)]
     job = replace(tagging, output="parquet")
     part_writer(job)(tmp_path / "a.parquet", load_answering(job)(rows, lambda row: None))
     found = pq.read_table(tmp_path / "a.parquet").column("id").to_pylist()
@@ -74,8 +74,8 @@ def test_an_id_of_any_kind_can_be_written(tagging: Job, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("output", ["jsonl", "parquet"])
-def test_a_part_that_is_not_finished_is_not_there(tagging: Job, tmp_path: Path, output: str) -> None:
-    def broken() -> Iterator[Answer]:
+def test_a_part_that_is_not_finished_is_not_there(tagging: BulkJob, tmp_path: Path, output: str) -> None:
+    def broken() -> Iterator[BulkAnswer]:
         yield from answers(tagging)
         raise KeyboardInterrupt
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gonie.bulk.pieces import Piece, cut_file, kind_of
+from gonie.bulk.pieces import FilePiece, cut_file, kind_of
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_lines_are_cut_by_bytes_and_where_that_is_no_use_by_rows(tmp_path: Path)
     (tmp_path / "a").write_bytes(content)
     (tmp_path / "a.gz").write_bytes(gzip.compress(content))
     plain = list(cut_file(0, tmp_path / "a", kind="text", column="text", size=6))
-    assert plain == [Piece(0, 0, 1, 2, 8), Piece(0, 8, 3, 1, 6), Piece(0, 14, 4, 1, 4)]
+    assert plain == [FilePiece(0, 0, 1, 2, 8), FilePiece(0, 8, 3, 1, 6), FilePiece(0, 14, 4, 1, 4)]
     packed = list(cut_file(0, tmp_path / "a.gz", kind="text", column="text", size=6))
     assert packed == [piece._replace(at=0) for piece in plain]
 

@@ -8,33 +8,33 @@ from pathlib import Path
 
 import pytest
 
-from gonie.bulk.plan import Plan, make_plan
+from gonie.bulk.plan import BulkPlan, make_plan
 from gonie.errors import InputError, ResumeError
 
 SETTINGS = {"model": "abc", "column": "text", "bias": {}}
 
 
 @pytest.fixture
-def plan(tmp_path: Path) -> Plan:
+def plan(tmp_path: Path) -> BulkPlan:
     for name in ("나.txt", "b.jsonl"):
         (tmp_path / name).write_text('{"text": "a"}\n' * 5)
     return make_plan(SETTINGS, [tmp_path / "나.txt", tmp_path / "b.jsonl"], shard_size=30)
 
 
-def test_a_plan_is_what_was_written(plan: Plan, tmp_path: Path) -> None:
+def test_a_plan_is_what_was_written(plan: BulkPlan, tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     whole = plan.cut(lambda done, files: told.append((done, files)))
     assert told == [(0, 2), (1, 2)]
     (tmp_path / "plan").write_text(whole.dump(), "utf-8")
-    again = Plan.load(tmp_path / "plan")
+    again = BulkPlan.load(tmp_path / "plan")
     assert again == whole
     assert again.shards() == whole.shards()
     assert sum(shard.rows for shard in whole.shards()) == 10
     plan.check_same(again, tmp_path)
 
 
-def test_another_model_setting_file_or_content_is_named(plan: Plan, tmp_path: Path) -> None:
-    def refuses(other: Plan, words: str) -> None:
+def test_another_model_setting_file_or_content_is_named(plan: BulkPlan, tmp_path: Path) -> None:
+    def refuses(other: BulkPlan, words: str) -> None:
         with pytest.raises(ResumeError, match=words):
             other.check_same(plan, tmp_path)
 
@@ -52,7 +52,7 @@ def test_another_model_setting_file_or_content_is_named(plan: Plan, tmp_path: Pa
 def test_a_damaged_plan_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "plan").write_bytes(content.encode("utf-8", "surrogateescape"))
     with pytest.raises(ResumeError, match="expected the plan of a bulk run"):
-        Plan.load(tmp_path / "plan")
+        BulkPlan.load(tmp_path / "plan")
 
 
 def test_what_cannot_be_read_twice_is_refused(tmp_path: Path) -> None:

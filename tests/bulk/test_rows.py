@@ -14,17 +14,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from gonie.bulk import rows as module
-from gonie.bulk.pieces import Piece, cut_file
-from gonie.bulk.plan import Source
-from gonie.bulk.rows import BadRow, Row, RowReader
+from gonie.bulk.pieces import FilePiece, cut_file
+from gonie.bulk.plan import InputFile
+from gonie.bulk.rows import BadRow, InputRow, RowReader
 from gonie.errors import InputError
 
 
 def reader(path: Path, kind: str, **options: str) -> RowReader:
-    return RowReader([Source(path.name, kind, 0, 0)], root=path.parent, **{"column": "text", **options})
+    return RowReader([InputFile(path.name, kind, 0, 0)], root=path.parent, **{"column": "text", **options})
 
 
-def read(path: Path, kind: str, column: str = "text") -> list[Row | BadRow]:
+def read(path: Path, kind: str, column: str = "text") -> list[InputRow | BadRow]:
     pieces = cut_file(0, path, kind=kind, column=column, size=1 << 20)
     found = reader(path, kind, column=column)
     return [row for piece in pieces for row in found(piece)]
@@ -46,7 +46,7 @@ def test_pieces_give_the_same_rows_in_any_order(tmp_path: Path, name: str) -> No
     for order in (pieces, pieces[::2], pieces[::-1], shuffled, pieces + pieces):
         found = reader(path, kind)
         for piece in order:
-            assert [row.text for row in found(piece) if isinstance(row, Row)] == wanted[piece]
+            assert [row.text for row in found(piece) if isinstance(row, InputRow)] == wanted[piece]
 
 
 def test_a_compressed_file_is_gone_over_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +71,11 @@ def test_bad_lines_are_set_aside_alone(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"good\n\ncaf\xe9\na\0b\nlast")
     good, blank, accent, nul, last = read(path, "text")
-    assert (good, blank, last) == (Row("a.txt", 1, "good"), Row("a.txt", 2, ""), Row("a.txt", 5, "last"))
+    assert (good, blank, last) == (
+        InputRow("a.txt", 1, "good"),
+        InputRow("a.txt", 2, ""),
+        InputRow("a.txt", 5, "last"),
+    )
     assert accent == BadRow("a.txt", 3, "expected UTF-8, got the byte 0xe9 at byte 4", "caf\\xe9")
     assert nul == BadRow("a.txt", 4, "expected text, got a NUL byte", "a\0b")
 
@@ -82,9 +86,9 @@ def test_bad_records_are_set_aside_alone(tmp_path: Path) -> None:
     lines = [*map(json.dumps, rows), "{", "   ", '{"text": "b"}']
     path.write_text("\n".join(lines))
     first, *bad, last = read(path, "jsonl")
-    assert isinstance(first, Row)
+    assert isinstance(first, InputRow)
     assert first.place == {"file": "a.jsonl", "row": 1, "id": 7}
-    assert last == Row("a.jsonl", 8, "b", {"text": "b"})
+    assert last == InputRow("a.jsonl", 8, "b", {"text": "b"})
     assert [row.row for row in bad if isinstance(row, BadRow)] == [2, 3, 4, 5, 6]
     reasons = " ".join(row.reason for row in bad if isinstance(row, BadRow))
     for words in ("['body']", "got list", "half a surrogate pair", "what is none"):
@@ -96,9 +100,9 @@ def test_bad_cells_are_set_aside_alone(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"body": ["a", None, ""], "id": pa.array([b"x", b"y", None])}), path)
     first, null, empty = read(path, "parquet", column="body")
-    assert first == Row("a.parquet", 1, "a", {"id": "b'x'", "body": "a"})
+    assert first == InputRow("a.parquet", 1, "a", {"id": "b'x'", "body": "a"})
     assert null == BadRow("a.parquet", 2, "expected a text in the column 'body', got none (null)", "")
-    assert empty == Row("a.parquet", 3, "", {"body": ""})
+    assert empty == InputRow("a.parquet", 3, "", {"body": ""})
 
 
 def test_a_name_that_is_not_utf8_can_be_written(tmp_path: Path) -> None:
@@ -116,4 +120,4 @@ def test_what_is_shown_of_a_bad_row_is_short_and_can_be_written(tmp_path: Path) 
 def test_a_file_that_lost_rows_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\n")
     with pytest.raises(InputError, match="expected 2 rows, got fewer"):
-        list(reader(tmp_path / "a.txt", "text")(Piece(0, 0, 1, 2, 8)))
+        list(reader(tmp_path / "a.txt", "text")(FilePiece(0, 0, 1, 2, 8)))

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gonie.bulk import LocalEngine, run_bulk
-from gonie.bulk.job import Job
+from gonie.bulk.job import BulkJob
 from gonie.errors import GonieError, ResumeError
 
 Parts = Callable[..., list[dict[str, Any]]]
@@ -42,7 +42,7 @@ def files(tmp_path: Path) -> list[Path]:
 
 @pytest.mark.slow
 def test_rows_come_in_the_order_of_the_input(
-    tagging: Job, files: list[Path], tmp_path: Path, parts: Parts, quiet: Any
+    tagging: BulkJob, files: list[Path], tmp_path: Path, parts: Parts, quiet: Any
 ) -> None:
     out = tmp_path / "out"
     ended = run_bulk(tagging, files, out, engine=LocalEngine(workers=2), watch=quiet, shard_size=4000)
@@ -82,7 +82,7 @@ if __name__ == "__main__":
 @pytest.mark.slow
 @pytest.mark.parametrize("output", ["jsonl", "parquet"])
 def test_killed_and_begun_again_it_is_as_if_undisturbed(
-    tagging: Job, files: list[Path], tmp_path: Path, quiet: Any, output: Any
+    tagging: BulkJob, files: list[Path], tmp_path: Path, quiet: Any, output: Any
 ) -> None:
     """All processes at once, by a signal that none can catch."""
     script = tmp_path / "killed.py"
@@ -103,7 +103,7 @@ def test_killed_and_begun_again_it_is_as_if_undisturbed(
 
 @pytest.mark.slow
 def test_a_worker_that_is_killed_is_told_of_and_leaves_nothing_half_made(
-    tagging: Job, files: list[Path], tmp_path: Path, quiet: Any, monkeypatch: pytest.MonkeyPatch
+    tagging: BulkJob, files: list[Path], tmp_path: Path, quiet: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def kill_one(done: Any) -> None:
         listed = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
@@ -121,7 +121,7 @@ def test_a_worker_that_is_killed_is_told_of_and_leaves_nothing_half_made(
 
 
 @pytest.mark.slow
-def test_nothing_in_gives_nothing_out(tagging: Job, tmp_path: Path, quiet: Any) -> None:
+def test_nothing_in_gives_nothing_out(tagging: BulkJob, tmp_path: Path, quiet: Any) -> None:
     (tmp_path / "a.txt").write_bytes(b"")
     engine = LocalEngine(workers=2)
     ended = run_bulk(tagging, [tmp_path / "a.txt"], tmp_path / "out", engine=engine, watch=quiet)
@@ -131,7 +131,7 @@ def test_nothing_in_gives_nothing_out(tagging: Job, tmp_path: Path, quiet: Any) 
 
 @pytest.mark.slow
 def test_a_run_over_something_else_is_refused_and_touches_nothing(
-    tagging: Job, files: list[Path], tmp_path: Path, quiet: Any
+    tagging: BulkJob, files: list[Path], tmp_path: Path, quiet: Any
 ) -> None:
     out, engine = tmp_path / "out", LocalEngine(workers=1)
     run_bulk(tagging, files[:1], out, engine=engine, watch=quiet)

@@ -6,26 +6,26 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gonie.bulk.job import Job
+from gonie.bulk.job import BulkJob
 from gonie.bulk.pieces import cut_file
-from gonie.bulk.plan import Source
+from gonie.bulk.plan import InputFile
 from gonie.bulk.shards import Shard
-from gonie.bulk.worker import Done, Order, Worker
+from gonie.bulk.worker import Done, Order, ShardWorker
 
 
 def test_every_row_is_in_the_part_or_set_aside(
-    tagging: Job, tmp_path: Path, parts: Callable[..., list[dict[str, Any]]]
+    tagging: BulkJob, tmp_path: Path, parts: Callable[..., list[dict[str, Any]]]
 ) -> None:
     (tmp_path / "a.txt").write_bytes(b"Anna is far .\n\xff\nit rains .\n")
     (tmp_path / "b.jsonl").write_text('{"text": "Seoul"}\n\n{}\n')
     (tmp_path / "out").mkdir()
-    sources = [Source("a.txt", "text", 0, 0), Source("b.jsonl", "jsonl", 0, 0)]
+    sources = [InputFile("a.txt", "text", 0, 0), InputFile("b.jsonl", "jsonl", 0, 0)]
     pieces = [
         piece
         for number, source in enumerate(sources)
         for piece in cut_file(number, tmp_path / source.path, kind=source.kind, column="text", size=1 << 20)
     ]
-    worker = Worker(Order(tagging, sources, tmp_path, tmp_path / "out"))
+    worker = ShardWorker(Order(tagging, sources, tmp_path, tmp_path / "out"))
     for number in (5, 6):
         done = worker(Shard(number, tuple(pieces)))
         assert done == Done(number, rows=3, tokens=8, bad=2, noted=0, size=sum(p.size for p in pieces))

@@ -10,8 +10,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from gonie.models import build, build_text
 from gonie.nn import Mean
+from gonie.tasks.classification.torch import build as build_text
+from gonie.tasks.torch import parts as build
 
 Gonie = Callable[..., Any]
 

@@ -128,7 +128,7 @@ def test_raw_text_is_cut_by_the_named_tokenizer(tmp_path: Path) -> None:
 
 def test_nothing_heavy_is_imported_for_help() -> None:
     """Every command's help waits for what this module imports."""
-    heavy = "('torch', 'numpy', 'gonie.data.formats')"
+    heavy = "('torch', 'numpy', 'gonie.formats.tagged')"
     code = f"import sys, gonie.cli.data; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=dict(os.environ)

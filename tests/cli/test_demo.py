@@ -13,8 +13,8 @@ import pytest
 
 import gonie.training.run  # noqa: F401 (loaded before load_recipe is replaced, so that it keeps its own)
 from gonie.cli import demo as module
-from gonie.models import recipe as recipes
-from gonie.models.tag_config import TagRecipe
+from gonie.tasks import recipe as recipes
+from gonie.tasks.tagging.recipe import TagRecipe
 
 Gonie = Callable[..., Any]
 

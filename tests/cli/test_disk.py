@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from gonie import load
-from gonie.models.recipe import load_recipe
+from gonie.tasks.recipe import load_recipe
 from gonie.training.run import resume_run, start_run
 
 Command = Callable[..., Any]

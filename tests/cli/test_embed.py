@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 import torch
 
-from gonie.models.bilm_config import BilmConfig
-from gonie.models.bilm_folder import SavedBilm, load_bilm, save_bilm
-from gonie.models.build_bilm import build_bilm
-from gonie.models.embed import Embedder
+from gonie.tasks.language_model.recipe import BilmConfig
+from gonie.tasks.language_model.torch.build import build_bilm
+from gonie.tasks.language_model.torch.embedder import Embedder
+from gonie.tasks.language_model.torch.folder import SavedBilm, load_bilm, save_bilm
 
 Gonie = Callable[..., Any]
 TEXT = "They play in the play. It is good."

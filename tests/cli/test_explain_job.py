@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from gonie.cli.explain_display import ExplanationDisplay
 from gonie.cli.explain_held_out import HeldOut
-from gonie.cli.explain_job import Job, run_job
-from gonie.explain.explanation import Faithfulness, Method
-from gonie.explain.kept import Kept
+from gonie.cli.explain_job import ExplainJob, run_job
+from gonie.cli.views.explain_display import ExplanationDisplay
+from gonie.explain.faithfulness_cache import Kept
+from gonie.reports.explanation import Faithfulness, Method
 
 STOP = -1
 
@@ -23,7 +23,7 @@ def explain(items: Iterable[int], methods: Sequence[Method]) -> Iterator[str]:
         yield f"item {item} by {', '.join(methods)}"
 
 
-def job(measured: list[list[str]]) -> Job[int, str]:
+def job(measured: list[list[str]]) -> ExplainJob[int, str]:
     """Explains numbers by saying them; what was measured on is noted."""
 
     def measure(explained: Sequence[str], progress: object) -> list[Faithfulness]:
@@ -33,7 +33,7 @@ def job(measured: list[list[str]]) -> Job[int, str]:
     def show(display: ExplanationDisplay, each: str) -> None:
         print(each)
 
-    return Job(
+    return ExplainJob(
         noun="text",
         warning="Beware.",
         explain=explain,

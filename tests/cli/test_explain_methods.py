@@ -10,7 +10,7 @@ import pytest
 from gonie.cli import explain_methods
 from gonie.cli.explain_methods import choose
 from gonie.errors import InputError, MissingExtraError
-from gonie.explain.explanation import Method
+from gonie.reports.explanation import Method
 
 KNOWN: tuple[Method, ...] = ("attention", "integrated gradients", "erasure")
 

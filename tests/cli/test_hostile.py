@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 import torch
 
-from gonie.data.formats import Source
-from gonie.training import tag_data
+from gonie.formats.tagged import TaggedSource
+from gonie.tasks.tagging.torch import data as tag_data
 
 Command = Callable[..., Any]
 """Calls the command line and gives the ``Outcome`` of conftest.py."""
@@ -498,7 +498,7 @@ def test_a_file_that_vanishes(
     """Training reads its file more than once; between two passes somebody may delete it."""
     file = Path(shutil.copy(toy / "train.conll", tmp_path / "mine.conll"))
 
-    def survey_and_lose(source: Source) -> Any:
+    def survey_and_lose(source: TaggedSource) -> Any:
         found = survey(source)
         file.unlink()
         return found

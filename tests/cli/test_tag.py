@@ -15,15 +15,15 @@ from onnx import TensorProto, helper, numpy_helper
 from typer.testing import CliRunner
 
 from gonie.cli.tag import tag
-from gonie.cli.tag_output import Colors, pretty
-from gonie.data.encoding import Encoding, count
-from gonie.data.normalize import Normalization
-from gonie.data.schemes import PLAIN, Scheme
-from gonie.data.tokenize import tokenizer
-from gonie.data.types import Document, Sentence, Span
+from gonie.cli.views.tag_output import Colors, pretty
 from gonie.errors import GonieError, InputError
+from gonie.features.encoding import Encoding, count
 from gonie.runtime.bundle import write_bundle
-from gonie.runtime.tag_bundle import TagBundle
+from gonie.tasks.tagging.bundle import TagBundle
+from gonie.text.normalize import Normalization
+from gonie.text.schemes import PLAIN, Scheme
+from gonie.text.tokenizers import tokenizer
+from gonie.text.types import Document, Sentence, Span
 
 ENTITIES = {"George": "S-PER", "New": "B-LOC", "York": "E-LOC", "sleeps": "O"}
 PARTS = {"George": "PROPN", "sleeps": "VERB", ".": "PUNCT"}
@@ -270,9 +270,8 @@ def test_labels_keep_their_colours() -> None:
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 def test_progress_on_a_terminal_takes_nothing_from_the_results(ner: str, tmp_path: Path) -> None:
     (tmp_path / "many.txt").write_text("George sleeps .\n" * 2_000)
-    program = (
-        "import gonie.cli.stream_progress as p; p.PATIENCE = 0.0; from gonie.cli.main import main; main()"
-    )
+    program = "import gonie.cli.views.stream_progress as p\np.PATIENCE = 0.0\n"
+    program += "from gonie.cli.main import main\nmain()"
     terminal, side = os.openpty()
     with open(tmp_path / "out", "wb") as out:
         done = subprocess.run(

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from gonie.models.recipe import load_recipe
+from gonie.tasks.recipe import load_recipe
 from gonie.training import run as module
-from gonie.training.run import Result
+from gonie.training.run import RunResult
 
 Gonie = Callable[..., Any]
 
@@ -69,9 +69,9 @@ def test_a_head_that_does_not_fit_leaves_nothing(gonie: Gonie, text_toy: Path, t
 def test_options_are_short_for_keys(gonie: Gonie, toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
 
-    def start(recipe: Any, folder: Path, display: Any) -> Result:
+    def start(recipe: Any, folder: Path, display: Any) -> RunResult:
         seen.append((recipe, folder))
-        return Result(folder, {}, 1, 0.0)
+        return RunResult(folder, {}, 1, 0.0)
 
     monkeypatch.setattr(module, "start_run", start)
     monkeypatch.chdir(toy)

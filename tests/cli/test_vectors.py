@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gonie.models.recipe import load_recipe
+from gonie.tasks.recipe import load_recipe
 from gonie.training.run import start_run
 
 Gonie = Callable[..., Any]

@@ -11,32 +11,32 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from gonie.data.encoding import Encoding, count
-from gonie.data.ngrams import Bag, NGrams
-from gonie.data.normalize import Normalization
-from gonie.data.passages import By, Passage, Passages
-from gonie.data.schemes import PLAIN
-from gonie.data.text_encoding import TextEncoding
-from gonie.data.texts.text import Text
-from gonie.data.tokenize import EnglishTokenizer
-from gonie.data.types import Sentence
-from gonie.models.classifier import LABEL, Classifier, Level
-from gonie.models.scorer import TorchTextScorer
+from gonie.features.encoding import Encoding, count
+from gonie.features.ngrams import NGramBag, NGrams
+from gonie.features.text_encoding import TextEncoding
 from gonie.nn import (
     LSTM,
     AdditiveAttention,
     Bidirectional,
-    TextLabelsHead,
+    MultiLabelHead,
     TextScores,
     TextSigmoidHead,
     TextSoftmaxHead,
     WordEmbedding,
 )
 from gonie.nn.protocols import TextHead
-from gonie.runtime.classifier import TextClassifier
 from gonie.runtime.decoder import Decoder
-from gonie.runtime.predictor import Predictor
-from gonie.runtime.reading import Reading
+from gonie.tasks.classification.classifier import TextClassifier
+from gonie.tasks.classification.reading import Reading
+from gonie.tasks.classification.torch.network import LABEL, ClassifyingNetwork, Level
+from gonie.tasks.tagging.tagger import Tagger
+from gonie.tasks.torch.scorer import TorchTextScorer
+from gonie.text.labelled_text import LabelledText
+from gonie.text.normalize import Normalization
+from gonie.text.passages import By, Passage, Passages
+from gonie.text.schemes import PLAIN
+from gonie.text.tokenizers import EnglishTokenizer
+from gonie.text.types import Sentence
 
 TEXTS = (
     "A good film. I like it, and she does!",
@@ -52,7 +52,7 @@ def text_encoding(
     passages = Passages(tokenizer=EnglishTokenizer(), by=by)
     normalization = Normalization(lowercase=True, digits=True)
     counts = count(
-        (sentence for text in TEXTS for sentence in passages(Text(text)).sentences),
+        (sentence for text in TEXTS for sentence in passages(LabelledText(text)).sentences),
         normalization=normalization,
         jamo=False,
         extractors=(),
@@ -70,11 +70,11 @@ def text_encoding(
         ),
         labels=tuple("abcdef"[:labels]),
         several=several,
-        bag=Bag.fit(TEXTS, ngrams=NGrams(chars=(1, 3), words=(1, 2))) if bag else None,
+        bag=NGramBag.fit(TEXTS, ngrams=NGrams(chars=(1, 3), words=(1, 2))) if bag else None,
     )
 
 
-def classifier(encoding: TextEncoding, *, upper: bool = False, sigmoid: bool = False) -> Classifier:
+def classifier(encoding: TextEncoding, *, upper: bool = False, sigmoid: bool = False) -> ClassifyingNetwork:
     """A classifier with random weights, its n-grams' among them."""
     torch.manual_seed(3)
 
@@ -90,8 +90,8 @@ def classifier(encoding: TextEncoding, *, upper: bool = False, sigmoid: bool = F
     if sigmoid:
         head = TextSigmoidHead(scores=scores)
     else:
-        head = TextLabelsHead(scores=scores) if encoding.several else TextSoftmaxHead(scores=scores)
-    return Classifier(
+        head = MultiLabelHead(scores=scores) if encoding.several else TextSoftmaxHead(scores=scores)
+    return ClassifyingNetwork(
         embedding=WordEmbedding(size=len(encoding.words.words), width=5),
         words=level(5),
         sentences=level(8) if upper else None,
@@ -104,7 +104,7 @@ def classifier(encoding: TextEncoding, *, upper: bool = False, sigmoid: bool = F
 class TorchReader(TextClassifier):
     """The runtime's classifier with its torch model at hand; ``most`` is the most tokens it read at once."""
 
-    def __init__(self, model: Classifier, encoding: TextEncoding, temperature: float) -> None:
+    def __init__(self, model: ClassifyingNetwork, encoding: TextEncoding, temperature: float) -> None:
         super().__init__(encoding=encoding, scorer=TorchTextScorer(model), temperature=temperature)
         self.model = model
         self.most = 0
@@ -162,7 +162,7 @@ class WordTags:
 
 
 @pytest.fixture
-def plain_tagger() -> Predictor:
+def plain_tagger() -> Tagger:
     """A tagger of plain tags whose answers are known beforehand."""
     normalization = Normalization(lowercase=False, digits=False)
     sentence = Sentence(("Gonie", "sleeps"), ("NOUN", "VERB"))
@@ -176,6 +176,4 @@ def plain_tagger() -> Predictor:
         min_feature_count=1,
     )
     decoder = Decoder(transitions=np.zeros((2, 2)), start=np.zeros(2), end=np.zeros(2))
-    return Predictor(
-        encoding=encoding, tokenizer=EnglishTokenizer(), scorer=WordTags(encoding), decoder=decoder
-    )
+    return Tagger(encoding=encoding, tokenizer=EnglishTokenizer(), scorer=WordTags(encoding), decoder=decoder)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gonie.explain.attention import attention, uniform_attention
 from gonie.explain.flat import flatten
-from gonie.runtime.reading import Reading
+from gonie.tasks.classification.reading import Reading
 
 
 def reading(*words: list[float], sentences: list[float]) -> Reading:

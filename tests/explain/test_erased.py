@@ -7,15 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonie.data.passages import BLANK, By, Passage, Passages
-from gonie.data.texts.text import Text
-from gonie.data.tokenize import EnglishTokenizer
-from gonie.data.types import Sentence, Span
 from gonie.explain.erased import masked, without
+from gonie.text.labelled_text import LabelledText
+from gonie.text.passages import BLANK, By, Passage, Passages
+from gonie.text.tokenizers import EnglishTokenizer
+from gonie.text.types import Sentence, Span
 
 
 def passage(text: str, by: By = "sentence", **more: int) -> Passage:
-    return Passages(tokenizer=EnglishTokenizer(), by=by, **more)(Text(text, ("pos",), path="f.tsv", line=3))
+    return Passages(tokenizer=EnglishTokenizer(), by=by, **more)(
+        LabelledText(text, ("pos",), path="f.tsv", line=3)
+    )
 
 
 def kept(text: Passage, words: str) -> Passage:
@@ -61,7 +63,7 @@ def test_what_was_in_no_token_stays() -> None:
 
 
 def test_a_mark_is_a_token_without_characters() -> None:
-    cut = Passages(tokenizer=EnglishTokenizer())(Text("a big shop", marks=(Span(2, 5, "e1", "big"),)))
+    cut = Passages(tokenizer=EnglishTokenizer())(LabelledText("a big shop", marks=(Span(2, 5, "e1", "big"),)))
     left = kept(cut, "a <e1> </e1> shop")
     assert left.sentences[0].words == ("a", "<e1>", "</e1>", "shop")
     assert left.running == "a     shop"

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gonie.data.passages import Passage
-from gonie.data.texts.text import Text
 from gonie.explain import answers
 from gonie.explain.erased import without
 from gonie.explain.erasure import erasure
 from gonie.explain.text_answers import TextAnswer, TextAnswers
+from gonie.text.labelled_text import LabelledText
+from gonie.text.passages import Passage
 
 
 def naive(reader: Any, passage: Passage, label: int) -> list[float]:
@@ -29,7 +29,7 @@ def naive(reader: Any, passage: Passage, label: int) -> list[float]:
 
 def test_it_is_what_the_answer_loses_without_the_word(reader: Any, texts: tuple[str, ...]) -> None:
     for text in texts:
-        passage = reader.encoding.passages(Text(text))
+        passage = reader.encoding.passages(LabelledText(text))
         found = erasure(TextAnswers(reader), TextAnswer(passage, 1))
         np.testing.assert_allclose(found, naive(reader, passage, 1), atol=1e-5)
 
@@ -39,7 +39,7 @@ def test_the_word_that_decides_is_found(make_reader: Any, texts: tuple[str, ...]
     gram = reader.encoding.bag.vocabulary.id("\tthin")
     (bag,) = reader.model.head().scores.direct.values()
     bag.weight.data[gram, 2] += 50.0
-    passage = reader.encoding.passages(Text(texts[3]))
+    passage = reader.encoding.passages(LabelledText(texts[3]))
     weights = erasure(TextAnswers(reader), TextAnswer(passage, 2))
     assert passage.sentences[0].words[int(weights.argmax())] == "thin"
 
@@ -47,7 +47,7 @@ def test_the_word_that_decides_is_found(make_reader: Any, texts: tuple[str, ...]
 def test_a_long_text_is_read_a_part_at_a_time(make_reader: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answers, "BLOCK", 64)
     reader = make_reader()
-    passage = reader.encoding.passages(Text("it is not good " * 8))
+    passage = reader.encoding.passages(LabelledText("it is not good " * 8))
     weights = erasure(TextAnswers(reader), TextAnswer(passage, 0))
     assert len(weights) == 32
     assert reader.most <= 64 + 32

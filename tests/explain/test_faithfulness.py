@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 import torch
 
-from gonie.data.texts.text import Text
 from gonie.explain.erased import Keep, without
 from gonie.explain.erasure import erasure
-from gonie.explain.faithfulness import RANDOM, Case, faithfulness
+from gonie.explain.faithfulness import Case, faithfulness
 from gonie.explain.odds import from_probabilities
 from gonie.explain.text_answers import TextAnswer, TextAnswers
+from gonie.reports.explanation import RANDOM
+from gonie.text.labelled_text import LabelledText
 
 
 def naive(reader: Any, case: Case[TextAnswer], method: str) -> tuple[float, float]:
@@ -39,7 +40,7 @@ def test_it_is_what_the_definitions_say(reader: Any, texts: tuple[str, ...]) -> 
     chance = np.random.default_rng(0)
     cases = []
     for text in (*texts, "it is thin " * 14):
-        answer = TextAnswer(reader.encoding.passages(Text(text)), 1)
+        answer = TextAnswer(reader.encoding.passages(LabelledText(text)), 1)
         cases.append(Case(answer, {name: chance.normal(size=answer.tokens) for name in ("one", "two")}))
     told: list[int] = []
     found = faithfulness(TextAnswers(reader), cases, progress=told.append)
@@ -100,7 +101,7 @@ def test_at_least_one_word_is_taken_and_nothing_is_asked_twice() -> None:
 
 def test_the_same_seed_gives_the_same_figures(make_reader: Any, texts: tuple[str, ...]) -> None:
     reader = make_reader()
-    cases = [Case(TextAnswer(reader.encoding.passages(Text(text)), 0), {}) for text in texts]
+    cases = [Case(TextAnswer(reader.encoding.passages(LabelledText(text)), 0), {}) for text in texts]
     first, again, other = (faithfulness(TextAnswers(reader), cases, seed=seed, draws=2) for seed in (1, 1, 2))
     assert first == again != other
     assert faithfulness(TextAnswers(reader), []) == []
@@ -115,7 +116,7 @@ def test_a_model_that_hangs_on_one_word_is_explained_by_erasure(make_reader: Any
     torch.nn.init.zeros_(bag)
     bag.data[reader.encoding.bag.vocabulary.id("\tthin")] = 600.0
     head.bias.data.fill_(-20.0)
-    passage = reader.encoding.passages(Text("The plot is thin but the players are fine."))
+    passage = reader.encoding.passages(LabelledText("The plot is thin but the players are fine."))
     answer = TextAnswer(passage, 1)
     answers = TextAnswers(reader)
     weights = erasure(answers, answer)

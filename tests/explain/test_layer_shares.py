@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from gonie.errors import BundleError
-from gonie.explain.explanation import LayerShares
 from gonie.explain.layer_shares import layer_shares
+from gonie.reports.explanation import LayerShares
 from gonie.runtime.bundle import write_bundle
 
 TOLD = {"place": "output", "shares": [0.25, 0.75], "scale": 1.5, "normalized": True}

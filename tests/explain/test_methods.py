@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gonie.errors import InputError
-from gonie.explain.explanation import Method
 from gonie.explain.methods import checked_methods
+from gonie.reports.explanation import Method
 
 KNOWN: tuple[Method, ...] = ("integrated gradients", "erasure")
 

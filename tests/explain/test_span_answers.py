@@ -7,23 +7,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gonie.data.types import Sentence
 from gonie.explain import answers
 from gonie.explain.erased import Keep, masked
 from gonie.explain.odds import to_probabilities
 from gonie.explain.span_answers import SpanAnswer, SpanAnswers
-from gonie.runtime.load import load
-from gonie.runtime.predictor import Predictor
+from gonie.tasks.load import load
+from gonie.tasks.tagging.tagger import Tagger
+from gonie.text.types import Sentence
 
 SENTENCES = ("Anna Kim lives in Seoul .", "we met Dora and Bert Lee .", "it rains .", "Oslo")
 
 
 @pytest.fixture
-def tagger(toy_run: Path) -> Predictor:
+def tagger(toy_run: Path) -> Tagger:
     return load(toy_run)
 
 
-def questions(tagger: Predictor) -> list[tuple[SpanAnswer, Keep]]:
+def questions(tagger: Tagger) -> list[tuple[SpanAnswer, Keep]]:
     chance = np.random.default_rng(0)
     asked = []
     for text in SENTENCES:
@@ -36,7 +36,7 @@ def questions(tagger: Predictor) -> list[tuple[SpanAnswer, Keep]]:
     return asked
 
 
-def test_the_answer_is_the_spans_score_in_what_is_left(tagger: Predictor) -> None:
+def test_the_answer_is_the_spans_score_in_what_is_left(tagger: Tagger) -> None:
     asked = questions(tagger)
     assert len(asked) >= 20
     found = to_probabilities(SpanAnswers(tagger).log_odds(iter(asked)))
@@ -47,7 +47,7 @@ def test_the_answer_is_the_spans_score_in_what_is_left(tagger: Predictor) -> Non
         assert probability == pytest.approx(wanted, abs=1e-6)
 
 
-def test_of_the_whole_sentence_it_is_the_score_that_is_shown(tagger: Predictor) -> None:
+def test_of_the_whole_sentence_it_is_the_score_that_is_shown(tagger: Tagger) -> None:
     sentence = Sentence(tuple(SENTENCES[0].split()))
     (tagging,) = tagger.tag_sentences([sentence])
     whole = [(answer, keep) for answer, keep in questions(tagger) if keep.all() and answer.tokens == 6]
@@ -55,7 +55,7 @@ def test_of_the_whole_sentence_it_is_the_score_that_is_shown(tagger: Predictor) 
     assert found[:2].tolist() == pytest.approx([span.score for span in tagging.spans])
 
 
-def test_blocks_change_nothing(tagger: Predictor, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_change_nothing(tagger: Tagger, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = questions(tagger)
     at_once = SpanAnswers(tagger).log_odds(asked)
     monkeypatch.setattr(answers, "BLOCK", 7)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from gonie.data.types import Sentence
 from gonie.explain.tag_faithfulness import tag_faithfulness
 from gonie.explain.tags import explain_sentences
-from gonie.runtime.load import load
-from gonie.runtime.predictor import Predictor
+from gonie.tasks.load import load
+from gonie.tasks.tagging.tagger import Tagger
+from gonie.text.types import Sentence
 
 
 def test_erasure_is_told_from_luck(toy_run: Path) -> None:
@@ -25,7 +25,7 @@ def test_erasure_is_told_from_luck(toy_run: Path) -> None:
     assert by_erasure.sufficiency < by_luck.sufficiency - 0.1
 
 
-def test_where_a_word_decides_its_tag_it_is_all_there_is_to_it(plain_tagger: Predictor) -> None:
+def test_where_a_word_decides_its_tag_it_is_all_there_is_to_it(plain_tagger: Tagger) -> None:
     (explanation,) = explain_sentences(plain_tagger, [Sentence(("Gonie", "sleeps"))])
     by_erasure, _ = tag_faithfulness(plain_tagger, [explanation])
     whole = sum(span.probability for span in explanation.spans) / 2

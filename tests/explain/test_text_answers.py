@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from gonie.data.texts.text import Text
 from gonie.explain.erased import without
 from gonie.explain.odds import to_probabilities
 from gonie.explain.text_answers import TextAnswer, TextAnswers
+from gonie.text.labelled_text import LabelledText
 
 
 def test_the_answer_is_the_calibrated_probability_of_what_is_left(
@@ -18,7 +18,9 @@ def test_the_answer_is_the_calibrated_probability_of_what_is_left(
     chance = np.random.default_rng(0)
     questions = []
     for number, text in enumerate(texts):
-        answer = TextAnswer(reader.encoding.passages(Text(text)), number % len(reader.encoding.labels))
+        answer = TextAnswer(
+            reader.encoding.passages(LabelledText(text)), number % len(reader.encoding.labels)
+        )
         questions += [(answer, chance.random(answer.tokens) < share) for share in (0.0, 0.5, 1.0)]
     found = to_probabilities(TextAnswers(reader).log_odds(iter(questions)))
     for (answer, keep), probability in zip(questions, found, strict=True):

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gonie.data.texts.text import Text
 from gonie.errors import InputError
 from gonie.explain.erasure import erasure
-from gonie.explain.explanation import Method
 from gonie.explain.flat import flatten
-from gonie.explain.gradients import text_gradients
 from gonie.explain.text_answers import TextAnswer, TextAnswers
 from gonie.explain.texts import METHODS, explain_texts
+from gonie.explain.torch.text_gradients import text_gradients
+from gonie.reports.explanation import Method
+from gonie.text.labelled_text import LabelledText
 
 ALL: tuple[Method, ...] = tuple(METHODS)
 
@@ -52,7 +52,7 @@ def test_the_methods_are_told_the_answer_and_the_temperature(reader: Any, texts:
 
 
 def test_gold_labels_stay_with_their_texts(make_reader: Any) -> None:
-    texts = [Text("good", ("a",)), Text("bad", ("b",)), Text("it")]
+    texts = [LabelledText("good", ("a",)), LabelledText("bad", ("b",)), LabelledText("it")]
     assert [e.gold for e in explain_texts(make_reader(), texts, methods=())] == [("a",), ("b",), ()]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from gonie.explain.transitions import transitions
-from gonie.runtime.load import load
+from gonie.tasks.load import load
 
 
 def test_the_table_is_what_decoding_uses(toy_run: Path) -> None:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from gonie.data.byte_spelling import begin_row, end_row, spell_bytes
 from gonie.errors import GonieError
 from gonie.export.bilm import Bounds, after_marks, bounds_of
+from gonie.features.byte_spelling import begin_row, end_row, spell_bytes
 from gonie.nn.bilm import ClippedLSTM, ProjectedLSTM
 
 

@@ -10,10 +10,7 @@ import torch
 from torch import nn
 
 from gonie.export.byte_graph import ByteGraph
-from gonie.export.onnx_graph import onnx_graph
 from gonie.export.ranges import measure_ranges
-from gonie.models.scorer import TorchScorer
-from gonie.models.tagger import Tagger
 from gonie.nn import (
     LSTM,
     Bidirectional,
@@ -28,6 +25,9 @@ from gonie.nn import (
 from gonie.nn.encoders import Elman
 from gonie.runtime.graphs import Graphs
 from gonie.runtime.session import OnnxScorer
+from gonie.tasks.tagging.torch.graph import onnx_graph
+from gonie.tasks.tagging.torch.network import TaggingNetwork
+from gonie.tasks.torch.scorer import TorchScorer
 
 ENCODERS: dict[str, Any] = {
     "lstm": lambda width: Bidirectional(
@@ -43,11 +43,11 @@ CHARS: dict[str, Any] = {
 }
 
 
-def tagger(encoder: str = "lstm", chars: str = "cnn") -> Tagger:
+def tagger(encoder: str = "lstm", chars: str = "cnn") -> TaggingNetwork:
     torch.manual_seed(0)
     embedding = Stack([WordEmbedding(size=2000, width=32), CHARS[chars]()])
     part = ENCODERS[encoder](40)
-    return Tagger(
+    return TaggingNetwork(
         embedding=embedding,
         encoder=part,
         heads={"tags": SoftmaxHead(scores=Scores(width=part.width, num_tags=5, direct={}))},
@@ -57,7 +57,7 @@ def tagger(encoder: str = "lstm", chars: str = "cnn") -> Tagger:
     )
 
 
-def in_bytes(model: Tagger, batch: Any) -> Graphs:
+def in_bytes(model: TaggingNetwork, batch: Any) -> Graphs:
     """The model's graphs, its ranges those of one batch."""
     return onnx_graph(
         model, graph=ByteGraph(ranges=measure_ranges(model, TorchScorer(model).scores, [batch]))

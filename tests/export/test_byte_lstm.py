@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gonie.export import byte_lstm
 from gonie.export.byte_graph import ByteGraph
 from gonie.export.cells import Y_H, Y, cell, recur
-from gonie.export.graph import INPUTS, Graph, Result
+from gonie.export.graph import INPUTS, Graph, GraphOutput
 from gonie.nn.encoders import LSTM, PeepholeLSTM
 
 Array = NDArray[Any]
@@ -49,7 +49,7 @@ class Exported:
         )
         shape = ("B", "H") if output == Y_H else ("T", "B", "H")
         self._session = onnxruntime.InferenceSession(
-            graph.serialize("layers", {"y": Result(states, shape)}), providers=["CPUExecutionProvider"]
+            graph.serialize("layers", {"y": GraphOutput(states, shape)}), providers=["CPUExecutionProvider"]
         )
 
     def __call__(self, x: Array, lengths: list[int]) -> Array:

@@ -15,8 +15,8 @@ from onnx import TensorProto, numpy_helper
 from torch import Tensor
 
 from gonie.export.compact import compact
-from gonie.export.graph import Graph, Result
-from gonie.models.storage import Storage, pack, unpack
+from gonie.export.graph import Graph, GraphOutput
+from gonie.tasks.language_model.torch.storage import Storage, pack, unpack
 
 KINDS = {"int8": TensorProto.INT8, "float16": TensorProto.FLOAT16, "float32": TensorProto.FLOAT}
 
@@ -24,7 +24,7 @@ KINDS = {"int8": TensorProto.INT8, "float16": TensorProto.FLOAT16, "float32": Te
 def kept(weight: Tensor) -> tuple[Any, set[int]]:
     """What ONNX Runtime makes of the constant, and the types in which the graph holds it."""
     graph = Graph()
-    model = graph.serialize("kept", {"w": Result(compact(graph, weight), tuple(weight.shape))})
+    model = graph.serialize("kept", {"w": GraphOutput(compact(graph, weight), tuple(weight.shape))})
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     types = {array.data_type for array in onnx.load_from_string(model).graph.initializer}
     return session.run(["w"], {})[0], types

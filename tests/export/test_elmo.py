@@ -12,14 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from gonie.data.byte_spelling import begin_row, end_row, spell_bytes
 from gonie.errors import GonieError
 from gonie.export.graph import Graph
-from gonie.export.onnx_graph import onnx_graph
-from gonie.export.text_graph import text_graph
-from gonie.models.classifier import LABEL, Classifier, Level
-from gonie.models.scorer import TorchScorer, TorchTextScorer
-from gonie.models.tagger import Tagger
+from gonie.features.byte_spelling import begin_row, end_row, spell_bytes
 from gonie.nn import (
     LSTM,
     AdditiveAttention,
@@ -31,8 +26,13 @@ from gonie.nn import (
     TextSoftmaxHead,
     WordEmbedding,
 )
-from gonie.nn.encoders.passing import Passing
+from gonie.nn.encoders.bypass import Bypass
 from gonie.runtime.session import OnnxScorer
+from gonie.tasks.classification.torch.graph import text_graph
+from gonie.tasks.classification.torch.network import LABEL, ClassifyingNetwork, Level
+from gonie.tasks.tagging.torch.graph import onnx_graph
+from gonie.tasks.tagging.torch.network import TaggingNetwork
+from gonie.tasks.torch.scorer import TorchScorer, TorchTextScorer
 
 TAGS, WORDS, LONGEST, WIDTH = 5, 12, 9, 12
 KINDS: dict[str, dict[str, Any]] = {
@@ -53,12 +53,12 @@ def drawn(model: nn.Module) -> Any:
     return model
 
 
-def tagger(elmo: Any) -> Tagger:
+def tagger(elmo: Any) -> TaggingNetwork:
     """Words beside the first mix; a second one goes past the encoder."""
     passed = elmo.width - WIDTH
     encoder: Any = Bidirectional(ahead=LSTM(width=6 + WIDTH, hidden=4), back=LSTM(width=6 + WIDTH, hidden=4))
-    encoder = Passing(encoder=encoder, passed=passed) if passed else encoder
-    model = Tagger(
+    encoder = Bypass(encoder=encoder, passed=passed) if passed else encoder
+    model = TaggingNetwork(
         embedding=Stack([WordEmbedding(size=WORDS, width=6), elmo]),
         encoder=encoder,
         heads={"tags": SoftmaxHead(scores=Scores(width=encoder.width, num_tags=TAGS, direct={}))},
@@ -124,7 +124,7 @@ def test_a_classifier_ships_with_it_too(elmo: Any, texts: Any) -> None:
     def level(width: int) -> Level:
         return Level(encoder=LSTM(width=width, hidden=4), pooling=AdditiveAttention(width=4, hidden=3))
 
-    model = Classifier(
+    model = ClassifyingNetwork(
         embedding=Stack([WordEmbedding(size=WORDS, width=6), elmo()]),
         words=level(6 + WIDTH),
         sentences=level(4),

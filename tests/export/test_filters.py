@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gonie.export.filters import largest
-from gonie.export.graph import Graph, Result
+from gonie.export.graph import Graph, GraphOutput
 
 LETTERS, WIDTH, FILTERS = 11, 3, 4
 
@@ -30,7 +30,7 @@ def test_it_is_the_maximum_of_a_convolution(words: int, places: int, kernel: int
     seen = graph.weight(np.arange(places)[:, None] + np.arange(kernel))
     windows = graph.add("Gather", graph.input("chars"), seen, axis=1)
     found = largest(graph, windows, graph.weight(vectors), weight, bias, constant=Graph.weight)
-    model = graph.serialize("filters", {"found": Result(found, ("U", FILTERS))})
+    model = graph.serialize("filters", {"found": GraphOutput(found, ("U", FILTERS))})
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     (got,) = session.run(["found"], {"chars": letters.numpy()})
     wanted = torch.conv1d(vectors[letters].transpose(1, 2), weight, bias).amax(2)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gonie.export import int8_gates
 from gonie.export.gates import FloatGates, Gates, Seen
-from gonie.export.graph import Graph, Result
+from gonie.export.graph import Graph, GraphOutput
 from gonie.export.int8_gates import Int8Gates
 from gonie.export.ranges import Range
 from gonie.export.row_bytes import LARGEST
@@ -35,7 +35,7 @@ def computed(write: Callable[[Graph], Seen], x: Array, h: Array) -> Array:
     """What a graph of nothing else gives for x and h: (B, 4H)."""
     graph = Graph()
     gates = write(graph)(graph, graph.weight(x), graph.weight(h))
-    results = {name: Result(gate, ("B", "H")) for name, gate in zip("ifgo", gates, strict=True)}
+    results = {name: GraphOutput(gate, ("B", "H")) for name, gate in zip("ifgo", gates, strict=True)}
     session = onnxruntime.InferenceSession(
         graph.serialize("gates", results), providers=["CPUExecutionProvider"]
     )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gonie.export import letter_filters as module
 from gonie.export.byte_graph import ByteGraph
-from gonie.export.graph import Graph, Result
+from gonie.export.graph import Graph, GraphOutput
 from gonie.export.letter_filters import letter_filters
 from gonie.nn import CharCNN
 
@@ -21,7 +21,7 @@ LETTERS, FILTERS = 11, 4
 def computed(graph: Graph, part: CharCNN, chars: np.ndarray) -> np.ndarray:
     weight, bias = part.convolution.parameters()
     found = letter_filters(graph, part.characters.weight, weight, bias, part.margins)
-    model = graph.serialize("filters", {"found": Result(found, ("U", FILTERS))})
+    model = graph.serialize("filters", {"found": GraphOutput(found, ("U", FILTERS))})
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     return np.asarray(session.run(["found"], {"chars": chars})[0])
 

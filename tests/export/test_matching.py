@@ -15,8 +15,6 @@ from torch import nn
 
 from gonie.errors import GonieError
 from gonie.export.matching import pair_graph
-from gonie.models.pair_network import LABEL, PairNetwork
-from gonie.models.scorer import inferring, to_tensors
 from gonie.nn import (
     LSTM,
     AdditiveAttention,
@@ -39,9 +37,11 @@ from gonie.nn import (
     WordEmbedding,
 )
 from gonie.nn.heads.text_value import TextValueHead
+from gonie.nn.inference import inferring, to_tensors
 from gonie.nn.matching import AlignedMatching, PooledMatching, Projection
-from gonie.runtime.forms import Forms
+from gonie.runtime.forms import FormScorer
 from gonie.runtime.graph_check import check_graph
+from gonie.tasks.torch.pair_network import LABEL, PairNetwork
 
 WORDS, CHARS, NGRAMS, WIDTH, HIDDEN, LABELS = 12, 9, 7, 6, 4, 3
 CLOSE = 1e-4
@@ -128,7 +128,7 @@ class OnnxPairs:
             if graph is not None:
                 check_graph(graph)
         self._session = session(main)
-        self._forms = None if forms is None else Forms(session(forms))
+        self._forms = None if forms is None else FormScorer(session(forms))
         self.inputs = [given.name for given in self._session.get_inputs()]
 
     def __call__(self, batch: Batch) -> tuple[np.ndarray, np.ndarray]:

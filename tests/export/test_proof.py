@@ -9,11 +9,7 @@ import pytest
 from torch import nn
 
 from gonie.errors import GonieError
-from gonie.export.onnx_graph import onnx_graph
 from gonie.export.proof import prove, prove_texts
-from gonie.export.text_graph import text_graph
-from gonie.models.classifier import LABEL, Classifier, Level
-from gonie.models.tagger import Tagger
 from gonie.nn import (
     LSTM,
     AdditiveAttention,
@@ -26,11 +22,15 @@ from gonie.nn import (
 )
 from gonie.runtime.scorer import ScoredTexts
 from gonie.runtime.session import OnnxScorer
+from gonie.tasks.classification.torch.graph import text_graph
+from gonie.tasks.classification.torch.network import LABEL, ClassifyingNetwork, Level
+from gonie.tasks.tagging.torch.graph import onnx_graph
+from gonie.tasks.tagging.torch.network import TaggingNetwork
 
 
 @pytest.fixture
-def model() -> Tagger:
-    return Tagger(
+def model() -> TaggingNetwork:
+    return TaggingNetwork(
         embedding=WordEmbedding(size=12, width=6),
         encoder=LSTM(width=6, hidden=4),
         heads={"tags": SoftmaxHead(scores=Scores(width=4, num_tags=3, direct={}))},
@@ -52,7 +52,7 @@ class Shifted:
         return scores
 
 
-def test_a_true_export_is_proved(model: Tagger, batches: Any) -> None:
+def test_a_true_export_is_proved(model: TaggingNetwork, batches: Any) -> None:
     difference = prove(model, OnnxScorer(*onnx_graph(model)), [batches([3, 1, 4]), batches([2])])
     assert difference.value < 1e-5
     assert difference.tokens == 10
@@ -60,17 +60,17 @@ def test_a_true_export_is_proved(model: Tagger, batches: Any) -> None:
 
 
 @pytest.mark.parametrize("by", [0.01, np.nan])
-def test_a_false_export_is_refused(model: Tagger, batches: Any, by: float) -> None:
+def test_a_false_export_is_refused(model: TaggingNetwork, batches: Any, by: float) -> None:
     with pytest.raises(GonieError, match="expected the exported model to give the trained model's scores"):
         prove(model, Shifted(OnnxScorer(*onnx_graph(model)), by), [batches([3, 1])])
 
 
-def test_padding_is_nobodys_business(model: Tagger, batches: Any) -> None:
+def test_padding_is_nobodys_business(model: TaggingNetwork, batches: Any) -> None:
     shifted = Shifted(OnnxScorer(*onnx_graph(model)), 9.0, padding=True)
     assert prove(model, shifted, [batches([3, 1])]).tokens == 4
 
 
-def test_a_proof_over_nothing_is_none(model: Tagger) -> None:
+def test_a_proof_over_nothing_is_none(model: TaggingNetwork) -> None:
     with pytest.raises(GonieError, match="at least one batch"):
         prove(model, OnnxScorer(*onnx_graph(model)), [])
 
@@ -82,8 +82,8 @@ def level(width: int, pooling: Any) -> Level:
     return Level(encoder=LSTM(width=width, hidden=4), pooling=pooling)
 
 
-def classifier(pooling: Any) -> Classifier:
-    return Classifier(
+def classifier(pooling: Any) -> ClassifyingNetwork:
+    return ClassifyingNetwork(
         embedding=WordEmbedding(size=12, width=6),
         words=level(6, pooling),
         sentences=level(4, AdditiveAttention(width=4, hidden=3)),
@@ -96,7 +96,7 @@ def classifier(pooling: Any) -> Classifier:
 class Changed:
     """A scorer of texts whose ``name`` is off by ``by``, at the first of all places that are real or not."""
 
-    def __init__(self, model: Classifier, name: str, by: float, *, padding: bool = False) -> None:
+    def __init__(self, model: ClassifyingNetwork, name: str, by: float, *, padding: bool = False) -> None:
         self._scorer = OnnxScorer(*text_graph(model))
         self._name, self._by, self._padding = name, by, padding
 
@@ -110,11 +110,11 @@ class Changed:
 
 
 @pytest.fixture
-def attention() -> Classifier:
+def attention() -> ClassifyingNetwork:
     return classifier(AdditiveAttention(width=4, hidden=3))
 
 
-def test_a_true_export_of_a_classifier_is_proved(attention: Classifier, texts: Any) -> None:
+def test_a_true_export_of_a_classifier_is_proved(attention: ClassifyingNetwork, texts: Any) -> None:
     exported = OnnxScorer(*text_graph(attention))
     difference = prove_texts(attention, exported, [texts([[3, 1], [4]]), texts([[2]])])
     assert difference.value < 1e-5
@@ -125,7 +125,7 @@ def test_a_true_export_of_a_classifier_is_proved(attention: Classifier, texts: A
 @pytest.mark.parametrize("by", [0.001, np.nan])
 @pytest.mark.parametrize("name", ScoredTexts._fields)
 def test_a_share_is_as_much_a_promise_as_a_score(
-    attention: Classifier, texts: Any, name: str, by: float
+    attention: ClassifyingNetwork, texts: Any, name: str, by: float
 ) -> None:
     """An explanation by attention would show weights that the trained model never had."""
     with pytest.raises(GonieError, match="expected the exported model to give the trained model's scores"):
@@ -133,7 +133,7 @@ def test_a_share_is_as_much_a_promise_as_a_score(
 
 
 @pytest.mark.parametrize("name", ["words", "sentences"])
-def test_shares_of_padding_are_nobodys_business(attention: Classifier, texts: Any, name: str) -> None:
+def test_shares_of_padding_are_nobodys_business(attention: ClassifyingNetwork, texts: Any, name: str) -> None:
     changed = Changed(attention, name, 9.0, padding=True)
     assert prove_texts(attention, changed, [texts([[3, 1], [4]])]).tokens == 8
 

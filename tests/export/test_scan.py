@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto
 
-from gonie.export.graph import Graph, Result
+from gonie.export.graph import Graph, GraphOutput
 from gonie.export.scan import scan
 
 
@@ -28,7 +28,7 @@ def summed(words: np.ndarray) -> np.ndarray:
     rows = graph.add("Shape", x, start=1, end=2)
     one = graph.add("Expand", graph.weight(np.ones(1, dtype=np.float32)), rows)
     found = scan(graph, x, [one], step, kind=TensorProto.INT64)
-    model = graph.serialize("sums", {"sums": Result(found, ("B", "T"))})
+    model = graph.serialize("sums", {"sums": GraphOutput(found, ("B", "T"))})
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     (sums,) = session.run(["sums"], {"words": words})
     return np.asarray(sums)

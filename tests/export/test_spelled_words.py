@@ -10,9 +10,9 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gonie.data.byte_spelling import spell_bytes
-from gonie.export.graph import Graph, Result
+from gonie.export.graph import Graph, GraphOutput
 from gonie.export.spelled_words import spelled_words
+from gonie.features.byte_spelling import spell_bytes
 
 
 @settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -23,7 +23,7 @@ def test_onnx_spells_as_torch_does(words: list[bytes], elmo: Any) -> None:
     part = elmo().bilm.words.eval()
     graph = Graph(longest=9)
     value = spelled_words(graph, part, graph.input("bytes"))
-    model = graph.serialize("words", {"vectors": Result(value, ("U", part.width))})
+    model = graph.serialize("words", {"vectors": GraphOutput(value, ("U", part.width))})
     chars = spell_bytes(words, longest=9).astype(np.int64)
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     (got,) = session.run(["vectors"], {"bytes": chars})

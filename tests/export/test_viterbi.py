@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from onnx import TensorProto
 
-from gonie.export.graph import Graph, Result
+from gonie.export.graph import Graph, GraphOutput
 from gonie.export.viterbi import viterbi
 from gonie.runtime.decoder import Decoder
 
@@ -22,7 +22,7 @@ def decoded(decoder: Decoder, scores: NDArray[np.float32], lengths: NDArray[np.i
     chain = decoder.chain
     graph = Graph()
     tags = viterbi(graph, graph.weight(scores), (chain.transitions, chain.start, chain.end))
-    model = graph.serialize("viterbi", {"tags": Result(tags, ("B", "T"), TensorProto.INT64)})
+    model = graph.serialize("viterbi", {"tags": GraphOutput(tags, ("B", "T"), TensorProto.INT64)})
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     (found,) = session.run(["tags"], {"lengths": lengths})
     return np.asarray(found)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gonie.data.schemes import IOB2, PLAIN, Scheme, from_spans, problems
-from gonie.data.types import Sentence
 from gonie.metrics.baselines import capitalised, exact_match, is_capitalised
 from gonie.metrics.evaluation import evaluate
+from gonie.text.schemes import IOB2, PLAIN, Scheme, from_spans, problems
+from gonie.text.types import Sentence
 
 SCHEMES = (
     *(Scheme(kind=kind) for kind in ("IOB1", "IOB2", "BIOES", "BILOU")),

@@ -6,19 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gonie.data.schemes import Scheme, TokenSpan, from_spans
-from gonie.data.types import Sentence
-from gonie.metrics.errors import (
-    AROUND,
-    MOST,
-    Error,
-    Kind,
-    list_errors,
-    wrong_pairs,
-)
+from gonie.metrics.errors import AROUND, MOST, Error, Kind, list_errors, wrong_pairs
 from gonie.metrics.evaluation import evaluate
 from gonie.metrics.mistakes import find_mistake
 from gonie.metrics.spans import overlap
+from gonie.text.schemes import Scheme, TokenSpan, from_spans
+from gonie.text.types import Sentence
 
 SENTENCE = Sentence(words=tuple("abcdefgh"), path="dev.conll", line=7)
 

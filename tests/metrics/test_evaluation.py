@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonie.data.schemes import Scheme, convert
-from gonie.data.types import Sentence
 from gonie.errors import InputError
 from gonie.metrics.evaluation import evaluate
 from gonie.metrics.novelty import SeenMentions
+from gonie.text.schemes import Scheme, convert
+from gonie.text.types import Sentence
 
 IOB2, BIOES, PLAIN = Scheme(kind="IOB2"), Scheme(kind="BIOES"), Scheme(kind="plain")
 

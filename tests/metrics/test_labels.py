@@ -5,10 +5,10 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonie.data.schemes import Scheme, to_spans
 from gonie.metrics.counts import Counts
 from gonie.metrics.labels import Boundaries, Confusion, LabelScores, token_counts
 from gonie.metrics.spans import SpanScores, overlap, unit_spans
+from gonie.text.schemes import Scheme, to_spans
 
 TAGS = st.sampled_from(["O", "B-X", "I-X", "B-Y", "I-Y"])
 CORPUS = st.lists(st.lists(st.tuples(TAGS, TAGS), max_size=10), min_size=1, max_size=5)

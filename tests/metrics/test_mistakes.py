@@ -2,8 +2,8 @@
 
 import pytest
 
-from gonie.data.types import Sentence
 from gonie.metrics.mistakes import find_mistake, worst
+from gonie.text.types import Sentence
 
 SENTENCE = Sentence(words=("a", "b", "c", "d"), path="dev.conll", line=7)
 

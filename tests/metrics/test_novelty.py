@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonie.data.schemes import Scheme
-from gonie.data.types import Sentence
 from gonie.errors import InputError
 from gonie.metrics.novelty import Novelty, SeenMentions, is_content, novelty_counts, novelty_recall
+from gonie.text.schemes import Scheme
+from gonie.text.types import Sentence
 
 SEEN = SeenMentions.from_spans(
     [

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonie.data.schemes import IOB2, Scheme
-from gonie.data.types import Sentence
 from gonie.metrics.evaluation import evaluate
 from gonie.metrics.significance import Tally, randomization_test, together
+from gonie.text.schemes import IOB2, Scheme
+from gonie.text.types import Sentence
 
 PLAIN = Scheme(kind="plain")
 TAGS = ("O", "B-PER", "I-PER", "B-LOC")

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonie.data.schemes import Scheme, to_spans
 from gonie.metrics.counts import Counts
 from gonie.metrics.spans import SpanScores, overlap, read_spans, span_counts
+from gonie.text.schemes import Scheme, to_spans
 
 IOB_TAGS = st.sampled_from(["O", "B-X", "I-X", "B-Y", "I-Y", "I-Z"])
 BIOES_TAGS = st.sampled_from(["O", *(f"{letter}-{label}" for letter in "BIES" for label in "XY")])

@@ -12,8 +12,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from gonie.models.bilm_config import BilmConfig
-from gonie.models.build_bilm import build_bilm
 from gonie.nn import (
     CharCNN,
     CharLSTM,
@@ -24,6 +22,8 @@ from gonie.nn import (
     Stack,
     WordEmbedding,
 )
+from gonie.tasks.language_model.recipe import BilmConfig
+from gonie.tasks.language_model.torch.build import build_bilm
 
 Batch = dict[str, Tensor]
 LENGTHS = [6, 1, 4, 6, 3]

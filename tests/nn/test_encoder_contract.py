@@ -16,11 +16,11 @@ from gonie.errors import InputError
 from gonie.nn import (
     LSTM,
     Bidirectional,
+    Bypass,
     Convolution,
     Deep,
     Elman,
     NoEncoder,
-    Passing,
     PeepholeLSTM,
     VariationalDropout,
     Window,
@@ -52,8 +52,8 @@ ENCODERS: dict[str, Callable[[], nn.Module]] = {
     "window_wide_and_deep": lambda: Window(width=WIDTH, hidden=4, size=9, layers=3),
     "convolution": lambda: Convolution(width=WIDTH, hidden=4, dropout=0.5),
     "convolution_narrow": lambda: Convolution(width=WIDTH, hidden=4, kernels=[1, 2]),
-    "passing": lambda: Passing(encoder=LSTM(width=WIDTH - 2, hidden=4), passed=2),
-    "passing_all": lambda: Passing(encoder=NoEncoder(width=0), passed=WIDTH),
+    "passing": lambda: Bypass(encoder=LSTM(width=WIDTH - 2, hidden=4), passed=2),
+    "passing_all": lambda: Bypass(encoder=NoEncoder(width=0), passed=WIDTH),
     "mixed": lambda: Bidirectional(ahead=LSTM(width=WIDTH, hidden=3), back=Elman(width=WIDTH, hidden=2)),
 }
 

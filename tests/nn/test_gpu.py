@@ -28,12 +28,12 @@ from gonie.nn import (
     Last,
     Max,
     Mean,
+    MultiLabelHead,
     Normalized,
     PeepholeLSTM,
     Scores,
     SoftmaxHead,
     Stack,
-    TextLabelsHead,
     TextScores,
     TextSigmoidHead,
     TextSoftmaxHead,
@@ -99,7 +99,7 @@ class Model(nn.Module):
                 TextSigmoidHead(scores=TextScores(width=60, num_labels=1, direct={}), objective=weighted),
             ]
         )
-        self.labels_head = TextLabelsHead(scores=TextScores(width=60, num_labels=2, direct={}))
+        self.labels_head = MultiLabelHead(scores=TextScores(width=60, num_labels=2, direct={}))
 
     def loss(self, batch: Batch) -> Tensor:
         vectors = self.dropout(self.embedding(batch))

@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from gonie.nn import TextLabelsHead, TextScores, TextSigmoidHead, TextSoftmaxHead
+from gonie.nn import MultiLabelHead, TextScores, TextSigmoidHead, TextSoftmaxHead
 from gonie.nn.heads.text_objectives import AnyNumber, OneOf
 
 Batch = dict[str, Tensor]
@@ -34,12 +34,12 @@ def sigmoid(width: int, **direct: int) -> nn.Module:
 
 
 def labels(width: int, **direct: int) -> nn.Module:
-    return TextLabelsHead(scores=TextScores(width=width, num_labels=LABELS, direct=direct))
+    return MultiLabelHead(scores=TextScores(width=width, num_labels=LABELS, direct=direct))
 
 
 def labels_weighted(width: int, **direct: int) -> nn.Module:
     scores = TextScores(width=width, num_labels=LABELS, direct=direct)
-    return TextLabelsHead(scores=scores, objective=AnyNumber(weights=WEIGHTS, smoothing=0.1))
+    return MultiLabelHead(scores=scores, objective=AnyNumber(weights=WEIGHTS, smoothing=0.1))
 
 
 KINDS = {kind.__name__: kind for kind in (softmax, softmax_weighted, sigmoid, labels, labels_weighted)}
@@ -58,7 +58,7 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 def batch_for(head: nn.Module) -> Batch:
     counts = torch.tensor([0, 3, 0, 5, 1, 2, 4])
-    if isinstance(head, TextLabelsHead):
+    if isinstance(head, MultiLabelHead):
         gold = torch.randint(0, 2, (TEXTS, LABELS)).float()
     else:
         gold = torch.randint(0, 2 if isinstance(head, TextSigmoidHead) else LABELS, (TEXTS,))

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from gonie.data.encoding import Encoding
 from gonie.errors import BundleError, MissingExtraError, OutputError
+from gonie.features.encoding import Encoding
 from gonie.runtime.about import About
 from gonie.runtime.bundle import FORMAT, GRAPH, INDEX, read_bundle, write_bundle
-from gonie.runtime.folder import set_aside
-from gonie.runtime.tag_bundle import WEIGHTS, TagBundle
-from gonie.runtime.text_bundle import TextBundle
+from gonie.system.atomic_folder import set_aside
+from gonie.tasks.classification.bundle import TextBundle
+from gonie.tasks.tagging.bundle import WEIGHTS, TagBundle
 
 RECIPE = {"task": "tag", "data": {"train": "사람.conll", "columns": {"pos": 1}}}
 
@@ -275,7 +275,7 @@ def test_a_missing_tokenizer_is_said_as_such(
     def missing(**_: str) -> None:
         raise MissingExtraError("kiwipiepy", extra="korean", purpose="cutting Korean into morphemes")
 
-    monkeypatch.setattr("gonie.data.passages.tokenizer", missing)
+    monkeypatch.setattr("gonie.text.passages.tokenizer", missing)
     with pytest.raises(MissingExtraError, match="pip install"):
         read_bundle(tmp_path / "b")
 

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 from gonie.errors import GonieError
 from gonie.runtime import chain
 from gonie.runtime.decoder import Decoder
-from gonie.runtime.sums import EVERY
+from gonie.runtime.forward_backward_sums import EVERY
 
 SETTINGS = settings(deadline=None, max_examples=60)
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import gonie
-from gonie.data.types import Document
 from gonie.runtime.bundle import FORMAT, INDEX
+from gonie.text.types import Document
 
 BUNDLES = Path(__file__).parent.parent / "bundles"
 FOLDERS = sorted(path.parent for path in BUNDLES.glob(f"*/*/{INDEX}"))

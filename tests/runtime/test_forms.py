@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import gonie
-from gonie.data.corpus import collate
-from gonie.data.types import Sentence
 from gonie.errors import BundleError
+from gonie.features.corpus import collate
 from gonie.runtime import forms as module
-from gonie.runtime.forms import Forms
+from gonie.runtime.forms import FormScorer
+from gonie.text.types import Sentence
 
 BUNDLES = Path(__file__).parent.parent / "bundles" / "4"
 WORDS = ["x" * length for length in (40, 1, 7, 2, 30)] + ["서울", "Anna", "a", "Zoë-Marie", "."]
@@ -51,4 +51,4 @@ class Session:
 def test_a_graph_that_gives_anything_else_is_refused(shape: list[object]) -> None:
     """A stranger's may ask for room that nobody has."""
     with pytest.raises(BundleError, match="expected a graph of forms"):
-        Forms(Session(shape))
+        FormScorer(Session(shape))

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from gonie.nn import CRF
-from gonie.runtime.chain import Chain
+from gonie.runtime.chain import ChainWeights
 from gonie.runtime.nbest import nbest
 
 
@@ -22,7 +22,7 @@ def test_training_and_use_agree() -> None:
     mask = torch.arange(6) < torch.tensor(lengths).unsqueeze(1)
     wanted, scores = crf.nbest(emissions, mask, 7)
     transitions, start, end = (part.detach().numpy() for part in crf.chain())
-    chain = Chain(transitions=transitions, start=start, end=end)
+    chain = ChainWeights(transitions=transitions, start=start, end=end)
     found, values = nbest(chain, emissions.numpy(), np.array(lengths), 7)
     assert found.tolist() == wanted.tolist()
     np.testing.assert_allclose(values, scores.detach().numpy(), atol=1e-5)
@@ -33,7 +33,7 @@ def test_long_sentences_lose_no_digits() -> None:
     chance = np.random.default_rng(0)
     emissions = np.where(chance.random((1, 4000, 1)) < 0.5, [[[1e3, 0.0]]], [[[0.0, 1e3]]])
     emissions[0, 1000] = [5.0, 5.001]
-    chain = Chain(transitions=np.zeros((2, 2)), start=np.zeros(2), end=np.zeros(2))
+    chain = ChainWeights(transitions=np.zeros((2, 2)), start=np.zeros(2), end=np.zeros(2))
     tags, scores = nbest(chain, emissions, np.array([4000]), 2)
     assert np.flatnonzero(tags[0, 0] != tags[0, 1]).tolist() == [1000]
     assert tags[0, :, 1000].tolist() == [1, 0]
@@ -41,6 +41,6 @@ def test_long_sentences_lose_no_digits() -> None:
 
 
 def test_no_sentences_have_no_paths() -> None:
-    chain = Chain(transitions=np.zeros((2, 2)), start=np.zeros(2), end=np.zeros(2))
+    chain = ChainWeights(transitions=np.zeros((2, 2)), start=np.zeros(2), end=np.zeros(2))
     tags, scores = nbest(chain, np.zeros((0, 3, 2)), np.zeros(0, dtype=np.int64), 4)
     assert (tags.shape, scores.shape) == ((0, 4, 3), (0, 4))

@@ -12,7 +12,7 @@ import pytest
 
 import gonie
 from gonie.runtime.form_memory import FormMemory
-from gonie.runtime.predictor import Predictor
+from gonie.tasks.tagging.tagger import Tagger
 
 BUNDLES = Path(__file__).parent.parent / "bundles" / "4"
 THREADS, REQUESTS = 200, 50
@@ -60,7 +60,7 @@ def test_two_hundred_threads_get_what_one_gets(name: str) -> None:
     model = gonie.load(BUNDLES / name, threads=1)
     pool = texts(0, 400)
     wanted = [said(model(text)) for text in pool]
-    if isinstance(model, Predictor):
+    if isinstance(model, Tagger):
         model.scorer._forms._memory = FormMemory(model.scorer._forms._memory.width, most=8)  # type: ignore[attr-defined]
     begin = Barrier(THREADS)
 
@@ -76,7 +76,7 @@ def test_two_hundred_threads_get_what_one_gets(name: str) -> None:
 
 def test_streams_side_by_side_keep_their_order() -> None:
     tagger = gonie.load(BUNDLES / "letters", threads=1)
-    assert isinstance(tagger, Predictor)
+    assert isinstance(tagger, Tagger)
     pool = texts(1, 60)
     wanted = [said(document) for document in tagger.pipe(pool)]
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from gonie.training.average import Average
+from gonie.training.average import WeightAverage
 
 
 def model() -> nn.Sequential:
@@ -19,7 +19,7 @@ def model() -> nn.Sequential:
 def test_the_average_equals_a_naive_loop() -> None:
     """d rises as (1 + t) / (10 + t) up to the decay, so that the random beginning is soon forgotten."""
     parts = model()
-    average = Average(parts, 0.9)
+    average = WeightAverage(parts, 0.9)
     naive = {name: p.detach().double() for name, p in parts.named_parameters() if p.requires_grad}
     for step in range(120):
         with torch.no_grad():
@@ -37,7 +37,7 @@ def test_the_average_equals_a_naive_loop() -> None:
 
 def test_within_the_block_the_average_is_in_place_and_after_it_the_weights() -> None:
     parts = model()
-    average = Average(parts, 0.5)
+    average = WeightAverage(parts, 0.5)
     with torch.no_grad():
         parts[0].weight.add_(1.0)
     current = parts[0].weight.detach().clone()
@@ -52,7 +52,7 @@ def test_within_the_block_the_average_is_in_place_and_after_it_the_weights() -> 
 
 def test_without_a_decay_nothing_is_kept() -> None:
     parts = model()
-    average = Average(parts, 0.0)
+    average = WeightAverage(parts, 0.0)
     average.update(0)
     assert average.weights == {}
     before = parts[0].weight.detach().clone()
@@ -62,12 +62,12 @@ def test_without_a_decay_nothing_is_kept() -> None:
 
 def test_frozen_weights_are_not_averaged() -> None:
     """A large table of fixed vectors would be kept in memory twice for nothing."""
-    assert "1.bias" not in Average(model(), 0.9).weights
+    assert "1.bias" not in WeightAverage(model(), 0.9).weights
 
 
 def test_an_average_put_back_is_the_same() -> None:
     parts = model()
-    one, other = Average(parts, 0.9), Average(parts, 0.9)
+    one, other = WeightAverage(parts, 0.9), WeightAverage(parts, 0.9)
     with torch.no_grad():
         parts[0].weight.mul_(2.0)
     one.update(50)

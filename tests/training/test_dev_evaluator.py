@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 import torch
 
-from gonie.data.schemes import problems
-from gonie.data.texts.text import Text
 from gonie.metrics.calibration import fit_temperature
 from gonie.metrics.classes import evaluate_classes
 from gonie.metrics.evaluation import evaluate
-from gonie.models.classifier import Classifier
-from gonie.models.recipe import load_recipe
-from gonie.models.scorer import to_tensors
-from gonie.runtime.predictor import MAX_TOKENS
+from gonie.nn.inference import to_tensors
+from gonie.tasks.classification.torch.job import TextJob
+from gonie.tasks.classification.torch.network import ClassifyingNetwork
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.tagging.tagger import MAX_TOKENS
+from gonie.tasks.tagging.torch.job import TagJob
+from gonie.tasks.torch.prepare import prepare
+from gonie.text.labelled_text import LabelledText
+from gonie.text.schemes import problems
 from gonie.training.dev_evaluator import DevEvaluator
-from gonie.training.prepare import prepare
-from gonie.training.tag_job import TagJob
-from gonie.training.text_job import TextJob
 
 
 def tagging(recipe: Path, *changes: str) -> TagJob:
@@ -107,15 +107,15 @@ def test_a_score_over_tokens_is_named_so(toy: Path, scheme: str, metric: str) ->
 # --- classifiers -----------------------------------------------------------------------------------------
 
 
-def untrained(text_toy: Path, *changes: str) -> tuple[TextJob, Classifier]:
+def untrained(text_toy: Path, *changes: str) -> tuple[TextJob, ClassifyingNetwork]:
     job = prepare(load_recipe(text_toy / "texts.toml", changes), lambda text: None)
     assert isinstance(job, TextJob)
     model = confident(job)
-    assert isinstance(model, Classifier)
+    assert isinstance(model, ClassifyingNetwork)
     return job, model
 
 
-def one_by_one(model: Classifier, job: TextJob) -> np.ndarray:
+def one_by_one(model: ClassifyingNetwork, job: TextJob) -> np.ndarray:
     """The scores of each dev text read alone: (N, K)."""
     rows = []
     for text in job.data.dev:
@@ -162,7 +162,7 @@ def test_the_score_follows_the_model_and_leaves_it_in_training(text_toy: Path) -
 
 
 def test_texts_beyond_the_limits_are_cut_as_in_use(text_toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gonie.runtime.long_texts.LONGEST", 3)
+    monkeypatch.setattr("gonie.tasks.classification.long_texts.LONGEST", 3)
     job, model = untrained(text_toy, "data.max_tokens=0")
     dev = DevEvaluator(job, model, "dev")
     assert max(answer.tokens for answer in dev.answers()) == 3
@@ -200,6 +200,6 @@ def test_the_temperature_is_fitted_to_the_dev_texts(text_toy: Path) -> None:
 def test_a_label_never_met_in_training_is_missed_and_nothing_more(text_toy: Path, tmp_path: Path) -> None:
     (tmp_path / "dev.tsv").write_text("label\ttext\ngood\ta fine film\nawful\tno\n", "utf-8")
     job, model = untrained(text_toy, f"data.dev={tmp_path}/dev.tsv")
-    assert isinstance(job.data.dev[0], Text)
+    assert isinstance(job.data.dev[0], LabelledText)
     assert DevEvaluator(job, model, "dev").score() <= 0.5
     assert np.isfinite(job.temperature(model))

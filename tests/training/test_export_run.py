@@ -13,9 +13,9 @@ from gonie import load
 from gonie.errors import BundleError, GonieError, InputError
 from gonie.export.int8 import Int8Proof
 from gonie.export.proof import MaxDifference
-from gonie.models.recipe import load_recipe
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.torch.prepare import prepare
 from gonie.training.export_run import Exported, export_run, open_run
-from gonie.training.prepare import prepare
 from gonie.training.run import start_run
 
 WORDS = [["Anna", "Kim", "lives", "in", "Seoul"], ["Seoul"]]

@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gonie.data.corpus import collate
-from gonie.data.texts.text import Text
-from gonie.data.types import Sentence
 from gonie.export.graph import Graph
-from gonie.export.onnx_graph import onnx_graph
-from gonie.export.tag_exporter import tag_batches
-from gonie.export.text_exporter import text_batches
-from gonie.export.text_graph import text_graph
-from gonie.models.recipe import RECIPES, load_recipe, recipe_names
-from gonie.models.scorer import TorchScorer, TorchTextScorer
+from gonie.features.corpus import collate
 from gonie.runtime.decoder import Decoder
 from gonie.runtime.session import OnnxScorer
-from gonie.training.specimen import make_specimen
+from gonie.tasks.classification.torch.exporter import text_batches
+from gonie.tasks.classification.torch.graph import text_graph
+from gonie.tasks.recipe import RECIPES, load_recipe, recipe_names
+from gonie.tasks.tagging.torch.exporter import tag_batches
+from gonie.tasks.tagging.torch.graph import onnx_graph
+from gonie.tasks.torch.scorer import TorchScorer, TorchTextScorer
+from gonie.tasks.torch.synthetic_task import make_specimen
+from gonie.text.labelled_text import LabelledText
+from gonie.text.types import Sentence
 
 SENTENCES, ALONE = 1000, 40
 RANGES = ((32, 127), (0xA0, 0x250), (0x370, 0x500), (0x1100, 0x11FF), (0x3040, 0x30FF), (0x4E00, 0x9FFF))
@@ -88,7 +88,9 @@ def test_classifiers_answer_alike(name: str) -> None:
     model, encoding = specimen(name)
     torch_scorer = TorchTextScorer(model)
     exported = OnnxScorer(*text_graph(model, graph=Graph(longest=encoding.words.longest)), threads=1)
-    texts: Sequence[Text] = [Text(" ".join(words), ()) for words in random_words(SENTENCES, seed=2)]
+    texts: Sequence[LabelledText] = [
+        LabelledText(" ".join(words), ()) for words in random_words(SENTENCES, seed=2)
+    ]
     for batch in text_batches(encoding, texts):
         wanted, got = torch_scorer.score_texts(batch).scores, exported.score_texts(batch).scores
         assert largest(wanted, got) < 1e-4

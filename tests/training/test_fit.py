@@ -8,13 +8,13 @@ import pytest
 import torch
 
 from gonie.errors import GonieError
-from gonie.models.checkpoint import load_weights, read_tensors
-from gonie.models.config import TrainConfig
-from gonie.models.recipe import load_recipe
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.sections import TrainConfig
+from gonie.tasks.torch.checkpoint import load_weights, read_tensors
+from gonie.tasks.torch.prepare import prepare
 from gonie.training.fit import Trainee, begin, choose_device, fit
 from gonie.training.folder import RunFolder
 from gonie.training.loop import Epoch, Step
-from gonie.training.prepare import prepare
 
 
 class Events:

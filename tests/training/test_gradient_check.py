@@ -12,8 +12,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from gonie.models.recipe import RECIPES, load_recipe, recipe_names
 from gonie.nn import BatchNorm, CharCNN, Convolution, Max, Mean
+from gonie.tasks.recipe import RECIPES, load_recipe, recipe_names
+from gonie.tasks.torch.synthetic_task import make_specimen
 from gonie.training import gradient_check
 from gonie.training.gradient_check import (
     KINKED_STEP,
@@ -24,7 +25,6 @@ from gonie.training.gradient_check import (
     kinked_parts,
     step_for,
 )
-from gonie.training.specimen import make_specimen
 
 Batch = dict[str, Tensor]
 

@@ -10,17 +10,17 @@ import pytest
 import torch
 
 from gonie.errors import GonieError
-from gonie.models.build import build
-from gonie.models.recipe import load_recipe
-from gonie.models.tag_config import TagRecipe
-from gonie.models.tagger import Tagger
-from gonie.training.average import Average
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.tagging.recipe import TagRecipe
+from gonie.tasks.tagging.torch.data import TagData, read_tag_data
+from gonie.tasks.tagging.torch.job import TagJob
+from gonie.tasks.tagging.torch.network import TaggingNetwork
+from gonie.tasks.torch.parts import build
+from gonie.training.average import WeightAverage
 from gonie.training.dev_evaluator import DevEvaluator
 from gonie.training.loop import Epoch, Step, batch_size, train
 from gonie.training.optim import build_optimizer
 from gonie.training.state import Progress, State
-from gonie.training.tag_data import TagData, read_tag_data
-from gonie.training.tag_job import TagJob
 
 
 class Setting(NamedTuple):
@@ -28,7 +28,7 @@ class Setting(NamedTuple):
 
     recipe: TagRecipe
     prepared: TagData
-    model: Tagger
+    model: TaggingNetwork
     state: State
     scorer: DevEvaluator
 
@@ -48,7 +48,7 @@ def setting(toy: Path, *changes: str) -> Setting:
     state = State(
         model=model,
         optimizer=build_optimizer(recipe.train, model.named_parameters()),
-        average=Average(model, recipe.train.average),
+        average=WeightAverage(model, recipe.train.average),
         progress=Progress(),
         loss=torch.zeros((), dtype=torch.float64),
         fingerprint="",
@@ -117,8 +117,8 @@ def test_the_loss_shown_is_the_mean_over_sentences(toy: Path) -> None:
     made = setting(toy, "train.epochs=1", "train.lr=1e-12", "model.dropout.input=0", "model.dropout.output=0")
     made.model.embedding.singleton_rate = 0.0  # type: ignore[union-attr]
     (epoch,) = made.epochs()
-    from gonie.data.corpus import collate
-    from gonie.models.scorer import to_tensors
+    from gonie.features.corpus import collate
+    from gonie.nn.inference import to_tensors
 
     corpus = made.prepared.train
     batch = to_tensors(collate(corpus, np.arange(len(corpus))), torch.device("cpu"))

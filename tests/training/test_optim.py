@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from gonie.models.config import TrainConfig
+from gonie.tasks.sections import TrainConfig
 from gonie.training.optim import (
     bound_gradients,
     build_optimizer,

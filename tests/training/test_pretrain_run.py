@@ -19,13 +19,13 @@ import pytest
 import torch
 
 from gonie.errors import GonieError, OutputError, RecipeError, ResumeError
-from gonie.models.bilm_folder import load_bilm
-from gonie.models.checkpoint import read_tensors
-from gonie.models.recipe import load_pretraining
+from gonie.tasks.language_model.torch.folder import load_bilm
+from gonie.tasks.recipe import load_pretraining
+from gonie.tasks.torch.checkpoint import read_tensors
 from gonie.training.loop import Step
 from gonie.training.pretrain_loop import PretrainEpoch
 from gonie.training.pretrain_run import (
-    Pretrained,
+    PretrainingResult,
     PretrainSummary,
     resume_pretraining,
     start_pretraining,
@@ -66,7 +66,7 @@ class Quiet:
     def interrupted(self, folder: Path) -> None:
         self.notes.append("interrupted")
 
-    def finished(self, result: Pretrained) -> None:
+    def finished(self, result: PretrainingResult) -> None:
         self.notes.append("finished")
 
 

@@ -23,10 +23,10 @@ import pytest
 
 from gonie import load
 from gonie.errors import BundleError
-from gonie.models.checkpoint import read_tensors, write_tensors
-from gonie.models.recipe import load_recipe
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.torch.checkpoint import read_tensors, write_tensors
 from gonie.training.loop import Step
-from gonie.training.run import Display, Summary, resume_run, start_run
+from gonie.training.run import RunDisplay, Summary, resume_run, start_run
 
 PEOPLE = ("Anna", "Bert", "Cleo", "Dora", "Emil", "Frida")
 PLACES = ("Seoul", "Busan", "Paris", "Oslo", "Lima", "Quito")
@@ -401,7 +401,7 @@ class CrashError(Exception):
     """Stands for the end of the process."""
 
 
-class Silent(Display):
+class Silent(RunDisplay):
     """Shows nothing; dies at a step if told to."""
 
     def __init__(self, dies_at: int | None = None) -> None:

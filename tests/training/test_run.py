@@ -12,10 +12,10 @@ import torch
 
 from gonie import load
 from gonie.errors import InputError
-from gonie.models.checkpoint import read_tensors
-from gonie.models.recipe import load_recipe
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.torch.checkpoint import read_tensors
 from gonie.training.loop import Epoch, Step
-from gonie.training.run import Result, Summary, default_folder, start_run
+from gonie.training.run import RunResult, Summary, default_folder, start_run
 
 
 def test_a_run_leaves_what_the_design_promises(toy_run: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_run_tells_its_display_everything(toy: Path, tmp_path: Path, silence: 
     result = start_run(load_recipe(toy / "toy.toml", ["train.epochs=2"]), tmp_path / "run", silence)
     kinds = [type(event) for event in silence.events]
     assert kinds[0] is Summary
-    assert kinds[-1] is Result
+    assert kinds[-1] is RunResult
     assert kinds.count(Epoch) == 2
     assert kinds.count(Step) >= 20
     summary = silence.events[0]

@@ -9,9 +9,9 @@ import torch
 from torch import nn
 
 from gonie.errors import ResumeError
-from gonie.models.config import TrainConfig
 from gonie.nn import BatchNorm
-from gonie.training.average import Average
+from gonie.tasks.sections import TrainConfig
+from gonie.training.average import WeightAverage
 from gonie.training.optim import build_optimizer
 from gonie.training.state import Progress, State
 
@@ -23,7 +23,7 @@ def fresh(seed: int, *, decay: float = 0.9, fingerprint: str = "f") -> State:
     return State(
         model=model,
         optimizer=build_optimizer(TrainConfig(optimizer="nadam"), model.named_parameters()),
-        average=Average(model, decay),
+        average=WeightAverage(model, decay),
         progress=Progress(),
         loss=torch.zeros((), dtype=torch.float64),
         fingerprint=fingerprint,

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import torch
 
-from gonie.data.corpus import collate
-from gonie.models.build import build
-from gonie.models.recipe import load_recipe
-from gonie.models.scorer import to_tensors
-from gonie.models.tagger import Tagger
+from gonie.features.corpus import collate
+from gonie.nn.inference import to_tensors
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.tagging.torch.data import TagData, read_tag_data
+from gonie.tasks.tagging.torch.network import TaggingNetwork
+from gonie.tasks.torch.parts import build
 from gonie.training.optim import build_optimizer
-from gonie.training.tag_data import TagData, read_tag_data
 from gonie.training.updates import build_update
 
 PLAIN = (
@@ -30,7 +30,7 @@ PLAIN = (
 )
 
 
-def made(toy: Path, *changes: str) -> tuple[TagData, Tagger, list[str]]:
+def made(toy: Path, *changes: str) -> tuple[TagData, TaggingNetwork, list[str]]:
     settings = [*PLAIN, *changes]
     recipe = load_recipe(toy / "toy.toml", settings)
     prepared = read_tag_data(recipe, lambda text: None)
@@ -38,7 +38,9 @@ def made(toy: Path, *changes: str) -> tuple[TagData, Tagger, list[str]]:
     return prepared, build(recipe.model, prepared.encoding), settings
 
 
-def stepped(toy: Path, prepared: TagData, model: Tagger, settings: list[str], rate: float) -> Tagger:
+def stepped(
+    toy: Path, prepared: TagData, model: TaggingNetwork, settings: list[str], rate: float
+) -> TaggingNetwork:
     """The model after one step over all sentences."""
     config = load_recipe(toy / "toy.toml", settings).train
     moved = copy.deepcopy(model)
@@ -47,7 +49,7 @@ def stepped(toy: Path, prepared: TagData, model: Tagger, settings: list[str], ra
     return moved
 
 
-def cost(model: Tagger, prepared: TagData, lam: float) -> torch.Tensor:
+def cost(model: TaggingNetwork, prepared: TagData, lam: float) -> torch.Tensor:
     """J = (Σ cross-entropy + λ/2 ‖W‖²) / m over all tokens, with ‖W‖² written out."""
     corpus = prepared.train
     batch = to_tensors(collate(corpus, np.arange(len(corpus))), torch.device("cpu"))

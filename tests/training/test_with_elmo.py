@@ -15,19 +15,19 @@ from torch import Tensor
 
 from gonie import load
 from gonie.errors import RecipeError, ResumeError
-from gonie.models.bilm_folder import load_bilm, save_bilm
-from gonie.models.build import find_elmo
-from gonie.models.checkpoint import read_tensors
-from gonie.models.recipe import load_recipe
-from gonie.models.scorer import to_tensors
-from gonie.models.trained import load_trained
-from gonie.nn import Passing
-from gonie.runtime.classifier import TextClassifier
-from gonie.runtime.predictor import Predictor
+from gonie.nn import Bypass
+from gonie.nn.inference import to_tensors
+from gonie.tasks.classification.classifier import TextClassifier
+from gonie.tasks.language_model.torch.folder import load_bilm, save_bilm
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.tagging.tagger import Tagger
+from gonie.tasks.torch.checkpoint import read_tensors
+from gonie.tasks.torch.parts import find_elmo
+from gonie.tasks.torch.prepare import prepare
+from gonie.tasks.torch.trained import load_trained
 from gonie.training.fit import fresh_model
 from gonie.training.optim import RATE, build_optimizer
-from gonie.training.prepare import prepare
-from gonie.training.run import Display, resume_run, start_run
+from gonie.training.run import RunDisplay, resume_run, start_run
 
 SHORT = ("train.epochs=3", "model.encoder.hidden=6", "train.average=0.9")
 ELMO = "embedding.parts.1."
@@ -60,7 +60,7 @@ def trained(toy: Path, bilm: Path, out: Path, *changes: str, display: Any = None
     """The folder of a run of the toy's recipe over a language model."""
     (recipe,) = toy.glob("*.toml")
     loaded = load_recipe(recipe, [f"model.elmo.bilm={bilm}", *SHORT, *changes])
-    watcher: Display = display or Quiet()
+    watcher: RunDisplay = display or Quiet()
     assert start_run(loaded, out, watcher) is not None
     return out
 
@@ -163,7 +163,7 @@ def test_it_is_used_where_the_recipe_says(toy: Path, toy_bilm: Path, tmp_path: P
     elmo = find_elmo(found.model)
     assert elmo is not None
     assert len(elmo.mixes) == 1
-    assert isinstance(found.model.encoder, Passing) == (at == "output")
+    assert isinstance(found.model.encoder, Bypass) == (at == "output")
 
 
 def test_a_tuned_language_model_learns_too(toy: Path, toy_bilm: Path, tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_a_tagger_comes_back_when_the_language_model_is_gone(toy: Path, bilm: Pa
     out = trained(toy, bilm, tmp_path / "run", "model.elmo.at=both", "model.elmo.normalize=true")
     shutil.rmtree(bilm)
     found, tagger = load_trained(out), load(out)
-    assert isinstance(tagger, Predictor)
+    assert isinstance(tagger, Tagger)
     sentences = tagger.tokenizer("Anna Kim lives in Seoul . Unheard of !")
     batch = to_tensors(found.encoding.encode(sentences).batch(np.arange(len(sentences))), torch.device("cpu"))
     with torch.no_grad():

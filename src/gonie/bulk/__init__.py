@@ -4,9 +4,9 @@ The input is cut into numbered shards, each shard becomes one part, and a part t
 again. So a run may be killed at any moment, and the same command goes on.
 """
 
-from gonie.bulk.engines import Engine
-from gonie.bulk.job import Job
+from gonie.bulk.engines import BulkEngine
+from gonie.bulk.job import BulkJob
 from gonie.bulk.local import LocalEngine
-from gonie.bulk.run import Outcome, run_bulk
+from gonie.bulk.run import BulkOutcome, run_bulk
 
-__all__ = ["Engine", "Job", "LocalEngine", "Outcome", "run_bulk"]
+__all__ = ["BulkEngine", "BulkJob", "BulkOutcome", "LocalEngine", "run_bulk"]

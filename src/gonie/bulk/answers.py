@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import tee
 from typing import Any, NamedTuple
 
-from gonie.bulk.job import Job
-from gonie.bulk.rows import BadRow, Row
-from gonie.data.results import tag_result, text_result
-from gonie.data.texts.text import Text
-from gonie.data.types import Classification, Document, Sentence
+from gonie.bulk.job import BulkJob
+from gonie.bulk.rows import BadRow, InputRow
 from gonie.errors import InputError
+from gonie.formats.results import tag_result, text_result
 from gonie.runtime.groups import MOST
+from gonie.text.labelled_text import LabelledText
+from gonie.text.types import Classification, Document, Sentence
 
 
-class Answer(NamedTuple):
+class BulkAnswer(NamedTuple):
     """A text, its record, how many tokens were read, and whether there is anything to note."""
 
     text: str
@@ -25,50 +25,50 @@ class Answer(NamedTuple):
 
 
 Reject = Callable[[BadRow], None]
-Answering = Callable[[Iterable[Row], Reject], Iterator[Answer]]
+Answering = Callable[[Iterable[InputRow], Reject], Iterator[BulkAnswer]]
 """Gives an answer to each row; one that the model cannot take is rejected."""
 
 
-def load_answering(job: Job) -> Answering:
+def load_answering(job: BulkJob) -> Answering:
     """The model of a job, loaded."""
-    return Tagging(job) if job.task == "tag" else Classifying(job)
+    return TagAnswering(job) if job.task == "tag" else ClassAnswering(job)
 
 
-class Tagging:
+class TagAnswering:
     """Answers with the tags and spans of each text."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: BulkJob) -> None:
         self._tagger = job.tagger()
         self._tokenised = job.tokenised
 
-    def __call__(self, rows: Iterable[Row], reject: Reject) -> Iterator[Answer]:
+    def __call__(self, rows: Iterable[InputRow], reject: Reject) -> Iterator[BulkAnswer]:
         """The records of rows, in order; some rows are read ahead."""
         given, known = tee(rows)
         for row, document in zip(known, self._documents(given), strict=True):
             record = row.place | tag_result(document)
-            yield Answer(document.text, record, len(document.tokens), bool(document.notes))
+            yield BulkAnswer(document.text, record, len(document.tokens), bool(document.notes))
 
-    def _documents(self, rows: Iterable[Row]) -> Iterator[Document]:
+    def _documents(self, rows: Iterable[InputRow]) -> Iterator[Document]:
         if self._tokenised:
             sentences = (Sentence(words=tuple(row.text.split())) for row in rows)
             return self._tagger.pipe_sentences(sentences, first=MOST)
         return self._tagger.pipe((row.text for row in rows), first=MOST)
 
 
-class Classifying:
+class ClassAnswering:
     """Answers with the label of each text and every label's probability."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: BulkJob) -> None:
         self._classifier = job.classifier()
 
-    def __call__(self, rows: Iterable[Row], reject: Reject) -> Iterator[Answer]:
+    def __call__(self, rows: Iterable[InputRow], reject: Reject) -> Iterator[BulkAnswer]:
         """The records of rows, in order; some rows are read ahead."""
         given, known = tee(self._texts(rows, reject))
         labelled = self._classifier.pipe((text for _, text in given), first=MOST)
         for (row, _), found in zip(known, labelled, strict=True):
-            yield Answer(found.text, self._record(row, found), found.tokens, bool(found.notes))
+            yield BulkAnswer(found.text, self._record(row, found), found.tokens, bool(found.notes))
 
-    def _texts(self, rows: Iterable[Row], reject: Reject) -> Iterator[tuple[Row, Text]]:
+    def _texts(self, rows: Iterable[InputRow], reject: Reject) -> Iterator[tuple[InputRow, LabelledText]]:
         """Texts with their marks cut out; marks that do not fit are the row's fault."""
         for row in rows:
             try:
@@ -78,6 +78,6 @@ class Classifying:
                 continue
             yield row, text
 
-    def _record(self, row: Row, found: Classification) -> dict[str, Any]:
+    def _record(self, row: InputRow, found: Classification) -> dict[str, Any]:
         result = text_result(found, row.record, several=self._classifier.several)
         return row.place | result | row.place  # in front, and not those of the object

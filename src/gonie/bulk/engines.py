@@ -9,7 +9,7 @@ from gonie.bulk.shards import Shard
 from gonie.bulk.worker import Done, Order
 
 
-class Engine(Protocol):
+class BulkEngine(Protocol):
     """Runs workers over shards."""
 
     def __call__(self, order: Order, shards: Sequence[Shard]) -> Generator[Done, None, None]:

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from gonie.bulk.plan import BOTH, Plan, Tell
-from gonie.data.files import PREFIX, SUFFIX, atomic_write, make_folder, remove_leftovers
-from gonie.data.hold import held
+from gonie.bulk.plan import BOTH, BulkPlan, Tell
 from gonie.errors import InputError, OutputError
+from gonie.system.files import PREFIX, SUFFIX, atomic_write, make_folder, remove_leftovers
+from gonie.system.folder_lock import folder_lock
 
 PLAN = "_plan.json"
 MOST = 1_000_000
@@ -51,16 +51,16 @@ class PartFolder:
         """Within the block no other run writes here; a folder with anything else in it is refused."""
         self._check_strange()
         make_folder(self.root)
-        with held(self.root, refusal=self._busy()):
+        with folder_lock(self.root, refusal=self._busy()):
             self._check_strange()
             remove_leftovers(self.root)
             yield
 
-    def settle(self, plan: Plan, tell: Tell) -> Plan:
+    def settle(self, plan: BulkPlan, tell: Tell) -> BulkPlan:
         """The plan with its pieces: the one that is here, if it is of the same, else made now."""
         place = self.root / PLAN
         if place.exists():
-            earlier = Plan.load(place)
+            earlier = BulkPlan.load(place)
             plan.check_same(earlier, self.root)
             return earlier
         plan = plan.cut(tell)

@@ -8,25 +8,25 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from gonie.data.running.cutting import Cutting
 from gonie.errors import BundleError
+from gonie.features.lm_text.cutting import Cutting
 from gonie.runtime.bundle import INDEX
-from gonie.runtime.classifier import TextClassifier
-from gonie.runtime.decoding import By
-from gonie.runtime.load import find_bundle, load_classifier, load_tagger
-from gonie.runtime.predictor import Predictor
+from gonie.tasks.classification.classifier import TextClassifier
+from gonie.tasks.load import find_bundle, load_classifier, load_tagger
+from gonie.tasks.tagging.decoding import By
+from gonie.tasks.tagging.tagger import Tagger
 
 Task = Literal["tag", "classify"]
 Output = Literal["jsonl", "parquet"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class BulkJob:
     """Tag or classify with ``model``, a bundle or a run folder, and write parts of the kind ``output``.
 
     ``column`` is where Parquet files and JSON objects have their text. ``tokenised`` text is a sentence a
-    line, its tokens apart by blanks. ``decode`` and ``bias`` are those of ``Predictor.dial``; ``nbest`` is
-    that of ``Predictor.with_nbest``, None for none.
+    line, its tokens separated by spaces. ``decode`` and ``bias`` are those of ``Tagger.with_decoding``;
+    ``nbest`` is that of ``Tagger.with_nbest``, None for none.
     """
 
     task: Task
@@ -42,9 +42,9 @@ class Job:
         """All that the parts depend on beside the input, as JSON: the model by its digest."""
         return {**asdict(self), "model": _digest(self.model), "bias": dict(self.bias)}
 
-    def tagger(self) -> Predictor:
+    def tagger(self) -> Tagger:
         """The model, which must be a tagger; one thread, since there are many workers."""
-        tagger = load_tagger(self.model, threads=1).dial(self.decode, self.bias)
+        tagger = load_tagger(self.model, threads=1).with_decoding(self.decode, self.bias)
         return tagger if self.nbest is None else tagger.with_nbest(self.nbest)
 
     def classifier(self) -> TextClassifier:
@@ -57,7 +57,7 @@ class Job:
         known = cut.to_json()
         return Cutting(known["language"], known["unit"], self.tokenised)
 
-    def absolute(self) -> Job:
+    def absolute(self) -> BulkJob:
         """The same for whoever works in another folder."""
         return replace(self, model=self.model.absolute())
 

@@ -8,9 +8,9 @@ from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 
 from gonie.bulk.shards import Shard
-from gonie.bulk.worker import Done, Order, Worker
-from gonie.data.processes import Hired, hired
+from gonie.bulk.worker import Done, Order, ShardWorker
 from gonie.errors import GonieError
+from gonie.system.worker_pool import Hired, hired
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -60,7 +60,7 @@ def _answer(worker: Hired) -> Done:
 
 def work(pipe: Connection, order: Order) -> None:
     """What a process does: load the model, then write the part of each shard that comes, until none comes."""
-    worker = Worker(order)
+    worker = ShardWorker(order)
     while True:
         pipe.send(worker(pipe.recv()))
 

@@ -18,9 +18,9 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from gonie.bulk.pieces import Piece
+from gonie.bulk.pieces import FilePiece
 from gonie.bulk.shards import Shard
-from gonie.bulk.worker import Done, Order, Worker
+from gonie.bulk.worker import Done, Order, ShardWorker
 from gonie.errors import GonieError, MissingExtraError
 
 SHARD, DONE, REFUSED = "shard", "done", "refused"
@@ -93,7 +93,7 @@ class Actor:
 
     def __init__(self, order: Order) -> None:
         self._order = order
-        self._worker: Worker | None = None
+        self._worker: ShardWorker | None = None
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[str]]:
         """Write the parts of some shards."""
@@ -103,8 +103,8 @@ class Actor:
     def _answer(self, told: Any) -> tuple[str, str]:
         number, pieces = told
         try:
-            self._worker = self._worker or Worker(self._order)
-            return json.dumps(self._worker(Shard(number, tuple(Piece(*piece) for piece in pieces)))), ""
+            self._worker = self._worker or ShardWorker(self._order)
+            return json.dumps(self._worker(Shard(number, tuple(FilePiece(*piece) for piece in pieces)))), ""
         except (GonieError, OSError) as error:
             return "", str(error)
 

@@ -19,27 +19,27 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from gonie.bulk.answers import Answer
-from gonie.bulk.job import Job
+from gonie.bulk.answers import BulkAnswer
+from gonie.bulk.job import BulkJob
 from gonie.bulk.rows import BadRow
-from gonie.data.files import atomic_file, atomic_path, is_utf8
-from gonie.data.parquet import ID, import_parquet
-from gonie.data.results import json_line
+from gonie.formats.results import json_line
+from gonie.system.files import atomic_file, atomic_path, is_utf8
+from gonie.system.parquet import ID, import_parquet
 
 ROWS = 1000
 """Rows of a Parquet part that are in memory at a time."""
 
-Write = Callable[[Path, Iterable[Answer]], None]
+Write = Callable[[Path, Iterable[BulkAnswer]], None]
 
 
-def part_writer(job: Job) -> Write:
+def part_writer(job: BulkJob) -> Write:
     """What writes the parts of a job."""
     if job.output == "jsonl":
         return write_lines
     parquet = import_parquet(purpose="writing Parquet")
     schema = _schema(job)
 
-    def write(path: Path, answers: Iterable[Answer]) -> None:
+    def write(path: Path, answers: Iterable[BulkAnswer]) -> None:
         left = iter(answers)
         with atomic_path(path) as temporary, parquet.ParquetWriter(temporary, schema) as writer:
             while rows := [_cells(answer) for answer in islice(left, ROWS)]:
@@ -48,7 +48,7 @@ def part_writer(job: Job) -> Write:
     return write
 
 
-def write_lines(path: Path, answers: Iterable[Answer]) -> None:
+def write_lines(path: Path, answers: Iterable[BulkAnswer]) -> None:
     """A JSON object a line."""
     with atomic_file(path) as file:
         file.writelines(json_line(answer.record) for answer in answers)
@@ -63,7 +63,7 @@ def write_bad(path: Path, rows: Sequence[BadRow]) -> None:
         file.writelines(json_line(row._asdict()) for row in rows)
 
 
-def _cells(answer: Answer) -> dict[str, Any]:
+def _cells(answer: BulkAnswer) -> dict[str, Any]:
     """A record as a row of the schema."""
     cells = {**answer.record, "text": answer.text, ID: _id(answer.record.get(ID))}
     if isinstance(scores := cells.get("scores"), Mapping):
@@ -83,7 +83,7 @@ def _arrow() -> Any:
     return import_module("pyarrow")
 
 
-def _schema(job: Job) -> Any:
+def _schema(job: BulkJob) -> Any:
     arrow = _arrow()
     place = {"file": arrow.string(), "row": arrow.int64(), ID: arrow.string(), "text": arrow.string()}
     own = _labels(arrow) if job.task == "classify" else _tags(arrow, nbest=job.nbest is not None)

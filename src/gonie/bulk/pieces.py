@@ -11,16 +11,16 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gonie.data.parquet import SUFFIX as PARQUET_SUFFIX
-from gonie.data.parquet import open_table
-from gonie.data.raw_lines import cut_lines
-from gonie.data.texts.source import TEXT_FORMATS
+from gonie.formats.labelled import TEXT_FORMATS
+from gonie.system.parquet import SUFFIX as PARQUET_SUFFIX
+from gonie.system.parquet import open_table
+from gonie.system.raw_lines import cut_lines
 
 PARQUET, JSONL, TEXT = "parquet", "jsonl", "text"
 COMPRESSED = (".gz", ".xz")
 
 
-class Piece(NamedTuple):
+class FilePiece(NamedTuple):
     """``rows`` rows from row ``row`` on, counted from 1, in file number ``file``: ``size`` bytes of text.
 
     ``at`` is where reading can begin: a byte, of Parquet a row group, 0 where only the beginning will do.
@@ -42,7 +42,7 @@ def kind_of(path: Path) -> str:
     return JSONL if last in TEXT_FORMATS[JSONL].suffixes else TEXT
 
 
-def cut_file(number: int, path: Path, *, kind: str, column: str, size: int) -> Iterator[Piece]:
+def cut_file(number: int, path: Path, *, kind: str, column: str, size: int) -> Iterator[FilePiece]:
     """The pieces of one file, in order, of about ``size`` bytes each; a row is never cut."""
     if kind == PARQUET:
         with open_table(path, column=column) as table:
@@ -50,10 +50,12 @@ def cut_file(number: int, path: Path, *, kind: str, column: str, size: int) -> I
         return
     packed = path.suffix in COMPRESSED
     for cut, after in pairwise(cut_lines(path, size=size)):
-        yield Piece(number, 0 if packed else cut.byte, cut.line, after.line - cut.line, after.byte - cut.byte)
+        yield FilePiece(
+            number, 0 if packed else cut.byte, cut.line, after.line - cut.line, after.byte - cut.byte
+        )
 
 
-def _cut_table(number: int, metadata: Any, column: str, size: int) -> Iterator[Piece]:
+def _cut_table(number: int, metadata: Any, column: str, size: int) -> Iterator[FilePiece]:
     """Row groups, large ones in pieces of as many rows as have ``size`` bytes on average."""
     row = 1
     for at in range(metadata.num_row_groups):
@@ -63,5 +65,5 @@ def _cut_table(number: int, metadata: Any, column: str, size: int) -> Iterator[P
         step = max(1, group.num_rows * size // max(held, 1))
         for first in range(0, group.num_rows, step):
             rows = min(step, group.num_rows - first)
-            yield Piece(number, at, row + first, rows, held * rows // group.num_rows)
+            yield FilePiece(number, at, row + first, rows, held * rows // group.num_rows)
         row += group.num_rows

@@ -20,10 +20,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gonie.bulk.pieces import Piece, cut_file, kind_of
+from gonie.bulk.pieces import FilePiece, cut_file, kind_of
 from gonie.bulk.shards import Shard, shards
-from gonie.data.files import need_lasting, unreadable
 from gonie.errors import InputError, ResumeError
+from gonie.system.files import need_lasting, unreadable
 from gonie.version import __version__
 
 FORMAT = 1
@@ -35,7 +35,7 @@ Tell = Callable[[int, int], None]
 """Is told how many of how many files have been cut."""
 
 
-class Source(NamedTuple):
+class InputFile(NamedTuple):
     """An input file as it was when the plan was made."""
 
     path: str
@@ -45,26 +45,26 @@ class Source(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class BulkPlan:
     """``settings`` has everything that parts depend on beside the files."""
 
     settings: Mapping[str, Any]
-    sources: Sequence[Source]
-    pieces: Sequence[Piece] = ()
+    sources: Sequence[InputFile]
+    pieces: Sequence[FilePiece] = ()
     gonie: str = __version__
 
     def shards(self) -> list[Shard]:
         """The units of work, in the order of the input."""
         return list(shards(self.pieces, size=self.settings[SHARD_SIZE]))
 
-    def cut(self, tell: Tell) -> Plan:
+    def cut(self, tell: Tell) -> BulkPlan:
         """The same plan with the pieces of its files, each of which is gone over once."""
         column, size = self.settings["column"], self.settings[SHARD_SIZE]
-        pieces: list[Piece] = []
+        pieces: list[FilePiece] = []
         for number, source in enumerate(self.sources):
             tell(number, len(self.sources))
             pieces += cut_file(number, Path(source.path), kind=source.kind, column=column, size=size)
-        return Plan(settings=self.settings, sources=self.sources, pieces=pieces)
+        return BulkPlan(settings=self.settings, sources=self.sources, pieces=pieces)
 
     def dump(self) -> str:
         """As JSON, a file a line."""
@@ -80,14 +80,14 @@ class Plan:
         return "{\n" + ",\n".join([*lines, '"files": [\n' + ",\n".join(files) + "\n]"]) + "\n}\n"
 
     @classmethod
-    def load(cls, path: Path) -> Plan:
+    def load(cls, path: Path) -> BulkPlan:
         """From a plan file; anything else is refused."""
         try:
             found = json.loads(path.read_text("utf-8"))
             if found["format"] != FORMAT:
                 raise ValueError(f"the format {found['format']!r}")
-            files = [(Source(file["path"], *_numbers(file)), file["pieces"]) for file in found["files"]]
-            own = ([Piece(i, *map(int, piece)) for piece in cut] for i, (_, cut) in enumerate(files))
+            files = [(InputFile(file["path"], *_numbers(file)), file["pieces"]) for file in found["files"]]
+            own = ([FilePiece(i, *map(int, piece)) for piece in cut] for i, (_, cut) in enumerate(files))
             return cls(
                 settings=dict(found["settings"]),
                 sources=[source for source, _ in files],
@@ -100,7 +100,7 @@ class Plan:
                 "Remove the folder, or name another one"
             ) from error
 
-    def check_same(self, earlier: Plan, folder: Path) -> None:
+    def check_same(self, earlier: BulkPlan, folder: Path) -> None:
         """Refuse to go on with parts that were made of something else."""
         for name, was, now in _differences(earlier, self):
             raise ResumeError(
@@ -112,7 +112,7 @@ def _numbers(file: Mapping[str, Any]) -> tuple[str, int, int]:
     return str(file["kind"]), int(file["size"]), int(file["modified"])
 
 
-def _differences(earlier: Plan, later: Plan) -> list[tuple[str, Any, Any]]:
+def _differences(earlier: BulkPlan, later: BulkPlan) -> list[tuple[str, Any, Any]]:
     """What two plans do not have in common: a name, what it was and what it is."""
     pairs: list[tuple[str, Any, Any]] = [("gonie", earlier.gonie, later.gonie)]
     names = dict.fromkeys((*earlier.settings, *later.settings))
@@ -128,19 +128,19 @@ def _differences(earlier: Plan, later: Plan) -> list[tuple[str, Any, Any]]:
 
 def make_plan(
     settings: Mapping[str, Any], paths: Sequence[Path], *, kind: str = AUTO, shard_size: int
-) -> Plan:
+) -> BulkPlan:
     """The plan for these files, not cut yet; ``AUTO`` goes by the suffix of each."""
     if not paths:
         raise InputError(expected="files", got="none", fix="Name some: --file FILE")
     sources = [_source(path, kind_of(path) if kind == AUTO else kind) for path in paths]
-    return Plan(settings={**settings, SHARD_SIZE: shard_size}, sources=sources)
+    return BulkPlan(settings={**settings, SHARD_SIZE: shard_size}, sources=sources)
 
 
-def _source(path: Path, kind: str) -> Source:
+def _source(path: Path, kind: str) -> InputFile:
     need_lasting(path)
     try:
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise unreadable(path, error) from None
-    return Source(str(path), kind, status.st_size, status.st_mtime_ns)
+    return InputFile(str(path), kind, status.st_size, status.st_mtime_ns)

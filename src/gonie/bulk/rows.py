@@ -7,21 +7,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gonie.bulk.pieces import COMPRESSED, PARQUET, Piece
-from gonie.bulk.plan import Source
-from gonie.data.files import is_utf8
-from gonie.data.jsonl import read_record
-from gonie.data.parquet import ID, Cell, read_cells
-from gonie.data.raw_lines import Cut, RawLine, read_raw_lines
+from gonie.bulk.pieces import COMPRESSED, PARQUET, FilePiece
+from gonie.bulk.plan import InputFile
 from gonie.errors import InputError
+from gonie.formats.jsonl import read_record
+from gonie.system.files import is_utf8
+from gonie.system.parquet import ID, ParquetCell, read_cells
+from gonie.system.raw_lines import Cut, RawLine, read_raw_lines
 
 SHOWN = 1000
 """Characters of a bad row that are kept with its reason."""
 
-Stored = RawLine | Cell
+Stored = RawLine | ParquetCell
 
 
-class Row(NamedTuple):
+class InputRow(NamedTuple):
     """A text, where it stood, and the object it stood in, if any."""
 
     file: str
@@ -60,7 +60,7 @@ class RowReader:
     So a worker that is given pieces in order reads a compressed file once, not once for every piece.
     """
 
-    def __init__(self, sources: Sequence[Source], *, column: str, root: Path) -> None:
+    def __init__(self, sources: Sequence[InputFile], *, column: str, root: Path) -> None:
         self._sources = sources
         self._root = root
         self._column = column
@@ -68,19 +68,19 @@ class RowReader:
         self._where = (-1, -1)  # the file and the place where reading began
         self._next = 0  # number of the row that comes next
 
-    def __call__(self, piece: Piece) -> Iterator[Row | BadRow]:
+    def __call__(self, piece: FilePiece) -> Iterator[InputRow | BadRow]:
         """The rows of a piece, in order; blank lines between JSON objects are none."""
         source = self._sources[piece.file]
         name = _written(source.path)
         for stored in self._stored(piece, source):
             try:
-                row: Row | BadRow | None = PARSERS[source.kind](stored, name, self._column)
+                row: InputRow | BadRow | None = PARSERS[source.kind](stored, name, self._column)
             except InputError as error:
                 row = BadRow.of(name, stored[0], error, stored[1])
             if row is not None:
                 yield row
 
-    def _stored(self, piece: Piece, source: Source) -> Iterator[Stored]:
+    def _stored(self, piece: FilePiece, source: InputFile) -> Iterator[Stored]:
         ahead = piece.row - self._next
         if piece.file != self._where[0] or ahead < 0 or (ahead > 0 and piece.at != self._where[1]):
             self._open = self._opened(piece, source)
@@ -102,7 +102,7 @@ class RowReader:
             fix="It has changed since the run began: begin again, in another folder",
         )
 
-    def _opened(self, piece: Piece, source: Source) -> Iterator[Stored]:
+    def _opened(self, piece: FilePiece, source: InputFile) -> Iterator[Stored]:
         path = self._root / source.path
         if source.kind == PARQUET:
             return read_cells(path, column=self._column, group=piece.at)
@@ -111,31 +111,31 @@ class RowReader:
         return read_raw_lines(path, start=Cut(piece.at, piece.row))
 
 
-def _line(stored: Any, path: str, column: str) -> Row:
+def _line(stored: Any, path: str, column: str) -> InputRow:
     """A line is a text."""
-    return Row(path, stored.number, stored.text())
+    return InputRow(path, stored.number, stored.text())
 
 
-def _record(stored: Any, path: str, column: str) -> Row | None:
+def _record(stored: Any, path: str, column: str) -> InputRow | None:
     """A line is a JSON object with a text."""
     text = stored.text()
     if not text.strip():
         return None
     record = read_record(text, path, stored.number, key=column)
-    return Row(path, stored.number, record[column], record)
+    return InputRow(path, stored.number, record[column], record)
 
 
-def _cell(stored: Any, path: str, column: str) -> Row:
+def _cell(stored: Any, path: str, column: str) -> InputRow:
     """A row of a table with a text."""
     if isinstance(stored.text, bytes):
         raise InputError(expected="UTF-8", got="other bytes")
     if stored.text is None:
         raise InputError(expected=f"a text in the column {column!r}", got="none (null)")
     named = {} if stored.id is None else {ID: _plain(stored.id)}
-    return Row(path, stored.row, stored.text, {**named, column: stored.text})
+    return InputRow(path, stored.row, stored.text, {**named, column: stored.text})
 
 
-PARSERS: Mapping[str, Callable[[Any, str, str], Row | None]] = {
+PARSERS: Mapping[str, Callable[[Any, str, str], InputRow | None]] = {
     "text": _line,
     "tokens": _line,
     "jsonl": _record,

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from gonie.bulk.engines import Engine
+from gonie.bulk.engines import BulkEngine
 from gonie.bulk.folder import PartFolder
-from gonie.bulk.job import Job
+from gonie.bulk.job import BulkJob
 from gonie.bulk.plan import AUTO, make_plan
 from gonie.bulk.worker import Done, Order
-from gonie.data.files import remove_leftovers
+from gonie.system.files import remove_leftovers
 
 SIZE = 1 << 20
 """Bytes of text in a shard: some seconds of work, and what a kill may cost each worker."""
@@ -42,7 +42,7 @@ class Extent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class BulkOutcome:
     """What is in the folder when a run is over: parts, the rows of the input, and those set aside."""
 
     parts: int
@@ -51,15 +51,15 @@ class Outcome:
 
 
 def run_bulk(
-    job: Job,
+    job: BulkJob,
     paths: Sequence[Path],
     folder: Path,
     *,
-    engine: Engine,
+    engine: BulkEngine,
     watch: Watch,
     kind: str = AUTO,
     shard_size: int = SIZE,
-) -> Outcome:
+) -> BulkOutcome:
     """Tag or classify files into ``folder``, which is new or has parts of the very same run.
 
     Parts that are there are not made again. Whatever ends the run, each part is whole or not there.
@@ -78,4 +78,4 @@ def run_bulk(
                     watch.done(done)
         finally:
             remove_leftovers(folder)  # of workers that were ended
-        return Outcome(parts=len(shards), rows=sum(shard.rows for shard in shards), bad=place.count_bad())
+        return BulkOutcome(parts=len(shards), rows=sum(shard.rows for shard in shards), bad=place.count_bad())

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from gonie.bulk.pieces import Piece
+from gonie.bulk.pieces import FilePiece
 
 
 class Shard(NamedTuple):
     """Pieces of one or more files, in the order of the input."""
 
     number: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[FilePiece, ...]
 
     @property
     def rows(self) -> int:
@@ -28,9 +28,9 @@ class Shard(NamedTuple):
         return sum(piece.size for piece in self.pieces)
 
 
-def shards(pieces: Iterable[Piece], *, size: int) -> Iterator[Shard]:
+def shards(pieces: Iterable[FilePiece], *, size: int) -> Iterator[Shard]:
     """Pieces in their order, those of small files together until they have ``size`` bytes."""
-    held: list[Piece] = []
+    held: list[FilePiece] = []
     number = total = 0
     for piece in pieces:
         if held and total + piece.size > size:

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from gonie.bulk.answers import Answer, load_answering
+from gonie.bulk.answers import BulkAnswer, load_answering
 from gonie.bulk.folder import bad_name, part_name
-from gonie.bulk.job import Job
+from gonie.bulk.job import BulkJob
 from gonie.bulk.parts import part_writer, write_bad
-from gonie.bulk.plan import Source
-from gonie.bulk.rows import BadRow, Row, RowReader
+from gonie.bulk.plan import InputFile
+from gonie.bulk.rows import BadRow, InputRow, RowReader
 from gonie.bulk.shards import Shard
 
 
@@ -22,8 +22,8 @@ class Order(NamedTuple):
     A worker may run in another folder or on another machine: ``root`` and ``folder`` are absolute.
     """
 
-    job: Job
-    sources: Sequence[Source]
+    job: BulkJob
+    sources: Sequence[InputFile]
     root: Path
     folder: Path
 
@@ -39,7 +39,7 @@ class Done(NamedTuple):
     size: int
 
 
-class Worker:
+class ShardWorker:
     """Reads a shard, asks the model, writes the part; in memory is what the model looks at together."""
 
     def __init__(self, order: Order) -> None:
@@ -53,7 +53,7 @@ class Worker:
         bad: list[BadRow] = []
         counts: Counter[str] = Counter()
 
-        def answers() -> Iterator[Answer]:
+        def answers() -> Iterator[BulkAnswer]:
             for answer in self._answer(self._rows(shard, bad), bad.append):
                 counts.update(rows=1, tokens=answer.tokens, noted=answer.noted)
                 yield answer
@@ -69,11 +69,11 @@ class Worker:
             size=shard.size,
         )
 
-    def _rows(self, shard: Shard, bad: list[BadRow]) -> Iterator[Row]:
+    def _rows(self, shard: Shard, bad: list[BadRow]) -> Iterator[InputRow]:
         """The good rows of a shard, the others set aside."""
         for piece in shard.pieces:
             for row in self._read(piece):
-                if isinstance(row, Row):
+                if isinstance(row, InputRow):
                     yield row
                 else:
                     bad.append(row)

@@ -7,22 +7,22 @@ from pathlib import Path
 
 import typer
 
-from gonie.bulk.engines import Engine
+from gonie.bulk.engines import BulkEngine
 from gonie.bulk.folder import PartFolder
-from gonie.bulk.job import Job, Output
+from gonie.bulk.job import BulkJob, Output
 from gonie.bulk.local import LocalEngine
 from gonie.bulk.parts import part_writer
 from gonie.bulk.plan import AUTO
 from gonie.bulk.run import SIZE, run_bulk
-from gonie.cli.bulk_options import BulkOptions
-from gonie.cli.bulk_progress import BulkProgress
-from gonie.data.running.crew import WORTH_IT, crew_size
+from gonie.cli.options.bulk import BulkOptions
+from gonie.cli.views.bulk_progress import BulkProgress
 from gonie.errors import InputError
+from gonie.features.lm_text.block_workers import WORTH_IT, crew_size
 
 STOPPED = 130
 
 
-def go_over(files: Sequence[Path], folder: Path, options: BulkOptions, job: Job, *, kind: str) -> None:
+def go_over(files: Sequence[Path], folder: Path, options: BulkOptions, job: BulkJob, *, kind: str) -> None:
     """Write the parts, and say what came of it; Ctrl-C ends it with what is done."""
     part_writer(job)  # what is not installed or does not fit is refused before anything is made
     engine = _engine(options, job)
@@ -59,7 +59,7 @@ def input_kind(given: str, known: Sequence[str]) -> str:
     return given
 
 
-def _engine(options: BulkOptions, job: Job) -> Engine:
+def _engine(options: BulkOptions, job: BulkJob) -> BulkEngine:
     workers = crew_size(options.workers, job.cutting(), size=WORTH_IT)
     if options.engine != "ray":
         return LocalEngine(workers=workers)

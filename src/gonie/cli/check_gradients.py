@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gonie.cli.settings import Changes, RecipeName
+from gonie.cli.options.recipe import Changes, RecipeName
 
 SMALLEST_STEP, LARGEST_STEP = 1e-10, 0.1
 NO_FILE = "made-up.conll"  # for recipes that leave data.train to the user; never opened
@@ -43,10 +43,10 @@ def check_gradients(
     calm_threads()
     import torch
 
-    from gonie.cli.gradient_table import GradientTable
-    from gonie.models.recipe import load_recipe
+    from gonie.cli.views.gradient_table import GradientTable
+    from gonie.tasks.recipe import load_recipe
+    from gonie.tasks.torch.synthetic_task import make_specimen
     from gonie.training import gradient_check
-    from gonie.training.specimen import make_specimen
 
     _refuse_nonsense(epsilon, tolerance)
     settings = [*(changes or []), *([f"train.seed={seed}"] if seed is not None else [])]

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from gonie.cli.bulk_options import Address, BulkOptions, Column, Engine, Out, ShardSize, Workers
-from gonie.cli.stream_options import GivenText, ModelFolder
+from gonie.cli.options.bulk import Address, BulkOptions, Column, Engine, Out, ShardSize, Workers
+from gonie.cli.options.stream import GivenText, ModelFolder
 
 
 def classify(
@@ -58,21 +58,21 @@ def classify(
     )
     folder = options.folder(text, file or [])
     if folder is not None:
-        from gonie.bulk.job import Job
+        from gonie.bulk.job import BulkJob
         from gonie.cli.bulk import go_over, input_kind, output_kind
         from gonie.runtime.bundle import read_about
-        from gonie.runtime.load import find_bundle
-        from gonie.runtime.text_options import text_options
+        from gonie.tasks.classification.read_options import text_options
+        from gonie.tasks.load import find_bundle
 
         kind = input_kind(input, ("text", "jsonl", "parquet"))
         column = column or text_options(read_about(find_bundle(model)).recipe).text_column
-        job = Job(task="classify", model=model, output=output_kind(output), column=column)
+        job = BulkJob(task="classify", model=model, output=output_kind(output), column=column)
         go_over(file or [], folder, options, job, kind=kind)
         return
-    from gonie.cli.classify_input import classified
-    from gonie.cli.classify_output import writer
-    from gonie.cli.classify_progress import ClassifyProgress
-    from gonie.runtime.load import load_classifier
+    from gonie.cli.inputs.classify import classified
+    from gonie.cli.views.classify_output import writer
+    from gonie.cli.views.classify_progress import ClassifyProgress
+    from gonie.tasks.load import load_classifier
 
     with ClassifyProgress() as progress:
         classifier = load_classifier(model)

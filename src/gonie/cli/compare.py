@@ -60,16 +60,16 @@ def compare(
 
       gonie compare --out runs/compare-ner --resume
     """
-    from gonie.cli.compare_display import CompareDisplay
     from gonie.cli.heap import keep_heap
     from gonie.cli.threads import calm_threads
+    from gonie.cli.views.compare_display import CompareDisplay
     from gonie.errors import GonieError
 
     calm_threads()
     keep_heap()
-    from gonie.training.compare import resume_comparison, start_comparison
+    from gonie.experiments.compare import resume_comparison, start_comparison
+    from gonie.experiments.plan import PLAN, Asked
     from gonie.training.folder import next_folder
-    from gonie.training.plan import PLAN, Asked
 
     if not recipes and not resume:
         raise GonieError("expected a recipe to compare, got none. For example: gonie compare ner --seeds 3")

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from gonie.data.formats import ReadOptions
-    from gonie.data.inspect import Check, Stats
-    from gonie.data.text_stats import TextCheck, TextStats
-    from gonie.data.texts import TextOptions
+    from gonie.formats.inspect import Check, Stats
+    from gonie.formats.tagged import ReadOptions
+    from gonie.formats.text_stats import TextCheck, TextStats
+    from gonie.text.labelled_text import TextOptions
 
 app = typer.Typer(no_args_is_help=True, help="Check, measure and convert data files.")
 app.command()(tokenise)
@@ -70,13 +70,13 @@ def check_command(
     """Say what a file holds and what is wrong with it; exits with 2 if anything is."""
     from rich.console import Console
 
-    from gonie.data.inspect import check
     from gonie.errors import GonieError
+    from gonie.formats.inspect import check
 
     console = Console()
     failed = 0
     if texts:
-        from gonie.data.text_stats import check_texts
+        from gonie.formats.text_stats import check_texts
 
         for found in check_texts(files, _text_options(format, text_column, label_column, label_separator)):
             _show_text_check(console, found)
@@ -115,11 +115,11 @@ def stats_command(
     """Count sentences (or texts), words and labels; with several files, what the first one has not seen."""
     from rich.console import Console
 
-    from gonie.data.inspect import stats
+    from gonie.formats.inspect import stats
 
     console = Console()
     if texts:
-        from gonie.data.text_stats import text_stats
+        from gonie.formats.text_stats import text_stats
 
         for found in text_stats(files, _text_options(format, text_column, label_column, label_separator)):
             _show_text_stats(console, found)
@@ -166,8 +166,8 @@ def convert_command(
     """Write a file in another format or tag scheme."""
     from rich.console import Console
 
-    from gonie.data.inspect import convert_file
-    from gonie.data.schemes import named, policy_named
+    from gonie.formats.inspect import convert_file
+    from gonie.text.schemes import named, policy_named
 
     done = convert_file(
         file,
@@ -192,8 +192,8 @@ def convert_command(
 def _options(
     *, format: str, separator: str, word_column: int | None, tag_column: str | None, language: str, unit: str
 ) -> ReadOptions:
-    from gonie.data.formats import ReadOptions
-    from gonie.data.inspect import column_named, tokenizer_of
+    from gonie.formats.inspect import column_named, tokenizer_of
+    from gonie.formats.tagged import ReadOptions
 
     return ReadOptions(
         format=format,
@@ -205,7 +205,7 @@ def _options(
 
 
 def _text_options(format: str, text: str, label: str, separator: str) -> TextOptions:
-    from gonie.data.texts import TextOptions
+    from gonie.text.labelled_text import TextOptions
 
     return TextOptions(format=format, text_column=text, label_column=label or None, label_separator=separator)
 
@@ -274,7 +274,7 @@ def _show_text_stats(console: Console, measured: TextStats) -> None:
 
 
 def _quantiles(lengths: tuple[float, ...]) -> str:
-    from gonie.data.inspect import QUANTILES
+    from gonie.formats.inspect import QUANTILES
 
     return ", ".join(
         f"{_quantile(share)} {length:g}" for share, length in zip(QUANTILES, lengths, strict=True)

@@ -29,11 +29,11 @@ def demo(
 
     from gonie.cli.heap import keep_heap
     from gonie.cli.threads import calm_threads
-    from gonie.cli.training_display import TrainingDisplay, clock
+    from gonie.cli.views.training_display import TrainingDisplay, clock
 
     calm_threads()
     keep_heap()
-    from gonie.models.recipe import load_recipe, locate
+    from gonie.tasks.recipe import load_recipe, locate
     from gonie.training.run import start_run
 
     began = time.monotonic()
@@ -62,7 +62,7 @@ def _make_room(out: Path, example: str) -> None:
 
     The demo's example file is written first and so tells its folder from others.
     """
-    from gonie.data.files import atomic_write
+    from gonie.system.files import atomic_write
     from gonie.training.folder import RunFolder
 
     mark = out / EXAMPLE
@@ -79,8 +79,8 @@ def _show(console: Console, folder: Path, sentence: str) -> None:
 
     from rich.markup import escape
 
-    from gonie.cli.tag_output import Colors, pretty
-    from gonie.runtime.load import load_tagger
+    from gonie.cli.views.tag_output import Colors, pretty
+    from gonie.tasks.load import load_tagger
 
     scores = json.loads((folder / "evaluation.json").read_text("utf-8"))["test"]
     low, high = scores["intervals"]["f1"]
@@ -92,11 +92,11 @@ def _show(console: Console, folder: Path, sentence: str) -> None:
 
 def _explain(console: Console, folder: Path, sentence: str) -> None:
     """A page on why the sentence is tagged so."""
-    from gonie.data.files import atomic_write
-    from gonie.explain.render.tag_page import render_tags
     from gonie.explain.tags import explain_sentences
     from gonie.explain.transitions import transitions
-    from gonie.runtime.load import load_tagger
+    from gonie.reports.explanations.tag_page import render_tags
+    from gonie.system.files import atomic_write
+    from gonie.tasks.load import load_tagger
 
     tagger = load_tagger(folder)
     found = list(explain_sentences(tagger, tagger.tokenizer(sentence)))

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from gonie.cli.stream_options import GivenText
+from gonie.cli.options.stream import GivenText
 
 
 def embed(
@@ -54,12 +54,12 @@ def embed(
     keep_heap()
     from itertools import tee
 
-    from gonie.cli.embed_input import sentences
-    from gonie.cli.embed_output import vector_file
-    from gonie.cli.waiting import Waiting
-    from gonie.data.tokenize import tokenizer
-    from gonie.models.bilm_folder import load_bilm
-    from gonie.models.embed import Embedder, pick_device
+    from gonie.cli.inputs.embed import sentences
+    from gonie.cli.views.embed_output import vector_file
+    from gonie.cli.views.waiting import Waiting
+    from gonie.tasks.language_model.torch.embedder import Embedder, pick_device
+    from gonie.tasks.language_model.torch.folder import load_bilm
+    from gonie.text.tokenizers import tokenizer
 
     place = pick_device(device)
     with vector_file(out) as write, Waiting("embedding") as waiting:

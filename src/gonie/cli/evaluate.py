@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from gonie.cli.dial import Bias, Decode, turned
-from gonie.cli.stream_options import ModelFolder
+from gonie.cli.options.decoding import Bias, Decode, with_decoding
+from gonie.cli.options.stream import ModelFolder
 
 OF_TAGS = ("mode", "repair", "separator", "word_column", "tag_column", "decode", "bias")
 OF_TEXTS = ("text_column", "label_column")
@@ -86,11 +86,11 @@ def evaluate(
     from gonie.cli.evaluate_tags import evaluate_tags
     from gonie.cli.evaluate_texts import evaluate_texts
     from gonie.cli.evaluation_files import EvaluationFiles
-    from gonie.data.formats import ReadOptions
-    from gonie.data.inspect import column_named
-    from gonie.runtime.classifier import TextClassifier
-    from gonie.runtime.load import load
-    from gonie.runtime.text_options import text_options
+    from gonie.formats.inspect import column_named
+    from gonie.formats.tagged import ReadOptions
+    from gonie.tasks.classification.classifier import TextClassifier
+    from gonie.tasks.classification.read_options import text_options
+    from gonie.tasks.load import load
 
     found = load(model)
     files = EvaluationFiles(model=model, file=file, json=json_file, html=html_file, errors=errors_file)
@@ -107,7 +107,7 @@ def evaluate(
             word_column=word_column,
             tag_column=column_named(tag_column) if tag_column else None,
         )
-        evaluate_tags(turned(found, decode, bias), files, options=options, mode=mode, repair=repair)
+        evaluate_tags(with_decoding(found, decode, bias), files, options=options, mode=mode, repair=repair)
 
 
 def refuse_options(context: typer.Context, names: Sequence[str], owner: str) -> None:

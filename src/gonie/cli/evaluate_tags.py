@@ -8,28 +8,28 @@ from typing import Any
 
 from rich.console import Console
 
-from gonie.cli.error_list import print_errors, span_cells, write_errors
 from gonie.cli.evaluation_files import EvaluationFiles
-from gonie.cli.evaluation_table import print_evaluation
-from gonie.data.formats import ReadOptions, Source
-from gonie.data.schemes import Mode
-from gonie.data.tokenize import Tokenizer
-from gonie.metrics.error_files import error_writer
+from gonie.cli.views.error_list import print_errors, span_cells, write_errors
+from gonie.cli.views.evaluation_table import print_evaluation
+from gonie.formats.tagged import ReadOptions, TaggedSource
 from gonie.metrics.errors import Error
 from gonie.metrics.evaluation import RepairPolicy
-from gonie.metrics.report import render
-from gonie.metrics.scoring import score_source
-from gonie.runtime.predictor import Predictor
+from gonie.reports.error_files import error_writer
+from gonie.reports.tag_report import render
+from gonie.tasks.tagging.scoring import score_source
+from gonie.tasks.tagging.tagger import Tagger
+from gonie.text.schemes import Mode
+from gonie.text.tokenizers import Tokenizer
 
 
 def evaluate_tags(
-    tagger: Predictor, files: EvaluationFiles, *, options: ReadOptions, mode: Mode, repair: RepairPolicy
+    tagger: Tagger, files: EvaluationFiles, *, options: ReadOptions, mode: Mode, repair: RepairPolicy
 ) -> None:
     """Score, show and write what was asked for; ``options`` are those that the user named."""
     write = error_writer(files.errors, Error) if files.errors else None  # a bad name is refused at once
     console = Console(highlight=False)
     data = tagger.recipe.get("data", {})
-    source = Source(files.file, _as_in_training(options, data, tagger.tokenizer))
+    source = TaggedSource(files.file, _as_in_training(options, data, tagger.tokenizer))
     with console.status(f"scoring {files.file}"):
         result = score_source(
             source,

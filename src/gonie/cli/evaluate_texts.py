@@ -8,29 +8,29 @@ from functools import partial
 
 from rich.console import Console
 
-from gonie.cli.class_table import print_class_evaluation
-from gonie.cli.error_list import print_errors, text_cells, write_errors
 from gonie.cli.evaluation_files import EvaluationFiles
-from gonie.data.texts.source import TextSource
-from gonie.data.texts.text import Text, TextOptions
-from gonie.data.types import Classification
-from gonie.explain.render.error_heat import ErrorHeat
+from gonie.cli.views.class_table import print_class_evaluation
+from gonie.cli.views.error_list import print_errors, text_cells, write_errors
+from gonie.explain.error_heat import ErrorHeat
+from gonie.formats.labelled import LabelledSource
 from gonie.metrics.class_errors import ClassError
-from gonie.metrics.class_report import render_classes
-from gonie.metrics.error_files import error_writer
-from gonie.metrics.text_scoring import score_texts
-from gonie.runtime.classifier import TextClassifier
+from gonie.reports.class_report import render_classes
+from gonie.reports.error_files import error_writer
+from gonie.tasks.classification.classifier import TextClassifier
+from gonie.tasks.classification.scoring import score_texts
+from gonie.text.labelled_text import LabelledText, TextOptions
+from gonie.text.types import Classification
 
 
 def evaluate_texts(classifier: TextClassifier, files: EvaluationFiles, *, options: TextOptions) -> None:
     """Score, show and write what was asked for."""
     write = error_writer(files.errors, ClassError) if files.errors else None  # a bad name is refused at once
     console = Console(highlight=False)
-    source = TextSource(files.file, options)
+    source = LabelledSource(files.file, options)
     notes: Counter[str] = Counter()
-    kept: list[Text] = []
+    kept: list[LabelledText] = []
 
-    def classify(texts: Iterable[Text]) -> Iterator[Classification]:
+    def classify(texts: Iterable[LabelledText]) -> Iterator[Classification]:
         for found in classifier.pipe(texts):
             notes.update(found.notes)
             yield found

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from gonie.data.files import atomic_write
+from gonie.system.files import atomic_write
 from gonie.training.folder import RunFolder
 
 
-class Evaluated(Protocol):
+class JsonEvaluation(Protocol):
     """What was measured, of a tagger or of a classifier."""
 
     def to_json(self) -> dict[str, object]:
         """As fractions and counts."""
 
 
-T = TypeVar("T", bound=Evaluated)
+T = TypeVar("T", bound=JsonEvaluation)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,8 @@ from typing import Annotated, TypedDict
 
 import typer
 
-from gonie.cli.nbest import check_number
-from gonie.cli.stream_options import GivenText, ModelFolder
+from gonie.cli.options.nbest import check_number
+from gonie.cli.options.stream import GivenText, ModelFolder
 
 CANDIDATES = 5
 
@@ -75,8 +75,8 @@ def explain(
       gonie explain runs/ner "George is happy about the election outcome." --nbest 3
     """
     from gonie.errors import InputError
-    from gonie.runtime.classifier import TextClassifier
-    from gonie.runtime.load import load
+    from gonie.tasks.classification.classifier import TextClassifier
+    from gonie.tasks.load import load
 
     if nbest is not None:
         check_number(nbest)

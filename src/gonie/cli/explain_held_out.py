@@ -9,11 +9,11 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from gonie.data.files import is_stream, lines
-from gonie.data.texts.parallel import is_parallel
-from gonie.explain.kept import Kept, digest
+from gonie.explain.faithfulness_cache import Kept, digest
+from gonie.formats.parallel_files import is_parallel
 from gonie.runtime.bundle import INDEX
-from gonie.runtime.load import find_bundle
+from gonie.system.files import is_stream, lines
+from gonie.tasks.load import find_bundle
 
 I = TypeVar("I")  # noqa: E741 (a text or a sentence)
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from gonie.cli.explain_display import ExplanationDisplay
 from gonie.cli.explain_held_out import HeldOut, affordable
-from gonie.cli.waiting import Waiting
-from gonie.data.files import atomic_write
-from gonie.explain.explanation import Faithfulness, Method
+from gonie.cli.views.explain_display import ExplanationDisplay
+from gonie.cli.views.waiting import Waiting
+from gonie.reports.explanation import Faithfulness, Method
+from gonie.system.files import atomic_write
 
 I = TypeVar("I")  # noqa: E741 (a text or a sentence)
 E = TypeVar("E")  # its explanation
@@ -28,7 +28,7 @@ def _nothing(display: ExplanationDisplay) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job(Generic[I, E]):
+class ExplainJob(Generic[I, E]):
     """How one task is explained.
 
     ``explain`` gives an explanation for each item, ``measure`` what they say about faithfulness, with its
@@ -48,7 +48,7 @@ class Job(Generic[I, E]):
 
 
 def run_job(
-    job: Job[I, E],
+    job: ExplainJob[I, E],
     items: Iterable[I],
     held_out: HeldOut[I] | None,
     *,
@@ -83,7 +83,9 @@ def run_job(
         display.wrote(html)
 
 
-def _held_out_figures(job: Job[I, E], held_out: HeldOut[I], methods: Sequence[Method]) -> list[Faithfulness]:
+def _held_out_figures(
+    job: ExplainJob[I, E], held_out: HeldOut[I], methods: Sequence[Method]
+) -> list[Faithfulness]:
     def measure(asked: Sequence[Method]) -> list[Faithfulness]:
         chosen = affordable(held_out.items, job.price)
         explained = []
@@ -96,7 +98,7 @@ def _held_out_figures(job: Job[I, E], held_out: HeldOut[I], methods: Sequence[Me
     return measure(methods) if held_out.kept is None else held_out.kept.complete(methods, measure)
 
 
-def _measured(job: Job[I, E], explained: Sequence[E]) -> list[Faithfulness]:
+def _measured(job: ExplainJob[I, E], explained: Sequence[E]) -> list[Faithfulness]:
     with Waiting("measuring how faithful the methods are", sum(map(job.answers, explained))) as waiting:
         return job.measure(explained, waiting.done)
 

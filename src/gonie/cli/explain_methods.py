@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gonie.cli.threads import calm_threads
 from gonie.errors import InputError, MissingExtraError
-from gonie.explain.explanation import Method
 from gonie.explain.methods import GRADIENTS
+from gonie.reports.explanation import Method
 
 if TYPE_CHECKING:
     from torch import nn
@@ -60,6 +60,6 @@ def _trained(folder: Path) -> nn.Module:
             got=f"{folder}, a bundle alone",
         )
     calm_threads()
-    from gonie.models.trained import load_trained
+    from gonie.tasks.torch.trained import load_trained
 
     return load_trained(folder).model

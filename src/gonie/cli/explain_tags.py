@@ -6,28 +6,28 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from gonie.cli.explain_display import ExplanationDisplay
 from gonie.cli.explain_held_out import HeldOut, cost, figures_of
-from gonie.cli.explain_job import Job, run_job
+from gonie.cli.explain_job import ExplainJob, run_job
 from gonie.cli.explain_methods import choose
-from gonie.cli.stream_input import check_one_source, read_lines
-from gonie.data.formats import ReadOptions, Source
-from gonie.data.types import Sentence
-from gonie.explain.explanation import LayerShares, TagExplanation, Transitions
+from gonie.cli.inputs.stream import check_one_source, read_lines
+from gonie.cli.views.explain_display import ExplanationDisplay
 from gonie.explain.layer_shares import layer_shares
-from gonie.explain.render.tag_page import WARNING, render_tags
-from gonie.explain.render.transition_table import has_learned
 from gonie.explain.tag_faithfulness import tag_faithfulness
 from gonie.explain.tags import METHODS, explain_sentences
 from gonie.explain.transitions import transitions
-from gonie.runtime.predictor import Predictor
+from gonie.formats.tagged import ReadOptions, TaggedSource
+from gonie.reports.explanation import LayerShares, TagExplanation, Transitions
+from gonie.reports.explanations.tag_page import WARNING, render_tags
+from gonie.reports.explanations.transition_table import has_learned
+from gonie.tasks.tagging.tagger import Tagger
+from gonie.text.types import Sentence
 
 if TYPE_CHECKING:
-    from gonie.models.tagger import Tagger
+    from gonie.tasks.tagging.torch.network import TaggingNetwork
 
 
 def explain_tagger(
-    tagger: Predictor,
+    tagger: Tagger,
     folder: Path,
     *,
     text: str | None,
@@ -40,11 +40,11 @@ def explain_tagger(
     """Explain a text, files or standard input, in the terminal and where asked on a page."""
     check_one_source(text, files)
     methods, model, notes = choose(asked, METHODS, folder)
-    torch_model = cast("Tagger | None", model)
+    torch_model = cast("TaggingNetwork | None", model)
     chain, plain = transitions(tagger), not tagger.encoding.scheme.has_spans
     moves = chain if has_learned(chain) else None
     layers = layer_shares(folder)
-    job: Job[Sentence, TagExplanation] = Job(
+    job: ExplainJob[Sentence, TagExplanation] = ExplainJob(
         noun="span",
         warning=WARNING,
         explain=lambda items, methods: explain_sentences(
@@ -77,16 +77,16 @@ def _close(display: ExplanationDisplay, moves: Transitions | None, layers: Seque
         display.layers(layers)
 
 
-def _sentences(tagger: Predictor, text: str | None, files: Sequence[Path]) -> Iterator[Sentence]:
+def _sentences(tagger: Tagger, text: str | None, files: Sequence[Path]) -> Iterator[Sentence]:
     for _, _, line in read_lines(text, files):
         yield from tagger.tokenizer(line)
 
 
-def _held_out(tagger: Predictor, folder: Path, on: Path | None) -> HeldOut[Sentence] | None:
+def _held_out(tagger: Tagger, folder: Path, on: Path | None) -> HeldOut[Sentence] | None:
     """The sentences of the file that was named, in any format that training reads."""
     if on is None:
         return None
     data = tagger.recipe.get("data", {})
     columns, tag = data.get("columns", {}), data.get("tag_column")
     options = ReadOptions(columns=columns, tag_column=tag, tokenizer=tagger.tokenizer)
-    return figures_of(Source(on, options), on, folder, "spans")
+    return figures_of(TaggedSource(on, options), on, folder, "spans")

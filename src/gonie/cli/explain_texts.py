@@ -7,23 +7,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from gonie.cli.explain_held_out import HeldOut, cost, figures_of
-from gonie.cli.explain_job import Job, run_job
+from gonie.cli.explain_job import ExplainJob, run_job
 from gonie.cli.explain_methods import choose
-from gonie.cli.stream_input import check_one_source, read_lines
-from gonie.data.texts import TEXT_FORMATS, Text, TextSource
+from gonie.cli.inputs.stream import check_one_source, read_lines
 from gonie.errors import InputError
-from gonie.explain.explanation import TextExplanation
 from gonie.explain.layer_shares import layer_shares
-from gonie.explain.render.page import ATTENTION
-from gonie.explain.render.text_page import render_texts
 from gonie.explain.text_faithfulness import text_faithfulness
 from gonie.explain.texts import METHODS, explain_texts
-from gonie.runtime.classifier import TextClassifier
-from gonie.runtime.text_options import text_options
+from gonie.formats.labelled import TEXT_FORMATS, LabelledSource
+from gonie.reports.explanation import TextExplanation
+from gonie.reports.explanations.page import ATTENTION
+from gonie.reports.explanations.text_page import render_texts
+from gonie.tasks.classification.classifier import TextClassifier
+from gonie.tasks.classification.read_options import text_options
+from gonie.text.labelled_text import LabelledText
 from gonie.training.folder import RunFolder
 
 if TYPE_CHECKING:
-    from gonie.models.classifier import Classifier
+    from gonie.tasks.classification.torch.network import ClassifyingNetwork
 
 
 def explain_classifier(
@@ -40,9 +41,9 @@ def explain_classifier(
     """Explain a text, files or standard input, in the terminal and where asked on a page."""
     check_one_source(text, files)
     methods, model, notes = choose(asked, METHODS, folder)
-    torch_model = cast("Classifier | None", model)
+    torch_model = cast("ClassifyingNetwork | None", model)
     layers = layer_shares(folder)
-    job: Job[Text, TextExplanation] = Job(
+    job: ExplainJob[LabelledText, TextExplanation] = ExplainJob(
         noun="text",
         warning=ATTENTION,
         explain=lambda items, methods: explain_texts(
@@ -67,19 +68,19 @@ def explain_classifier(
     )
 
 
-def _texts(classifier: TextClassifier, text: str | None, files: Sequence[Path]) -> Iterator[Text]:
+def _texts(classifier: TextClassifier, text: str | None, files: Sequence[Path]) -> Iterator[LabelledText]:
     """The texts in order: of tables and JSONL with their labels, else one a line, blank ones left out."""
     for file in files:
         if _is_table(file):
             label = _label_column(classifier, file)
-            yield from TextSource(file, text_options(classifier.recipe, label_column=label))
+            yield from LabelledSource(file, text_options(classifier.recipe, label_column=label))
         else:
             yield from _lines(classifier, None, [file])
     if not files:
         yield from _lines(classifier, text, [])
 
 
-def _lines(classifier: TextClassifier, text: str | None, files: Sequence[Path]) -> Iterator[Text]:
+def _lines(classifier: TextClassifier, text: str | None, files: Sequence[Path]) -> Iterator[LabelledText]:
     for path, number, line in read_lines(text, files):
         if line.strip() or text is not None:
             yield classifier.text(line, path="" if text is not None else path, line=number)
@@ -95,7 +96,7 @@ def _label_column(classifier: TextClassifier, file: Path) -> str | None:
     """The recipe's column of labels, if the file can be read by it: it need not have any."""
     options = text_options(classifier.recipe)
     try:
-        next(iter(TextSource(file, options)), None)
+        next(iter(LabelledSource(file, options)), None)
     except InputError:
         return None
     return options.label_column
@@ -103,10 +104,10 @@ def _label_column(classifier: TextClassifier, file: Path) -> str | None:
 
 def _held_out(
     classifier: TextClassifier, folder: Path, on: Path | None, label: str | None
-) -> HeldOut[Text] | None:
+) -> HeldOut[LabelledText] | None:
     """The file that was named, else what training has left; where there is neither, nothing."""
     file = on or RunFolder(folder).samples
     if on is None and not file.is_file():
         return None
     options = text_options(classifier.recipe, label_column=None)
-    return figures_of(TextSource(file, options), file, folder, f"label {label}")
+    return figures_of(LabelledSource(file, options), file, folder, f"label {label}")

@@ -47,7 +47,7 @@ def export(
       gonie tag ner-int8 "Anna lives in Seoul."
     """
     from gonie.cli.threads import calm_threads
-    from gonie.cli.waiting import Waiting
+    from gonie.cli.views.waiting import Waiting
 
     calm_threads()
     from gonie.export.cost import measure_cost

@@ -34,12 +34,12 @@ def import_elmo(
       gonie embed runs/elmo "They play in the play." --out play.npz
     """
     from gonie.cli.threads import calm_threads
-    from gonie.cli.waiting import Waiting
+    from gonie.cli.views.waiting import Waiting
 
     calm_threads()
-    from gonie.data.tokenize import tokenizer
-    from gonie.models.bilm_folder import check_free, save_bilm
-    from gonie.models.published_elmo import read_published
+    from gonie.tasks.language_model.torch.folder import check_free, save_bilm
+    from gonie.tasks.language_model.torch.published_elmo import read_published
+    from gonie.text.tokenizers import tokenizer
 
     cut = tokenizer(language=language, unit=unit or ("word" if language == "en" else "eojeol"))
     check_free(out)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gonie.cli.settings import Changes, Device, Resume, RunOut, Seed, with_choices
+from gonie.cli.options.recipe import Changes, Device, Resume, RunOut, Seed, with_choices
 
 
 def pretrain(
@@ -45,14 +45,14 @@ def pretrain(
       gonie pretrain elmo-small --out runs/elmo-small --resume
     """
     from gonie.cli.heap import keep_heap
-    from gonie.cli.pretrain_display import PretrainScreen
     from gonie.cli.threads import calm_threads
+    from gonie.cli.views.pretrain_display import PretrainScreen
 
     calm_threads()
     keep_heap()
     import json
 
-    from gonie.models.recipe import load_pretraining
+    from gonie.tasks.recipe import load_pretraining
     from gonie.training.pretrain_run import resume_pretraining, start_pretraining
     from gonie.training.run import default_folder
 

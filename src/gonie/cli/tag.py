@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from gonie.cli.bulk_options import Address, BulkOptions, Column, Engine, Out, ShardSize, Workers
-from gonie.cli.dial import Bias, Decode, biases, turned
-from gonie.cli.nbest import NBest, check_nbest
-from gonie.cli.stream_options import GivenText, ModelFolder
+from gonie.cli.options.bulk import Address, BulkOptions, Column, Engine, Out, ShardSize, Workers
+from gonie.cli.options.decoding import Bias, Decode, biases, with_decoding
+from gonie.cli.options.nbest import NBest, check_nbest
+from gonie.cli.options.stream import GivenText, ModelFolder
 
 
 def tag(
@@ -68,11 +68,11 @@ def tag(
     )
     folder = options.folder(text, file or [])
     if folder is not None:
-        from gonie.bulk.job import Job
+        from gonie.bulk.job import BulkJob
         from gonie.cli.bulk import go_over, input_kind, output_kind
 
         kind = input_kind(input, ("text", "tokens", "jsonl", "parquet"))
-        job = Job(
+        job = BulkJob(
             task="tag",
             model=model,
             output=output_kind(output),
@@ -84,13 +84,13 @@ def tag(
         )
         go_over(file or [], folder, options, job, kind=kind)
         return
-    from gonie.cli.tag_input import documents
-    from gonie.cli.tag_output import writer
-    from gonie.cli.tag_progress import TagProgress
-    from gonie.runtime.load import load_tagger
+    from gonie.cli.inputs.tag import documents
+    from gonie.cli.views.tag_output import writer
+    from gonie.cli.views.tag_progress import TagProgress
+    from gonie.tasks.load import load_tagger
 
     with TagProgress() as progress:
-        tagger = turned(load_tagger(model), decode, bias)
+        tagger = with_decoding(load_tagger(model), decode, bias)
         tagger = tagger if nbest is None else tagger.with_nbest(nbest)
         write = writer(output or "pretty", tagger.encoding.scheme)
         for document in documents(tagger, text=text, files=file or [], kind=input):

@@ -29,10 +29,10 @@ def tokenise(
     """
     import tempfile
 
-    from gonie.cli.pretrain_display import PretrainScreen
-    from gonie.data.running import build_stream
-    from gonie.data.running.plain import write_plain
+    from gonie.cli.views.pretrain_display import PretrainScreen
     from gonie.errors import OutputError
+    from gonie.features.lm_text import build_stream
+    from gonie.features.lm_text.plain import write_plain
 
     if not out.parent.is_dir():
         raise OutputError(f"{out}: expected a file in a folder that is there, got {out.parent}")

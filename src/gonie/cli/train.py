@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from gonie.cli.settings import Changes, Device, RecipeName, Resume, RunOut, Seed, with_choices
+from gonie.cli.options.recipe import Changes, Device, RecipeName, Resume, RunOut, Seed, with_choices
 
 
 def train(
@@ -28,11 +28,11 @@ def train(
     """
     from gonie.cli.heap import keep_heap
     from gonie.cli.threads import calm_threads
-    from gonie.cli.training_display import TrainingDisplay
+    from gonie.cli.views.training_display import TrainingDisplay
 
     calm_threads()
     keep_heap()
-    from gonie.models.recipe import load_recipe
+    from gonie.tasks.recipe import load_recipe
     from gonie.training.run import default_folder, resume_run, start_run
 
     settings = with_choices(changes, seed=seed, device=device)

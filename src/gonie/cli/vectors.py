@@ -42,13 +42,13 @@ def vectors(
     from rich.markup import escape
 
     from gonie.cli.threads import calm_threads
-    from gonie.cli.vectors_table import print_vectors
-    from gonie.data.files import atomic_write
+    from gonie.cli.views.vectors_table import print_vectors
+    from gonie.system.files import atomic_write
 
     calm_threads()
-    from gonie.training.vector_map import HOW, map_together, mapper
-    from gonie.training.vector_picture import VectorPicture, picture_files
-    from gonie.training.word_vectors import read_word_vectors, read_words
+    from gonie.experiments.vector_map import HOW, map_together, mapper
+    from gonie.experiments.vector_picture import VectorPicture, picture_files
+    from gonie.experiments.word_vectors import read_word_vectors, read_words
 
     console = Console(highlight=False)
     files = picture_files(out or run / "vectors")

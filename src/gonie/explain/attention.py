@@ -12,13 +12,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gonie.explain.explanation import Weights
 from gonie.explain.flat import by_sentence
 from gonie.explain.odds import Floats
-from gonie.runtime.reading import Reading
+from gonie.reports.explanation import TokenWeights
+from gonie.tasks.classification.reading import Reading
 
 
-def attention(reading: Reading, label: str) -> Weights:
+def attention(reading: Reading, label: str) -> TokenWeights:
     """Each token's share of the whole text: that of its sentence, times its own within the sentence.
 
     The shares are the same whatever the answer; ``label`` only says which one they stand beside.

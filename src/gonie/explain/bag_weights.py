@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gonie.data.passages import Passage
 from gonie.explain.odds import Floats
+from gonie.text.passages import Passage
 
 Ints = NDArray[np.int64]
 

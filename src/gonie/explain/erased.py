@@ -12,8 +12,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gonie.data.passages import BLANK, Passage, blank, picked
-from gonie.data.types import Sentence
+from gonie.text.passages import BLANK, Passage, blank, picked
+from gonie.text.types import Sentence
 
 Keep: TypeAlias = NDArray[np.bool_]
 """(M,), true at each token that stays, over all M tokens of a text in their order."""

@@ -29,10 +29,9 @@ from numpy.typing import NDArray
 
 from gonie.explain.answers import A, Answers
 from gonie.explain.erased import Keep
-from gonie.explain.explanation import Faithfulness
 from gonie.explain.odds import Floats, to_probabilities
+from gonie.reports.explanation import RANDOM, Faithfulness
 
-RANDOM, UNIFORM = "random", "uniform attention"
 SHARES = (1, 5, 10, 20, 50)
 """How many tokens count as the first ones, in percent."""
 DRAWS = 5

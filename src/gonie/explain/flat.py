@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gonie.explain.explanation import Method, Weights
 from gonie.explain.odds import Floats
+from gonie.reports.explanation import Method, TokenWeights
 
 
-def flatten(weights: Weights) -> Floats:
+def flatten(weights: TokenWeights) -> Floats:
     """The weights of all tokens in their order. Shape: (M,)."""
     return np.array([weight for sentence in weights.words for weight in sentence], dtype=np.float64)
 
@@ -23,10 +23,10 @@ def by_sentence(
     method: Method,
     label: str,
     gap: float | None = None,
-) -> Weights:
+) -> TokenWeights:
     """Weights (M,) of tokens in their order, laid out over sentences of these lengths."""
     rows = np.split(flat, np.cumsum(lengths)[:-1])
-    return Weights(
+    return TokenWeights(
         method=method,
         label=label,
         words=tuple(tuple(row.tolist()) for row in rows),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from gonie.errors import BundleError
-from gonie.explain.explanation import LayerShares
+from gonie.reports.explanation import LayerShares
 from gonie.runtime.bundle import read_about
-from gonie.runtime.load import find_bundle
+from gonie.tasks.load import find_bundle
 
 
 def layer_shares(folder: Path) -> tuple[LayerShares, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from gonie.errors import InputError
-from gonie.explain.explanation import Method
+from gonie.reports.explanation import Method
 
 GRADIENTS: Method = "integrated gradients"
 

@@ -7,13 +7,13 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from gonie.data.passages import Passage
-from gonie.data.text_encoding import TextEncoding
-from gonie.data.texts.text import Text
-from gonie.runtime.reading import Reading
+from gonie.features.text_encoding import TextEncoding
+from gonie.tasks.classification.reading import Reading
+from gonie.text.labelled_text import LabelledText
+from gonie.text.passages import Passage
 
 
-class Reader(Protocol):
+class PassageReader(Protocol):
     """A trained classifier, as ``gonie.load`` gives it, or anything that reads as one does."""
 
     @property
@@ -24,10 +24,10 @@ class Reader(Protocol):
     def temperature(self) -> float:
         """What its scores are divided by before they are probabilities."""
 
-    def text(self, text: str | Text) -> Text:
+    def text(self, text: str | LabelledText) -> LabelledText:
         """A text as it is read, the marks of a string cut out."""
 
-    def passage(self, text: str | Text) -> Passage:
+    def passage(self, text: str | LabelledText) -> Passage:
         """What of a text is read."""
 
     def read(self, passages: Sequence[Passage]) -> list[Reading]:

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gonie.data.types import Sentence
 from gonie.explain.answers import in_blocks
 from gonie.explain.erased import Keep, masked
 from gonie.explain.odds import Floats, from_probabilities
-from gonie.runtime.predictor import Predictor
+from gonie.tasks.tagging.tagger import Tagger
+from gonie.text.types import Sentence
 
 
 class SpanAnswer(NamedTuple):
@@ -36,7 +36,7 @@ class SpanAnswer(NamedTuple):
 class SpanAnswers:
     """A tagger's answers; their probability is the one that a span has as its score."""
 
-    def __init__(self, predictor: Predictor) -> None:
+    def __init__(self, predictor: Tagger) -> None:
         self._predictor = predictor
 
     def log_odds(self, questions: Iterable[tuple[SpanAnswer, Keep]]) -> Floats:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from gonie.explain.explanation import Faithfulness, TagExplanation
 from gonie.explain.faithfulness import DRAWS, Case, faithfulness
 from gonie.explain.flat import flatten
 from gonie.explain.span_answers import SpanAnswers
 from gonie.explain.tags import span_answer
-from gonie.runtime.predictor import Predictor
+from gonie.reports.explanation import Faithfulness, TagExplanation
+from gonie.tasks.tagging.tagger import Tagger
 
 
 def tag_faithfulness(
-    predictor: Predictor,
+    predictor: Tagger,
     explanations: Sequence[TagExplanation],
     *,
     seed: int = 0,

@@ -12,27 +12,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from gonie.data.types import Sentence
 from gonie.explain.erasure import erasure
-from gonie.explain.explanation import Method, SpanExplanation, TagExplanation, Weights
 from gonie.explain.flat import by_sentence
 from gonie.explain.methods import GRADIENTS, checked_methods
 from gonie.explain.span_answers import SpanAnswer, SpanAnswers
-from gonie.runtime.predictor import Predictor
-from gonie.runtime.tagging import Tagging, TokenSpan
+from gonie.reports.explanation import Method, SpanExplanation, TagExplanation, TokenWeights
+from gonie.tasks.tagging.labeller import Tagging, TokenSpan
+from gonie.tasks.tagging.tagger import Tagger
+from gonie.text.types import Sentence
 
 if TYPE_CHECKING:  # torch is loaded only where gradients are asked for
-    from gonie.models.tagger import Tagger
+    from gonie.tasks.tagging.torch.network import TaggingNetwork
 
 CANDIDATES = 5
 
 
 def explain_sentences(
-    predictor: Predictor,
+    predictor: Tagger,
     sentences: Iterable[Sentence],
     *,
     methods: Sequence[Method] = ("erasure",),
-    model: Tagger | None = None,
+    model: TaggingNetwork | None = None,
     candidates: int = CANDIDATES,
 ) -> Iterator[TagExplanation]:
     """Explain sentences one after the other, in their order, each of their spans by each of ``methods``.
@@ -46,24 +46,24 @@ def explain_sentences(
 
 
 def span_answer(
-    predictor: Predictor, sentence: Sentence, tags: Sequence[str], start: int, end: int
+    predictor: Tagger, sentence: Sentence, tags: Sequence[str], start: int, end: int
 ) -> SpanAnswer:
     """That tokens [start, end) carry their part of ``tags``, those of the whole sentence."""
     return SpanAnswer(sentence, start, tuple(predictor.encoding.label_ids[tag] for tag in tags[start:end]))
 
 
 @dataclass(frozen=True)
-class _Case:
+class _SpanCase:
     """One span, and all that a method may look at."""
 
-    predictor: Predictor
-    model: Tagger | None
+    predictor: Tagger
+    model: TaggingNetwork | None
     answer: SpanAnswer
     label: str
 
 
 def _explained(
-    predictor: Predictor, sentence: Sentence, methods: Sequence[Method], model: Tagger | None
+    predictor: Tagger, sentence: Sentence, methods: Sequence[Method], model: TaggingNetwork | None
 ) -> TagExplanation:
     if not sentence.words:
         return TagExplanation(sentence, (), (), (), ())
@@ -81,33 +81,33 @@ def _explained(
     )
 
 
-def _marginals(predictor: Predictor, scores: NDArray[np.float32]) -> tuple[Mapping[str, float], ...]:
+def _marginals(predictor: Tagger, scores: NDArray[np.float32]) -> tuple[Mapping[str, float], ...]:
     rows = predictor.decoder.marginals(scores[None], [len(scores)])[0]  # (T, K)
     return tuple(dict(zip(predictor.labels, row, strict=True)) for row in rows.tolist())
 
 
 def _cases(
-    predictor: Predictor, model: Tagger | None, sentence: Sentence, tagging: Tagging
-) -> Iterator[tuple[TokenSpan, _Case]]:
+    predictor: Tagger, model: TaggingNetwork | None, sentence: Sentence, tagging: Tagging
+) -> Iterator[tuple[TokenSpan, _SpanCase]]:
     for span in _spans(predictor, tagging):
         answer = span_answer(predictor, sentence, tagging.tags, span.start, span.end)
-        yield span, _Case(predictor, model, answer, span.label)
+        yield span, _SpanCase(predictor, model, answer, span.label)
 
 
-def _spans(predictor: Predictor, tagging: Tagging) -> Sequence[TokenSpan]:
+def _spans(predictor: Tagger, tagging: Tagging) -> Sequence[TokenSpan]:
     if predictor.encoding.scheme.has_spans:
         return tagging.spans
     tokens = enumerate(zip(tagging.tags, tagging.scores, strict=True))
     return [TokenSpan(place, place + 1, tag, score) for place, (tag, score) in tokens]
 
 
-def _by_erasure(case: _Case) -> Weights:
+def _by_erasure(case: _SpanCase) -> TokenWeights:
     found = erasure(SpanAnswers(case.predictor), case.answer)
     return by_sentence(found, [len(found)], method="erasure", label=case.label)
 
 
-def _by_gradients(case: _Case) -> Weights:
-    from gonie.explain.span_gradients import span_gradients
+def _by_gradients(case: _SpanCase) -> TokenWeights:
+    from gonie.explain.torch.span_gradients import span_gradients
 
     assert case.model is not None
     predictor = case.predictor
@@ -115,7 +115,7 @@ def _by_gradients(case: _Case) -> Weights:
     return by_sentence(found.words, [len(found.words)], method=GRADIENTS, label=case.label, gap=found.gap)
 
 
-METHODS: Mapping[Method, Callable[[_Case], Weights]] = {
+METHODS: Mapping[Method, Callable[[_SpanCase], TokenWeights]] = {
     "integrated gradients": _by_gradients,
     "erasure": _by_erasure,
 }

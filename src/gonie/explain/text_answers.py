@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gonie.data.passages import Passage
 from gonie.explain.answers import in_blocks
 from gonie.explain.erased import Keep, without
 from gonie.explain.odds import Floats, log_odds
-from gonie.explain.reader import Reader
+from gonie.explain.reader import PassageReader
+from gonie.text.passages import Passage
 
 
 class TextAnswer(NamedTuple):
@@ -29,7 +29,7 @@ class TextAnswer(NamedTuple):
 class TextAnswers:
     """A classifier's answers; their log-odds are those of its calibrated probabilities."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: PassageReader) -> None:
         self._reader = reader
 
     def log_odds(self, questions: Iterable[tuple[TextAnswer, Keep]]) -> Floats:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from gonie.explain.attention import uniform_attention
-from gonie.explain.explanation import Faithfulness, TextExplanation
-from gonie.explain.faithfulness import DRAWS, UNIFORM, Case, faithfulness
+from gonie.explain.faithfulness import DRAWS, Case, faithfulness
 from gonie.explain.flat import flatten
 from gonie.explain.odds import Floats
-from gonie.explain.reader import Reader
+from gonie.explain.reader import PassageReader
 from gonie.explain.text_answers import TextAnswer, TextAnswers
+from gonie.reports.explanation import UNIFORM, Faithfulness, TextExplanation
 
 
 def text_faithfulness(
-    classifier: Reader,
+    classifier: PassageReader,
     explanations: Sequence[TextExplanation],
     *,
     seed: int = 0,

@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gonie.data.texts.text import Text
 from gonie.errors import InputError
 from gonie.explain.attention import attention
 from gonie.explain.erasure import erasure
-from gonie.explain.explanation import Method, TextExplanation, Weights
 from gonie.explain.flat import by_sentence
 from gonie.explain.methods import GRADIENTS, checked_methods
-from gonie.explain.reader import Reader
+from gonie.explain.reader import PassageReader
 from gonie.explain.text_answers import TextAnswer, TextAnswers
-from gonie.runtime.reading import Reading
+from gonie.reports.explanation import Method, TextExplanation, TokenWeights
+from gonie.tasks.classification.reading import Reading
+from gonie.text.labelled_text import LabelledText
 
 if TYPE_CHECKING:  # torch is loaded only where gradients are asked for
-    from gonie.models.classifier import Classifier
+    from gonie.tasks.classification.torch.network import ClassifyingNetwork
 
 
 def explain_texts(
-    classifier: Reader,
-    texts: Iterable[str | Text],
+    classifier: PassageReader,
+    texts: Iterable[str | LabelledText],
     *,
     methods: Sequence[Method] = ("attention", "erasure"),
-    model: Classifier | None = None,
+    model: ClassifyingNetwork | None = None,
     label: str | None = None,
 ) -> Iterator[TextExplanation]:
     """Explain texts one after the other, in their order, by each of ``methods``.
@@ -45,8 +45,8 @@ def explain_texts(
 class _Case:
     """One answer, and all that a method may look at."""
 
-    classifier: Reader
-    model: Classifier | None
+    classifier: PassageReader
+    model: ClassifyingNetwork | None
     answer: TextAnswer
     reading: Reading
 
@@ -60,10 +60,10 @@ class _Case:
 
 
 def _explained(
-    classifier: Reader,
-    given: str | Text,
+    classifier: PassageReader,
+    given: str | LabelledText,
     methods: Sequence[Method],
-    model: Classifier | None,
+    model: ClassifyingNetwork | None,
     asked: int | None,
 ) -> TextExplanation:
     text = classifier.text(given)
@@ -84,17 +84,17 @@ def _explained(
     )
 
 
-def _by_attention(case: _Case) -> Weights:
+def _by_attention(case: _Case) -> TokenWeights:
     return attention(case.reading, case.label)
 
 
-def _by_erasure(case: _Case) -> Weights:
+def _by_erasure(case: _Case) -> TokenWeights:
     found = erasure(TextAnswers(case.classifier), case.answer)
     return by_sentence(found, case.lengths, method="erasure", label=case.label)
 
 
-def _by_gradients(case: _Case) -> Weights:
-    from gonie.explain.gradients import text_gradients
+def _by_gradients(case: _Case) -> TokenWeights:
+    from gonie.explain.torch.text_gradients import text_gradients
 
     assert case.model is not None
     classifier, answer = case.classifier, case.answer
@@ -108,7 +108,7 @@ def _by_gradients(case: _Case) -> Weights:
     return by_sentence(found.words, case.lengths, method=GRADIENTS, label=case.label, gap=found.gap)
 
 
-METHODS: Mapping[Method, Callable[[_Case], Weights]] = {
+METHODS: Mapping[Method, Callable[[_Case], TokenWeights]] = {
     "attention": _by_attention,
     "integrated gradients": _by_gradients,
     "erasure": _by_erasure,

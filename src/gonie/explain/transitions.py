@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gonie.explain.explanation import Transitions
-from gonie.runtime.predictor import Predictor
+from gonie.reports.explanation import Transitions
+from gonie.tasks.tagging.tagger import Tagger
 
 
-def transitions(predictor: Predictor) -> Transitions:
+def transitions(predictor: Tagger) -> Transitions:
     """The scores of all moves as decoding uses them, what may not be at minus infinity."""
     chain = predictor.decoder.chain
     return Transitions(

@@ -14,15 +14,15 @@ import numpy as np
 import torch
 from onnx import TensorProto
 
-from gonie.data.byte_spelling import begin_row, end_row
 from gonie.export.compact import compact
 from gonie.export.gates import FloatGates, Gates, Seen
 from gonie.export.graph import Graph
 from gonie.export.int8_gates import Int8Gates
 from gonie.export.refusal import unknown
 from gonie.export.scan import Step, scan
-from gonie.models.scorer import inferring
+from gonie.features.byte_spelling import begin_row, end_row
 from gonie.nn.bilm import BiLM, Carried, CarriedBoth, ClippedLSTM, Direction, ProjectedLSTM
+from gonie.nn.inference import inferring
 
 GATES = ("Sigmoid", "Sigmoid", "Tanh", "Sigmoid")  # i, f, cell, o
 

@@ -23,7 +23,7 @@ Y, Y_H = 0, 1  # results of the operators: all states, last states
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
+class RecurrentCell:
     """One direction's weights as ONNX wants them: (G*H, D), (G*H, H), (2*G*H,) and for peepholes (3*H,)."""
 
     op: str
@@ -35,7 +35,7 @@ class Cell:
     peepholes: Tensor | None = None
 
 
-def cell(layer: nn.Module) -> Cell:
+def cell(layer: nn.Module) -> RecurrentCell:
     """The weights of a one-way layer."""
     describe = CELLS.get(type(layer))
     if describe is None:
@@ -43,7 +43,7 @@ def cell(layer: nn.Module) -> Cell:
     return describe(layer)
 
 
-def alike(one: Cell, other: Cell) -> bool:
+def alike(one: RecurrentCell, other: RecurrentCell) -> bool:
     """Can both be the two directions of one operator?"""
     same = one.op == other.op and one.hidden == other.hidden
     return same and (one.peepholes is None) == (other.peepholes is None)
@@ -53,7 +53,7 @@ def recur(
     graph: Graph,
     x: str,
     lengths: str,
-    cells: Sequence[Cell],
+    cells: Sequence[RecurrentCell],
     *,
     direction: str,
     output: int = Y,
@@ -97,8 +97,8 @@ def _side_by_side(graph: Graph, states: str, *, perm: list[int], shape: list[int
     return graph.add("Reshape", graph.add("Transpose", states, perm=perm), graph.weight(shape))
 
 
-def _elman(layer: Any) -> Cell:
-    return Cell(
+def _elman(layer: Any) -> RecurrentCell:
+    return RecurrentCell(
         op="RNN",
         hidden=layer.width,
         activations=({"tanh": "Tanh", "sigmoid": "Sigmoid"}[layer.activation],),
@@ -108,9 +108,9 @@ def _elman(layer: Any) -> Cell:
     )
 
 
-def _lstm(layer: Any) -> Cell:
+def _lstm(layer: Any) -> RecurrentCell:
     weights = layer.lstm
-    return Cell(
+    return RecurrentCell(
         op="LSTM",
         hidden=layer.width,
         activations=("Sigmoid", "Tanh", "Tanh"),
@@ -120,9 +120,9 @@ def _lstm(layer: Any) -> Cell:
     )
 
 
-def _peephole(layer: Any) -> Cell:
+def _peephole(layer: Any) -> RecurrentCell:
     bias = _reordered(layer.bias, GATES)
-    return Cell(
+    return RecurrentCell(
         op="LSTM",
         hidden=layer.width,
         activations=("Sigmoid", "Tanh", "Tanh"),
@@ -139,4 +139,4 @@ def _reordered(stacked: Tensor, order: Sequence[int]) -> Tensor:
     return torch.cat([blocks[i] for i in order])
 
 
-CELLS: Mapping[type, Callable[[Any], Cell]] = {Elman: _elman, LSTM: _lstm, PeepholeLSTM: _peephole}
+CELLS: Mapping[type, Callable[[Any], RecurrentCell]] = {Elman: _elman, LSTM: _lstm, PeepholeLSTM: _peephole}

@@ -17,7 +17,7 @@ from gonie.export.graph import Graph
 from gonie.export.refusal import unknown
 from gonie.export.rows import Rows
 from gonie.nn.encoders import Bidirectional, Convolution, Deep, NoEncoder, Window
-from gonie.nn.encoders.passing import Passing
+from gonie.nn.encoders.bypass import Bypass
 
 Writer = Callable[[Graph, Any, str, Rows], str]
 END = 2**63 - 1  # of an axis, however long it is
@@ -114,7 +114,7 @@ def _time_first(graph: Graph, rows: Rows) -> str:
     return graph.add("Unsqueeze", mask, graph.weight([2]))
 
 
-def passing(graph: Graph, part: Passing, x: str, rows: Rows) -> str:
+def passing(graph: Graph, part: Bypass, x: str, rows: Rows) -> str:
     """The encoder's states with the last numbers of each vector, which go past it."""
     sizes = graph.weight([part.encoder.input_width, part.passed])
     read, past = graph.several("Split", x, sizes, results=2, axis=2)
@@ -132,6 +132,6 @@ ENCODERS: Mapping[type, Writer] = {
     Deep: deep,
     Window: window,
     Convolution: convolution,
-    Passing: passing,
+    Bypass: passing,
     NoEncoder: nothing,
 }

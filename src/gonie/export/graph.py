@@ -21,8 +21,8 @@ OPSET = 18
 IR_VERSION = 8  # the one of opset 18, which every onnxruntime since 1.14 reads
 LARGEST = 2**31 - 1  # bytes that a protobuf message may have
 
-# What a graph may ask of a batch, as gonie.data.batching and, of texts, gonie.data.text_corpus describe it;
-# and `spelled`, what the graph of forms gives for each distinct form of a batch.
+# What a graph may read of a batch: the arrays of gonie.features.batching, for texts those of
+# gonie.features.text_corpus, and `spelled`, the output of the graph of forms for each distinct form.
 INPUTS: dict[str, tuple[int, tuple[str, ...]]] = {
     "lengths": (TensorProto.INT64, ("B",)),
     "mask": (TensorProto.BOOL, ("B", "T")),
@@ -37,7 +37,7 @@ INPUTS: dict[str, tuple[int, tuple[str, ...]]] = {
 }
 
 
-class Result(NamedTuple):
+class GraphOutput(NamedTuple):
     """What a graph gives under one name: the value, the names or sizes of its axes, and its type."""
 
     value: str
@@ -128,7 +128,7 @@ class Graph:
             return None
         joined = self.forms.add("Concat", *(value for value, _ in self._spelled), axis=1)
         width = sum(own for _, own in self._spelled)
-        return self.forms.serialize("forms", {"spelled": Result(joined, ("U", width))})
+        return self.forms.serialize("forms", {"spelled": GraphOutput(joined, ("U", width))})
 
     def lengths(self, name: str) -> str:
         """Lengths of the batch as recurrences take them, int32."""
@@ -207,7 +207,7 @@ class Graph:
         return self.add("Range", self.weight(np.array(0)), size, self.weight(np.array(1)))
 
     def serialize(
-        self, name: str, results: Mapping[str, Result], facts: Mapping[str, str] | None = None
+        self, name: str, results: Mapping[str, GraphOutput], facts: Mapping[str, str] | None = None
     ) -> bytes:
         """The checked model called ``name`` that gives these results, in ONNX's own bytes.
 

@@ -17,22 +17,22 @@ from onnx import TensorProto
 from gonie.errors import GonieError
 from gonie.export.embeddings import embedding
 from gonie.export.encoders import states
-from gonie.export.graph import Graph, Result
+from gonie.export.graph import Graph, GraphOutput
 from gonie.export.poolings import LOWEST, pooling
 from gonie.export.refusal import unknown
 from gonie.export.rows import Sentences
 from gonie.export.text_scores import text_head_scores, text_scores
-from gonie.models.pair_network import LABEL, PairNetwork
 from gonie.nn.heads.text_value import TextValueHead
 from gonie.nn.matching import (
     AlignedMatching,
     CoAttention,
-    Comparison,
     Enhancement,
+    HeuristicMatching,
     PooledMatching,
     Projection,
 )
 from gonie.runtime.graphs import Graphs
+from gonie.tasks.torch.pair_network import LABEL, PairNetwork
 
 
 class Sides:
@@ -70,7 +70,7 @@ class Sides:
         return graph.add("ScatterND", nothing, at, values)
 
 
-class Matched(NamedTuple):
+class MatchedValues(NamedTuple):
     """The names of the vectors of the pairs (N, P) and of the shares of their tokens (2N, T)."""
 
     vectors: str
@@ -91,13 +91,13 @@ def pair_graph(model: PairNetwork, head: str = LABEL, *, graph: Graph | None = N
     vectors = found.vectors if model.hidden is None else projection(graph, model.hidden, found.vectors)
     scores, size = pair_head_scores(graph, model.head(head), vectors)
     results = {
-        "scores": Result(scores, ("N", size)),
-        "word_shares": Result(sides.back(found.shares), ("B", "T")),
+        "scores": GraphOutput(scores, ("N", size)),
+        "word_shares": GraphOutput(sides.back(found.shares), ("B", "T")),
     }
     return Graphs(graph.serialize("pairs", results), graph.serialize_forms())
 
 
-def matching(graph: Graph, part: object, x: str, sides: Sides) -> Matched:
+def matching(graph: Graph, part: object, x: str, sides: Sides) -> MatchedValues:
     """What ``part`` makes of the states ``x`` (2N, T, H) of two texts each."""
     write = MATCHINGS.get(type(part))
     if write is None:
@@ -108,13 +108,13 @@ def matching(graph: Graph, part: object, x: str, sides: Sides) -> Matched:
 # --- matchings -------------------------------------------------------------------------------------------
 
 
-def pooled(graph: Graph, part: PooledMatching, x: str, sides: Sides) -> Matched:
+def pooled(graph: Graph, part: PooledMatching, x: str, sides: Sides) -> MatchedValues:
     """Each text as a vector, and the two compared."""
     vectors, weights = pooling(graph, part.pooling, x, sides)
-    return Matched(comparison(graph, part.comparison, *_halves(graph, vectors)), weights)
+    return MatchedValues(comparison(graph, part.comparison, *_halves(graph, vectors)), weights)
 
 
-def aligned(graph: Graph, part: AlignedMatching, x: str, sides: Sides) -> Matched:
+def aligned(graph: Graph, part: AlignedMatching, x: str, sides: Sides) -> MatchedValues:
     """Each token beside what it is aligned with, composed and pooled, and the two texts compared."""
     real = graph.add("Where", _column(graph, sides.mask), x, _number(graph, 0.0))  # (2N, T, H)
     found, shares = co_attention(graph, part.attention, real, sides.mask)
@@ -122,7 +122,7 @@ def aligned(graph: Graph, part: AlignedMatching, x: str, sides: Sides) -> Matche
     composed = states(graph, part.composition, projection(graph, part.projection, enhanced), sides)
     assert composed is not None  # as there is something to compose
     vectors, _ = pooling(graph, part.pooling, composed, sides)  # (2N, P)
-    return Matched(comparison(graph, part.comparison, *_halves(graph, vectors)), shares)
+    return MatchedValues(comparison(graph, part.comparison, *_halves(graph, vectors)), shares)
 
 
 # --- their parts -----------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def enhancement(graph: Graph, part: Enhancement, x: str, found: str) -> str:
     return graph.add("Concat", *parts, axis=-1)
 
 
-def comparison(graph: Graph, part: Comparison, first: str, second: str) -> str:
+def comparison(graph: Graph, part: HeuristicMatching, first: str, second: str) -> str:
     """[u; v; |u − v|; u ∘ v]: (N, P), (N, P) -> (N, 4P)."""
     apart = graph.add("Abs", graph.add("Sub", first, second))
     return graph.add("Concat", first, second, apart, graph.add("Mul", first, second), axis=-1)
@@ -213,7 +213,7 @@ def _number(graph: Graph, number: float) -> str:
     return graph.weight(np.array(number, dtype=np.float32))
 
 
-MATCHINGS: Mapping[type, Callable[[Graph, Any, str, Sides], Matched]] = {
+MATCHINGS: Mapping[type, Callable[[Graph, Any, str, Sides], MatchedValues]] = {
     PooledMatching: pooled,
     AlignedMatching: aligned,
 }

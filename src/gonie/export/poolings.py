@@ -23,14 +23,14 @@ EPSILON = 1e-5  # of F.batch_norm, which BatchNorm leaves as it is
 LOWEST = float(np.finfo(np.float32).min)
 
 
-class Pooled(NamedTuple):
+class PooledValues(NamedTuple):
     """The names of a row's vector (B, P) and of its tokens' weights (B, T)."""
 
     vectors: str
     weights: str
 
 
-def pooling(graph: Graph, part: object, x: str, rows: Rows) -> Pooled:
+def pooling(graph: Graph, part: object, x: str, rows: Rows) -> PooledValues:
     """What ``part`` makes of states ``x`` (B, T, H)."""
     write = POOLINGS.get(type(part))
     if write is None:
@@ -41,51 +41,51 @@ def pooling(graph: Graph, part: object, x: str, rows: Rows) -> Pooled:
 # --- attention -------------------------------------------------------------------------------------------
 
 
-def additive(graph: Graph, part: AdditiveAttention, x: str, rows: Rows) -> Pooled:
+def additive(graph: Graph, part: AdditiveAttention, x: str, rows: Rows) -> PooledValues:
     """A small network's answer to each query."""
     inner = graph.add("Tanh", graph.linear(x, part.layer.weight, part.layer.bias))  # (B, T, hidden)
     return _attended(graph, inner, part.queries, x, rows)
 
 
-def dot(graph: Graph, part: DotAttention, x: str, rows: Rows) -> Pooled:
+def dot(graph: Graph, part: DotAttention, x: str, rows: Rows) -> PooledValues:
     """The states' own answer to each query."""
     return _attended(graph, x, part.queries / math.sqrt(part.input_width), x, rows)
 
 
-def _attended(graph: Graph, keys: str, queries: Tensor, x: str, rows: Rows) -> Pooled:
+def _attended(graph: Graph, keys: str, queries: Tensor, x: str, rows: Rows) -> PooledValues:
     """Σt α[t] x[t], α the softmax of ``keys`` times ``queries`` over the real tokens of a row."""
     scores = graph.add("MatMul", keys, graph.weight(queries.T))  # (B, T, heads)
     shares = graph.add("Softmax", _only(graph, scores, rows.mask, LOWEST), axis=1)  # 0 at padding
     turned = graph.add("Transpose", shares, perm=[0, 2, 1])  # (B, heads, T)
     sums = graph.add("MatMul", turned, _only(graph, x, rows.mask))  # (B, heads, H)
     weights = graph.add("ReduceMean", shares, graph.weight([2]), keepdims=0)
-    return Pooled(graph.add("Flatten", sums, axis=1), weights)
+    return PooledValues(graph.add("Flatten", sums, axis=1), weights)
 
 
 # --- without weights of their own ------------------------------------------------------------------------
 
 
-def mean(graph: Graph, part: Mean, x: str, rows: Rows) -> Pooled:
+def mean(graph: Graph, part: Mean, x: str, rows: Rows) -> PooledValues:
     """All tokens alike."""
     real = graph.add("Cast", rows.mask, to=TensorProto.FLOAT)  # (B, T)
     tokens = graph.add("ReduceSum", real, graph.weight([1]))  # (B, 1)
-    return Pooled(
+    return PooledValues(
         graph.add("Div", _sums(graph, _only(graph, x, rows.mask)), tokens),
         graph.add("Div", real, tokens),
     )
 
 
-def largest(graph: Graph, part: Max, x: str, rows: Rows) -> Pooled:
+def largest(graph: Graph, part: Max, x: str, rows: Rows) -> PooledValues:
     """The largest of each feature; those equally large share it."""
     best = graph.add("ReduceMax", _only(graph, x, rows.mask, -np.inf), graph.weight([1]))  # (B, 1, H)
     equal = graph.add("And", graph.add("Equal", x, best), _column(graph, rows.mask))
     won = graph.add("Cast", equal, to=TensorProto.FLOAT)  # (B, T, H)
     shares = graph.add("Div", won, graph.add("ReduceSum", won, graph.weight([1])))
     weights = graph.add("ReduceMean", shares, graph.weight([2]), keepdims=0)
-    return Pooled(graph.add("Squeeze", best, graph.weight([1])), weights)
+    return PooledValues(graph.add("Squeeze", best, graph.weight([1])), weights)
 
 
-def last(graph: Graph, part: Last, x: str, rows: Rows) -> Pooled:
+def last(graph: Graph, part: Last, x: str, rows: Rows) -> PooledValues:
     """The last token's state; of two directions, each where it ends."""
     at = graph.add("Cast", graph.positions(rows.mask, axis=1), to=TensorProto.INT32)  # (T,)
     one = graph.weight(np.array([1], dtype=np.int32))
@@ -93,33 +93,33 @@ def last(graph: Graph, part: Last, x: str, rows: Rows) -> Pooled:
     final = graph.add("Equal", at, ends)  # (B, T)
     ahead = _sums(graph, _only(graph, x, final))  # (B, H)
     if not part.both_ways:
-        return Pooled(ahead, graph.add("Cast", final, to=TensorProto.FLOAT))
+        return PooledValues(ahead, graph.add("Cast", final, to=TensorProto.FLOAT))
     first = graph.add("And", graph.add("Less", at, one), rows.mask)  # (B, T)
     back = _sums(graph, _only(graph, x, first))  # (B, H)
     halves = _columns(graph, ahead, 0, part.width // 2), _columns(graph, back, part.width // 2, part.width)
     ends_of = (graph.add("Cast", chosen, to=TensorProto.FLOAT) for chosen in (final, first))
-    return Pooled(graph.add("Concat", *halves, axis=1), graph.add("Mean", *ends_of))
+    return PooledValues(graph.add("Concat", *halves, axis=1), graph.add("Mean", *ends_of))
 
 
 # --- of other poolings -----------------------------------------------------------------------------------
 
 
-def joined(graph: Graph, part: Joined, x: str, rows: Rows) -> Pooled:
+def joined(graph: Graph, part: Joined, x: str, rows: Rows) -> PooledValues:
     """The parts side by side."""
     parts = [pooling(graph, inner, x, rows) for inner in part.parts]
-    return Pooled(
+    return PooledValues(
         graph.add("Concat", *(each.vectors for each in parts), axis=1),
         graph.add("Mean", *(each.weights for each in parts)),
     )
 
 
-def normalized(graph: Graph, part: Normalized, x: str, rows: Rows) -> Pooled:
+def normalized(graph: Graph, part: Normalized, x: str, rows: Rows) -> PooledValues:
     """A pooling's vector through a norm."""
     write = NORMS.get(type(part.norm))
     if write is None:
         raise unknown("norm", part.norm, NORMS)
     vectors, weights = pooling(graph, part.pooling, x, rows)
-    return Pooled(write(graph, part.norm, vectors), weights)
+    return PooledValues(write(graph, part.norm, vectors), weights)
 
 
 def layer_norm(graph: Graph, part: nn.LayerNorm, vectors: str) -> str:
@@ -158,7 +158,7 @@ def _columns(graph: Graph, x: str, start: int, end: int) -> str:
     return graph.add("Slice", x, graph.weight([start]), graph.weight([end]), graph.weight([1]))
 
 
-POOLINGS: Mapping[type, Callable[[Graph, Any, str, Rows], Pooled]] = {
+POOLINGS: Mapping[type, Callable[[Graph, Any, str, Rows], PooledValues]] = {
     AdditiveAttention: additive,
     DotAttention: dot,
     Mean: mean,

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gonie.errors import GonieError
-from gonie.models.classifier import Classifier
-from gonie.models.scorer import TorchScorer, TorchTextScorer
-from gonie.models.tagger import Tagger
 from gonie.nn.poolings import Max
 from gonie.runtime.scorer import Batch, Scorer, TextScorer
+from gonie.tasks.classification.torch.network import ClassifyingNetwork
+from gonie.tasks.tagging.torch.network import TaggingNetwork
+from gonie.tasks.torch.scorer import TorchScorer, TorchTextScorer
 
 TOLERANCE = 1e-4  # of a score, or of its size where that is above 1
 JUMPS = 1e-2  # of the shares under a maximum, in the mean
@@ -30,7 +30,7 @@ class MaxDifference:
     tokens: int
 
 
-def prove(model: Tagger, scorer: Scorer, batches: Iterable[Batch]) -> MaxDifference:
+def prove(model: TaggingNetwork, scorer: Scorer, batches: Iterable[Batch]) -> MaxDifference:
     """Compare ``scorer`` with ``model`` at every real token of ``batches``; refuse any difference."""
     reference = TorchScorer(model)
     return _proved(
@@ -42,7 +42,7 @@ def prove(model: Tagger, scorer: Scorer, batches: Iterable[Batch]) -> MaxDiffere
     )
 
 
-def prove_texts(model: Classifier, scorer: TextScorer, batches: Iterable[Batch]) -> MaxDifference:
+def prove_texts(model: ClassifyingNetwork, scorer: TextScorer, batches: Iterable[Batch]) -> MaxDifference:
     """Compare the scores, and the shares of every real token and sentence, of ``batches`` of texts.
 
     Under a maximum a share jumps from one token to another when they are equal to the last digit, which is

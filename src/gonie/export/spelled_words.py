@@ -8,10 +8,10 @@ import numpy as np
 from onnx import TensorProto
 from torch import Tensor
 
-from gonie.data.byte_spelling import PADDING
 from gonie.export.compact import compact
 from gonie.export.filters import largest
 from gonie.export.graph import Graph
+from gonie.features.byte_spelling import PADDING
 from gonie.nn.bilm import SpelledWords
 
 END = 2**63 - 1  # of an axis, however long it is

@@ -5,9 +5,9 @@ from __future__ import annotations
 from gonie.export.graph import Graph
 from gonie.export.refusal import unknown
 from gonie.export.sums import bag_sums
-from gonie.nn.heads import TextLabelsHead, TextScores, TextSigmoidHead, TextSoftmaxHead
+from gonie.nn.heads import MultiLabelHead, TextScores, TextSigmoidHead, TextSoftmaxHead
 
-TEXT_HEADS = (TextSoftmaxHead, TextSigmoidHead, TextLabelsHead)
+TEXT_HEADS = (TextSoftmaxHead, TextSigmoidHead, MultiLabelHead)
 
 
 def text_head_scores(graph: Graph, head: object, vectors: str) -> tuple[str, int]:

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
-from gonie.data.schemes import OUTSIDE, Scheme, TokenSpan, from_spans, to_spans
-from gonie.data.types import Sentence
 from gonie.metrics.spans import read_spans
+from gonie.text.schemes import OUTSIDE, Scheme, TokenSpan, from_spans, to_spans
+from gonie.text.types import Sentence
 
 Label = str | None
 """The type of a token's entity, None outside of any; under a scheme without entities, the tag itself."""

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from gonie.data.schemes import TokenSpan
 from gonie.errors import InputError
 from gonie.metrics.auc import Ranking
 from gonie.metrics.bootstrap import Floats
@@ -25,6 +24,7 @@ from gonie.metrics.labels import Confusion
 from gonie.metrics.lengths import LengthScore, length_scores
 from gonie.metrics.relations import RelationScores, are_relations, relation_scores
 from gonie.metrics.spans import SpanScores, span_counts
+from gonie.text.schemes import TokenSpan
 
 SLACK = 1e-4
 """How far rounding may take a probability out of 0..1."""

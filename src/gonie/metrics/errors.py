@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
 
-from gonie.data.schemes import TokenSpan
 from gonie.metrics.mistakes import Mistake, mean
+from gonie.text.schemes import TokenSpan
 
 AROUND, MOST = 8, 40
 """An error is shown with AROUND words to each side: what stands between blanks, but at most MOST tokens."""

@@ -12,9 +12,6 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import Literal, get_args
 
-from gonie.data.schemes import Checker, Mode, Scheme, TokenSpan, from_spans, to_spans
-from gonie.data.schemes import repair as repair_tags
-from gonie.data.types import Sentence
 from gonie.errors import InputError
 from gonie.metrics.counts import Counts
 from gonie.metrics.errors import Error, list_errors
@@ -23,12 +20,15 @@ from gonie.metrics.labels import Boundaries, Confusion, LabelScores, token_count
 from gonie.metrics.mistakes import Mistake, find_mistake, worst
 from gonie.metrics.novelty import Novelty, Recall, SeenMentions, novelty_counts, novelty_recall
 from gonie.metrics.spans import SpanScores, read_spans, span_counts
+from gonie.text.schemes import Checker, Mode, Scheme, TokenSpan, from_spans, to_spans
+from gonie.text.schemes import repair as repair_tags
+from gonie.text.types import Sentence
 
 Tags = Sequence[str]
 Spans = list[TokenSpan]
 
 RepairPolicy = Literal["none", "error", "begin", "outside"]
-"""The policies of ``gonie.data.schemes.repair``, and none: predictions stay as they are, read by the mode."""
+"""The policies of ``gonie.text.schemes.repair``, and none: predictions stay as they are, read by the mode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ def evaluate(
     ``scheme`` is that of the gold tags, ``predicted_scheme`` that of the predictions (the same if None; if
     they differ, predicted spans are written in the gold scheme before tags are compared for accuracy; if just
     one of them is IO, gold spans are written in the model's scheme before anything is compared).
-    ``repair`` names a policy of ``gonie.data.schemes.repair`` for predictions that break their scheme.
+    ``repair`` names a policy of ``gonie.text.schemes.repair`` for predictions that break their scheme.
     ``known_tags`` are the tags the model can give; without them the types in ``seen`` stand for what it can
     know. ``confidences`` are the tagger's, one a token; ``chances`` its probabilities of the spans it found.
     ``bootstrap`` is the number of resamples, 0 for no intervals.

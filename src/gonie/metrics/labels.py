@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gonie.data.schemes import TokenSpan
 from gonie.metrics.counts import Counts, SentenceCounts, ratio
 from gonie.metrics.spans import SpanScores, unit_spans
+from gonie.text.schemes import TokenSpan
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from gonie.data.schemes import TokenSpan
-from gonie.data.types import Sentence
+from gonie.text.schemes import TokenSpan
+from gonie.text.types import Sentence
 
 
 @dataclass(frozen=True, slots=True)

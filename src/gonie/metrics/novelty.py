@@ -22,11 +22,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from gonie.data.schemes import Scheme, TokenSpan
-from gonie.data.types import Sentence
 from gonie.errors import InputError
 from gonie.metrics.counts import SentenceCounts, ratio
 from gonie.metrics.spans import read_spans
+from gonie.text.schemes import Scheme, TokenSpan
+from gonie.text.types import Sentence
 
 _ENGLISH = "a an the of and or in on at to for from by with as is it its be this that no not"
 _NAMES = "de la le el du van von der"

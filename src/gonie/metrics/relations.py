@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gonie.data.schemes import TokenSpan
 from gonie.metrics.bootstrap import Floats, intervals
 from gonie.metrics.intervals import Interval, divide, precision_recall_f1
 from gonie.metrics.spans import SpanScores, span_counts
+from gonie.text.schemes import TokenSpan
 
 OTHER = "Other"
 _DIRECTED = re.compile(r"(.+)\(e([12]),e([12])\)")

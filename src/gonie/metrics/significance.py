@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gonie.data.schemes import Scheme
-from gonie.data.types import Sentence
 from gonie.metrics.bootstrap import CELLS, Floats
 from gonie.metrics.class_errors import Labelled
 from gonie.metrics.spans import read_spans
+from gonie.text.schemes import Scheme
+from gonie.text.types import Sentence
 
 SHUFFLES = 10_000
 TINY = 1e-12

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gonie.data.schemes import OUTSIDE, Mode, Scheme, TokenSpan, to_spans
 from gonie.metrics.counts import Counts, SentenceCounts
+from gonie.text.schemes import OUTSIDE, Mode, Scheme, TokenSpan, to_spans
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,9 @@ to (B, T, H), a head (B, T, H) to scores (B, T, K) and a loss; for texts, a pool
 and a head that to (B, K). Any part swaps for any other of its role.
 """
 
+import warnings
+from typing import Any
+
 from gonie.nn.bag import Bag
 from gonie.nn.batch_norm import BatchNorm
 from gonie.nn.crf import CRF, Chain, Constraints
@@ -22,20 +25,20 @@ from gonie.nn.embeddings import (
 from gonie.nn.encoders import (
     LSTM,
     Bidirectional,
+    Bypass,
     Convolution,
     Deep,
     Elman,
     NoEncoder,
-    Passing,
     PeepholeLSTM,
     Window,
 )
 from gonie.nn.heads import (
     CRFHead,
+    MultiLabelHead,
     Scores,
     SigmoidHead,
     SoftmaxHead,
-    TextLabelsHead,
     TextScores,
     TextSigmoidHead,
     TextSoftmaxHead,
@@ -51,6 +54,7 @@ __all__ = [
     "Batch",
     "BatchNorm",
     "Bidirectional",
+    "Bypass",
     "CRFHead",
     "Chain",
     "CharCNN",
@@ -69,10 +73,10 @@ __all__ = [
     "Last",
     "Max",
     "Mean",
+    "MultiLabelHead",
     "NoEmbedding",
     "NoEncoder",
     "Normalized",
-    "Passing",
     "PeepholeLSTM",
     "Pooling",
     "ScalarMix",
@@ -81,7 +85,6 @@ __all__ = [
     "SoftmaxHead",
     "Stack",
     "TextHead",
-    "TextLabelsHead",
     "TextScores",
     "TextSigmoidHead",
     "TextSoftmaxHead",
@@ -90,3 +93,14 @@ __all__ = [
     "WordDropout",
     "WordEmbedding",
 ]
+
+_RENAMED = {"Passing": Bypass, "TextLabelsHead": MultiLabelHead}
+
+
+def __getattr__(name: str) -> Any:
+    """A part under the name it had in 0.1, with a warning."""
+    if name not in _RENAMED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    new = _RENAMED[name]
+    warnings.warn(f"gonie.nn.{name} is deprecated; use {new.__name__}", DeprecationWarning, stacklevel=2)
+    return new

@@ -1,4 +1,4 @@
-"""Hand-written recurrences and the CRF keep their own precision, whatever autocast is on around them.
+"""Mixed precision, and the recurrences and the CRF that keep their own precision under autocast.
 
 Autocast rewrites single operations; inside a loop over time it would mix types between steps and sum
 log-probabilities in bfloat16.
@@ -7,6 +7,7 @@ log-probabilities in bfloat16.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -34,3 +35,10 @@ def full_precision(function: Callable[Concatenate[Tensor, P], R]) -> Callable[Co
             return function(first, *args, **kwargs)
 
     return run
+
+
+def autocast(precision: str, device: torch.device) -> AbstractContextManager[object]:
+    """Autocast to bfloat16 where ``precision`` is ``bf16`` and the device is a GPU."""
+    if precision == "bf16" and device.type == "cuda":
+        return torch.autocast("cuda", dtype=torch.bfloat16)
+    return nullcontext()

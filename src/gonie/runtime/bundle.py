@@ -13,23 +13,23 @@ A bundle is a folder of two to four files. Nothing in it is pickled; loading one
     layers      of a model with vectors in context: how it mixes the layers of its language model, for each
                 place where it uses them {place, shares, scale, normalized}; else not there
     files       SHA-256 of each other file, in hexadecimal
-    encoding    vocabularies, features and labels: of a tagger as ``gonie.data.encoding`` writes them, of a
-                classifier as ``gonie.data.text_encoding`` does, with how a text is cut into sentences
+    encoding    vocabularies, features and labels: for a tagger as ``gonie.features.encoding`` writes them,
+                for a classifier as ``gonie.features.text_encoding`` does, with how texts are cut
 
 of a tagger also
 
     constrained whether decoding keeps to sequences that the tag scheme allows
-    forbidden   moves that decoding never makes, as ``gonie.data.rules`` reads them
-    tokenizer   how raw text becomes tokens, as ``gonie.data.tokenize`` writes it
+    forbidden   moves that decoding never makes, as ``gonie.text.rules`` reads them
+    tokenizer   how raw text becomes tokens, as ``gonie.text.tokenizers`` writes it
 
 and of a classifier
 
     temperature above 0: the scores are divided by it before they become probabilities
 
-``model.onnx``: a graph from the arrays of a batch that it declares as inputs (see ``session``) to float32. Of
-a tagger, the arrays are those of ``gonie.data.batching``, and the result ``scores`` (B, T, K) has a column
-for each label in order. Of a classifier, they are those of ``gonie.data.text_corpus``, and the results are
-``scores`` (N, K), ``word_shares`` (B, T) and ``sentence_shares`` (N, S).
+``model.onnx``: a graph from the arrays of a batch that it declares as inputs (see ``session``) to float32.
+For a tagger, the arrays are those of ``gonie.features.batching``, and the output ``scores`` (B, T, K) has a
+column for each label in order. For a classifier, they are those of ``gonie.features.text_corpus``, and the
+outputs are ``scores`` (N, K), ``word_shares`` (B, T) and ``sentence_shares`` (N, S).
 
 ``forms.onnx``, of a model that reads the letters of words: a graph from those arrays of the batch that have a
 row for each of its U distinct forms, ``chars``, ``char_lengths`` and ``bytes`` (less the rows of marks before
@@ -63,11 +63,11 @@ from safetensors import SafetensorError
 
 from gonie.errors import BundleError, GonieError, MissingExtraError, OutputError
 from gonie.runtime.about import About
-from gonie.runtime.description import check_about, check_description, parsed
-from gonie.runtime.folder import replace_folder, set_aside
+from gonie.runtime.bundle_description import check_about, check_description, parsed
 from gonie.runtime.graphs import Graphs
-from gonie.runtime.tag_bundle import WEIGHTS, TagBundle
-from gonie.runtime.text_bundle import TextBundle
+from gonie.system.atomic_folder import replace_folder, set_aside
+from gonie.tasks.classification.bundle import TextBundle
+from gonie.tasks.tagging.bundle import WEIGHTS, TagBundle
 from gonie.version import __version__
 
 FORMAT = 4

@@ -27,7 +27,7 @@ def together(numbers: int) -> int:
     return max(1, LARGEST // numbers)
 
 
-class Chain:
+class ChainWeights:
     """``transitions`` (K, K) indexed [from, to], ``start`` (K,) and ``end`` (K,) in float64.
 
     ``allowed`` holds boolean masks of the same three shapes; what they leave out weighs minus infinity.

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gonie.errors import GonieError
-from gonie.runtime.chain import Allowed, Chain, Floats, Ints, together
-from gonie.runtime.lattice import Lattice
+from gonie.runtime.chain import Allowed, ChainWeights, Floats, Ints, together
+from gonie.runtime.forward_backward import Lattice
+from gonie.runtime.forward_backward_sums import Summing
 from gonie.runtime.nbest import nbest
-from gonie.runtime.sums import Summing
 
 
 class Decoder:
@@ -26,7 +26,7 @@ class Decoder:
     def __init__(
         self, *, transitions: ArrayLike, start: ArrayLike, end: ArrayLike, allowed: Allowed | None = None
     ) -> None:
-        self.chain = Chain(transitions=transitions, start=start, end=end, allowed=allowed)
+        self.chain = ChainWeights(transitions=transitions, start=start, end=end, allowed=allowed)
         self.num_tags = self.chain.num_tags
         self._summing = Summing(self.chain)
         self._onward = np.ascontiguousarray(self.chain.transitions.T)  # (to, from)

@@ -6,8 +6,8 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from gonie.data.byte_spelling import MARKS
 from gonie.errors import BundleError
+from gonie.features.byte_spelling import MARKS
 from gonie.runtime.form_memory import FormMemory, keys_of
 from gonie.runtime.scorer import Batch
 
@@ -16,7 +16,7 @@ FEW = 64  # forms that are computed together
 WIDEST = 1 << 16  # numbers that are known of a form
 
 
-class Forms:
+class FormScorer:
     """What a model knows of the forms of a batch by their letters: from its graph, or remembered."""
 
     def __init__(self, session: onnxruntime.InferenceSession) -> None:

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gonie.runtime.wire import Field, fields, signed, varints
+from gonie.runtime.protobuf import Field, fields, signed, varints
 
 _PLAIN = """
     Abs Add And ArgMax Cast Clip Concat ConstantOfShape Conv DequantizeLinear Div DynamicQuantizeLinear Equal

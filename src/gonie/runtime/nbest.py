@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gonie.runtime.chain import Chain, Floats, Ints, together
+from gonie.runtime.chain import ChainWeights, Floats, Ints, together
 
 
-def nbest(chain: Chain, emissions: NDArray[np.floating], lengths: Ints, n: int) -> tuple[Ints, Floats]:
+def nbest(chain: ChainWeights, emissions: NDArray[np.floating], lengths: Ints, n: int) -> tuple[Ints, Floats]:
     """The n paths of highest score, best first.
 
     A path that is among the n best to its end is among the n best to each of its tags, so that n prefixes of
@@ -27,7 +27,9 @@ def nbest(chain: Chain, emissions: NDArray[np.floating], lengths: Ints, n: int) 
     return np.concatenate(tags), np.concatenate(scores)
 
 
-def _nbest(chain: Chain, emissions: NDArray[np.floating], lengths: Ints, n: int) -> tuple[Ints, Floats]:
+def _nbest(
+    chain: ChainWeights, emissions: NDArray[np.floating], lengths: Ints, n: int
+) -> tuple[Ints, Floats]:
     """As ``nbest``, all sentences at once."""
     steps = emissions.transpose(1, 0, 2).astype(np.float64)  # (T, B, K)
     T, B, K = steps.shape

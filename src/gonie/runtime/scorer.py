@@ -19,7 +19,7 @@ class Scorer(Protocol):
         """How many batches it is best given at the same time."""
 
     def scores(self, batch: Batch) -> NDArray[np.float32]:
-        """Emission scores of a batch (the names and shapes are in ``gonie.data.batching``): (B, T, K)."""
+        """Emission scores of a batch (the names and shapes are in ``gonie.features.batching``): (B, T, K)."""
 
 
 class ScoredTexts(NamedTuple):
@@ -41,4 +41,4 @@ class TextScorer(Protocol):
         """How many batches it is best given at the same time."""
 
     def score_texts(self, batch: Batch) -> ScoredTexts:
-        """Scores and shares of a batch of texts (the names and shapes are in ``gonie.data.text_corpus``)."""
+        """Scores and shares of a batch of texts; ``gonie.features.text_corpus`` has its names and shapes."""

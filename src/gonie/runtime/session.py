@@ -13,10 +13,10 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from gonie.errors import BundleError
-from gonie.runtime.forms import SPELLED, Forms
+from gonie.runtime.forms import SPELLED, FormScorer
 from gonie.runtime.graph_check import check_graph
 from gonie.runtime.scorer import Batch, ScoredTexts
-from gonie.runtime.spread import cores
+from gonie.system.thread_map import cores
 
 ROWS = ".rows"
 FATAL = 4  # what is less is raised, and told once
@@ -49,7 +49,7 @@ class OnnxScorer:
         self.at_once = 1 if shared else threads
         each = threads // self.at_once
         self._session = _session(model, each)
-        self._forms = None if forms is None else Forms(_session(forms, each, waits_idly=True))
+        self._forms = None if forms is None else FormScorer(_session(forms, each, waits_idly=True))
         own = tuple(given.name for given in self._session.get_inputs())
         read = self._forms.inputs if self._forms else ()
         self.inputs = tuple(dict.fromkeys((*read, *(name for name in own if name != SPELLED))))

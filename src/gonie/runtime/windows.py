@@ -14,7 +14,7 @@ WINDOW, OVERLAP = 512, 128  # tokens of a window, and those that two neighbours 
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class TokenWindow:
     """Tokens [start, end) are read; the scores of [first, last) are kept."""
 
     start: int
@@ -23,7 +23,7 @@ class Window:
     last: int
 
 
-def cut_windows(length: int, *, width: int, overlap: int) -> list[Window]:
+def cut_windows(length: int, *, width: int, overlap: int) -> list[TokenWindow]:
     """Windows of at most ``width`` tokens, neighbours sharing ``overlap``, that keep each token once.
 
     >>> [(w.start, w.end, w.first, w.last) for w in cut_windows(10, width=6, overlap=2)]
@@ -32,12 +32,12 @@ def cut_windows(length: int, *, width: int, overlap: int) -> list[Window]:
     starts = list(range(0, max(length - overlap, 1), width - overlap))
     seams = [0, *(start + overlap // 2 for start in starts[1:]), length]
     return [
-        Window(start=start, end=min(start + width, length), first=seams[i], last=seams[i + 1])
+        TokenWindow(start=start, end=min(start + width, length), first=seams[i], last=seams[i + 1])
         for i, start in enumerate(starts)
     ]
 
 
-def keeping(windows: Sequence[Window], start: int, end: int) -> list[Window]:
+def keeping(windows: Sequence[TokenWindow], start: int, end: int) -> list[TokenWindow]:
     """Those windows that keep a token of [start, end), each keeping no other tokens.
 
     >>> [(w.start, w.end, w.first, w.last) for w in keeping(cut_windows(10, width=6, overlap=2), 6, 8)]

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 
-class Average:
+class WeightAverage:
     """w̄ ← d·w̄ + (1 − d)·w after every step, with d rising to ``decay`` (Polyak & Juditsky 1992).
 
     ``decay`` 0 keeps no average: the weights themselves are used.

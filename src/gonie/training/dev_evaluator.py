@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gonie.metrics.significance import Tally
-from gonie.training.job import Job, Split
+from gonie.tasks.torch.job import Job, Split
 
 
 class DevEvaluator:

@@ -10,20 +10,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gonie.data.files import atomic_write
 from gonie.export.exporter import Exporter
 from gonie.export.graph import Graph
 from gonie.export.int8 import Int8Proof, int8_bundle
 from gonie.export.proof import MaxDifference
-from gonie.export.tag_exporter import TagExporter
-from gonie.export.text_exporter import TextExporter
-from gonie.models.recipe import Recipe
-from gonie.models.trained import load_trained
 from gonie.runtime.bundle import read_bundle, write_bundle
-from gonie.runtime.load import find_bundle
-from gonie.runtime.text_bundle import TextBundle
-from gonie.training.prepare import read_dev
-from gonie.training.word_data import Note
+from gonie.system.files import atomic_write
+from gonie.tasks.classification.bundle import TextBundle
+from gonie.tasks.classification.torch.exporter import TextExporter
+from gonie.tasks.load import find_bundle
+from gonie.tasks.recipe import Recipe
+from gonie.tasks.tagging.torch.exporter import TagExporter
+from gonie.tasks.torch.prepare import read_dev
+from gonie.tasks.torch.trained import load_trained
+from gonie.tasks.torch.word_data import Note
 
 PROVED = 64  # examples on which the scores of an export in floats are compared with its model's
 

@@ -15,14 +15,14 @@ from typing import Protocol
 import torch
 
 from gonie.errors import GonieError
-from gonie.models.checkpoint import save_weights
-from gonie.models.config import LearningConfig
-from gonie.models.model import Model
-from gonie.training.average import Average
+from gonie.tasks.sections import LearningConfig
+from gonie.tasks.torch.checkpoint import save_weights
+from gonie.tasks.torch.job import Job
+from gonie.tasks.torch.model import Model
+from gonie.training.average import WeightAverage
 from gonie.training.dev_evaluator import DevEvaluator
 from gonie.training.folder import RunFolder
 from gonie.training.interrupt import Interrupt
-from gonie.training.job import Job
 from gonie.training.loop import Epoch, Step, train
 from gonie.training.optim import build_optimizer
 from gonie.training.state import Progress, State
@@ -82,7 +82,7 @@ def begin(job: Job, note: Callable[[str], None] | None = None) -> Trainee:
     state = State(
         model=model,
         optimizer=build_optimizer(config, model.named_parameters(), job.rates(model)),
-        average=Average(model, config.average),
+        average=WeightAverage(model, config.average),
         progress=Progress(),
         loss=torch.zeros((), dtype=torch.float64, device=device),
         fingerprint=job.fingerprint(),

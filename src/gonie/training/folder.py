@@ -27,13 +27,12 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from gonie.data import hold
-from gonie.data.files import atomic_write, is_utf8, make_folder, remove_leftovers
 from gonie.errors import OutputError, ResumeError
+from gonie.system.files import atomic_write, is_utf8, make_folder, remove_leftovers
+from gonie.system.folder_lock import folder_lock
+from gonie.tasks.run_files import BILM, ENCODING, FAITHFULNESS, SAMPLES, SEEN
 
 LONGEST_NAME = 48
-ENCODING, SEEN, SAMPLES, FAITHFULNESS = "encoding.json", "seen.json", "samples.jsonl", "faithfulness.json"
-BILM = "bilm.json"  # as a language model's own folder calls it
 
 
 class RunFolder:
@@ -141,7 +140,7 @@ def held(folder: Path) -> AbstractContextManager[None]:
         f"{folder}: expected a run at rest, got one that another process is training. "
         "Wait for it, or stop it first."
     )
-    return hold.held(folder, refusal=refusal)
+    return folder_lock(folder, refusal=refusal)
 
 
 def next_folder(name: str, *, mark: str, resume: bool = False) -> Path:

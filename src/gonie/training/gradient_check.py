@@ -18,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from gonie.training.central import central_differences, relative_error
+from gonie.training.finite_differences import central_differences, relative_error
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

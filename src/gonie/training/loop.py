@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from gonie.data.corpus import Examples
 from gonie.errors import GonieError
-from gonie.models.config import TrainConfig
-from gonie.models.learner import Learner
+from gonie.features.corpus import Examples
+from gonie.tasks.sections import TrainConfig
+from gonie.tasks.torch.learner import Learner
 from gonie.training.optim import learning_rate
 from gonie.training.state import State
 from gonie.training.updates import Update, build_update

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import Parameter
 from torch.optim import SGD, Adam, AdamW, NAdam, Optimizer
 
-from gonie.models.config import LearningConfig
+from gonie.tasks.sections import LearningConfig
 
 FUSED = ("sgd", "adam", "adamw")  # one pass over memory for all parameters; NAdam has no such kernel
 

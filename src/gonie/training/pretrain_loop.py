@@ -16,14 +16,14 @@ import torch
 from torch import Tensor
 
 from gonie.errors import GonieError
-from gonie.models.bilm_config import PretrainConfig
-from gonie.models.reader import LanguageBatch, Reader
+from gonie.nn.precision import autocast
+from gonie.tasks.language_model.recipe import PretrainConfig
+from gonie.tasks.language_model.torch.feed import Feed
+from gonie.tasks.language_model.torch.perplexity import Perplexity
+from gonie.tasks.language_model.torch.stateful import LanguageBatch, StatefulReader
 from gonie.training.loop import Step, seed_step
 from gonie.training.optim import bound_gradients, learning_rate, set_learning_rate
-from gonie.training.perplexity import Perplexity
-from gonie.training.pretrain_feed import Feed
 from gonie.training.state import State
-from gonie.training.updates import precision
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,11 @@ class PretrainEpoch:
 
 
 def pretrain(
-    state: State, reader: Reader, feed: Feed, config: PretrainConfig, measure: Callable[[], Perplexity]
+    state: State,
+    reader: StatefulReader,
+    feed: Feed,
+    config: PretrainConfig,
+    measure: Callable[[], Perplexity],
 ) -> Iterator[Step | PretrainEpoch]:
     """Train from where ``state`` stands until the epochs are used up."""
     progress = state.progress
@@ -73,7 +77,7 @@ def pretrain(
         yield done
 
 
-def _run_epoch(state: State, reader: Reader, feed: Feed, config: PretrainConfig) -> Iterator[Step]:
+def _run_epoch(state: State, reader: StatefulReader, feed: Feed, config: PretrainConfig) -> Iterator[Step]:
     progress = state.progress
     batches = feed.size(progress.epoch)
     words = config.rows * config.steps
@@ -84,7 +88,7 @@ def _run_epoch(state: State, reader: Reader, feed: Feed, config: PretrainConfig)
         epochs_done = progress.epoch + progress.batch / batches
         rate = learning_rate(config, step=progress.step, epochs_done=epochs_done)
         seed_step(config.seed, progress.step, state.loss.device)
-        with precision(config, state.loss.device):
+        with autocast(config.precision, state.loss.device):
             loss = mean_loss(reader, batch)
         state.optimizer.zero_grad(set_to_none=True)
         with torch.autograd.set_multithreading_enabled(False):
@@ -113,7 +117,7 @@ def check_loss(state: State, config: PretrainConfig) -> None:
         )
 
 
-def mean_loss(reader: Reader, batch: LanguageBatch) -> Tensor:
+def mean_loss(reader: StatefulReader, batch: LanguageBatch) -> Tensor:
     """-log p of a word, a mean over the targets of both directions that count. Shape: ()."""
     losses = reader(batch)  # (2, T, B)
     counted = batch.ahead.counts.sum() + batch.back.counts.sum()

@@ -24,28 +24,28 @@ from typing import Any, Protocol
 import torch
 
 import gonie
-from gonie.data.files import atomic_write
-from gonie.data.running import Advance, Streams
 from gonie.errors import GonieError, ResumeError
-from gonie.models.bilm_config import PretrainConfig, PretrainRecipe
-from gonie.models.bilm_folder import WEIGHTS, Predictions, SavedBilm, save_bilm
-from gonie.models.build_bilm import build_language_model
-from gonie.models.checkpoint import load_weights, save_weights
-from gonie.models.language_model import LanguageModel
-from gonie.models.reader import Reader
-from gonie.models.recipe import load_pretraining, with_absolute_texts, write_recipe
-from gonie.training.average import Average
+from gonie.features.lm_text import Streams, TokenisingProgress
+from gonie.system.files import atomic_write
+from gonie.tasks.language_model.recipe import PretrainConfig, PretrainRecipe
+from gonie.tasks.language_model.torch.build import build_language_model
+from gonie.tasks.language_model.torch.data import PretrainData, read_pretrain_data
+from gonie.tasks.language_model.torch.feed import Feed
+from gonie.tasks.language_model.torch.folder import WEIGHTS, Predictions, SavedBilm, save_bilm
+from gonie.tasks.language_model.torch.network import LanguageModel
+from gonie.tasks.language_model.torch.perplexity import Perplexity, measure, measure_alone
+from gonie.tasks.language_model.torch.start import kept_words, put_start, told_of_start, with_shape_of_start
+from gonie.tasks.language_model.torch.stateful import StatefulReader
+from gonie.tasks.recipe import load_pretraining, with_absolute_texts, write_recipe
+from gonie.tasks.torch.checkpoint import load_weights, save_weights
+from gonie.training.average import WeightAverage
 from gonie.training.fit import choose_device
 from gonie.training.folder import RunFolder
 from gonie.training.interrupt import Interrupt
 from gonie.training.loop import Step
 from gonie.training.memory import memory_errors
 from gonie.training.optim import build_optimizer
-from gonie.training.perplexity import Perplexity, measure, measure_alone
-from gonie.training.pretrain_data import PretrainData, read_pretrain_data
-from gonie.training.pretrain_feed import Feed
 from gonie.training.pretrain_loop import PretrainEpoch, check_loss, pretrain
-from gonie.training.pretrain_start import kept_words, put_start, told_of_start, with_shape_of_start
 from gonie.training.state import Progress, State
 
 ENOUGH = 5
@@ -83,7 +83,7 @@ class PretrainSummary:
 
 
 @dataclass(frozen=True)
-class Pretrained:
+class PretrainingResult:
     """What a complete pretraining leaves."""
 
     folder: Path
@@ -105,7 +105,7 @@ class PretrainDisplay(Protocol):
     def note(self, text: str) -> None:
         """Something found or decided on the way."""
 
-    def advance(self, advance: Advance) -> None:
+    def advance(self, advance: TokenisingProgress) -> None:
         """Text is being tokenised."""
 
     def begin(self, summary: PretrainSummary) -> None:
@@ -120,15 +120,15 @@ class PretrainDisplay(Protocol):
     def interrupted(self, folder: Path) -> None:
         """It was asked to stop, and has saved where it stands."""
 
-    def finished(self, result: Pretrained) -> None:
+    def finished(self, result: PretrainingResult) -> None:
         """It is complete."""
 
 
 @dataclass(frozen=True)
-class Trainee:
+class LanguageModelTrainee:
     """A language model with where its training stands."""
 
-    reader: Reader
+    reader: StatefulReader
     state: State
     feed: Feed
     origin: Mapping[str, Any]
@@ -140,7 +140,9 @@ class Trainee:
         return self.reader.model
 
 
-def start_pretraining(recipe: PretrainRecipe, folder: Path, display: PretrainDisplay) -> Pretrained | None:
+def start_pretraining(
+    recipe: PretrainRecipe, folder: Path, display: PretrainDisplay
+) -> PretrainingResult | None:
     """Train ``recipe`` into a new ``folder``; None if it was interrupted."""
     recipe = with_shape_of_start(with_absolute_texts(recipe))
     choose_device(recipe.train)
@@ -155,7 +157,7 @@ def start_pretraining(recipe: PretrainRecipe, folder: Path, display: PretrainDis
 
 def resume_pretraining(
     folder: Path, display: PretrainDisplay, changes: Iterable[str] = ()
-) -> Pretrained | None:
+) -> PretrainingResult | None:
     """Go on with the run in ``folder`` from its last checkpoint, by its own recipe."""
     run = PretrainFolder(folder)
     run.reopen()
@@ -184,7 +186,7 @@ def _forgotten_if_refused(run: PretrainFolder, *, made: bool) -> Iterator[None]:
         raise
 
 
-def _run(recipe: PretrainRecipe, run: PretrainFolder, display: PretrainDisplay) -> Pretrained | None:
+def _run(recipe: PretrainRecipe, run: PretrainFolder, display: PretrainDisplay) -> PretrainingResult | None:
     started = time.monotonic()
     try:
         data = read_pretrain_data(
@@ -214,7 +216,7 @@ def _run(recipe: PretrainRecipe, run: PretrainFolder, display: PretrainDisplay) 
     return result
 
 
-def begin(recipe: PretrainRecipe, data: PretrainData) -> Trainee:
+def begin(recipe: PretrainRecipe, data: PretrainData) -> LanguageModelTrainee:
     """A language model at the beginning of its training, or where the one that it starts from ended."""
     config = recipe.train
     if config.threads:
@@ -224,24 +226,24 @@ def begin(recipe: PretrainRecipe, data: PretrainData) -> Trainee:
     torch.manual_seed(config.seed)
     model = build_language_model(recipe.model, len(data.vocabulary))
     put_start(model, recipe.model, data.vocabulary)
-    reader = Reader(model=model, rows=config.rows, forget=config.forget).to(device)
+    reader = StatefulReader(model=model, rows=config.rows, forget=config.forget).to(device)
     state = State(
         model=reader,
         optimizer=build_optimizer(config, reader.named_parameters()),
-        average=Average(reader, config.average),
+        average=WeightAverage(reader, config.average),
         progress=Progress(),
         loss=torch.zeros((), dtype=torch.float64, device=device),
         fingerprint=data.fingerprint,
     )
     streams = Streams(data.train.tokens, rows=config.rows, steps=config.steps, seed=config.seed)
-    return Trainee(reader, state, Feed(data.train, streams, device), told_of_start(recipe.model))
+    return LanguageModelTrainee(reader, state, Feed(data.train, streams, device), told_of_start(recipe.model))
 
 
 def _fit(
     recipe: PretrainRecipe,
     data: PretrainData,
     run: PretrainFolder,
-    trainee: Trainee,
+    trainee: LanguageModelTrainee,
     display: PretrainDisplay,
 ) -> bool:
     """Train to the end from where the trainee stands, keeping files in ``run``; false if interrupted."""
@@ -279,11 +281,11 @@ def _finish(
     recipe: PretrainRecipe,
     data: PretrainData,
     run: PretrainFolder,
-    trainee: Trainee,
+    trainee: LanguageModelTrainee,
     *,
     alone: Perplexity,
     seconds: float,
-) -> Pretrained:
+) -> PretrainingResult:
     """Write the language model of the best epoch."""
     best = trainee.state.progress.best_epoch + 1
     record = next(record for record in run.history() if record["epoch"] == best)
@@ -303,7 +305,7 @@ def _finish(
     )
     save_bilm(run.bilm, saved, storage=recipe.model.storage)
     size = (run.bilm / WEIGHTS).stat().st_size
-    return Pretrained(
+    return PretrainingResult(
         folder=run.root,
         perplexity=perplexity,
         alone=alone,
@@ -332,7 +334,7 @@ def _about(recipe: PretrainRecipe, data: PretrainData, perplexity: Perplexity, e
 
 
 def _summary(
-    recipe: PretrainRecipe, run: PretrainFolder, data: PretrainData, trainee: Trainee
+    recipe: PretrainRecipe, run: PretrainFolder, data: PretrainData, trainee: LanguageModelTrainee
 ) -> PretrainSummary:
     model, progress = trainee.model, trainee.state.progress
     return PretrainSummary(

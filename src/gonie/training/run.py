@@ -15,21 +15,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from gonie.data.files import atomic_write
 from gonie.errors import ResumeError
-from gonie.models.checkpoint import load_weights
-from gonie.models.first_use import must_compile
-from gonie.models.model import Model
-from gonie.models.recipe import Recipe, load_recipe, with_absolute_paths, write_recipe
-from gonie.training.beside import as_json, build_variants, summary
+from gonie.system.files import atomic_write
+from gonie.tasks.recipe import Recipe, load_recipe, with_absolute_paths, write_recipe
+from gonie.tasks.torch.checkpoint import load_weights
+from gonie.tasks.torch.compiled_loops import must_compile
+from gonie.tasks.torch.job import Beside, Evaluated, Job, Split
+from gonie.tasks.torch.model import Model
+from gonie.tasks.torch.prepare import prepare
+from gonie.training.baselines import as_json, build_variants, summary
 from gonie.training.fit import Trainee, Watcher, begin, choose_device, fit
 from gonie.training.folder import RunFolder, next_folder
-from gonie.training.job import Beside, Evaluated, Job, Split
 from gonie.training.memory import memory_errors
-from gonie.training.prepare import prepare
 
 
-class Display(Watcher, Protocol):
+class RunDisplay(Watcher, Protocol):
     """What a run tells while it goes on, its training included; the command line shows it."""
 
     def note(self, text: str) -> None:
@@ -41,7 +41,7 @@ class Display(Watcher, Protocol):
     def interrupted(self, folder: Path) -> None:
         """The run was asked to stop, and has saved where it stands."""
 
-    def finished(self, result: Result) -> None:
+    def finished(self, result: RunResult) -> None:
         """The run is complete."""
 
 
@@ -64,7 +64,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Result:
+class RunResult:
     """What a complete run leaves."""
 
     folder: Path
@@ -80,7 +80,7 @@ def default_folder(recipe: str, *, resume: bool = False) -> Path:
     return next_folder(Path(recipe).name.removesuffix(".toml"), mark="recipe.toml", resume=resume)
 
 
-def start_run(recipe: Recipe, folder: Path, display: Display) -> Result | None:
+def start_run(recipe: Recipe, folder: Path, display: RunDisplay) -> RunResult | None:
     """Train ``recipe`` into a new ``folder``, then its variants; None if the run was interrupted."""
     recipe = with_absolute_paths(recipe)
     for each in (recipe, *build_variants(recipe).values()):  # what is wrong with one is said before anything
@@ -90,7 +90,7 @@ def start_run(recipe: Recipe, folder: Path, display: Display) -> Result | None:
         return _run(job, run, trainee, display)
 
 
-def resume_run(folder: Path, display: Display, changes: Iterable[str] = ()) -> Result | None:
+def resume_run(folder: Path, display: RunDisplay, changes: Iterable[str] = ()) -> RunResult | None:
     """Go on with the run in ``folder`` from its last checkpoint, by its own recipe.
 
     ``changes`` (``key=value``) may repeat what the run began with; anything else is refused, since the result
@@ -110,7 +110,7 @@ def resume_run(folder: Path, display: Display, changes: Iterable[str] = ()) -> R
 
 
 @contextmanager
-def _begun(recipe: Recipe, run: RunFolder, display: Display) -> Iterator[tuple[Job, Trainee]]:
+def _begun(recipe: Recipe, run: RunFolder, display: RunDisplay) -> Iterator[tuple[Job, Trainee]]:
     """A new run at its beginning, its folder held within the block."""
     resolved = write_recipe(recipe)
     made = run.create()
@@ -129,7 +129,7 @@ def _begun(recipe: Recipe, run: RunFolder, display: Display) -> Iterator[tuple[J
 
 
 @contextmanager
-def _reopened(recipe: Recipe, run: RunFolder, display: Display) -> Iterator[tuple[Job, Trainee]]:
+def _reopened(recipe: Recipe, run: RunFolder, display: RunDisplay) -> Iterator[tuple[Job, Trainee]]:
     """A run where it stands, its folder held within the block."""
     with run.held():
         run.clear_leftovers()
@@ -140,7 +140,7 @@ def _reopened(recipe: Recipe, run: RunFolder, display: Display) -> Iterator[tupl
         yield job, trainee
 
 
-def _run(job: Job, run: RunFolder, trainee: Trainee, display: Display) -> Result | None:
+def _run(job: Job, run: RunFolder, trainee: Trainee, display: RunDisplay) -> RunResult | None:
     """Train, then whatever the run is read beside."""
     try:
         result, rows = _complete_all(job, run, trainee, display)
@@ -158,8 +158,8 @@ def _run(job: Job, run: RunFolder, trainee: Trainee, display: Display) -> Result
 
 
 def _complete_all(
-    job: Job, run: RunFolder, trainee: Trainee, display: Display
-) -> tuple[Result | None, list[Beside]]:
+    job: Job, run: RunFolder, trainee: Trainee, display: RunDisplay
+) -> tuple[RunResult | None, list[Beside]]:
     """The run itself, and what it is read beside; None if it was interrupted."""
     result = _complete(job, run, trainee, display)
     if result is None:
@@ -178,14 +178,14 @@ def _complete_all(
     return result, rows
 
 
-def _run_variant(recipe: Recipe, run: RunFolder, display: Display) -> Result | None:
+def _run_variant(recipe: Recipe, run: RunFolder, display: RunDisplay) -> RunResult | None:
     """The whole run of a variant, begun or gone on with."""
     opened = _reopened if run.recipe.is_file() else _begun
     with opened(recipe, run, display) as (job, trainee):
         return _complete(job, run, trainee, display)
 
 
-def _complete(job: Job, run: RunFolder, trainee: Trainee, display: Display) -> Result | None:
+def _complete(job: Job, run: RunFolder, trainee: Trainee, display: RunDisplay) -> RunResult | None:
     """Train up to the best model, export and score it; None if it was interrupted."""
     started = time.monotonic()
     model = trainee.model
@@ -199,10 +199,10 @@ def _complete(job: Job, run: RunFolder, trainee: Trainee, display: Display) -> R
     load_weights(run.best, model)
     evaluations = _finish(job, run, model, display)
     best_epoch = trainee.state.progress.best_epoch + 1
-    return Result(run.root, evaluations, best_epoch, time.monotonic() - started, job.recipe.task)
+    return RunResult(run.root, evaluations, best_epoch, time.monotonic() - started, job.recipe.task)
 
 
-def _finish(job: Job, run: RunFolder, model: Model, display: Display) -> dict[str, Evaluated]:
+def _finish(job: Job, run: RunFolder, model: Model, display: RunDisplay) -> dict[str, Evaluated]:
     """Export the best model, score the export on every split there is, and write what a reader wants."""
     # cuDNN rounds to TF32, and the export is proved against all digits: hence on the CPU
     difference = job.export(model.cpu(), run.bundle)

@@ -17,8 +17,8 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from gonie.errors import BundleError, ResumeError
-from gonie.models.checkpoint import moving_tensors, read_tensors, write_tensors
-from gonie.training.average import Average
+from gonie.tasks.torch.checkpoint import moving_tensors, read_tensors, write_tensors
+from gonie.training.average import WeightAverage
 from gonie.training.optim import optimizer_tensors, restore_optimizer
 
 
@@ -46,7 +46,7 @@ class State:
 
     model: nn.Module
     optimizer: Optimizer
-    average: Average
+    average: WeightAverage
     progress: Progress
     loss: Tensor  # () summed over the examples of this epoch so far; stays on the device
     fingerprint: str  # of what was trained on; a run is resumed only over the same

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
 import numpy as np
@@ -12,14 +11,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.optim import Optimizer
 
-from gonie.data.batching import mixed_batches, shuffled_batches
-from gonie.data.corpus import Examples
 from gonie.errors import RecipeError
-from gonie.models.config import LearningConfig, TrainConfig
-from gonie.models.learner import Learner
-from gonie.models.per_window import per_window
-from gonie.models.scorer import to_tensors
-from gonie.models.tagger import Tagger
+from gonie.features.batching import mixed_batches, shuffled_batches
+from gonie.features.corpus import Examples
+from gonie.nn.inference import to_tensors
+from gonie.nn.precision import autocast
+from gonie.tasks.sections import TrainConfig
+from gonie.tasks.tagging.torch.network import TaggingNetwork
+from gonie.tasks.tagging.torch.per_window import per_window
+from gonie.tasks.torch.learner import Learner
 from gonie.training.optim import bound_gradients, set_learning_rate
 
 Batches = Callable[..., list[NDArray[np.int64]]]
@@ -39,7 +39,7 @@ class Update(Protocol):
 def build_update(config: TrainConfig, model: Learner, examples: Examples, optimizer: Optimizer) -> Update:
     """The step that the recipe's optimiser asks for."""
     if config.optimizer == "per-window":
-        if not isinstance(model, Tagger):
+        if not isinstance(model, TaggingNetwork):
             raise RecipeError(["train.optimizer: per-window is for taggers; take another, such as sgd"])
         return WindowUpdate(config, model, examples)
     return GradientUpdate(config, model, examples, optimizer)
@@ -61,7 +61,7 @@ class GradientUpdate:
     def __call__(self, rows: NDArray[np.int64], *, rate: float) -> Tensor:
         """Learn from the examples ``rows``."""
         batch = to_tensors(self._examples.batch(rows), self._device)
-        with precision(self._config, self._device):
+        with autocast(self._config.precision, self._device):
             loss = self._model.loss(batch)
         cost = loss
         if self._config.l2:  # an example's share of λ/2 ‖W‖², as the loss is one's share of the whole
@@ -84,7 +84,7 @@ class WindowUpdate:
 
     batches: Batches = staticmethod(mixed_batches)
 
-    def __init__(self, config: TrainConfig, model: Tagger, examples: Examples) -> None:
+    def __init__(self, config: TrainConfig, model: TaggingNetwork, examples: Examples) -> None:
         self._examples = examples
         self._pull = config.l2 / examples.tokens
         self._sgd = per_window(model)
@@ -94,10 +94,3 @@ class WindowUpdate:
         batch = to_tensors(self._examples.batch(rows), torch.device("cpu"))
         loss = self._sgd.step(batch, rate=rate, pull=self._pull)
         return torch.tensor(loss / len(rows), dtype=torch.float64)
-
-
-def precision(config: LearningConfig, device: torch.device) -> AbstractContextManager[object]:
-    """Autocast, where the recipe asks for bf16 and the device is a GPU."""
-    if config.precision == "bf16" and device.type == "cuda":
-        return torch.autocast("cuda", dtype=torch.bfloat16)
-    return nullcontext()

@@ -17,8 +17,8 @@ from gonie.nn import CRF
 from gonie.nn.available import has_numba
 from gonie.nn.crf import brute, layer, scan
 from gonie.nn.crf.chain import Chain
-from gonie.nn.crf.engine import SCAN, Engine, choose, fused
-from gonie.nn.crf.gold import path_score
+from gonie.nn.crf.engine import SCAN, ChainEngine, choose, fused
+from gonie.nn.crf.path_score import path_score
 
 HAS_GPU = torch.cuda.is_available()
 if not HAS_GPU:
@@ -37,8 +37,8 @@ EVERYWHERE = [
 
 
 @pytest.fixture(params=[SCAN, pytest.param(COMPILED, marks=needs_numba)], ids=["scan", "compiled"])
-def engine(request: pytest.FixtureRequest) -> Engine:
-    found: Engine = request.param
+def engine(request: pytest.FixtureRequest) -> ChainEngine:
+    found: ChainEngine = request.param
     return found
 
 
@@ -56,7 +56,7 @@ def full(*shape: int) -> Tensor:
     return torch.ones(*shape, dtype=torch.bool)
 
 
-def test_with_and_without_gradient_it_is_the_same_number(engine: Engine) -> None:
+def test_with_and_without_gradient_it_is_the_same_number(engine: ChainEngine) -> None:
     """Training runs both directions at once, evaluation only one."""
     chain, emissions = chain_of(5), torch.randn(3, 7, 5, dtype=torch.float64)
     mask = torch.arange(7) < torch.tensor([[7], [2], [5]])
@@ -66,7 +66,7 @@ def test_with_and_without_gradient_it_is_the_same_number(engine: Engine) -> None
 
 
 @pytest.mark.parametrize(("engine", "device"), EVERYWHERE)
-def test_a_long_sentence_keeps_its_digits(engine: Engine, device: str) -> None:
+def test_a_long_sentence_keeps_its_digits(engine: ChainEngine, device: str) -> None:
     """In float32 a naive sum of 3,000 steps would leave marginals right to two digits."""
     chain, emissions, mask = chain_of(6), 5 + torch.randn(2, 3000, 6, dtype=torch.float64), full(2, 3000)
     exact = engine.marginals(emissions, mask, chain)
@@ -80,7 +80,7 @@ def test_a_long_sentence_keeps_its_digits(engine: Engine, device: str) -> None:
     )
 
 
-def test_scores_far_apart_do_not_underflow(engine: Engine) -> None:
+def test_scores_far_apart_do_not_underflow(engine: ChainEngine) -> None:
     """A path forced through a move worse than exp can hold in float32 still counts."""
     chain = Chain(
         torch.tensor([[0.0, -1000.0], [-1000.0, 0.0]]),
@@ -94,7 +94,7 @@ def test_scores_far_apart_do_not_underflow(engine: Engine) -> None:
     assert not engine.marginals(emissions, full(1, 3), chain).isnan().any()
 
 
-def test_forbidden_moves_get_no_probability_and_no_gradient(engine: Engine) -> None:
+def test_forbidden_moves_get_no_probability_and_no_gradient(engine: ChainEngine) -> None:
     chain = chain_of(3)
     chain.transitions[0, 1] = -torch.inf
     chain.start[2] = -torch.inf
@@ -111,7 +111,7 @@ def test_forbidden_moves_get_no_probability_and_no_gradient(engine: Engine) -> N
     assert all(part.grad is not None and part.grad.isfinite().all() for part in parameters)
 
 
-def test_where_no_path_is_possible_the_partition_is_empty(engine: Engine) -> None:
+def test_where_no_path_is_possible_the_partition_is_empty(engine: ChainEngine) -> None:
     emissions = torch.zeros(2, 3, 2)
     emissions[1, 1] = -torch.inf
     log_z = engine.log_partition(emissions, full(2, 3), chain_of(2, dtype=torch.float32))
@@ -140,7 +140,7 @@ def test_pairs_in_pieces_are_the_pairs_at_once(monkeypatch: pytest.MonkeyPatch) 
     )  # moves made
 
 
-def test_marginals_are_the_gradient(engine: Engine) -> None:
+def test_marginals_are_the_gradient(engine: ChainEngine) -> None:
     chain, emissions = chain_of(4), torch.randn(2, 5, 4, dtype=torch.float64, requires_grad=True)
     mask = torch.arange(5) < torch.tensor([[5], [2]])
     (gradient,) = torch.autograd.grad(engine.log_partition(emissions, mask, chain).sum(), emissions)
@@ -148,7 +148,9 @@ def test_marginals_are_the_gradient(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(("engine", "device"), EVERYWHERE)
-def test_low_precision_scores_are_summed_in_the_parameters_precision(engine: Engine, device: str) -> None:
+def test_low_precision_scores_are_summed_in_the_parameters_precision(
+    engine: ChainEngine, device: str
+) -> None:
     """bf16 training hands the CRF bf16 scores, inside autocast or not."""
     chain = Chain(*(part.float().to(device) for part in chain_of(4)))
     emissions, mask = torch.randn(2, 6, 4, device=device).bfloat16(), full(2, 6).to(device)
@@ -168,7 +170,7 @@ def test_low_precision_scores_are_summed_in_the_parameters_precision(engine: Eng
 
 @pytest.mark.parametrize("length", [50, 10_000])
 @pytest.mark.parametrize("scale", [1.0, 100.0, 1e4])
-def test_float32_marginals_are_float64_s(engine: Engine, length: int, scale: float) -> None:
+def test_float32_marginals_are_float64_s(engine: ChainEngine, length: int, scale: float) -> None:
     chain = Chain(*(part.float().double() for part in chain_of(5, scale=scale)))
     emissions, mask = (scale * torch.randn(2, length, 5)).double(), full(2, length)
     exact = SCAN.marginals(emissions, mask, chain)
@@ -177,7 +179,7 @@ def test_float32_marginals_are_float64_s(engine: Engine, length: int, scale: flo
 
 
 @pytest.mark.parametrize("scale", [0.0, 0.1, 10.0])
-def test_many_tags_of_equal_worth_over_a_long_sentence(engine: Engine, scale: float) -> None:
+def test_many_tags_of_equal_worth_over_a_long_sentence(engine: ChainEngine, scale: float) -> None:
     """With nothing to choose by, Z is K^T: sums that grow at every step must not overflow on the way."""
     chain, emissions = chain_of(17, dtype=torch.float32, scale=scale), scale * torch.randn(3, 900, 17)
     log_z = engine.log_partition(emissions, full(3, 900), chain)
@@ -215,7 +217,7 @@ def test_easy_and_hard_rows_share_a_batch() -> None:
 
 @pytest.mark.parametrize("scale", [1.0, 30.0, 100.0, 1e4])
 @pytest.mark.parametrize("rows", [1, 5, 16, 17])
-def test_far_scores_have_a_gradient(engine: Engine, rows: int, scale: float) -> None:
+def test_far_scores_have_a_gradient(engine: ChainEngine, rows: int, scale: float) -> None:
     """Whatever stands beside a row, or nothing at all, its counts are its own."""
     torch.manual_seed(rows)
     chain = Chain(*(part.float().double() for part in chain_of(7, scale=scale)))
@@ -256,7 +258,7 @@ def test_many_tags_and_rows_are_dealt_out_to_threads() -> None:
     )
 
 
-def test_the_best_path_of_a_long_sentence_is_exact(engine: Engine) -> None:
+def test_the_best_path_of_a_long_sentence_is_exact(engine: ChainEngine) -> None:
     """Sums of 10,000 scores in float32 must not round away which path is better."""
     chain, emissions, mask = chain_of(5), 20 + torch.randn(1, 10_000, 5, dtype=torch.float64), full(1, 10_000)
     exact, _ = SCAN.viterbi(emissions, mask, chain)
@@ -277,7 +279,7 @@ def test_scores_changed_before_the_way_back_are_noticed() -> None:
         value.sum().backward()
 
 
-def test_an_empty_batch_has_nothing_to_say(engine: Engine) -> None:
+def test_an_empty_batch_has_nothing_to_say(engine: ChainEngine) -> None:
     """The last shard of a corpus may be empty."""
     emissions, mask = torch.zeros(0, 4, 3, requires_grad=True), full(0, 4)
     tags = torch.zeros(0, 4, dtype=torch.int64)
@@ -289,7 +291,7 @@ def test_an_empty_batch_has_nothing_to_say(engine: Engine) -> None:
     assert engine.marginals(emissions, mask, chain).shape == (0, 4, 3)
 
 
-def test_not_a_number_shows(engine: Engine) -> None:
+def test_not_a_number_shows(engine: ChainEngine) -> None:
     emissions = torch.randn(3, 4, 5)
     emissions[1, 2, 3] = torch.nan
     value = engine.log_partition(emissions, full(3, 4), chain_of(5, dtype=torch.float32))
@@ -347,7 +349,7 @@ def test_the_fused_kernels_equal_the_scan(num_tags: int, kind: torch.dtype) -> N
     [SCAN, pytest.param(COMPILED, marks=needs_numba), pytest.param(FUSED, marks=needs_triton)],
     ids=["scan", "compiled", "fused"],
 )
-def test_each_implementation_sees_what_does_not_fit(run: Engine) -> None:
+def test_each_implementation_sees_what_does_not_fit(run: ChainEngine) -> None:
     device = "cuda" if HAS_GPU and run.name == "fused" else "cpu"
     chain = Chain(*(part.to(device) for part in chain_of(3)))
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from gonie.nn import CRF
 from gonie.nn.crf import brute, layer
 from gonie.nn.crf.constraints import Constraints
-from gonie.nn.crf.engine import SCAN, Engine, engine
+from gonie.nn.crf.engine import SCAN, ChainEngine, engine
 
 sizes = st.tuples(
     st.lists(st.integers(1, 4), min_size=1, max_size=4),  # the lengths of the rows
@@ -27,7 +27,7 @@ sizes = st.tuples(
 )
 
 
-def scan_alone(emissions: Tensor, parameters: torch.dtype) -> Engine:
+def scan_alone(emissions: Tensor, parameters: torch.dtype) -> ChainEngine:
     """Torch operations, whatever would be faster."""
     return SCAN
 
@@ -178,7 +178,7 @@ def is_allowed(path: tuple[int, ...], allowed: Constraints) -> bool:
 @pytest.mark.parametrize("constrained", [False, True])
 @pytest.mark.parametrize("run", [engine, scan_alone], ids=["fastest", "scan"])
 def test_partial_labels_equal_enumeration(
-    run: Callable[..., Engine],
+    run: Callable[..., ChainEngine],
     constrained: bool,
     constrain_training: bool,
     labels: str,

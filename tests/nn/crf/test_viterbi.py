@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from gonie.nn.crf.chain import Chain
-from gonie.nn.crf.gold import path_score
+from gonie.nn.crf.path_score import path_score
 from gonie.nn.crf.viterbi import viterbi
 
 

@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from gonie.models.bilm_config import BilmConfig
-from gonie.models.build_bilm import build_bilm
 from gonie.nn import ElmoEmbedding, ScalarMix
+from gonie.tasks.language_model.recipe import BilmConfig
+from gonie.tasks.language_model.torch.build import build_bilm
 
 Batch = dict[str, Tensor]
 LENGTHS = [5, 1, 3]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gonie.nn.matching import Alignment, CoAttention
+from gonie.nn.matching import CoAttention, SoftAlignment
 
 Array = NDArray[np.float64]
 WIDTH = 4
@@ -72,7 +72,7 @@ def test_exchanging_the_texts_exchanges_the_results() -> None:
     a, b = torch.randn(2, 3, WIDTH), torch.randn(2, 5, WIDTH)
     a_mask, b_mask = masks([3, 1], 3), masks([2, 5], 5)
     one, two = CoAttention()(a, b, a_mask, b_mask), CoAttention()(b, a, b_mask, a_mask)
-    swapped = Alignment(two.second, two.first, two.second_shares, two.first_shares)
+    swapped = SoftAlignment(two.second, two.first, two.second_shares, two.first_shares)
     for mine, other in zip(one, swapped, strict=True):
         torch.testing.assert_close(mine, other)
 

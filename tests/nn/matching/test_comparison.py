@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import torch
 
-from gonie.nn.matching import Comparison
+from gonie.nn.matching import HeuristicMatching
 
 
 def test_the_four_blocks_number_by_number() -> None:
-    part = Comparison(width=3)
+    part = HeuristicMatching(width=3)
     assert (part.input_width, part.width) == (3, 12)
     u, v = torch.randn(5, 3), torch.randn(5, 3)
     found = part(u, v)
@@ -20,7 +20,7 @@ def test_the_four_blocks_number_by_number() -> None:
 
 
 def test_exchanging_the_texts_exchanges_the_first_two_blocks_alone() -> None:
-    part = Comparison(width=3)
+    part = HeuristicMatching(width=3)
     u, v = torch.randn(5, 3), torch.randn(5, 3)
     one, two = part(u, v), part(v, u)
     assert torch.equal(one[:, :3], two[:, 3:6])
@@ -30,7 +30,7 @@ def test_exchanging_the_texts_exchanges_the_first_two_blocks_alone() -> None:
 
 def test_equal_vectors_do_not_differ_and_their_gradient_is_finite() -> None:
     u = torch.randn(2, 3, requires_grad=True)
-    found = Comparison(width=3)(u, u)
+    found = HeuristicMatching(width=3)(u, u)
     assert not found[:, 6:9].any()
     found.sum().backward()
     assert u.grad is not None
@@ -39,4 +39,4 @@ def test_equal_vectors_do_not_differ_and_their_gradient_is_finite() -> None:
 
 def test_gradients_equal_numerical_ones() -> None:
     u, v = (torch.randn(4, 3, dtype=torch.float64, requires_grad=True) for _ in range(2))
-    assert torch.autograd.gradcheck(Comparison(width=3), (u, v))
+    assert torch.autograd.gradcheck(HeuristicMatching(width=3), (u, v))

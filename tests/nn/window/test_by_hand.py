@@ -27,7 +27,7 @@ from gonie.nn.window.by_hand import (
     initial_range,
     probabilities,
 )
-from gonie.training.central import central_differences
+from gonie.training.finite_differences import central_differences
 
 
 def problem(

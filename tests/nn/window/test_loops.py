@@ -7,7 +7,7 @@ import pytest
 from numba.typed import List
 
 from gonie.nn.window.by_hand import cost, gradients, initial
-from gonie.nn.window.loops import Network, Tokens, run
+from gonie.nn.window.loops import Network, WindowTokens, run
 
 
 def network(kind: type, *, hidden: int = 100, width: int = 100, outputs: int = 1, seed: int = 0) -> Network:
@@ -27,10 +27,10 @@ def network(kind: type, *, hidden: int = 100, width: int = 100, outputs: int = 1
     )
 
 
-def tokens(number: int = 400, outputs: int = 1) -> Tokens:
+def tokens(number: int = 400, outputs: int = 1) -> WindowTokens:
     generator = np.random.default_rng(1)
     places = np.arange(number)
-    return Tokens(
+    return WindowTokens(
         ids=List([generator.integers(0, 50, number)]),
         offsets=List([np.arange(number + 1)]),
         first=places // 20 * 20,
@@ -111,7 +111,7 @@ def test_an_update_is_the_gradient_derived_by_hand(outputs: int, depth: int) -> 
             output=p.U.copy(),
             output_bias=p.c.copy(),
         )
-        data = Tokens(
+        data = WindowTokens(
             ids=List([sentence]),
             offsets=List([np.arange(length + 1)]),
             first=np.zeros(length, np.int64),

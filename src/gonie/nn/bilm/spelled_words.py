@@ -14,7 +14,7 @@ from gonie.nn.bilm.highway import Highway
 from gonie.nn.initial import glorot_
 
 BYTES = 262
-"""Ids of ``gonie.data.byte_spelling``: 0 is no byte at all, then 256 bytes and five marks."""
+"""Ids of ``gonie.features.byte_spelling``: 0 is no byte at all, then 256 bytes and five marks."""
 
 
 class Filters(NamedTuple):

@@ -31,12 +31,11 @@ from torch.autograd.function import once_differentiable
 
 from gonie.nn.compiled import side_by_side
 from gonie.nn.crf.chain import Chain
-from gonie.nn.crf.gold import log_likelihood as exact_likelihood
 from gonie.nn.crf.loops import (
     BLOCK,
-    Batch,
     Factors,
-    Outcome,
+    LoopBatch,
+    LoopResult,
     Share,
     Tables,
     decode,
@@ -44,8 +43,9 @@ from gonie.nn.crf.loops import (
     run_ahead,
     run_back,
 )
+from gonie.nn.crf.path_score import log_likelihood as exact_likelihood
 from gonie.nn.crf.scan import log_partition as exact_partition
-from gonie.nn.vector import LANES
+from gonie.nn.simd import LANES
 
 WORK_A_THREAD = 1 << 21
 """Products that are worth a thread of their own."""
@@ -76,7 +76,7 @@ def marginals(emissions: Tensor, mask: Tensor, chain: Chain) -> Tensor:
     """p(yt = j), 0 past a row's end; carries no gradient. Shape: (B, T, K), (B, T) -> (B, T, K)."""
     emissions = emissions.to(chain.transitions.dtype)
     weights = torch.ones(len(emissions), dtype=emissions.dtype)
-    return _run_back(weights, _Task.of(emissions, None, mask, chain))[0]
+    return _run_back(weights, _LoopTask.of(emissions, None, mask, chain))[0]
 
 
 @torch.no_grad()
@@ -98,7 +98,7 @@ class _Sums(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, emissions: Tensor, tags: Tensor | None, mask: Tensor, *chain: Tensor) -> Tensor:
-        ctx.task = _Task.of(emissions.detach(), tags, mask, Chain(*(part.detach() for part in chain)))
+        ctx.task = _LoopTask.of(emissions.detach(), tags, mask, Chain(*(part.detach() for part in chain)))
         ctx.save_for_backward(emissions, tags, mask)
         return _run_ahead(ctx.task)
 
@@ -110,19 +110,19 @@ class _Sums(torch.autograd.Function):
         return unary, None, None, *tables
 
 
-class _Task(NamedTuple):
+class _LoopTask(NamedTuple):
     """A question to the chain, as torch knows it and as the loops do."""
 
     emissions: Tensor
     tags: Tensor | None
     mask: Tensor
     chain: Chain
-    batch: Batch
+    batch: LoopBatch
     tables: Tables
     factors: Factors
 
     @classmethod
-    def of(cls, emissions: Tensor, tags: Tensor | None, mask: Tensor, chain: Chain) -> _Task:
+    def of(cls, emissions: Tensor, tags: Tensor | None, mask: Tensor, chain: Chain) -> _LoopTask:
         tables = _tables(chain)
         return cls(emissions, tags, mask, chain, _batch(emissions, tags, mask), tables, _factors(tables))
 
@@ -133,11 +133,11 @@ class _Task(NamedTuple):
         return exact_likelihood(emissions, self.tags[rows], self.mask[rows], chain)
 
 
-def _run_ahead(task: _Task) -> Tensor:
+def _run_ahead(task: _LoopTask) -> Tensor:
     """Each row's value. Shape: (B,)."""
     batch, tables, factors = task.batch, task.tables, task.factors
     B = len(batch.order)
-    out = Outcome(np.empty(B, tables.start.dtype), np.zeros(B, np.bool_))
+    out = LoopResult(np.empty(B, tables.start.dtype), np.zeros(B, np.bool_))
     side_by_side(partial(run_ahead, batch, share, tables, factors, out) for share in _shares(batch))
     result = torch.from_numpy(out.result)
     if out.hard.any():
@@ -147,10 +147,10 @@ def _run_ahead(task: _Task) -> Tensor:
     return result
 
 
-def _run_back(weights: Tensor, task: _Task) -> tuple[Tensor, ...]:
+def _run_back(weights: Tensor, task: _LoopTask) -> tuple[Tensor, ...]:
     """Gradients by emissions, transitions, start and end, each row's times its weight (B,)."""
     batch = task.batch
-    out = Outcome(np.zeros_like(batch.emissions), np.zeros(len(batch.order), np.bool_))
+    out = LoopResult(np.zeros_like(batch.emissions), np.zeros(len(batch.order), np.bool_))
     shares = side_by_side(
         partial(run_back, batch, share, task.factors, _array(weights), out) for share in _shares(batch)
     )
@@ -168,17 +168,17 @@ def _run_back(weights: Tensor, task: _Task) -> tuple[Tensor, ...]:
     return tuple(gradients)
 
 
-def _batch(emissions: Tensor, tags: Tensor | None, mask: Tensor) -> Batch:
+def _batch(emissions: Tensor, tags: Tensor | None, mask: Tensor) -> LoopBatch:
     lengths = _array(mask).sum(1)
     order = np.argsort(-lengths, kind="stable")
-    return Batch(_array(emissions), _paths(tags), order, lengths[order])
+    return LoopBatch(_array(emissions), _paths(tags), order, lengths[order])
 
 
 def _paths(tags: Tensor | None) -> NDArray[np.int64]:
     return np.empty((0, 0), np.int64) if tags is None else _array(tags.long())
 
 
-def _shares(batch: Batch) -> list[Share]:
+def _shares(batch: LoopBatch) -> list[Share]:
     """Groups for as many threads as they are worth; every thread gets long ones and short ones."""
     B, _, K = batch.emissions.shape
     groups = -(-B // LANES)

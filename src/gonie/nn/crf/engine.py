@@ -15,12 +15,12 @@ from torch import Tensor
 
 from gonie.nn.available import has_numba, has_triton
 from gonie.nn.crf.chain import Chain
-from gonie.nn.crf.gold import log_likelihood
+from gonie.nn.crf.path_score import log_likelihood
 from gonie.nn.crf.scan import log_partition, marginals
 from gonie.nn.crf.viterbi import viterbi
 
 
-class Engine(NamedTuple):
+class ChainEngine(NamedTuple):
     """An implementation. Letters: emissions (B, T, K), tags (B, T), mask (B, T)."""
 
     name: str
@@ -50,21 +50,21 @@ def fits(mask: Tensor, tags: Tensor | None, num_tags: int) -> bool:
     return bool(fine)
 
 
-SCAN = Engine("scan", False, fits, log_likelihood, log_partition, marginals, viterbi)
+SCAN = ChainEngine("scan", False, fits, log_likelihood, log_partition, marginals, viterbi)
 
 
-def engine(emissions: Tensor, parameters: torch.dtype) -> Engine:
+def engine(emissions: Tensor, parameters: torch.dtype) -> ChainEngine:
     """The fastest implementation for these emissions, and a chain of this type."""
     return choose(emissions, parameters)[0]
 
 
-def choose(emissions: Tensor, parameters: torch.dtype) -> tuple[Engine, str]:
+def choose(emissions: Tensor, parameters: torch.dtype) -> tuple[ChainEngine, str]:
     """The fastest implementation for these emissions, and the reason."""
     return _choose(emissions.device.type, parameters, emissions.shape[2])
 
 
 @cache
-def _choose(device: str, kind: torch.dtype, num_tags: int) -> tuple[Engine, str]:
+def _choose(device: str, kind: torch.dtype, num_tags: int) -> tuple[ChainEngine, str]:
     if kind not in (torch.float32, torch.float64):
         return SCAN, f"the faster ones take parameters in float32 and float64, not {kind}"
     if device == "cpu":
@@ -76,7 +76,7 @@ def _choose(device: str, kind: torch.dtype, num_tags: int) -> tuple[Engine, str]
     return _choose_on_gpu(kind, num_tags)
 
 
-def _choose_on_gpu(kind: torch.dtype, num_tags: int) -> tuple[Engine, str]:
+def _choose_on_gpu(kind: torch.dtype, num_tags: int) -> tuple[ChainEngine, str]:
     if num_tags > MOST_TAGS:
         return SCAN, f"the fused kernels hold at most {MOST_TAGS} tags, not {num_tags}"
     if has_triton():
@@ -85,17 +85,17 @@ def _choose_on_gpu(kind: torch.dtype, num_tags: int) -> tuple[Engine, str]:
 
 
 @cache
-def compiled() -> Engine:
+def compiled() -> ChainEngine:
     """The compiled loops; they need Numba."""
     # here, so that a GPU machine needs no Numba
     from gonie.nn.crf.compiled import fits, log_likelihood, log_partition, marginals, viterbi
 
-    return Engine("compiled", False, fits, log_likelihood, log_partition, marginals, viterbi)
+    return ChainEngine("compiled", False, fits, log_likelihood, log_partition, marginals, viterbi)
 
 
 @cache
-def fused() -> Engine:
+def fused() -> ChainEngine:
     """The fused kernels; they need Triton."""
-    from gonie.nn.crf.fused import log_likelihood, log_partition, marginals, viterbi
+    from gonie.nn.crf.triton_kernels import log_likelihood, log_partition, marginals, viterbi
 
-    return Engine("fused", True, fits, log_likelihood, log_partition, marginals, viterbi)
+    return ChainEngine("fused", True, fits, log_likelihood, log_partition, marginals, viterbi)

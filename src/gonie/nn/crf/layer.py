@@ -37,8 +37,8 @@ from gonie.nn.crf.checks import (
 from gonie.nn.crf.constraints import Constraints, checked
 from gonie.nn.crf.engine import choose, engine
 from gonie.nn.crf.entropy import entropy
-from gonie.nn.crf.gold import log_likelihood
 from gonie.nn.crf.nbest import nbest
+from gonie.nn.crf.path_score import log_likelihood
 from gonie.nn.crf.sample import sample
 from gonie.nn.crf.scan import log_partition, marginals, pair_marginals
 from gonie.nn.crf.segments import segment_probabilities

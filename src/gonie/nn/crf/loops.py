@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gonie.nn.compiled import compiled, exp_in_place, inlined
-from gonie.nn.vector import LANES, larger, load, splat, store, total
+from gonie.nn.simd import LANES, larger, load, splat, store, total
 
 Floats = NDArray[Any]
 """float32 or float64, all of a call the same."""
@@ -30,7 +30,7 @@ STEPS_AT_ONCE = 32
 """Tokens whose moves are counted together: few enough to stay in the cache."""
 
 
-class Batch(NamedTuple):
+class LoopBatch(NamedTuple):
     """What is asked of the loops."""
 
     emissions: Floats
@@ -76,7 +76,7 @@ class Tables(NamedTuple):
     """(R,)"""
 
 
-class Outcome(NamedTuple):
+class LoopResult(NamedTuple):
     """What the loops fill in."""
 
     result: Floats
@@ -121,7 +121,7 @@ def find_fault(mask: Bools, tags: Ints, num_tags: int) -> bool:
 
 
 @compiled
-def run_ahead(batch: Batch, share: Share, tables: Tables, factors: Factors, out: Outcome) -> None:
+def run_ahead(batch: LoopBatch, share: Share, tables: Tables, factors: Factors, out: LoopResult) -> None:
     """log Z of each row, or where tags are given log p(tags)."""
     e = batch.emissions
     ahead, x = _room(e, factors), _room(e, factors)
@@ -138,7 +138,7 @@ def run_ahead(batch: Batch, share: Share, tables: Tables, factors: Factors, out:
 
 @compiled
 def run_back(
-    batch: Batch, share: Share, factors: Factors, weights: Floats, out: Outcome
+    batch: LoopBatch, share: Share, factors: Factors, weights: Floats, out: LoopResult
 ) -> tuple[Floats, Floats, Floats]:
     """The gradient by transitions (K, K), start and end (K,), and that by emissions.
 
@@ -176,7 +176,7 @@ def run_back(
 
 
 @compiled
-def decode(batch: Batch, share: Share, tables: Tables, tags: Ints, scores: Floats) -> None:
+def decode(batch: LoopBatch, share: Share, tables: Tables, tags: Ints, scores: Floats) -> None:
     """Viterbi: best[t, j] = e[t, j] + maxi (best[t-1, i] + A[i, j]), each t shifted to a largest of 0.
 
     The way back finds each choice again, by K sums, which is cheaper than to keep all K² on the way ahead.
@@ -204,12 +204,12 @@ def _room(e: Floats, tables: Any) -> Floats:
 
 
 @inlined
-def _groups(batch: Batch) -> int:
+def _groups(batch: LoopBatch) -> int:
     return -(-len(batch.order) // LANES)
 
 
 @inlined
-def _group(batch: Batch, number: int, ahead: Floats, x: Floats) -> Group:
+def _group(batch: LoopBatch, number: int, ahead: Floats, x: Floats) -> Group:
     first, end = number * LANES, min((number + 1) * LANES, len(batch.order))
     return Group(batch.order[first:end], batch.lengths[first:end], ahead, x)
 
@@ -328,7 +328,7 @@ def _step_ahead(group: Group, t: int, factors: Factors, totals: Floats) -> None:
 
 
 @compiled
-def _back(group: Group, factors: Factors, weights: Floats, arriving: Floats, out: Outcome) -> None:
+def _back(group: Group, factors: Factors, weights: Floats, arriving: Floats, out: LoopResult) -> None:
     """A group's way back, scaled so that Σj ahead[t, j] back[t, j] = 1; results times the weights (lanes,).
 
     Fills in the marginals, and ``arriving`` (T, R, lanes), of which the moves to t are made; the latter is 0

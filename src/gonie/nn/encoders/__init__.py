@@ -1,23 +1,23 @@
 """Encoders: vectors (B, T, D) and a mask (B, T) to states (B, T, H). A layer a file, and combinators."""
 
 from gonie.nn.encoders.bidirectional import Bidirectional
+from gonie.nn.encoders.bypass import Bypass
 from gonie.nn.encoders.convolution import Convolution
 from gonie.nn.encoders.deep import Deep
 from gonie.nn.encoders.elman import Elman
 from gonie.nn.encoders.lstm import LSTM
 from gonie.nn.encoders.none import NoEncoder
-from gonie.nn.encoders.passing import Passing
 from gonie.nn.encoders.peephole import PeepholeLSTM
 from gonie.nn.encoders.window import Window
 
 __all__ = [
     "LSTM",
     "Bidirectional",
+    "Bypass",
     "Convolution",
     "Deep",
     "Elman",
     "NoEncoder",
-    "Passing",
     "PeepholeLSTM",
     "Window",
 ]

@@ -72,6 +72,6 @@ def run_packed(x: Tensor, mask: Tensor, *layers: LSTM) -> Tensor:
 
     Shape: (B, T, width), (B, T) -> (B, T, len(layers) * hidden), zero at padding.
     """
-    from gonie.nn.encoders.packed import lstm  # here, so that a GPU machine needs no Numba
+    from gonie.nn.encoders.lstm_cpu import lstm  # here, so that a GPU machine needs no Numba
 
     return lstm(x, mask, *(layer.weights() for layer in layers))

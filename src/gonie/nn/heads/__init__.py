@@ -1,20 +1,20 @@
 """Heads: states (B, T, H) to scores (B, T, K), or vectors of texts (N, P) to (N, K), and scores to a loss."""
 
 from gonie.nn.heads.crf import CRFHead
+from gonie.nn.heads.multi_label import MultiLabelHead
 from gonie.nn.heads.scores import Scores
 from gonie.nn.heads.sigmoid import SigmoidHead
 from gonie.nn.heads.softmax import SoftmaxHead
-from gonie.nn.heads.text_labels import TextLabelsHead
 from gonie.nn.heads.text_scores import TextScores
 from gonie.nn.heads.text_sigmoid import TextSigmoidHead
 from gonie.nn.heads.text_softmax import TextSoftmaxHead
 
 __all__ = [
     "CRFHead",
+    "MultiLabelHead",
     "Scores",
     "SigmoidHead",
     "SoftmaxHead",
-    "TextLabelsHead",
     "TextScores",
     "TextSigmoidHead",
     "TextSoftmaxHead",

@@ -1,8 +1,8 @@
 """Matchings: the states of two texts, (N, T1, H) and (N, T2, H), to one vector for each pair, (N, P)."""
 
 from gonie.nn.matching.aligned import AlignedMatching
-from gonie.nn.matching.co_attention import Alignment, CoAttention
-from gonie.nn.matching.comparison import Comparison
+from gonie.nn.matching.co_attention import CoAttention, SoftAlignment
+from gonie.nn.matching.comparison import HeuristicMatching
 from gonie.nn.matching.enhancement import Enhancement
 from gonie.nn.matching.pooled import PooledMatching
 from gonie.nn.matching.projection import Projection
@@ -10,12 +10,12 @@ from gonie.nn.matching.protocol import Matched, Matching
 
 __all__ = [
     "AlignedMatching",
-    "Alignment",
     "CoAttention",
-    "Comparison",
     "Enhancement",
+    "HeuristicMatching",
     "Matched",
     "Matching",
     "PooledMatching",
     "Projection",
+    "SoftAlignment",
 ]

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from gonie.errors import InputError
 from gonie.nn.matching.co_attention import CoAttention
-from gonie.nn.matching.comparison import Comparison
+from gonie.nn.matching.comparison import HeuristicMatching
 from gonie.nn.matching.enhancement import Enhancement
 from gonie.nn.matching.projection import Projection
 from gonie.nn.matching.protocol import Matched
@@ -52,7 +52,7 @@ class AlignedMatching(nn.Module):
         self.dropout = dropout or nn.Identity()
         self.composition = composition
         self.pooling = pooling
-        self.comparison = Comparison(width=pooling.width)
+        self.comparison = HeuristicMatching(width=pooling.width)
         self.width = self.comparison.width
 
     def forward(self, first: Tensor, second: Tensor, first_mask: Tensor, second_mask: Tensor) -> Matched:

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from gonie.nn.poolings.weights import softmax_weights, weighted_sums
 
 
-class Alignment(NamedTuple):
+class SoftAlignment(NamedTuple):
     """What the tokens of each text are aligned with, and how much attention they get."""
 
     first: Tensor
@@ -32,17 +32,19 @@ class CoAttention(nn.Module):
     Aligned states are zero at padding. Where the other text has no token they are zero throughout, and so
     are the shares that it would give.
 
-    Shape: (N, T1, H), (N, T2, H), masks (N, T1), (N, T2) -> ``Alignment``.
+    Shape: (N, T1, H), (N, T2, H), masks (N, T1), (N, T2) -> ``SoftAlignment``.
     """
 
-    def forward(self, first: Tensor, second: Tensor, first_mask: Tensor, second_mask: Tensor) -> Alignment:
+    def forward(
+        self, first: Tensor, second: Tensor, first_mask: Tensor, second_mask: Tensor
+    ) -> SoftAlignment:
         """What the tokens of each text are aligned with, and the attention that they get."""
         first = first.masked_fill(~first_mask.unsqueeze(2), 0.0)
         second = second.masked_fill(~second_mask.unsqueeze(2), 0.0)
         scores = first @ second.transpose(1, 2)  # (N, T1, T2)
         over_first = softmax_weights(scores, first_mask)  # (N, T1, T2), sums to 1 over T1
         over_second = softmax_weights(scores.transpose(1, 2), second_mask)  # (N, T2, T1), over T2
-        return Alignment(
+        return SoftAlignment(
             _aligned(second, over_second, first_mask),
             _aligned(first, over_first, second_mask),
             _received(over_first, second_mask),

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 
-class Comparison(nn.Module):
+class HeuristicMatching(nn.Module):
     """c = [u; v; |u − v|; u ∘ v]: Mou et al. 2016 (arXiv:1512.08422), Conneau et al. 2017 (arXiv:1705.02364).
 
     Exchanging u and v exchanges the first two blocks and leaves the other two as they are.

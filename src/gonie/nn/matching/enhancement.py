@@ -9,7 +9,7 @@ from torch import Tensor, nn
 class Enhancement(nn.Module):
     """m = [a; ã; a − ã; a ∘ ã]: Chen et al. 2017 (arXiv:1609.06038), eq. 14 and 15.
 
-    The difference keeps its sign, unlike that of ``Comparison``: a and ã are not two of a kind.
+    The difference keeps its sign, unlike that of ``HeuristicMatching``: a and ã are not two of a kind.
 
     Shape: (…, width), (…, width) -> (…, 4 * width).
     """

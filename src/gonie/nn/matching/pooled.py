@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from gonie.nn.matching.comparison import Comparison
+from gonie.nn.matching.comparison import HeuristicMatching
 from gonie.nn.matching.protocol import Matched
 from gonie.nn.protocols import Pooling, as_modules
 
@@ -23,7 +23,7 @@ class PooledMatching(nn.Module):
         super().__init__()
         as_modules([pooling])
         self.pooling = pooling
-        self.comparison = Comparison(width=pooling.width)
+        self.comparison = HeuristicMatching(width=pooling.width)
         self.input_width = pooling.input_width
         self.width = self.comparison.width
 

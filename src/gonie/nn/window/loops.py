@@ -36,7 +36,7 @@ HALF = 0.5
 """How small the scale of the matrices may become; a pull by more than that at once is not put off."""
 
 
-class Tokens(NamedTuple):
+class WindowTokens(NamedTuple):
     """A batch of sentences as a grid of P = B * T tokens, padding included."""
 
     ids: Any
@@ -71,7 +71,7 @@ class Network(NamedTuple):
 
 
 @compiled
-def run(order: Ints, tokens: Tokens, network: Network, rate: float, pull: float) -> float:
+def run(order: Ints, tokens: WindowTokens, network: Network, rate: float, pull: float) -> float:
     """Update the network once for each token of ``order``; the summed cross-entropy met on the way.
 
     ``rate`` is α, ``pull`` λ/m. What is returned leaves the penalty out.
@@ -125,7 +125,7 @@ def _multiply_in(network: Network, scale: float) -> None:
 
 
 @compiled
-def _read_window(x: Floats, token: int, size: int, tokens: Tokens, network: Network) -> None:
+def _read_window(x: Floats, token: int, size: int, tokens: WindowTokens, network: Network) -> None:
     """x = the vectors of the tokens around ``token``, one after the other."""
     width = network.edges.shape[1]
     for place in range(size):
@@ -150,7 +150,7 @@ def _read_window(x: Floats, token: int, size: int, tokens: Tokens, network: Netw
 
 @compiled
 def _write_window(
-    dx: Floats, token: int, size: int, tokens: Tokens, network: Network, step: np.float32
+    dx: Floats, token: int, size: int, tokens: WindowTokens, network: Network, step: np.float32
 ) -> None:
     """Update the rows that ``_read_window`` read; one that stands twice in the window is updated twice."""
     width = network.edges.shape[1]

@@ -18,7 +18,7 @@ from gonie.nn.heads.objectives import Exact
 from gonie.nn.heads.sigmoid import SigmoidHead
 from gonie.nn.heads.softmax import SoftmaxHead
 from gonie.nn.protocols import Batch
-from gonie.nn.window.loops import Floats, Ints, Network, Tokens, run
+from gonie.nn.window.loops import Floats, Ints, Network, WindowTokens, run
 
 
 class WindowSGD:
@@ -55,7 +55,7 @@ class WindowSGD:
         last = grid[:, 0] + mask.sum(1) - 1  # (B,)
         here = grid[mask]  # (tokens,)
         reads = [_reads(part, batch) for part in self._parts]
-        tokens = Tokens(
+        tokens = WindowTokens(
             ids=List([ids.numpy() for ids, _ in reads]),
             offsets=List([offsets.numpy() for _, offsets in reads]),
             first=_spread(grid[:, 0], mask),

@@ -1,0 +1,1 @@
+"""What commands read: a text, files or standard input."""

@@ -1,0 +1,70 @@
+"""The evaluation of a classifier on the terminal: the headline, labels, confusions, calibration, lengths."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from gonie.cli.views.score_grid import print_labels, print_unknown, score_grid
+from gonie.cli.views.stream_output import one_line
+from gonie.metrics.classes import ClassEvaluation
+from gonie.metrics.labels import Confusion
+from gonie.reports.class_report import how_classes_scored
+from gonie.reports.report_page import percent, range_text
+
+NAMES = {"accuracy": "Accuracy", "f1": "F1", "relation_f1": "Official macro F1"}
+MOST_PAIRS = 10
+"""Of the labels taken for others, how many pairs are shown."""
+
+
+def print_class_evaluation(console: Console, evaluation: ClassEvaluation) -> None:
+    """Print scores in percent; labels are shown as they are, never read as markup."""
+    console.print(_headline(evaluation))
+    print_labels(console, "label", evaluation.scores, evaluation.intervals)
+    if evaluation.confusion is not None and evaluation.right < evaluation.texts:
+        console.print(_confusions(evaluation.confusion))
+    if len(evaluation.lengths) > 1:
+        console.print(_lengths(evaluation))
+    console.print(_calibration(evaluation))
+    print_unknown(console, evaluation.unknown_labels)
+    console.print(Text(how_classes_scored(evaluation), style="dim"))
+
+
+def _headline(evaluation: ClassEvaluation) -> Text:
+    name, value = evaluation.headline
+    line = Text.assemble((f"{NAMES[name]} ", "bold"), (percent(value), "bold green"))
+    if evaluation.intervals is not None:
+        line.append(f"  95% interval {range_text(evaluation.interval(name))}")
+    if name != "accuracy":
+        line.append(f"  accuracy {percent(evaluation.accuracy)}")
+    line.append(f"  macro F1 {percent(evaluation.scores.macro.f1)}")
+    if evaluation.auc is not None:
+        line.append(f"  ROC AUC {percent(evaluation.auc)}")
+    return line.append(f"  ({evaluation.texts:,} texts)", style="dim")
+
+
+def _confusions(confusion: Confusion) -> Table:
+    """Which label was taken for which, the most frequent first."""
+    wrong = [(pair, number) for pair, number in confusion.pairs.items() if pair[0] != pair[1] and number]
+    grid = score_grid(("gold", "taken for", "texts"))
+    for (gold, predicted), number in sorted(wrong, key=lambda item: -item[1])[:MOST_PAIRS]:
+        grid.add_row(Text(one_line(gold)), Text(one_line(predicted)), f"{number:,}")
+    return grid
+
+
+def _lengths(evaluation: ClassEvaluation) -> Table:
+    grid = score_grid(("tokens", "texts", "F1", "95% interval"))
+    for score in evaluation.lengths:
+        bounds = f"{score.low:,}–{score.high:,}"
+        grid.add_row(bounds, f"{score.texts:,}", percent(score.counts.f1), range_text(score.interval))
+    return grid
+
+
+def _calibration(evaluation: ClassEvaluation) -> Text:
+    calibration = evaluation.calibration
+    line = Text(f"Calibration error {percent(calibration.width.error)}")
+    line.append(f"  in bins of equal size {percent(calibration.mass.error)}")
+    if calibration.nll is not None:
+        line.append(f"  log loss {calibration.nll:.4f}")
+    return line.append(f"  Brier score {calibration.brier:.4f}")

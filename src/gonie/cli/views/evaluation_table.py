@@ -1,0 +1,48 @@
+"""An evaluation on the terminal: the headline, then a table a type, then recall by novelty."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from gonie.cli.views.score_grid import print_labels, print_unknown, score_grid
+from gonie.metrics.evaluation import Evaluation
+from gonie.reports.report_page import percent, range_text
+from gonie.reports.tag_report import how_scored, novelty_names
+
+
+def print_evaluation(console: Console, evaluation: Evaluation) -> None:
+    """Print scores in percent, as conlleval does; labels are shown as they are, never read as markup."""
+    console.print(_headline(evaluation))
+    name = "label" if evaluation.plain else "type"
+    print_labels(console, name, evaluation.spans, evaluation.intervals)
+    if evaluation.novelty is not None:
+        console.print(_novelty(evaluation))
+    print_unknown(console, evaluation.unknown_labels)
+    console.print(Text(how_scored(evaluation), style="dim"))
+
+
+def _headline(evaluation: Evaluation) -> Text:
+    name, value = evaluation.headline
+    line = Text.assemble(
+        ("Accuracy " if name == "accuracy" else "F1 ", "bold"), (percent(value), "bold green")
+    )
+    if evaluation.intervals is not None:
+        line.append(f"  95% interval {range_text(evaluation.interval(name))}")
+    if not evaluation.plain:
+        micro = evaluation.spans.micro
+        line.append(f"  precision {percent(micro.precision)}  recall {percent(micro.recall)}")
+        line.append(f"  token accuracy {percent(evaluation.tokens.accuracy)}")
+    line.append(f"  ({evaluation.sentences:,} sentences, {evaluation.tokens.tokens:,} tokens)", style="dim")
+    return line
+
+
+def _novelty(evaluation: Evaluation) -> Table:
+    names = novelty_names(evaluation)
+    grid = score_grid(("word" if evaluation.plain else "mention", "gold", "found", "recall", "95% interval"))
+    for kind, found in (evaluation.novelty or {}).items():
+        interval = range_text(evaluation.novelty_interval(kind))
+        shown = (percent(found.recall), interval) if found.gold else ("–", "")
+        grid.add_row(names[kind], f"{found.gold:,}", f"{found.correct:,}", *shown)
+    return grid

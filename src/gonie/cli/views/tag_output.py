@@ -1,0 +1,115 @@
+"""How `gonie tag` writes a document: for the eye, as columns, or as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from rich.text import Text
+
+from gonie.cli.views.stream_output import open_output, printer, put, safe
+from gonie.formats.results import json_line, tag_result
+from gonie.reports.explanations.alternatives import differing
+from gonie.text.schemes import IOB2, Scheme, from_spans, to_spans
+from gonie.text.types import Document, Span, Token
+
+Write = Callable[[Document], None]
+
+OUTPUTS = ("pretty", "conll", "jsonl")
+COLORS = ("cyan", "green", "magenta", "yellow", "blue", "red")
+
+
+def writer(kind: str, scheme: Scheme) -> Write:
+    """What writes a document to standard output."""
+    open_output(kind, OUTPUTS)
+    if kind == "jsonl":
+        return lambda document: put(jsonl(document))
+    if kind == "conll":
+        return lambda document: put(conll(document, scheme))
+    show, colors = printer(), Colors()
+    return lambda document: show(pretty(document, scheme, colors))
+
+
+def jsonl(document: Document) -> str:
+    """One line: the text, its spans and its tokens, with offsets and scores, and candidates if asked for."""
+    return json_line(tag_result(document))
+
+
+def conll(document: Document, scheme: Scheme) -> str:
+    """A line for each token, word and tag; entities in IOB2, whatever the model's own scheme."""
+    lines = []
+    for start, end in document.sentences:
+        tokens = document.tokens[start:end]
+        tags = [token.tag or "O" for token in tokens]
+        if scheme.has_spans:
+            tags = from_spans(to_spans(tags, scheme), len(tags), IOB2)
+        lines += [f"{token.text}\t{tag}" for token, tag in zip(tokens, tags, strict=True)] + [""]
+    return "".join(f"{line}\n" for line in lines)
+
+
+class Colors:
+    """A colour for each label, in the order in which labels turn up."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+
+    def __getitem__(self, label: str) -> str:
+        return self._known.setdefault(label, COLORS[len(self._known) % len(COLORS)])
+
+
+def pretty(document: Document, scheme: Scheme, colors: Colors) -> Text:
+    """The document for the eye: ``[George PER 0.98] is happy``, or ``George/PROPN is/AUX happy/ADJ``.
+
+    Where the likeliest taggings were asked for, it is those, a line each.
+    """
+    if document.nbest is not None:
+        return Text("\n").join(_listed(document, scheme, colors))
+    if scheme.has_spans:
+        return _marked(document.text, document.spans, colors)
+    sentences = [document.tokens[start:end] for start, end in document.sentences]
+    return Text("\n").join(_tagged(tokens, [token.tag for token in tokens], colors) for tokens in sentences)
+
+
+def _listed(document: Document, scheme: Scheme, colors: Colors) -> Iterator[Text]:
+    """The taggings of each sentence, best first, with what others change in it; then an empty line."""
+    for (start, end), (best, *others) in zip(document.sentences, document.nbest or (), strict=True):
+        tokens = document.tokens[start:end]
+        for rank, candidate in enumerate((best, *others), start=1):
+            line = Text.assemble((f"{rank:>3}.", "dim"), (f" {_percent(candidate.probability):>8}  ", "bold"))
+            if scheme.has_spans:
+                sentence = document.text[: tokens[-1].end]
+                line.append(_marked(sentence, candidate.spans, colors, at=tokens[0].start))
+            else:
+                line.append(_tagged(tokens, candidate.tags, colors))
+            changes = differing([token.text for token in tokens], best, candidate)
+            told = ", ".join(f"{word}: {one} → {other}" for word, one, other in changes)
+            yield line.append(f"  ({safe(told)})" if told else "", style="yellow")
+        yield Text()
+
+
+def _percent(chance: float) -> str:
+    """With two decimals, or its first two digits where those would be zeros."""
+    return f"{chance:.2%}" if chance >= 0.0001 else f"{100 * chance:.1e}%"
+
+
+def _marked(text: str, spans: Sequence[Span], colors: Colors, *, at: int = 0) -> Text:
+    """The text from ``at`` on, spans in the colour of their label, which stands behind with the score."""
+    shown = Text()
+    for span in spans:
+        shown.append(safe(text[at : span.start]))
+        color = colors[span.label]
+        shown.append("[", style="dim")
+        shown.append(safe(span.text), style=f"bold {color}")
+        shown.append(f" {span.label}", style=color)
+        shown.append("" if span.score is None else f" {span.score:.2f}", style="dim")
+        shown.append("]", style="dim")
+        at = span.end
+    return shown.append(safe(text[at:]))
+
+
+def _tagged(tokens: Sequence[Token], tags: Sequence[str | None], colors: Colors) -> Text:
+    """The tokens of a sentence, each with its tag in a colour of its own."""
+    line = Text()
+    for token, tag in zip(tokens, tags, strict=True):
+        line.append(" " if line else "").append(safe(token.text))
+        line.append(f"/{tag}", style=colors[tag or ""])
+    return line

@@ -1,0 +1,1 @@
+"""Comparisons of recipes and settings, and what training does to word vectors."""

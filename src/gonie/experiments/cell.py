@@ -1,0 +1,179 @@
+"""One run of a comparison: trained in a folder of its own, then scored with its best weights.
+
+Nothing is exported; what is wanted of a cell is its scores, its curve, and a tally of its answers by which it
+is paired with other cells. On the way it tells what it does as ``Event``, in this process or through a pipe.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from gonie.errors import GonieError, OutputError, ResumeError
+from gonie.experiments.outcome import CellScores, Failure, Outcome, Point, write_outcome
+from gonie.tasks.recipe import Recipe, load_recipe
+from gonie.tasks.torch.checkpoint import load_weights
+from gonie.tasks.torch.compiled_loops import must_compile
+from gonie.tasks.torch.job import Job
+from gonie.tasks.torch.prepare import prepare, what_is_read
+from gonie.training.dev_evaluator import DevEvaluator
+from gonie.training.fit import Trainee, begin, fit
+from gonie.training.folder import RunFolder
+from gonie.training.loop import Epoch, Step
+from gonie.training.memory import memory_errors
+
+TOLD_EVERY = 0.5
+"""Seconds between two words about a cell in the middle of an epoch."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something found or decided on the way."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Began:
+    """A cell is being trained, from its beginning or from where it stopped."""
+
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Advanced:
+    """How far a cell is: ``share`` of epoch ``epoch`` (from 1) of at most ``epochs``; its last dev score."""
+
+    folder: Path
+    epoch: int
+    epochs: int
+    share: float
+    score: float | None
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A cell is done; its folder has the result."""
+
+    folder: Path
+
+
+Event = Note | Began | Advanced | Ended
+Tell = Callable[[Event], None]
+
+
+class Preparations:
+    """The data of the last cell, kept for the next one if that reads the same."""
+
+    def __init__(self) -> None:
+        self._key = ""
+        self._job: Job | None = None
+
+    def forget(self) -> None:
+        """Free the memory."""
+        self._job = None
+
+    def get(self, recipe: Recipe, note: Callable[[str], None]) -> Job:
+        """The job of ``recipe``, over data that is read, or was."""
+        key = what_is_read(recipe)
+        if self._job is None or key != self._key:
+            self._job = None  # before the next: both may not fit in memory
+            self._job = prepare(recipe, note)
+            self._key = key
+        return self._job.again(recipe)
+
+
+def run_cell(folder: Path, preparations: Preparations, tell: Tell, *, keep: bool = False) -> bool:
+    """Train the run in ``folder`` by its recipe.toml, from where it stands, and write its result.
+
+    False if it was interrupted. What goes wrong with the run itself, such as a loss that is no number, is its
+    result; a folder that cannot be written or that another process holds is raised.
+    """
+    run = RunFolder(folder)
+    run.reopen()
+    tell(Began(folder))
+    with run.held():
+        run.clear_leftovers()
+        try:
+            with memory_errors():
+                outcome = _outcome(run, preparations, tell)
+        except (OutputError, ResumeError):
+            raise
+        except GonieError as error:
+            outcome = Failure(str(error))
+        except MemoryError:
+            outcome = Failure("out of memory: use smaller batches or a smaller model")
+        if outcome is None:
+            return False
+        write_outcome(folder, outcome)
+        if not keep:
+            drop_weights(folder)
+    tell(Ended(folder))
+    return True
+
+
+def drop_weights(folder: Path) -> None:
+    """Delete what only a run that goes on needs."""
+    run = RunFolder(folder)
+    run.last.unlink(missing_ok=True)
+    run.best.unlink(missing_ok=True)
+
+
+def _outcome(run: RunFolder, preparations: Preparations, tell: Tell) -> Outcome | None:
+    recipe = load_recipe(run.recipe)
+    job = preparations.get(recipe, lambda text: tell(Note(text)))
+    trainee = begin(job)
+    if run.last.exists():
+        trainee.state.restore(run.last)
+    if must_compile(trainee.model, per_window=recipe.train.optimizer == "per-window"):
+        tell(Note("compiling the model's loops for this processor: some fifteen seconds, once"))
+    watcher = Teller(run.root, epochs=recipe.train.epochs, tell=tell)
+    if not fit(job, run, trainee, watcher):
+        return None
+    load_weights(run.best, trainee.model)
+    return _scores(job, run, trainee)
+
+
+def _scores(job: Job, run: RunFolder, trainee: Trainee) -> CellScores:
+    """Scores of the best epoch: those of dev and train were kept when it was met, test is scored now."""
+    history = run.history()
+    best = history[trainee.state.progress.best_epoch]
+    tested = bool(job.size("test"))
+    evaluator = DevEvaluator(job, trainee.model, "test" if tested else "dev")
+    return CellScores(
+        metric=trainee.dev.metric,
+        dev=best["score"],
+        train=best["train_score"],
+        test=evaluator.score() if tested else None,
+        best_epoch=best["epoch"],
+        seconds=sum(record["seconds"] + record["dev_seconds"] for record in history),
+        curve=tuple(Point(record["epoch"], record["score"], record["train_score"]) for record in history),
+        tally=evaluator.tally(),
+    )
+
+
+class Teller:
+    """Passes on how training goes: every epoch, and now and then between two."""
+
+    def __init__(self, folder: Path, *, epochs: int, tell: Tell) -> None:
+        self._folder = folder
+        self._epochs = epochs
+        self._tell = tell
+        self._score: float | None = None
+        self._told = time.monotonic()
+
+    def step(self, step: Step) -> None:
+        """A step is done."""
+        if time.monotonic() - self._told > TOLD_EVERY:
+            self._say(step.epoch, step.batch / step.batches)
+
+    def epoch(self, epoch: Epoch) -> None:
+        """An epoch is done and scored."""
+        self._score = epoch.score
+        self._say(epoch.epoch, 1.0)
+
+    def _say(self, epoch: int, share: float) -> None:
+        self._told = time.monotonic()
+        self._tell(Advanced(self._folder, epoch, self._epochs, share, self._score))

@@ -1,0 +1,205 @@
+"""What a comparison compares: swept keys, their values, and a cell for every combination of them.
+
+Everything here is text and order; recipes are only read to check every cell before the first is trained.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+from gonie.errors import RecipeError
+from gonie.tasks.recipe import Recipe, load_recipe, missing_files, with_absolute_paths
+
+RECIPE = "recipe"
+"""The key of the axis that several recipes make."""
+
+CURVE_EXAMPLES = 1000
+"""Training sentences, or texts, that a cell scores after each epoch, unless its recipe says."""
+
+LONGEST_NAME = 48
+CLOSING = {"[": "]", "{": "}", "(": ")"}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A swept key and its values, as they were typed; ``label`` is its shortest name that no other has."""
+
+    key: str
+    label: str
+    values: tuple[str, ...]
+
+    @cached_property
+    def numbers(self) -> tuple[float, ...] | None:
+        """The values as numbers, if all of them are."""
+        try:
+            numbers = tuple(float(value) for value in self.values)
+        except ValueError:
+            return None
+        return numbers if all(map(math.isfinite, numbers)) else None
+
+
+@dataclass(frozen=True)
+class GridCell:
+    """One combination: a recipe, the changes to it, and its value on each axis."""
+
+    recipe: str
+    changes: tuple[str, ...]
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The axes in the order asked, and every cell, the first axis slowest."""
+
+    axes: tuple[Axis, ...]
+    cells: tuple[GridCell, ...]
+
+    def name(self, cell: GridCell) -> str:
+        """``hidden=8 lr=0.1``; empty without axes."""
+        named = zip(self.axes, cell.values, strict=True)
+        return " ".join(f"{axis.label}={value}" for axis, value in named)
+
+    def folder(self, number: int, seed: int, fold: int = 0) -> str:
+        """A file name for a run of the cell with this number: short, readable, and no other run's."""
+        named = zip(self.axes, self.cells[number].values, strict=True)
+        parts = [f"{axis.label}={_last_part(value)}" for axis, value in named]
+        text = re.sub(r"[^\w.=+-]+", "-", "_".join(parts))[:LONGEST_NAME]
+        place = str(number + 1).zfill(len(str(len(self.cells))))
+        ends = (f"seed={seed}", f"fold={fold}" if fold else "")
+        return "_".join(part for part in (place, text, *ends) if part)
+
+
+def _last_part(value: str) -> str:
+    """A path's last part, and what lists and quotes hold."""
+    return value.rstrip("/").rpartition("/")[2].strip("[]{}\"' ")
+
+
+def read_grid(recipes: Sequence[str], changes: Sequence[str]) -> Grid:
+    """The grid of ``recipes`` and ``key=a,b,c`` changes; a key with one value is only set."""
+    problems: list[str] = []
+    swept: dict[str, tuple[str, ...]] = {RECIPE: tuple(recipes)}
+    for change in changes:
+        key, equals, text = change.partition("=")
+        key = key.strip()
+        values = tuple(split_values(text))
+        if not equals or not key:
+            problems.append(f"--set {change}: expected key=a,b,c, such as train.lr=0.1,0.01")
+        elif key in swept:
+            problems.append(f"--set {change}: {key} is set twice; give all its values at once, as {key}=a,b")
+        elif len(values) > 1 and not all(values):
+            problems.append(f"--set {change}: expected a value on both sides of every comma")
+        swept.setdefault(key, values)
+    problems += [
+        f"{key}: {value} is named twice; a value is compared once"
+        for key, values in swept.items()
+        for value in dict.fromkeys(values)
+        if values.count(value) > 1
+    ]
+    if problems:
+        raise RecipeError(problems, source="compare")
+    axes = tuple(Axis(key, _label(key, swept), values) for key, values in swept.items() if len(values) > 1)
+    return Grid(axes, tuple(_cells(swept, axes)))
+
+
+def _cells(swept: dict[str, tuple[str, ...]], axes: tuple[Axis, ...]) -> Iterator[GridCell]:
+    for chosen in product(*swept.values()):
+        values = dict(zip(swept, chosen, strict=True))
+        changes = tuple(f"{key}={value}" for key, value in values.items() if key != RECIPE)
+        yield GridCell(values[RECIPE], changes, tuple(values[axis.key] for axis in axes))
+
+
+def _label(key: str, keys: dict[str, tuple[str, ...]]) -> str:
+    """The shortest ending of a dotted key that no other swept key ends with."""
+    others = [other for other, values in keys.items() if other != key and len(values) > 1]
+    parts = key.split(".")
+    endings = (".".join(parts[-size:]) for size in range(1, len(parts)))
+    return next((end for end in endings if not any(f".{o}".endswith(f".{end}") for o in others)), key)
+
+
+def split_values(text: str) -> list[str]:
+    """The values of ``a,b,c``, apart at commas that stand in no brackets and in no quoted text.
+
+    A quote opens a text only where a value begins, so that ``it's,b`` is two values.
+    """
+    values, begin, at = [], 0, 0
+    closing: list[str] = []
+    fresh = True  # whether a value may begin here
+    while at < len(text):
+        letter = text[at]
+        if letter in "\"'" and fresh:
+            at = _after_quote(text, at) - 1
+        elif letter in CLOSING:
+            closing.append(CLOSING[letter])
+        elif closing and letter == closing[-1]:
+            closing.pop()
+        elif letter == "," and not closing:
+            values.append(text[begin:at])
+            begin = at + 1
+        fresh = letter in ",[{(=" or (fresh and letter.isspace())
+        at += 1
+    return [value.strip() for value in (*values, text[begin:])]
+
+
+def _after_quote(text: str, at: int) -> int:
+    """Where the quoted text that begins at ``at`` is over; a quote that nothing closes stands for itself."""
+    quote, escape = text[at], text[at] == '"'
+    end = at + 1
+    while end < len(text):
+        if escape and text[end] == "\\":
+            end += 1
+        elif text[end] == quote:
+            return end + 1
+        end += 1
+    return at + 1
+
+
+def load_cells(grid: Grid, *, folds: int = 0) -> list[Recipe]:
+    """The recipe of every cell, files by their full path; all that is wrong with any is said together.
+
+    A cell trains on one thread, so that many run side by side, and scores some training examples, so that
+    overfitting is seen; both unless the recipe says otherwise. With ``folds``, each is a recipe of the first.
+    """
+    recipes: list[Recipe] = []
+    problems: dict[str, list[GridCell]] = {}
+    for cell in grid.cells:
+        try:
+            recipe = _load_folded(cell, folds) if folds else load_recipe(cell.recipe, cell.changes)
+            found = missing_files(recipe)
+            recipes.append(_with_defaults(with_absolute_paths(recipe)))
+        except RecipeError as error:
+            found = error.problems
+        for problem in found:
+            problems.setdefault(problem, []).append(cell)
+    if problems:
+        raise RecipeError([_told(grid, *item) for item in problems.items()], source="compare")
+    return recipes
+
+
+def _load_folded(cell: GridCell, folds: int) -> Recipe:
+    """The recipe of a cell with its training file cut into folds, which only a classifier's knows."""
+    if load_recipe(cell.recipe, cell.changes).task != "classify":
+        raise RecipeError(
+            ["--folds: expected recipes of classifiers, got that of a tagger; compare it without --folds"],
+        )
+    if any(change.partition("=")[0].strip() in ("data.folds", "data.fold") for change in cell.changes):
+        raise RecipeError(["--folds trains on every fold; leave --set data.folds and data.fold away"])
+    return load_recipe(cell.recipe, [*cell.changes, f"data.folds={folds}", "data.fold=1"])
+
+
+def _with_defaults(recipe: Recipe) -> Recipe:
+    defaults = {"threads": 1, "score_train": CURVE_EXAMPLES}
+    ours = {key: value for key, value in defaults.items() if key not in recipe.train.model_fields_set}
+    return recipe.model_copy(update={"train": recipe.train.model_copy(update=ours)})
+
+
+def _told(grid: Grid, problem: str, cells: list[GridCell]) -> str:
+    """The problem and, if it is not every cell's, whose it is."""
+    if len(cells) == len(grid.cells):
+        return problem
+    more = f" and {len(cells) - 1} more of {len(grid.cells)} cells" if len(cells) > 1 else ""
+    return f"{problem} ({grid.name(cells[0])}{more})"

@@ -1,0 +1,110 @@
+"""A comparison as a table: the same cells for the terminal, for Markdown and for a spreadsheet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from gonie.experiments.comparison import Comparison, ComparisonRow, Spread
+from gonie.experiments.outcome import Failure
+from gonie.metrics.significance import SHUFFLES
+
+NOTHING = "–"
+BEST = "best"
+
+
+def header(comparison: Comparison) -> list[str]:
+    """Names of the columns; train and test only where something was scored on them."""
+    scores = [f"dev {comparison.metric}", *(name for name in ("train", "test") if _has(comparison, name))]
+    return [*(axis.label for axis in comparison.axes), *scores, "best epoch", "seconds", "p"]
+
+
+def cells(comparison: Comparison, row: ComparisonRow) -> list[str]:
+    """A row as text: scores in percent with their spread over seeds and folds."""
+    scores = [row.dev, *(getattr(row, name) for name in ("train", "test") if _has(comparison, name))]
+    return [
+        *row.values,
+        *map(_percent, scores),
+        NOTHING if row.best_epoch is None else f"{row.best_epoch.mean:.3g}",
+        NOTHING if row.seconds is None else f"{row.seconds.mean:.1f}",
+        _standing(row),
+    ]
+
+
+def note(comparison: Comparison) -> str:
+    """What the columns mean."""
+    runs = {"folds": comparison.folds, "seeds": comparison.seeds}
+    several = " and ".join(f"{number} {name}" for name, number in runs.items() if number > 1)
+    spread = f"mean ± standard deviation over {several}; " if several else ""
+    data = f"the {comparison.tested_on} data{' of all folds' if comparison.folds else ''}"
+    return (
+        f"Scores in percent; {spread}p: chance of a difference from the best cell as large as on {data}, "
+        f"were both equally good (paired approximate randomisation, {SHUFFLES:,} shuffles, not corrected for "
+        "the number of cells)."
+    )
+
+
+def failures(comparison: Comparison) -> list[str]:
+    """A sentence for every run that failed."""
+    return [
+        f"{folder}: {' '.join(outcome.error.split())}"
+        for row in comparison.rows
+        for folder, outcome in zip(row.folders, row.outcomes, strict=True)
+        if isinstance(outcome, Failure)
+    ]
+
+
+def markdown(comparison: Comparison) -> str:
+    """The table with its note and failures, to be read or pasted."""
+    names = header(comparison)
+    ruler = ["---"] * len(comparison.axes) + ["---:"] * (len(names) - len(comparison.axes))
+    rows = [cells(comparison, row) for row in comparison.rows]
+    lines = [_line(names), f"|{'|'.join(ruler)}|", *map(_line, rows), "", note(comparison)]
+    if failed := failures(comparison):
+        lines += ["", "Failed:", "", *(f"- {line}" for line in failed)]
+    return "\n".join(lines) + "\n"
+
+
+def _line(row: Sequence[str]) -> str:
+    fields = (re.sub(r"\s+", " ", field).replace("|", "\\|") for field in row)
+    return f"| {' | '.join(fields)} |"
+
+
+def tsv(comparison: Comparison) -> str:
+    """Numbers in full, scores as fractions, an empty field where there is none."""
+    measured = ("dev", "train", "test", "best_epoch", "seconds")
+    names = [axis.key for axis in comparison.axes]
+    names += [name for measure in measured for name in (measure, f"{measure}_sd")]
+    lines = [[*names, "p", "best", "seeds", "folds", "failed"]]
+    for row in comparison.rows:
+        spreads: list[Spread | None] = [getattr(row, measure) for measure in measured]
+        numbers = [number for s in spreads for number in ((s.mean, s.sd) if s else (None, None))]
+        lines.append(
+            [
+                *row.values,
+                *("" if number is None else repr(number) for number in (*numbers, row.p)),
+                str(int(row.best)),
+                str(len(set(row.seeds))),
+                str(len(set(row.folds))),
+                str(len(row.failures)),
+            ]
+        )
+    return "".join("\t".join(re.sub(r"\s", " ", field) for field in line) + "\n" for line in lines)
+
+
+def _has(comparison: Comparison, measure: str) -> bool:
+    return any(getattr(row, measure) is not None for row in comparison.rows)
+
+
+def _percent(spread: Spread | None) -> str:
+    if spread is None:
+        return NOTHING
+    return f"{100 * spread.mean:.2f}" + ("" if spread.sd is None else f" ± {100 * spread.sd:.2f}")
+
+
+def _standing(row: ComparisonRow) -> str:
+    """p, or why there is none, and how many runs it is without."""
+    if not row.scores:
+        return "failed"
+    p = BEST if row.best else NOTHING if row.p is None else f"{row.p:.3f}" if row.p >= 0.001 else "<0.001"
+    return f"{p}, {len(row.failures)} failed" if row.failures else p

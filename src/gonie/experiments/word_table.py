@@ -1,0 +1,22 @@
+"""The vectors of a model's words, wherever in the model they lie: to look at, compare or keep."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gonie.errors import InputError
+from gonie.nn.embeddings.words import WordEmbedding
+from gonie.tasks.tagging.torch.network import TaggingNetwork
+
+
+def word_table(model: TaggingNetwork) -> NDArray[np.float32]:
+    """Every word's vector, by word id, as they are now: a copy. Shape: (V, D)."""
+    found = next((part for part in model.modules() if isinstance(part, WordEmbedding)), None)
+    if found is None:
+        raise InputError(
+            expected="a model with word vectors",
+            got="one without",
+            fix="Train one with model.words in its recipe",
+        )
+    return np.array(found.table().detach().cpu().numpy(), dtype=np.float32)

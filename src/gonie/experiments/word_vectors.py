@@ -1,0 +1,178 @@
+"""What training made of a run's word vectors: the table before the first step beside that of the best epoch.
+
+Nothing is kept of the beginning, since it can be made again: the same recipe, files and seed give the same
+model. So the run's files must still be there, and be the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gonie.errors import GonieError, InputError
+from gonie.experiments.word_table import word_table
+from gonie.features.corpus import Corpus
+from gonie.features.encoding import Encoding
+from gonie.features.vocabulary import RESERVED, UNKNOWN
+from gonie.system.files import lines
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.tagging.recipe import TagRecipe
+from gonie.tasks.tagging.torch.data import TagData, read_tag_data
+from gonie.tasks.tagging.torch.job import TagJob
+from gonie.tasks.tagging.torch.network import TaggingNetwork
+from gonie.tasks.torch.checkpoint import load_weights
+from gonie.tasks.torch.trained import need_run
+from gonie.tasks.torch.word_data import Note
+from gonie.text.schemes import OUTSIDE, to_spans
+from gonie.training.fit import fresh_model
+from gonie.training.folder import RunFolder
+
+EACH = 40
+"""Words of each label that stand for it, if none are asked for."""
+
+SHOWN = 10  # words without a vector that a refusal names
+
+UNSEEN = "not in training"
+"""The label of a word that has a vector of its own, but was in no training sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word as the vocabulary has it, its id, and the label it carried most often in training."""
+
+    text: str
+    id: int
+    label: str
+
+
+@dataclass(frozen=True)
+class WordVectors:
+    """The tables before and after training, and the words of the training text by their id.
+
+    Shape: ``before`` and ``after`` (V, D).
+    """
+
+    encoding: Encoding
+    before: NDArray[np.float32]
+    after: NDArray[np.float32]
+    words: Mapping[int, Word]
+
+    def of(self, words: Sequence[Word]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The vectors of ``words`` before and after. Shape: (N, D), (N, D)."""
+        ids = [word.id for word in words]
+        return self.before[ids], self.after[ids]
+
+    def find(self, forms: Iterable[str]) -> tuple[list[Word], list[str]]:
+        """The words of these forms, normalised as in training, each once; and the forms without a vector."""
+        found: dict[int, Word] = {}
+        missing: dict[str, None] = {}
+        for form in forms:
+            id = self.encoding.word_id(form)
+            if id == UNKNOWN:
+                missing[form] = None
+            else:
+                found[id] = self.words.get(id) or Word(self.encoding.words.string(id), id, UNSEEN)
+        return list(found.values()), list(missing)
+
+    def choose(self, forms: Sequence[str]) -> tuple[list[Word], list[str]]:
+        """``find``, where at least one form must have a vector; if none are given, the ``typical`` words."""
+        if not forms:
+            return self.typical(), []
+        found, missing = self.find(forms)
+        if not found:
+            raise InputError(
+                expected="words with a vector of their own",
+                got=", ".join(missing[:SHOWN]) + (" …" if len(missing) > SHOWN else ""),
+                fix="Ask for words of the training text, or for none, to see the typical ones of each label",
+            )
+        return found, missing
+
+    def typical(self, each: int = EACH) -> list[Word]:
+        """For each label the words most often tagged so, of those that carried no other more often.
+
+        Labels by name, O last; within a label the most frequent word first.
+        """
+        groups: dict[str, list[Word]] = {}
+        for word in self.words.values():  # the most frequent first
+            groups.setdefault(word.label, []).append(word)
+        ordered = sorted(groups, key=lambda label: (label == OUTSIDE, label))
+        return [word for label in ordered for word in groups[label][:each]]
+
+
+def read_word_vectors(folder: Path, note: Note) -> WordVectors:
+    """The word vectors of a run, before and after training; ``note`` is told of what is being read."""
+    need_run(folder)
+    run = RunFolder(folder)
+    recipe = load_recipe(run.recipe)
+    if not isinstance(recipe, TagRecipe) or recipe.model.words is None:
+        raise InputError(
+            path=folder,
+            expected="a tagger with word vectors",
+            got="a tagger without" if isinstance(recipe, TagRecipe) else "a classifier",
+            fix="Train one with model.words in its recipe",
+        )
+    with TemporaryDirectory(prefix="gonie-", ignore_cleanup_errors=True) as scratch:
+        prepared = _prepared(recipe, run, Path(scratch), note)
+        model = fresh_model(TagJob(recipe, prepared))
+        assert isinstance(model, TaggingNetwork)  # as its job is a tagger's
+        before = word_table(model)
+        load_weights(run.best, model)
+        words = {word.id: word for word in _words(prepared.train, prepared.encoding)}
+        return WordVectors(prepared.encoding, before, word_table(model), words)
+
+
+def read_words(path: Path) -> list[str]:
+    """The words of a file, one a line; empty lines are nothing."""
+    words = [text for _, line in lines(path) if (text := line.strip())]
+    if not words:
+        raise InputError(path=path, expected="a word a line", got="none")
+    return words
+
+
+def _prepared(recipe: TagRecipe, run: RunFolder, scratch: Path, note: Note) -> TagData:
+    """The run's files read again; the corpus that the run itself keeps, if it does, is left alone."""
+    if recipe.data.cache is not None:
+        data = recipe.data.model_copy(update={"cache": str(scratch)})
+        recipe = recipe.model_copy(update={"data": data})
+    try:
+        prepared = read_tag_data(recipe, note)
+    except InputError as error:
+        raise GonieError(
+            f"{error}\n{run.root}: what its words were before training is made again from the files it was "
+            "trained on, which must lie where they lay"
+        ) from error
+    if json.loads(json.dumps(prepared.encoding.to_json())) != json.loads(run.encoding.read_bytes()):
+        raise InputError(
+            path=run.recipe,
+            expected="the files that the run was trained on",
+            got="others under the same names",
+            fix="Put them back, or train again",
+        )
+    return prepared
+
+
+def _words(corpus: Corpus, encoding: Encoding) -> Iterator[Word]:
+    """The words of a corpus, those first that came most often with their most frequent label."""
+    types = [_type(encoding, tag) for tag in encoding.labels]
+    names = sorted(set(types))
+    kinds = np.array([names.index(name) for name in types], dtype=np.int64)  # (K,)
+    words = corpus.arrays["form_words"][corpus.arrays["forms"]].astype(np.int64)  # (M,)
+    tags = corpus.arrays["tags"]  # (M,)
+    known = (words >= len(RESERVED)) & (tags >= 0) & (tags < len(types))  # not those known only in part
+    pairs, times = np.unique(words[known] * len(names) + kinds[tags[known]], return_counts=True)
+    ids, labels = pairs // len(names), pairs % len(names)
+    best = np.lexsort((labels, -times, ids))  # a word's most frequent label first
+    best = best[np.diff(ids[best], prepend=-1) != 0]
+    for at in best[np.lexsort((ids[best], -times[best]))].tolist():
+        yield Word(encoding.words.string(int(ids[at])), int(ids[at]), names[labels[at]])
+
+
+def _type(encoding: Encoding, tag: str) -> str:
+    """The label of a tag: its entity's, or the tag itself where there is none."""
+    return next((label for _, _, label in to_spans([tag], encoding.scheme)), tag)

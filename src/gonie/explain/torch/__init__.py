@@ -1,0 +1,1 @@
+"""Explanations by gradients; needs torch."""

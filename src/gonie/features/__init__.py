@@ -1,0 +1,1 @@
+"""Tokens to numbers: vocabulary, vectors, sparse features, encoded corpora and batches."""

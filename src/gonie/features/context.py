@@ -1,0 +1,106 @@
+"""The context features of Huang, Xu & Yu 2015: n-grams of the words and of further columns around a token.
+
+Words give uni- and bigrams; each further column (``pos``, ``chunk``) uni-, bi- and trigrams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from gonie.errors import InputError
+from gonie.text.types import Sentence
+
+WORD = "word"
+WORD_GRAMS, COLUMN_GRAMS = 2, 3  # the longest n-grams of words, and of other columns
+# No escaped word holds a backslash followed by either sign, so no word can pass for the edge of a sentence.
+BEFORE, AFTER = "\\<", "\\>"
+
+
+class Context:
+    """All n-grams that lie within ``window`` tokens of a token, named by their places relative to it.
+
+    In "Gonie sleeps soundly", with a window of 1, *sleeps* has ``word[-1]=Gonie``, ``word[0]=sleeps``,
+    ``word[1]=soundly``, ``word[-1,0]=Gonie sleeps``, ``word[0,1]=sleeps soundly``. Beyond the ends of the
+    sentence stand ``\\<`` and ``\\>``. No two n-grams share a string: inside a word a blank is written
+    ``\\_`` and a backslash ``\\\\``.
+    """
+
+    name = "context"
+
+    def __init__(self, *, window: int = 2, columns: Sequence[str] = ()) -> None:
+        bad = [column for column in columns if column == WORD or "[" in column or not column]
+        if window < 0 or bad or len(set(columns)) != len(columns):
+            raise InputError(
+                expected=f"a window of 0 or more, and distinct columns not called {WORD!r} and without '['",
+                got=f"window {window}, columns {', '.join(map(repr, columns)) or 'none'}",
+                fix="Change the context features of the recipe.",
+            )
+        self.window = window
+        self.columns = tuple(columns)
+        self._word_grams = _places(WORD, window, WORD_GRAMS)
+        self._column_grams = {column: _places(column, window, COLUMN_GRAMS) for column in self.columns}
+
+    def extract(self, sentence: Sentence) -> list[list[str]]:
+        """The feature strings of every token."""
+        features: list[list[str]] = [[] for _ in sentence.words]
+        self._add(features, sentence.words, self._word_grams)
+        for column, grams in self._column_grams.items():
+            self._add(features, _column(sentence, column), grams)
+        return features
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for the bundle."""
+        return {"name": self.name, "window": self.window, "columns": list(self.columns)}
+
+    @classmethod
+    def from_json(cls, saved: Mapping[str, Any]) -> Context:
+        """What ``to_json`` wrote."""
+        return cls(window=int(saved["window"]), columns=saved["columns"])
+
+    def _add(
+        self, features: list[list[str]], values: Sequence[str], grams: Sequence[Sequence[tuple[int, str]]]
+    ) -> None:
+        """Append the n-grams of one column to each token's features; each is joined once a sentence."""
+        padded = [BEFORE] * self.window + [_escaped(value) for value in values] + [AFTER] * self.window
+        joined = padded
+        for n, places in enumerate(grams):
+            if n:
+                joined = [f"{gram} {last}" for gram, last in zip(joined, padded[n:], strict=False)]
+            for shift, label in places:
+                for own, gram in zip(features, joined[shift:], strict=False):
+                    own.append(label + gram)
+
+
+def _places(name: str, window: int, longest: int) -> list[list[tuple[int, str]]]:
+    """For n = 1 … ``longest``, the n-grams of the window: where each starts, its label ``name[places]=``."""
+    return [list(_grams(name, window, n)) for n in range(1, longest + 1)]
+
+
+def _grams(name: str, window: int, n: int) -> Iterator[tuple[int, str]]:
+    for start in range(-window, window - n + 2):
+        places = ",".join(str(place) for place in range(start, start + n))
+        yield start + window, f"{name}[{places}]="
+
+
+def _escaped(value: str) -> str:
+    if "\\" in value:
+        value = value.replace("\\", "\\\\")
+    return value.replace(" ", "\\_")
+
+
+def _column(sentence: Sentence, column: str) -> Sequence[str]:
+    """The values of a column, which must be there for every token."""
+    values = sentence.columns.get(column)
+    if values is None or len(values) != len(sentence):
+        got = (
+            f"columns {', '.join(sentence.columns) or 'none'}" if values is None else f"{len(values)} values"
+        )
+        raise InputError(
+            path=sentence.path or None,
+            line=sentence.line or None,
+            expected=f"a column {column!r} with a value for each of {len(sentence)} tokens",
+            got=got,
+            fix=f"Name the column when reading the file, or leave {column!r} out of the context features.",
+        )
+    return values

@@ -1,0 +1,199 @@
+"""A corpus encoded once into flat arrays, in memory or memory-mapped from a folder.
+
+Every array is one-dimensional. With N sentences, M tokens and U distinct surface forms:
+
+    offsets       (N + 1)   sentence i is tokens offsets[i] .. offsets[i + 1]
+    forms         (M)       which distinct form each token is
+    tags          (M)       gold label, -1 where there is none
+    form_words    (U)       word id of each form
+    form_offsets  (U + 1)   characters of form u are form_chars[form_offsets[u] : form_offsets[u + 1]]
+    form_chars
+    form_bytes    (U · C)   for a language model: the bytes of each form, C ids each (``byte_spelling``)
+    elmo          (M, L, D) its layers for each token, where they were computed once for all
+    G.offsets     (M + 1)   for each sparse feature group G, the feature ids of each token
+    G.ids
+
+A token is its form, so words and characters are stored once per form and looked up through ``forms``.
+On disk it is a folder of ``arrays`` with the index ``corpus.json``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gonie.features import ragged
+from gonie.features.byte_spelling import begin_row, end_row
+from gonie.system.arrays import Array, ArrayWriter, open_arrays
+
+INDEX = "corpus.json"
+NOUN = "an encoded corpus"
+
+
+class Examples(Protocol):
+    """What a model learns from, encoded: N sentences, or N texts."""
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """(N,) the longest sentence of each, by which those of like length share a batch."""
+
+    @property
+    def heights(self) -> NDArray[np.int64] | None:
+        """(N,) how many sentences each has; None where each is one."""
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """(N,) how many tokens each has."""
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens they have together."""
+
+    def __len__(self) -> int: ...
+
+    def batch(self, rows: NDArray[np.int64]) -> dict[str, Array]:
+        """The padded batch of the examples ``rows``, in that order."""
+
+
+class Corpus:
+    """Encoded sentences; ``corpus.arrays`` holds the flat arrays that the module describes."""
+
+    def __init__(self, arrays: Mapping[str, Array], groups: tuple[str, ...]) -> None:
+        self.arrays = dict(arrays)
+        self.groups = groups
+        offsets = self.arrays["offsets"]
+        self.lengths: NDArray[np.int64] = offsets[1:] - offsets[:-1]
+        self.sizes = self.lengths
+        self.heights = None
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens all sentences have together."""
+        return int(self.arrays["offsets"][-1])
+
+    def batch(self, rows: NDArray[np.int64]) -> dict[str, Array]:
+        """The padded batch of the sentences ``rows``, in that order."""
+        return collate(self, rows)
+
+    def with_layers(self, layers: Array) -> Corpus:
+        """The same sentences with a language model's layers (M, L, D) of each token."""
+        return Corpus({**self.arrays, "elmo": layers}, self.groups)
+
+    @classmethod
+    def open(cls, folder: Path) -> Corpus:
+        """Map a corpus that a ``FolderSink`` wrote; nothing is read until it is used."""
+        return open_arrays(
+            folder,
+            lambda arrays, facts: cls(arrays, tuple(facts["groups"])),
+            index=INDEX,
+            noun=NOUN,
+            fix="Encode it again.",
+        )
+
+
+class Sink(Protocol):
+    """Where encoding puts its blocks: each named array grows at its end."""
+
+    def append(self, name: str, block: Array) -> None:
+        """Add ``block`` to the end of the array ``name``."""
+
+    def finish(self, groups: tuple[str, ...]) -> Corpus:
+        """Close every array and return the corpus."""
+
+
+class MemorySink:
+    """Keeps blocks in memory and joins them at the end."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[str, list[Array]] = {}
+
+    def append(self, name: str, block: Array) -> None:
+        """Add ``block`` to the end of the array ``name``."""
+        self._blocks.setdefault(name, []).append(block)
+
+    def finish(self, groups: tuple[str, ...]) -> Corpus:
+        """Join every array and return the corpus."""
+        arrays = {
+            name: np.concatenate(blocks) if len(blocks) > 1 else blocks[0]
+            for name, blocks in self._blocks.items()
+        }
+        return Corpus(arrays, groups)
+
+
+class FolderSink:
+    """Writes blocks straight to files, for a corpus larger than memory; ``finish`` maps them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._writer = ArrayWriter(folder, index=INDEX, noun=NOUN)
+
+    def append(self, name: str, block: Array) -> None:
+        """Add ``block`` to the end of the file of array ``name``."""
+        self._writer.append(name, block)
+
+    def finish(self, groups: tuple[str, ...]) -> Corpus:
+        """Write the index, which makes the folder a corpus, and map it."""
+        self._writer.finish(groups=groups)
+        return Corpus.open(self._folder)
+
+
+def collate(corpus: Corpus, rows: NDArray[np.int64]) -> dict[str, Array]:
+    """The padded batch of the sentences ``rows``, in that order; the names and shapes are in ``batching``."""
+    arrays = corpus.arrays
+    lengths = corpus.lengths[rows]
+    width = int(lengths.max())
+    mask = np.arange(width) < lengths[:, None]  # (B, T)
+    number = len(arrays["form_words"])
+    if len(corpus) == len(rows) == 1 and len(set(arrays["forms"].tolist())) == number:
+        flat = np.arange(width)  # a sentence on its own: all there is, in its order
+        forms, local = np.arange(number), arrays["forms"].astype(np.int64)
+        places, chars = arrays["form_offsets"], arrays["form_chars"]
+        char_lengths = places[1:] - places[:-1]
+    else:
+        flat = ragged.positions(arrays["offsets"][rows], lengths)  # (tokens of the batch,)
+        forms, local = np.unique(arrays["forms"][flat], return_inverse=True)  # (U,), (tokens,)
+        begins = arrays["form_offsets"][forms]
+        char_lengths = arrays["form_offsets"][forms + 1] - begins
+        chars = arrays["form_chars"][ragged.positions(begins, char_lengths)]
+    batch: dict[str, Array] = {
+        "lengths": lengths,
+        "mask": mask,
+        "words": ragged.pad(arrays["form_words"][forms][local], lengths, fill=0),
+        "forms": ragged.pad(local, lengths, fill=0),
+        "chars": ragged.pad(chars, char_lengths, fill=0),
+        "char_lengths": char_lengths,
+        "tags": ragged.pad(arrays["tags"][flat], lengths, fill=-1),
+    }
+    if "elmo" in arrays:
+        batch["elmo"] = _laid_out(arrays["elmo"][flat], mask)
+    elif "form_bytes" in arrays:
+        batch["bytes"] = _bytes(arrays["form_bytes"], number, forms)
+    for group in corpus.groups:
+        starts = arrays[f"{group}.offsets"][flat]
+        counts = arrays[f"{group}.offsets"][flat + 1] - starts
+        spread = np.zeros(mask.shape, dtype=np.int64)
+        spread[mask] = counts
+        batch[f"{group}.ids"] = arrays[f"{group}.ids"][ragged.positions(starts, counts)].astype(np.int64)
+        batch[f"{group}.offsets"] = ragged.offsets(spread.ravel())
+    return batch
+
+
+def _laid_out(flat: Array, mask: NDArray[np.bool_]) -> Array:
+    """Values of tokens one after the other (N, …) as a table (B, T, …), 0 at padding."""
+    table = np.zeros((*mask.shape, *flat.shape[1:]), dtype=flat.dtype)
+    table[mask] = flat
+    return table
+
+
+def _bytes(spelled: Array, number: int, forms: NDArray[np.integer]) -> NDArray[np.int64]:
+    """The bytes of some of the forms, after those of the marks of a sentence's beginning and end."""
+    table = spelled.reshape(number, -1)  # (U, C)
+    longest = table.shape[1]
+    return np.concatenate([[begin_row(longest), end_row(longest)], table[forms]]).astype(np.int64)

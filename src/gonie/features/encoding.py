@@ -1,0 +1,291 @@
+"""The one path from words to numbers, fitted on training text and shared by training and the runtime.
+
+An ``Encoding`` holds everything that must be the same when a model is trained and when it is used: how words
+are normalised and looked up, the character inventory, the sparse feature extractors with their vocabularies,
+how much of a word's bytes a language model sees, and the labels. It travels in the bundle as JSON.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import accumulate, islice
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gonie.errors import InputError
+from gonie.features.byte_spelling import spell_bytes
+from gonie.features.context import Context
+from gonie.features.corpus import Corpus, MemorySink, Sink
+from gonie.features.gazetteer import Gazetteers
+from gonie.features.morpheme_features import MorphemeFeatures
+from gonie.features.spelling import Spelling
+from gonie.features.vocabulary import UNKNOWN, Vocabulary
+from gonie.text.jamo import decompose
+from gonie.text.normalize import Normalization, fallbacks
+from gonie.text.schemes import Scheme, from_spans, to_spans
+from gonie.text.types import Sentence
+
+MAX_CHARS = 50  # characters of a word that the character network sees; the rest is cut
+REMEMBERED = 1 << 15  # forms kept with their ids and spellings
+BLOCK = 2000  # sentences encoded before their arrays go to the sink
+
+
+class Extractor(Protocol):
+    """Turns a sentence into sparse features, as strings, for each of its tokens."""
+
+    name: str
+
+    def extract(self, sentence: Sentence) -> list[list[str]]:
+        """Feature strings of every token."""
+
+    def to_json(self) -> dict[str, Any]:
+        """What ``from_json`` of the same class needs to make it again."""
+
+
+EXTRACTORS: Mapping[str, Any] = {
+    "spelling": Spelling,
+    "context": Context,
+    "gazetteer": Gazetteers,
+    "morphemes": MorphemeFeatures,
+}
+
+
+@dataclass(frozen=True)
+class CorpusCounts:
+    """What one pass over the training text counts; every vocabulary is cut from it."""
+
+    words: Counter[str] = field(default_factory=Counter)
+    chars: Counter[str] = field(default_factory=Counter)
+    labels: Counter[str] = field(default_factory=Counter)
+    features: dict[str, Counter[str]] = field(default_factory=dict)
+
+
+def spell(word: str, *, jamo: bool) -> str:
+    """The characters that the character network sees: the word's own, or its jamo, cut to ``MAX_CHARS``."""
+    return (decompose(word[:MAX_CHARS]) if jamo else word)[:MAX_CHARS]
+
+
+def count(
+    sentences: Iterable[Sentence],
+    *,
+    normalization: Normalization,
+    jamo: bool,
+    extractors: Sequence[Extractor],
+) -> CorpusCounts:
+    """Count words, characters, labels and features in one streaming pass."""
+    forms: Counter[str] = Counter()
+    counts = CorpusCounts(features={extractor.name: Counter() for extractor in extractors})
+    for sentence in sentences:
+        forms.update(sentence.words)
+        counts.labels.update(sentence.tags or ())
+        for extractor in extractors:
+            counter = counts.features[extractor.name]
+            for features in extractor.extract(sentence):
+                counter.update(features)
+    for form, times in forms.items():
+        counts.words[normalization(form)] += times
+        for character in spell(form, jamo=jamo):
+            counts.chars[character] += times
+    return counts
+
+
+def close_labels(labels: Iterable[str], scheme: Scheme) -> tuple[str, ...]:
+    """The tags a model needs for ``labels``: under a span scheme, every tag of every type, seen or not.
+
+    A type met only as single tokens still needs its begin, inside and end tags to be decodable.
+    """
+    names = sorted(set(labels))
+    if scheme.kind == "plain":
+        return tuple(names)
+    types = sorted({label for name in names for _, _, label in to_spans([name], scheme)})
+    tags = {"O": None}
+    for kind in types:
+        for length in (1, 2, 3):
+            tags.update(dict.fromkeys(from_spans([(0, length, kind)], length, scheme)))
+    return tuple(tags)
+
+
+class Encoding:
+    """Sentences in, a ``Corpus`` of ids out; see the module for what it holds."""
+
+    def __init__(
+        self,
+        *,
+        words: Vocabulary,
+        chars: Vocabulary,
+        labels: Sequence[str],
+        scheme: Scheme,
+        normalization: Normalization,
+        jamo: bool,
+        extractors: Sequence[Extractor],
+        features: Mapping[str, Vocabulary],
+        longest: int = 0,
+    ) -> None:
+        self.words = words
+        self.chars = chars
+        self.labels = tuple(labels)
+        self.scheme = scheme
+        self.normalization = normalization
+        self.jamo = jamo
+        self.extractors = tuple(extractors)
+        self.groups = tuple(extractor.name for extractor in self.extractors)  # of sparse features, in order
+        self.features = dict(features)
+        self.longest = longest  # bytes of a word that a language model sees; 0 where there is none
+        self.label_ids = {label: i for i, label in enumerate(self.labels)}
+        self._remembered = lru_cache(maxsize=REMEMBERED)(self._known_by)
+
+    @classmethod
+    def fit(
+        cls,
+        counts: CorpusCounts,
+        *,
+        scheme: Scheme,
+        normalization: Normalization,
+        jamo: bool,
+        extractors: Sequence[Extractor],
+        min_count: int,
+        min_feature_count: int,
+        extra_words: Iterable[str] = (),
+        longest: int = 0,
+    ) -> Encoding:
+        """Cut the vocabularies from ``counts``; ``extra_words`` (pretrained) follow the counted words."""
+        return cls(
+            words=Vocabulary.from_counts(counts.words, min_count=min_count).extended(extra_words),
+            chars=Vocabulary.from_counts(counts.chars),
+            labels=close_labels(counts.labels, scheme),
+            scheme=scheme,
+            normalization=normalization,
+            jamo=jamo,
+            extractors=extractors,
+            features={
+                name: Vocabulary.from_counts(counter, min_count=min_feature_count)
+                for name, counter in counts.features.items()
+            },
+            longest=longest,
+        )
+
+    def word_id(self, form: str) -> int:
+        """Id of a surface form: normalised as in training, then through the fall-back look-ups."""
+        found = self.words.id(self.normalization(form))
+        return found if found != UNKNOWN else self.words.first(fallbacks(form))
+
+    def _known_by(self, form: str) -> tuple[int, str]:
+        """The id of a form, and how it is spelled."""
+        return self.word_id(form), spell(form, jamo=self.jamo)
+
+    def encode(
+        self,
+        sentences: Iterable[Sentence],
+        sink: Sink | None = None,
+        tag_ids: Mapping[str, int] | None = None,
+    ) -> Corpus:
+        """Encode a stream of sentences, block by block, into ``sink`` (memory when none is given).
+
+        ``tag_ids`` has a number for each tag, if not that of its place in ``labels``; others get -1.
+        """
+        sink = sink or MemorySink()
+        forms: dict[str, int] = {}
+        stream = iter(sentences)
+        tokens, sizes = 0, dict.fromkeys(self.groups, 0)
+        for group in self.groups:
+            sink.append(f"{group}.offsets", np.zeros(1, dtype=np.int64))
+        begun = False  # before that there is one place more: where the first sentence begins
+        while block := list(islice(stream, BLOCK)):
+            ends = list(accumulate(map(len, block), initial=tokens))
+            sink.append("offsets", np.array(ends[1:] if begun else ends, dtype=np.int64))
+            tokens, begun = ends[-1], True
+            sink.append("forms", self._form_ids(block, forms))
+            sink.append("tags", _tag_ids(block, self.label_ids if tag_ids is None else tag_ids))
+            for extractor in self.extractors:
+                group = extractor.name
+                ids, counts = self._feature_ids(block, extractor)
+                sink.append(f"{group}.ids", ids)
+                sink.append(f"{group}.offsets", sizes[group] + np.cumsum(counts))
+                sizes[group] += len(ids)
+        if not begun:
+            sink.append("offsets", np.zeros(1, dtype=np.int64))
+        if not tokens:
+            self._append_empty(sink)
+        self._append_forms(sink, list(forms))
+        return sink.finish(self.groups)
+
+    def _append_empty(self, sink: Sink) -> None:
+        nothing = np.zeros(0, dtype=np.int32)
+        for name in ("forms", "tags", *(f"{group}.ids" for group in self.groups)):
+            sink.append(name, nothing)
+
+    def _append_forms(self, sink: Sink, forms: list[str]) -> None:
+        known = [self._remembered(form) for form in forms]
+        spelled = [text for _, text in known]
+        sink.append("form_words", np.array([word for word, _ in known], dtype=np.int32))
+        sink.append("form_offsets", np.array([*accumulate(map(len, spelled), initial=0)], dtype=np.int64))
+        sink.append("form_chars", self.chars.ids("".join(spelled)))
+        if self.longest:
+            sink.append("form_bytes", spell_bytes(forms, longest=self.longest).ravel())
+
+    @staticmethod
+    def _form_ids(block: list[Sentence], forms: dict[str, int]) -> NDArray[np.int32]:
+        ids = [forms.setdefault(word, len(forms)) for sentence in block for word in sentence.words]
+        return np.array(ids, dtype=np.int32)
+
+    def _feature_ids(
+        self, block: list[Sentence], extractor: Extractor
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        rows = [features for sentence in block for features in extractor.extract(sentence)]
+        vocabulary = self.features[extractor.name]
+        ids = vocabulary.ids([feature for row in rows for feature in row])
+        owners = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
+        known = ids != UNKNOWN  # a feature never met in training has no weight
+        return ids[known], np.bincount(owners[known], minlength=len(rows)).astype(np.int64)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything ``from_json`` needs, as plain values."""
+        return {
+            "words": self.words.to_json(),
+            "chars": self.chars.to_json(),
+            "labels": list(self.labels),
+            "scheme": self.scheme.to_json(),
+            "normalization": self.normalization.to_json(),
+            "jamo": self.jamo,
+            "extractors": [{"name": e.name, **e.to_json()} for e in self.extractors],
+            "features": {name: vocabulary.to_json() for name, vocabulary in self.features.items()},
+            **({"longest": self.longest} if self.longest else {}),
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Encoding:
+        """The encoding that ``to_json`` described."""
+        unknown = [e["name"] for e in value["extractors"] if e["name"] not in EXTRACTORS]
+        if unknown:
+            raise InputError(
+                expected=f"feature groups among {', '.join(EXTRACTORS)}",
+                got=", ".join(unknown),
+                fix="Load this bundle with the gonie version that made it.",
+            )
+        return cls(
+            words=Vocabulary.from_json(value["words"]),
+            chars=Vocabulary.from_json(value["chars"]),
+            labels=value["labels"],
+            scheme=Scheme.from_json(value["scheme"]),
+            normalization=Normalization.from_json(value["normalization"]),
+            jamo=value["jamo"],
+            extractors=[EXTRACTORS[e["name"]].from_json(e) for e in value["extractors"]],
+            features={name: Vocabulary.from_json(v) for name, v in value["features"].items()},
+            longest=int(value.get("longest", 0)),
+        )
+
+
+def _tag_ids(block: list[Sentence], ids: Mapping[str, int]) -> NDArray[np.int32]:
+    if all(sentence.tags is None for sentence in block):
+        return np.full(sum(map(len, block)), -1, dtype=np.int32)
+    tags: Iterator[int] = (
+        ids.get(tag, -1)
+        for sentence in block
+        for tag in (sentence.tags if sentence.tags is not None else ("",) * len(sentence))
+    )
+    return np.fromiter(tags, dtype=np.int32)

@@ -1,0 +1,225 @@
+"""From files of text to a ``TokenStream``, once: what is there already is not made again.
+
+    stream.json, *.bin      the stream, when it is whole
+    parts/DIGEST/           until then: each file that is done, named by its bytes and the tokenizer
+
+A kill loses at most the file that was being read. Equal files and an equal tokenizer give the same bytes,
+whoever tokenises and however often it was interrupted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from gonie.errors import InputError, OutputError
+from gonie.features.lm_text.block_workers import Crew, crew, crew_size
+from gonie.features.lm_text.blocks import MOST_TOKENS, blocks
+from gonie.features.lm_text.cutting import Cutting
+from gonie.features.lm_text.merge import merge
+from gonie.features.lm_text.paragraphs import LONGEST, read_paragraphs
+from gonie.features.lm_text.part import PartWriter
+from gonie.features.lm_text.stream import FORMAT, TokenStream
+from gonie.system.files import display, need_lasting, unreadable
+from gonie.system.folder_lock import folder_lock
+from gonie.system.parquet import SUFFIX as PARQUET
+from gonie.text.report import Report, count
+
+PARTS = "parts"
+PAUSE = 0.5
+"""Seconds between two words about the progress."""
+
+LARGE = 1 << 30
+"""Bytes of a file whose digest takes long enough to say so."""
+
+Note = Callable[[str], None]
+
+
+class TokenisingProgress(NamedTuple):
+    """How far it is: words so far, and how many of the ``total`` bytes of all files, as stored, are read."""
+
+    file: Path
+    words: int
+    read: int
+    total: int
+
+
+class _Source(NamedTuple):
+    """A file to tokenise: its size as it is stored, and the name of its part."""
+
+    path: Path
+    size: int
+    digest: str
+
+
+def build_stream(
+    paths: Sequence[Path],
+    folder: Path,
+    *,
+    language: str,
+    unit: str,
+    column: str = "text",
+    tokenised: bool = False,
+    workers: int = 0,
+    note: Note,
+    advance: Callable[[TokenisingProgress], None] | None = None,
+) -> TokenStream:
+    """The text of the files, in their order, tokenised into ``folder`` or found there.
+
+    ``tokenised`` text has a sentence a line, its tokens apart by blanks. ``column`` is that of Parquet files.
+    ``workers`` is how many processes tokenise, 0 as many as there are cores; the stream does not depend on
+    it. A stream of other text in ``folder`` is replaced.
+    """
+    if not paths:
+        raise InputError(expected="files of text", got="none", fix="Name one at least")
+    cutting = Cutting(language, unit, tokenised)
+    rules = cutting.tokenizer().to_json()
+    sources = [_source(path, rules, column, note) for path in paths]
+    fingerprint = _digest(*(source.digest for source in sources))
+    parts = folder / PARTS
+    stream = _found(folder, fingerprint)
+    if stream is not None:
+        note(f"{folder}: already tokenised, {count(stream.words, 'word')}")
+        _sweep(parts)
+        return stream
+    _make(parts)
+    with folder_lock(parts, refusal=_busy(folder)):
+        task = _Task(parts, sources, cutting, column)
+        made = task.parts(workers, note, _Progress(sum(source.size for source in sources), advance))
+        note(f"{count(sum(part.words for part in made), 'word')}; numbering them by frequency")
+        stream = merge(made, folder, language=language, unit=unit, fingerprint=fingerprint)
+        shutil.rmtree(parts, ignore_errors=True)
+    return stream
+
+
+class _Progress:
+    """Tells about twice a second how far all files are."""
+
+    def __init__(self, total: int, advance: Callable[[TokenisingProgress], None] | None) -> None:
+        self._total = total
+        self._advance = advance
+        self._words = 0
+        self._done = 0  # bytes of the files before this one
+        self._place = 0  # bytes of this one
+        self._told = time.monotonic()
+
+    def reached(self, place: int) -> None:
+        """So many bytes of the file are read."""
+        self._place = place
+
+    def words(self, path: Path, more: int) -> None:
+        """So many more words of the file are tokenised."""
+        self._words += more
+        if time.monotonic() - self._told >= PAUSE:
+            self._tell(path)
+
+    def finished(self, source: _Source) -> None:
+        """A file is done."""
+        self._done += source.size
+        self._place = 0
+        self._tell(source.path)
+
+    def _tell(self, path: Path) -> None:
+        self._told = time.monotonic()
+        if self._advance is not None:
+            self._advance(TokenisingProgress(path, self._words, self._done + self._place, self._total))
+
+
+@dataclass(frozen=True)
+class _Task:
+    """Makes the parts of files."""
+
+    folder: Path
+    sources: Sequence[_Source]
+    cutting: Cutting
+    column: str
+
+    def parts(self, workers: int, note: Note, progress: _Progress) -> list[TokenStream]:
+        """The part of each file; those that are there already are opened."""
+        missing = {source.digest: source.size for source in self.sources if self._found(source) is None}
+        number = crew_size(workers, self.cutting, size=sum(missing.values())) if missing else 1
+        with crew(number, self.cutting) as cutters:
+            return [self._part(source, cutters, note, progress) for source in self.sources]
+
+    def _part(self, source: _Source, cutters: Crew, note: Note, progress: _Progress) -> TokenStream:
+        part = self._found(source)
+        if part is None:
+            part = self._made(source, cutters, note, progress)
+        else:
+            progress.words(source.path, part.words)
+        progress.finished(source)
+        return part
+
+    def _found(self, source: _Source) -> TokenStream | None:
+        return _found(self.folder / source.digest, source.digest)
+
+    def _made(self, source: _Source, cutters: Crew, note: Note, progress: _Progress) -> TokenStream:
+        report = Report()
+        paragraphs = read_paragraphs(source.path, column=self.column, report=report, reached=progress.reached)
+        writer = PartWriter(self.folder / source.digest)
+        for block in cutters(blocks(paragraphs)):
+            writer.append(block)
+            if block.cut:
+                report.noticed[f"sentences longer than {MOST_TOKENS} tokens, cut"] += block.cut
+            progress.words(source.path, block.words)
+        for fact, number in report.noticed.most_common():
+            note(f"{display(source.path)}: {number:,} {fact}")
+        language, unit, _ = self.cutting
+        return writer.finish(language=language, unit=unit, fingerprint=source.digest)
+
+
+def _source(path: Path, rules: Mapping[str, str], column: str, note: Note) -> _Source:
+    """The file, and all that its part depends on in one digest."""
+    need_lasting(path)
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size >= LARGE:
+                note(f"{display(path)}: reading {size / 1e9:.1f} GB to see whether it is tokenised already")
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise unreadable(path, error) from None
+    kind = path.suffix if path.suffix in (".gz", ".xz", PARQUET) else ""
+    read = {**rules, "kind": kind, "column": column if kind == PARQUET else ""}
+    return _Source(path, size, _digest(content, json.dumps(read), f"{FORMAT} {MOST_TOKENS} {LONGEST}"))
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
+
+
+def _found(folder: Path, fingerprint: str) -> TokenStream | None:
+    """The stream in a folder, if it is whole and has that fingerprint."""
+    try:
+        stream = TokenStream.open(folder)
+    except InputError:
+        return None
+    return stream if stream.fingerprint == fingerprint else None
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot write tokenised text to {folder.parent}: {error.strerror}") from error
+
+
+def _sweep(parts: Path) -> None:
+    """Remove what a build left that was killed at its very end, unless another one is at work there."""
+    with suppress(OSError, OutputError), folder_lock(parts, refusal=_busy(parts.parent)):
+        shutil.rmtree(parts)
+
+
+def _busy(folder: Path) -> OutputError:
+    return OutputError(
+        f"{folder}: expected a folder at rest, got one that another process writes tokenised text to. "
+        "Wait for it, or stop it first"
+    )

@@ -1,0 +1,143 @@
+"""Parts of a corpus that comes without a split: some texts held out, or every text once in one of k folds.
+
+Both are stratified: each part has each label in the share that the whole has, as nearly as whole texts allow.
+A text of several labels counts by their combination; combinations that only one text has are one stratum
+together. The same labels and seed give the same parts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gonie.errors import InputError
+from gonie.text.report import count
+
+Rows = NDArray[np.int64]
+Labels = Sequence[tuple[str, ...]]
+"""The labels of each text, in the order of the corpus."""
+
+SHOWN = 5  # labels that a note spells out
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Which texts are learned from and which are held out, each in the order of the corpus."""
+
+    train: Rows
+    held: Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Splits:
+    """One split for each fold (one alone when texts are held out once), and what is worth knowing of them."""
+
+    splits: tuple[Split, ...]
+    notes: tuple[str, ...]
+
+
+def hold_out(labels: Labels, *, share: float, seed: int) -> Splits:
+    """Hold a share of the texts out, of each label as many as is its due, but never its last text.
+
+    What each label is due is rounded by the largest remainders, so that the sum is right.
+    """
+    if len(labels) < 2 or not 0 < share < 1:
+        raise InputError(
+            expected="at least two texts, and a share between 0 and 1 to hold out",
+            got=f"{count(len(labels), 'text')} and {share:g}",
+        )
+    generator = np.random.default_rng(seed)
+    strata = _strata(labels, generator)
+    sizes = np.array([len(rows) for rows in strata])
+    number = max(1, round(share * len(labels)))
+    due = _apportioned(sizes, number, generator)
+    held = np.sort(np.concatenate([rows[:taken] for rows, taken in zip(strata, due, strict=True)]))
+    if not len(held):
+        raise InputError(
+            expected="a label that two texts have",
+            got=f"{count(len(labels), 'text')}, each with a label of its own",
+            fix="A text held out needs another one of its label to learn from",
+        )
+    notes = _once(labels, "which stays in training")
+    if len(held) < number:
+        notes.append(f"{len(held):,} texts are held out and not {number:,}: no label gives its last text")
+    return Splits((Split(_others(held, len(labels)), held),), tuple(notes))
+
+
+def folds(labels: Labels, *, number: int, seed: int) -> Splits:
+    """Deal the texts to folds; split i holds fold i out and trains on the others.
+
+    The texts are dealt label after label, like cards. So the sizes of folds differ by one at most, and so do
+    the numbers of each label (of each combination, where texts have several).
+    """
+    if not 2 <= number <= len(labels):
+        raise InputError(
+            expected=f"from 2 to {len(labels)} folds, no more than there are texts",
+            got=f"{number}",
+            fix="Ask for other folds" if len(labels) > 1 else "Give more texts",
+        )
+    generator = np.random.default_rng(seed)
+    dealt = np.concatenate(_strata(labels, generator))
+    places = np.arange(len(dealt)) % number
+    splits = []
+    for fold in generator.permutation(number):  # or the first folds would always be the larger ones
+        held = np.sort(dealt[places == fold])
+        splits.append(Split(_others(held, len(labels)), held))
+    notes = _once(labels, "so that it was not learned where it is scored")
+    rare = [label for label, times in _counted(labels) if 1 < times < number]
+    if rare:
+        notes.append(
+            f"labels of fewer texts than the {number} folds, so that some score without it: {_named(rare)}"
+        )
+    return Splits(tuple(splits), tuple(notes))
+
+
+def _strata(labels: Labels, generator: np.random.Generator) -> list[Rows]:
+    """The rows of each combination of labels, shuffled; the combinations in alphabetical order."""
+    keys = [tuple(sorted(own)) for own in labels]
+    times = Counter(keys)
+    rows: dict[tuple[str, ...], list[int]] = {}
+    rest: list[int] = []
+    for row, key in enumerate(keys):
+        if times[key] == 1 and len(key) > 1:
+            rest.append(row)
+        else:
+            rows.setdefault(key, []).append(row)
+    ordered = [rows[key] for key in sorted(rows)] + ([rest] if rest else [])
+    return [generator.permutation(np.array(own, dtype=np.int64)) for own in ordered]
+
+
+def _apportioned(sizes: Rows, number: int, generator: np.random.Generator) -> Rows:
+    """How many of each stratum make up ``number``: its share rounded down, the rest by largest remainder."""
+    due = sizes * (number / sizes.sum())
+    taken: Rows = np.minimum(np.floor(due).astype(np.int64), sizes - 1)
+    shuffled = generator.permutation(len(sizes))  # chance decides between equal remainders
+    order = shuffled[np.argsort((taken - due)[shuffled], kind="stable")]
+    while (missing := number - int(taken.sum())) > 0:
+        open_ones = order[taken[order] < sizes[order] - 1][:missing]
+        if not len(open_ones):
+            break
+        taken[open_ones] += 1
+    return taken
+
+
+def _others(held: Rows, size: int) -> Rows:
+    return np.setdiff1d(np.arange(size, dtype=np.int64), held, assume_unique=True)
+
+
+def _counted(labels: Labels) -> list[tuple[str, int]]:
+    return sorted(Counter(label for own in labels for label in own).items())
+
+
+def _once(labels: Labels, what: str) -> list[str]:
+    alone = [label for label, times in _counted(labels) if times == 1]
+    return [f"labels of a single text, {what}: {_named(alone)}"] if alone else []
+
+
+def _named(labels: list[str]) -> str:
+    more = f" and {len(labels) - SHOWN:,} more" if len(labels) > SHOWN else ""
+    return ", ".join(map(repr, labels[:SHOWN])) + more

@@ -1,0 +1,329 @@
+"""The file formats of word vectors, each read as a stream of blocks (words, lines, matrix).
+
+| format           | file                                                                                    |
+|------------------|-----------------------------------------------------------------------------------------|
+| glove            | a line per word: the word, then D numbers, apart by blanks                              |
+| word2vec         | the same below a first line ``N D``; also what fastText writes as ``.vec``              |
+| word2vec-binary  | ``N D`` and a line end; then per word: its bytes, a blank, D little-endian float32, and |
+|                  | perhaps a line end                                                                      |
+
+Any of them may be gzipped. The format is told by content, never by the file's name. A word may hold blanks
+(GloVe 840B has ``. . .``), so a line is cut from the right by the known width. Numbers go from text straight
+into float32 blocks: a file is never held as Python floats.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import sys
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gonie.errors import InputError
+
+GLOVE, WORD2VEC, BINARY = "glove", "word2vec", "word2vec-binary"
+
+CHUNK = 1 << 22  # bytes read at a time
+HEAD = 1 << 20  # bytes looked at to tell the format
+LONGEST = 1 << 24  # bytes in which a line, or a word of a binary file, must end
+SAMPLE = 100  # lines that vote on the width of a file without a header
+
+_HEADER = re.compile(rb"(\d{1,12})[ \t]+(\d{1,7})[ \t]*\r?\n")
+_BLANKS = b" \t\r"
+_PRINTABLE = re.compile(rb"[\t\r\n -~]*")
+_MAGIC = {
+    b"PK\x03\x04": ("a zip archive", "Unpack it and name the file inside."),
+    b"\xfd7zXZ": ("an xz file", "Unpack it with xz -d, or pack it with gzip."),
+    b"BZh": ("a bzip2 file", "Unpack it with bzip2 -d, or pack it with gzip."),
+    b"\xba\x16\x4f\x2f": ("a fastText .bin model", "Name the .vec file that comes with it."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class VectorLayout:
+    """How a file is laid out: format, width D, the N that its header promises, and that header's bytes."""
+
+    format: str
+    width: int
+    promised: int | None = None
+    skip: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class VectorBlock:
+    """Neighbouring vectors of a file: n words as bytes, and their matrix (n, D)."""
+
+    words: list[bytes]
+    matrix: NDArray[np.float32]
+
+
+def open_vectors(path: Path) -> BinaryIO:
+    """The file as a stream of plain bytes, unpacked where it is gzipped."""
+    try:
+        with path.open("rb") as raw:
+            magic = raw.read(2)
+        return gzip.open(path, "rb") if magic == b"\x1f\x8b" else path.open("rb")  # type: ignore[return-value]
+    except OSError as problem:
+        raise InputError(
+            path=path,
+            expected="a file of word vectors",
+            got=problem.strerror or str(problem),
+            fix="Name a GloVe, word2vec or fastText .vec file, plain or gzipped.",
+        ) from problem
+
+
+def read_bytes(stream: BinaryIO, size: int, path: Path) -> bytes:
+    """Up to ``size`` bytes; a damaged gzip file is refused by name."""
+    try:
+        return stream.read(size)
+    except (EOFError, OSError, zlib.error) as problem:
+        raise InputError(
+            path=path, expected="a whole file", got=f"a damaged one ({problem})", fix="Fetch the file again."
+        ) from problem
+
+
+def detect(path: Path) -> VectorLayout:
+    """Tell format and width by the first bytes of the file."""
+    with open_vectors(path) as stream:
+        head = read_bytes(stream, HEAD, path)
+    for magic, (what, fix) in _MAGIC.items():
+        if head.startswith(magic):
+            raise InputError(path=path, expected="word vectors as text or word2vec binary", got=what, fix=fix)
+    if not head.strip():
+        raise InputError(
+            path=path,
+            expected="a line of a word and its numbers",
+            got="an empty file",
+            fix="Name a file of word vectors.",
+        )
+    header = _HEADER.match(head.removeprefix(b"\xef\xbb\xbf"))
+    layout = _with_header(head, header) if header else None
+    return layout or _without_header(head, path)
+
+
+def _with_header(head: bytes, header: re.Match[bytes]) -> VectorLayout | None:
+    """The layout below a first line ``N D``; none where the next line shows that it is a word's own."""
+    promised, width = int(header[1]), int(header[2])
+    skip = header.end() + (3 if head.startswith(b"\xef\xbb\xbf") else 0)
+    line = head[skip:].split(b"\n", 1)[0]
+    if width == 0 or (_is_row(line, 1) and len(_fields(line)) == 2 and width != 1):
+        return None
+    # Numbers in text are printable ASCII; the bytes of float32 numbers almost surely are not.
+    numbers = head[head.find(b" ", skip) :][: 4 * width]
+    binary = not _is_row(line, width) and not _PRINTABLE.fullmatch(numbers)
+    return VectorLayout(format=BINARY if binary else WORD2VEC, width=width, promised=promised, skip=skip)
+
+
+def _without_header(head: bytes, path: Path) -> VectorLayout:
+    """GloVe: the commonest number of fields of the first lines, less the word, is the width."""
+    lines = head.split(b"\n")[:SAMPLE]
+    if len(lines) > 1 and len(head) == HEAD:
+        lines = lines[:-1]  # cut by the end of the sample
+    fields = Counter(len(_fields(line)) for line in lines if line.strip())
+    width = fields.most_common(1)[0][0] - 1
+    if width < 1 or not any(_is_row(line, width) for line in lines):
+        raise InputError(
+            path=path,
+            line=1,
+            expected="a word and its numbers, or a line with the number of words and the width",
+            got=_shown(lines[0]),
+            fix="Name a GloVe, word2vec or fastText .vec file, plain or gzipped.",
+        )
+    return VectorLayout(format=GLOVE, width=width)
+
+
+def _is_row(line: bytes, width: int) -> bool:
+    """Whether ``line`` is a word and ``width`` numbers."""
+    fields = _fields(line)
+    if len(fields) <= width:
+        return False
+    try:
+        return all(np.isfinite(float(field)) for field in fields[-width:])
+    except ValueError:
+        return False
+
+
+def blocks(path: Path, layout: VectorLayout, limit: int | None = None) -> Iterator[VectorBlock]:
+    """The vectors of the file, or its first ``limit``, block by block; what follows is not looked at."""
+    with open_vectors(path) as stream:
+        read_bytes(stream, layout.skip, path)
+        if layout.format == BINARY:
+            yield from _binary_blocks(stream, path, layout, limit)
+        else:
+            yield from _text_blocks(stream, path, layout, limit)
+
+
+def _text_blocks(
+    stream: BinaryIO, path: Path, layout: VectorLayout, limit: int | None
+) -> Iterator[VectorBlock]:
+    """Text, a chunk of whole lines at a time."""
+    number, wanted = 2 if layout.skip else 1, sys.maxsize if limit is None else limit
+    for lines in _line_chunks(stream, path):
+        if wanted <= 0:
+            return
+        if block := _parse(lines, path, number, layout.width, wanted):
+            wanted -= len(block.words)
+            yield block
+        number += len(lines)
+
+
+def _line_chunks(stream: BinaryIO, path: Path) -> Iterator[list[bytes]]:
+    """Lists of whole lines, a chunk's worth each; only ``\\n`` ends a line, for words hold odd blanks."""
+    rest, first = b"", True
+    while chunk := read_bytes(stream, CHUNK, path):
+        if first:
+            chunk, first = chunk.removeprefix(b"\xef\xbb\xbf"), False
+        *lines, rest = (rest + chunk).split(b"\n")
+        if len(rest) > LONGEST:
+            raise InputError(
+                path=path,
+                expected=f"lines shorter than {LONGEST:,} bytes",
+                got=f"one that goes on after {len(rest):,}",
+                fix="Name a file of word vectors, one word a line.",
+            )
+        yield lines
+    yield [rest]
+
+
+def _parse(lines: list[bytes], path: Path, first: int, width: int, wanted: int) -> VectorBlock | None:
+    """The block of the first ``wanted`` lines; empty lines hold nothing and are passed over."""
+    words: list[bytes] = []
+    rows: list[str] = []
+    numbers: list[int] = []
+    for number, line in zip(count(first), lines, strict=False):
+        if len(words) == wanted:
+            break
+        if stripped := line.rstrip(_BLANKS):
+            word, row = _cut(stripped, path, number, width)
+            words.append(word)
+            rows.append(row)
+            numbers.append(number)
+    if not rows:
+        return None
+    matrix = _floats(rows)
+    if matrix is None or matrix.shape[1] != width or not np.isfinite(matrix).all():
+        raise _broken_number(rows, path, numbers)
+    return VectorBlock(words, matrix)
+
+
+def _cut(line: bytes, path: Path, number: int, width: int) -> tuple[bytes, str]:
+    """A line as its word and the text of its numbers; blanks before the last D fields belong to the word."""
+    if b"\t" in line:
+        line = line.replace(b"\t", b" ")
+    word, _, row = line.partition(b" ")
+    if row.count(b" ") != width - 1 or b"  " in row:
+        word, row = _split_right(line, width)
+    if not word:
+        raise InputError(
+            path=path,
+            line=number,
+            expected=f"a word and {width} numbers",
+            got=f"{len(_fields(line))} fields: {_shown(line)}",
+            fix="Repair or remove the line.",
+        )
+    return word, row.decode("latin-1")
+
+
+def _split_right(line: bytes, width: int) -> tuple[bytes, bytes]:
+    """The word and the text of the last D fields; an empty word where there are too few fields."""
+    word, fields = line, []
+    for _ in range(width):
+        word, _, field = word.rpartition(b" ")
+        word = word.rstrip(b" ")
+        fields.append(field)
+    return word.lstrip(b" "), b" ".join(reversed(fields))
+
+
+def _fields(line: bytes) -> list[bytes]:
+    """What blanks and tabs part; form feeds and the like belong to words."""
+    return [field for field in line.rstrip(_BLANKS).replace(b"\t", b" ").split(b" ") if field]
+
+
+def _floats(rows: list[str]) -> NDArray[np.float32] | None:
+    """The numbers of ``rows`` (n, D), or none where one of them is no number."""
+    try:
+        return np.loadtxt(rows, dtype=np.float32, delimiter=" ", comments=None, ndmin=2)
+    except ValueError:
+        return None
+
+
+def _broken_number(rows: list[str], path: Path, numbers: list[int]) -> InputError:
+    """The error for the first row that is not all finite numbers."""
+    for row, number in zip(rows, numbers, strict=True):
+        for place, field in enumerate(row.split(" "), start=1):
+            if (one := _floats([field])) is None or not np.isfinite(one).all():
+                return InputError(
+                    path=path,
+                    line=number,
+                    expected="finite numbers after the word",
+                    got=f"{_shown(field.encode('latin-1'))} as number {place}",
+                    fix="Repair or remove the line.",
+                )
+    raise AssertionError("a block failed, yet each of its rows is good")
+
+
+def _binary_blocks(
+    stream: BinaryIO, path: Path, layout: VectorLayout, limit: int | None
+) -> Iterator[VectorBlock]:
+    """Binary: as many whole records as a chunk holds, at a time, up to the number promised."""
+    size, done, promised = 4 * layout.width, 0, layout.promised or 0
+    wanted = promised if limit is None else min(promised, limit)
+    rest = b""
+    while done < wanted:
+        chunk = read_bytes(stream, max(CHUNK, size), path)
+        rest += chunk
+        words, vectors, used = _records(rest, size, wanted - done)
+        if not words and (not chunk or len(rest) > LONGEST + size):
+            raise InputError(
+                path=path,
+                expected=f"{promised:,} vectors of {layout.width} numbers, as its header says",
+                got=f"{done:,} whole ones and {len(rest):,} bytes more",
+                fix="The file was cut short or is no word2vec binary: fetch it again.",
+            )
+        if words:
+            matrix = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(-1, layout.width)  # (n, D)
+            _refuse_infinite(matrix, words, path, done)
+            yield VectorBlock(words, matrix.astype(np.float32, copy=False))
+        rest, done = rest[used:], done + len(words)
+
+
+def _records(buffer: bytes, size: int, wanted: int) -> tuple[list[bytes], list[bytes], int]:
+    """The whole records at the start of ``buffer``: words, float bytes, and how many bytes they took."""
+    words: list[bytes] = []
+    vectors: list[bytes] = []
+    at = 0
+    while len(words) < wanted:
+        blank = buffer.find(b" ", at)
+        end = blank + 1 + size
+        if blank < 0 or end > len(buffer):
+            break
+        words.append(buffer[at:blank].lstrip(b"\n"))  # the line end of the record before
+        vectors.append(buffer[blank + 1 : end])
+        at = end
+    return words, vectors, at
+
+
+def _refuse_infinite(matrix: NDArray[np.float32], words: list[bytes], path: Path, done: int) -> None:
+    bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
+    if len(bad):
+        raise InputError(
+            path=path,
+            expected="finite numbers",
+            got=f"a vector that is not, of word {done + bad[0] + 1:,}, {_shown(words[bad[0]])}",
+            fix="The file is damaged or is no word2vec binary: fetch it again.",
+        )
+
+
+def _shown(line: bytes, length: int = 60) -> str:
+    """The start of a line, fit to print."""
+    text = line[: 4 * length].decode("utf-8", errors="replace").strip()
+    return repr(text if len(text) <= length else text[:length] + "…")

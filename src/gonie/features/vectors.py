@@ -1,0 +1,248 @@
+"""Pretrained word vectors: read from the formats people have, and laid under a vocabulary.
+
+``read_vectors`` gives the words and their matrix; ``Vectors.table_for`` makes the table of a vocabulary and
+says, as ``Coverage``, which share of it the vectors cover and by which route. The formats themselves are in
+``vector_formats``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gonie.errors import InputError
+from gonie.features.vector_formats import VectorBlock, VectorLayout, blocks, detect
+from gonie.features.vocabulary import PADDING, RESERVED, Vocabulary
+from gonie.text.normalize import fallbacks, zeroed
+
+EXACT, LOWER, DIGITS, RANDOM = ROUTES = ("exact", "lower case", "digits", "random")
+NOWHERE = -1  # the row of a word without a vector
+_ZEROS = re.compile("00+")
+SHOWN = 10  # frequent words without a vector that a coverage names
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How many words of a vocabulary, as types and as tokens, got their vector by which route.
+
+    The routes are ``exact``, ``lower case``, ``digits`` and ``random`` (no vector: to be learned); only words
+    counted in training are counted here. ``frequent`` are the most frequent ones left random.
+    """
+
+    types: Mapping[str, int]
+    tokens: Mapping[str, int]
+    frequent: tuple[str, ...] = ()
+
+    @property
+    def found(self) -> float:
+        """The share of tokens that have a vector, 0 to 1."""
+        return 1.0 - self.share(RANDOM)
+
+    def share(self, route: str) -> float:
+        """The share of tokens that went by ``route``, 0 to 1."""
+        return self.tokens[route] / max(1, sum(self.tokens.values()))
+
+    def __str__(self) -> str:
+        routes = (f"{route} {self.types[route]:,} ({self.share(route):.1%} of tokens)" for route in ROUTES)
+        lines = [f"vectors cover {_found(self.types)} types, {_found(self.tokens)} tokens", ", ".join(routes)]
+        if self.frequent:
+            lines.append(f"most frequent without: {' '.join(self.frequent)}")
+        return "\n".join(lines)
+
+
+class PretrainedVectors(NamedTuple):
+    """The vectors of a vocabulary: ``matrix`` (V, D), and in ``found`` (V,) which rows the file had."""
+
+    matrix: NDArray[np.float32]
+    found: NDArray[np.bool_]
+    coverage: Coverage
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Rows of vectors equal to a wanted word but for case (``lower``), or case and digits (``zeroed``)."""
+
+    lower: Mapping[str, int]
+    zeroed: Mapping[str, int]
+
+    @classmethod
+    def of(cls, words: list[str], wanted: list[str]) -> Alike:
+        """One pass over all ``words`` of the vectors, keeping the first for each key that is wanted."""
+        lower_keys = {word.lower() for word in wanted}
+        zero_keys = {zeroed(key) for key in lower_keys if zeroed(key) != key or "0" in key}
+        lower: dict[str, int] = {}
+        zero: dict[str, int] = {}
+        for row, word in enumerate(words if wanted else ()):
+            key = word.lower()
+            if key in lower_keys:
+                lower.setdefault(key, row)
+            if (key := zeroed(key)) in zero_keys:
+                zero.setdefault(key, row)
+        return cls(lower=lower, zeroed=zero)
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Words, each once, and their vectors: row i of ``matrix`` (N, D) belongs to ``words[i]``."""
+
+    words: list[str]
+    matrix: NDArray[np.float32]
+    path: Path
+    format: str
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def width(self) -> int:
+        """The length D of a vector."""
+        return int(self.matrix.shape[1])
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The row of each word."""
+        return {word: row for row, word in enumerate(self.words)}
+
+    def table_for(self, vocabulary: Vocabulary, rng: np.random.Generator) -> PretrainedVectors:
+        """The table (V, D) of a vocabulary, and how much of it the vectors cover.
+
+        A word without a vector, and the unknown word, start uniform in ±sqrt(3 / D): mean square 1 / D, a
+        length of about 1. Row 0, padding, is zero.
+        """
+        strings = vocabulary.strings
+        rows, routes = self.look_up(strings)
+        found = len(RESERVED) + np.flatnonzero(rows != NOWHERE)  # (F,) ids with a vector
+        matrix = np.empty((len(vocabulary), self.width), dtype=np.float32)  # (V, D)
+        random = np.ones(len(vocabulary), dtype=bool)
+        random[found] = False
+        reach = np.sqrt(3.0 / self.width)
+        matrix[random] = rng.random((int(random.sum()), self.width), dtype=np.float32) * (2 * reach) - reach
+        matrix[found] = self.matrix[rows[found - len(RESERVED)]]
+        matrix[PADDING] = 0.0
+        return PretrainedVectors(matrix, ~random, _coverage(vocabulary, routes))
+
+    def look_up(self, words: list[str]) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+        """Of each word its row, -1 where it has none, and the number of its route in ``ROUTES``; both (N,).
+
+        The first of these that there is: the word itself; its lower case; the first vector whose lower case
+        that is; the word, then its lower case, with each digit 0; its numbers of two digits or more as #
+        (GoogleNews); the first vector equal to it but for case and digits; the coarser digit keys of
+        ``normalize.fallbacks``. So ``mid-0000s`` of a vocabulary meets ``mid-1990s`` of the vectors: files
+        are ordered by frequency, and the most frequent word of a kind stands for its kind.
+        """
+        rows = np.fromiter((self.index.get(word, NOWHERE) for word in words), np.int64, count=len(words))
+        routes = np.where(rows == NOWHERE, ROUTES.index(RANDOM), ROUTES.index(EXACT)).astype(np.int8)
+        missing = np.flatnonzero(rows == NOWHERE).tolist()
+        alike = Alike.of(self.words, [words[i] for i in missing])
+        for i in missing:
+            route, rows[i] = self._fall_back(words[i], alike)
+            routes[i] = ROUTES.index(route)
+        return rows, routes
+
+    def _fall_back(self, word: str, alike: Alike) -> tuple[str, int]:
+        """Route and row of a word that is not there as it is."""
+        tries = self._tries(word, alike)
+        return next(((route, row) for route, row in tries if row is not None), (RANDOM, NOWHERE))
+
+    def _tries(self, word: str, alike: Alike) -> Iterator[tuple[str, int | None]]:
+        """The routes of ``look_up`` after the exact one, in order, with the row each gives."""
+        lower = word.lower()
+        zero = zeroed(lower)
+        yield LOWER, self.index.get(lower)
+        yield LOWER, alike.lower.get(lower)
+        for key in (zeroed(word), zero, _hashed(zero)):
+            yield DIGITS, self.index.get(key)
+        yield DIGITS, alike.zeroed.get(zero)
+        for key in fallbacks(word):
+            yield DIGITS, self.index.get(key)
+
+
+def read_vectors(path: str | PathLike[str], limit: int | None = None) -> Vectors:
+    """Read a file of word vectors, or its first ``limit``; see ``vector_formats`` for what it may be.
+
+    A word that comes again keeps its first vector. Memory stays within about twice the matrix. ``notes`` say
+    what the user should know: repeated words, words that are not UTF-8, a header that miscounts.
+    """
+    path = Path(path)
+    if limit is not None and limit < 1:
+        raise InputError(expected="a number of vectors of 1 or more", got=str(limit), path=path)
+    layout = detect(path)
+    words: dict[str, None] = {}
+    parts: list[NDArray[np.float32]] = []
+    read = undecoded = 0
+    for block in blocks(path, layout, limit):
+        read += len(block.words)
+        decoded, broken = _decode(block.words)
+        undecoded += broken
+        parts.append(_first_seen(block, decoded, words))
+    if not words:
+        raise InputError(path=path, expected="word vectors", got="none", fix="Fetch the file again.")
+    matrix = np.concatenate(parts)  # (N, D)
+    notes = _notes(layout, limit, read=read, kept=len(words), undecoded=undecoded)
+    return Vectors(words=list(words), matrix=matrix, path=path, format=layout.format, notes=notes)
+
+
+def _hashed(zero: str) -> str:
+    """Runs of two or more 0 as #: the numbers of the GoogleNews vectors, which leave single digits alone."""
+    return _ZEROS.sub(lambda run: "#" * len(run.group()), zero)
+
+
+def _decode(words: list[bytes]) -> tuple[list[str], int]:
+    """The words as text, and how many were not UTF-8 (their bad bytes are replaced)."""
+    try:
+        return [word.decode() for word in words], 0
+    except UnicodeDecodeError:
+        texts = [word.decode(errors="replace") for word in words]
+        return texts, sum(text.encode() != word for text, word in zip(texts, words, strict=True))
+
+
+def _first_seen(block: VectorBlock, decoded: list[str], words: dict[str, None]) -> NDArray[np.float32]:
+    """Add the block's new words to ``words``; return their rows."""
+    kept = []
+    for row, word in enumerate(decoded):
+        if word not in words:
+            words[word] = None
+            kept.append(row)
+    return block.matrix if len(kept) == len(decoded) else block.matrix[np.array(kept, dtype=np.int64)]
+
+
+def _notes(
+    layout: VectorLayout, limit: int | None, *, read: int, kept: int, undecoded: int
+) -> tuple[str, ...]:
+    notes = []
+    if read > kept:
+        notes.append(f"{read - kept:,} repeated words: the first vector of each was kept")
+    if undecoded:
+        notes.append(f"{undecoded:,} words are not UTF-8: their odd bytes were replaced")
+    if layout.promised is not None and limit is None and read != layout.promised:
+        notes.append(f"the header promises {layout.promised:,} vectors, the file holds {read:,}")
+    return tuple(notes)
+
+
+def _coverage(vocabulary: Vocabulary, routes: NDArray[np.int8]) -> Coverage:
+    """Count the routes of the words seen in training; ``routes`` (V - 2,) starts at id 2."""
+    routes = routes[: vocabulary.trained - len(RESERVED)]
+    counts = vocabulary.counts[len(RESERVED) : vocabulary.trained]
+    types = np.bincount(routes, minlength=len(ROUTES)).tolist()
+    tokens = np.bincount(routes, weights=counts, minlength=len(ROUTES)).astype(np.int64).tolist()
+    missing = np.flatnonzero(routes == ROUTES.index(RANDOM))[:SHOWN] + len(RESERVED)
+    return Coverage(
+        types=dict(zip(ROUTES, types, strict=True)),
+        tokens=dict(zip(ROUTES, tokens, strict=True)),
+        frequent=tuple(vocabulary.string(id) for id in missing.tolist()),
+    )
+
+
+def _found(counts: Mapping[str, int]) -> str:
+    total = sum(counts.values())
+    found = total - counts[RANDOM]
+    return f"{found:,} of {total:,} ({found / max(1, total):.1%})"

@@ -1,0 +1,1 @@
+"""Readers and writers of labelled data, one file per format."""

@@ -1,0 +1,377 @@
+"""CoNLL columns: one token a line, blank lines between sentences.
+
+The separator, the word column and the tag column are found in the first lines unless they are given, so that
+files larger than memory stream. A line beginning with ``#`` is a comment only when it cannot be a token.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+
+from gonie.errors import InputError
+from gonie.system.files import Line
+from gonie.text import schemes
+from gonie.text.alignment import locate
+from gonie.text.report import Report
+from gonie.text.types import Sentence
+
+PEEK = 2000
+DOCUMENT = "-DOCSTART-"
+TEXT = "# text = "
+_SEPARATORS: Mapping[str, str] = {"tab": "\t", "blank": " ", "\t": "\t", " ": " "}
+_RANGE = re.compile(r"\d+[-.]\d+")  # CoNLL-U's multiword tokens and empty nodes
+_UNFIT = re.compile(r"[\t\n\r\0]")
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnLayout:
+    """How a file's lines split: the separator, the number of columns and what they hold.
+
+    ``tag`` is None in a file of words alone. ``tags`` are those seen at first, to tell the token ``# O`` from
+    a comment. ``numbered``: the first column counts the tokens.
+    """
+
+    separator: str
+    width: int
+    word: int
+    tag: int | None
+    columns: Mapping[str, int]
+    numbered: bool
+    tags: frozenset[str]
+
+    def split(self, line: str) -> list[str]:
+        """The fields of a line. Blanks are ASCII blanks in any number; a no-break space is part of a word."""
+        if self.separator != " ":
+            return line.split(self.separator)
+        return [field for field in line.split(" ") if field]
+
+    def is_comment(self, line: str) -> bool:
+        """Is this line, which begins with ``#``, a comment?
+
+        It is a token when it has the right number of columns and does not begin with ``# ``; in a file apart
+        by blanks also then, if its tag is like the file's (``# # B-NP`` in CoNLL-2000).
+        """
+        fields = self.split(line)
+        if len(fields) != self.width:
+            return True
+        if not line.startswith("# "):
+            return False
+        return self.separator != " " or self.tag is None or not self._is_tag(fields[self.tag])
+
+    def _is_tag(self, value: str) -> bool:
+        """Is this one of the file's tags, or of their form where that is B-X, I-X and O?"""
+        form = schemes.looks_tagged(dict.fromkeys(self.tags, 1)) and schemes.looks_tagged({value: 1})
+        return value in self.tags or form
+
+
+def read(
+    rows: Iterable[Line],
+    *,
+    report: Report,
+    separator: str = "auto",
+    word_column: int | None = None,
+    tag_column: int | None = None,
+    columns: Mapping[str, int] | None = None,
+) -> Iterator[Sentence]:
+    """Yield the sentences of a column file; ``report``, which names it, is filled on the way.
+
+    Columns count from 0, or from the end when negative. ``columns`` names further ones to keep.
+    """
+    rows = iter(rows)
+    head = _head(rows)
+    ordinary = [row for row in head if _ordinary(row[1])] or [row for row in head if _possible(row[1])]
+    if not ordinary:
+        return
+    asked = _AskedColumns(separator, word_column, tag_column, columns or {}, report.path)
+    layout = _layout(head, ordinary, asked, report)
+    yield from _sentences(chain(head, rows), layout, report)
+
+
+def _head(rows: Iterator[Line]) -> list[Line]:
+    """The first lines: ``PEEK`` of them, and on until there is one that can be a token."""
+    head = list(islice(rows, PEEK))
+    while head and not any(_ordinary(text) for _, text in head):
+        more = list(islice(rows, PEEK))
+        if not more:
+            break
+        head += more
+    return head
+
+
+def _ordinary(text: str) -> bool:
+    """Is this surely a token line: not blank, no possible comment, no document mark?"""
+    return bool(text.strip()) and not text.startswith(("#", DOCUMENT))
+
+
+def _possible(text: str) -> bool:
+    """Could this be a token line, as ``#hashtag`` in a file that has nothing else?"""
+    return bool(text.strip()) and not text.startswith(("# ", DOCUMENT))
+
+
+# --- sentences -------------------------------------------------------------------------------------------
+
+
+def _sentences(rows: Iterable[Line], layout: ColumnLayout, report: Report) -> Iterator[Sentence]:
+    split, width, numbered = _splitter(layout), layout.width, layout.numbered
+    tokens: list[list[str]] = []
+    numbers: list[int] = []
+    text: str | None = None
+    for number, line in rows:
+        if not line or line.isspace():
+            if tokens:
+                yield _sentence(tokens, numbers, text, layout, report)
+                tokens, numbers = [], []
+            text = None
+            continue
+        if line[0] in "#-":
+            if line[0] == "#" and layout.is_comment(line):
+                report.comments += 1
+                text = line.removeprefix(TEXT) if line.startswith(TEXT) else text
+                continue
+            if line.startswith(DOCUMENT):
+                report.documents += 1
+                if tokens:
+                    yield _sentence(tokens, numbers, text, layout, report)
+                    tokens, numbers, text = [], [], None
+                continue
+        fields = split(line)
+        if len(fields) != width:
+            raise _uneven(fields, layout, line, (report.path, number))
+        if numbered and _RANGE.fullmatch(fields[0]):
+            report.skipped["multiword or empty rows (n-m, n.m)"] += 1
+            continue
+        tokens.append(fields)
+        numbers.append(number)
+    if tokens:
+        yield _sentence(tokens, numbers, text, layout, report)
+
+
+def _splitter(layout: ColumnLayout) -> Callable[[str], list[str]]:
+    """``layout.split`` at the speed of ``str.split``: blanks in a row and tabs among blanks are rare."""
+    if layout.separator != " ":
+        separator = layout.separator
+        return lambda line: line.split(separator)
+
+    def by_blanks(line: str) -> list[str]:
+        fields = line.split(" ")
+        if "" in fields:
+            fields = layout.split(line)
+        return [] if "\t" in line else fields
+
+    return by_blanks
+
+
+def _sentence(
+    tokens: list[list[str]], numbers: list[int], text: str | None, layout: ColumnLayout, report: Report
+) -> Sentence:
+    table = list(zip(*tokens, strict=True))  # columns of tokens
+    words = table[layout.word]
+    tags = None if layout.tag is None else table[layout.tag]
+    for column, what in ((words, "a word"), (tags or (), "a tag")):
+        if "" in column:
+            line = numbers[column.index("")]
+            raise InputError(path=report.path, line=line, expected=what, got="an empty column")
+    starts: tuple[int, ...] = ()
+    ends: tuple[int, ...] = ()
+    if text is not None:
+        text, starts, ends = _placed(text, words, report)
+    report.sentences += 1
+    report.tokens += len(words)
+    report.rows = numbers
+    columns = {name: table[index] for name, index in layout.columns.items()}
+    return Sentence(words, tags, columns, text, starts, ends, report.path, numbers[0])
+
+
+def _placed(
+    text: str, words: Sequence[str], report: Report
+) -> tuple[str | None, tuple[int, ...], tuple[int, ...]]:
+    places = locate(text, words)
+    if places is None:
+        report.noticed["'# text' lines that do not match their words (no offsets there)"] += 1
+        return None, (), ()
+    return text, *places
+
+
+def _uneven(fields: list[str], layout: ColumnLayout, line: str, place: tuple[str, int]) -> InputError:
+    got = len(layout.split(line)) if not fields else len(fields)
+    mixed = (" " in line) if layout.separator == "\t" else (layout.separator == " " and "\t" in line)
+    shown = line if len(line) <= 60 else line[:60] + "…"
+    return InputError(
+        path=place[0],
+        line=place[1],
+        expected=f"{_columns(layout.width)} apart by {_name(layout.separator)}, as in the file's other lines",
+        got=f"{_columns(got)}{' with tabs and blanks mixed' if mixed else ''}: {shown!r}",
+        fix=f"Put {_name(layout.separator)} between the columns and a blank line between sentences",
+    )
+
+
+def _columns(number: int) -> str:
+    return f"{number} column{'' if number == 1 else 's'}"
+
+
+def _name(separator: str) -> str:
+    return {"\t": "a tab", " ": "blanks"}.get(separator, repr(separator))
+
+
+# --- detection -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _AskedColumns:
+    """What the caller fixed; the rest is detected."""
+
+    separator: str
+    word: int | None
+    tag: int | None
+    columns: Mapping[str, int]
+    path: str
+
+
+def _layout(head: list[Line], ordinary: list[Line], asked: _AskedColumns, report: Report) -> ColumnLayout:
+    separator = _separator(ordinary, asked, report)
+    splitting = ColumnLayout(separator, 0, 0, None, {}, numbered=False, tags=frozenset())
+    rows = [splitting.split(text) for _, text in ordinary]
+    width = Counter(map(len, rows)).most_common(1)[0][0]
+    rows = [row for row in rows if len(row) == width]
+    numbered = _numbers_tokens(head, splitting, width)
+    word = _word_column(numbered, width, asked, report)
+    columns = {name: _column(index, width, name, asked.path) for name, index in asked.columns.items()}
+    taken = {word, *columns.values(), *([0] if numbered else [])}
+    tag = _tag_column(rows, width, taken, asked, report)
+    tags = frozenset() if tag is None else frozenset(row[tag] for row in rows)
+    return ColumnLayout(separator, width, word, tag, columns, numbered=numbered, tags=tags)
+
+
+def _separator(ordinary: list[Line], asked: _AskedColumns, report: Report) -> str:
+    if asked.separator != "auto":
+        separator = _SEPARATORS.get(asked.separator, asked.separator)
+        if not separator or not any(separator in text for _, text in ordinary):
+            raise InputError(
+                path=asked.path,
+                line=ordinary[0][0],
+                expected=f"columns apart by {_name(separator)}",
+                got=repr(ordinary[0][1][:60]),
+                fix="Give another separator, or leave it to be detected",
+            )
+        report.choose("separator", _name(separator), "as asked")
+        return separator
+    tabs = sum("\t" in text for _, text in ordinary)
+    separator = "\t" if 2 * tabs >= len(ordinary) else " "
+    agreeing = f"{tabs:,} of the first {len(ordinary):,} token lines have tabs"
+    report.choose("separator", _name(separator), agreeing)
+    return separator
+
+
+def _numbers_tokens(head: list[Line], layout: ColumnLayout, width: int) -> bool:
+    """Does the first column number the tokens of each sentence 1, 2, 3 …, in one of two tokens at least?"""
+    expected, longest = 1, 0
+    for _, text in head:
+        if not text.strip():
+            expected = 1
+            continue
+        fields = layout.split(text)
+        if len(fields) != width or _RANGE.fullmatch(fields[0]) or text.startswith(("#", DOCUMENT)):
+            continue
+        if fields[0] != str(expected):
+            return False
+        longest = max(longest, expected)
+        expected += 1
+    return width > 1 and longest > 1
+
+
+def _word_column(numbered: bool, width: int, asked: _AskedColumns, report: Report) -> int:
+    if asked.word is not None:
+        column = _column(asked.word, width, "word", asked.path)
+        report.choose("word column", str(column), "as asked")
+        return column
+    report.choose(
+        "word column",
+        "1" if numbered else "0",
+        "the first column counts the tokens" if numbered else "the first",
+    )
+    return 1 if numbered else 0
+
+
+def _tag_column(
+    rows: list[list[str]], width: int, taken: set[int], asked: _AskedColumns, report: Report
+) -> int | None:
+    if asked.tag is not None:
+        column = _column(asked.tag, width, "tag", asked.path)
+        report.choose("tag column", str(column), "as asked")
+        return column
+    free = [column for column in reversed(range(width)) if column not in taken]
+    if not free:
+        report.choose("tag column", "none", "no column beside the words")
+        return None
+    column, reason = _likeliest(rows, free)
+    report.choose("tag column", str(column), reason)
+    return column
+
+
+def _likeliest(rows: list[list[str]], free: list[int]) -> tuple[int, str]:
+    counts = {column: Counter(row[column] for row in rows) for column in free}
+    for column in free:
+        if schemes.looks_tagged(counts[column]):
+            return column, "the last whose values look like B-X, I-X and O"
+    for column in free:
+        if set(counts[column]) == {schemes.OUTSIDE}:
+            return column, "the last whose values are O"
+    return free[0], "the last; no column looks like B-X, I-X and O"
+
+
+def _column(index: int, width: int, name: str, path: str) -> int:
+    """A column by its index, which may count from the end."""
+    if not -width <= index < width:
+        raise InputError(
+            path=path,
+            expected=f"a {name} column from 0 to {width - 1}, or from -1 to {-width}",
+            got=str(index),
+            fix=f"The file has {_columns(width)}",
+        )
+    return index % width
+
+
+# --- writing ---------------------------------------------------------------------------------------------
+
+
+def write(sentences: Iterable[Sentence], *, columns: Sequence[str] = ()) -> Iterator[str]:
+    """Yield each sentence as text: word, the named columns, tag, apart by tabs; ``# text`` where known."""
+    tagged: bool | None = None
+    for sentence in sentences:
+        tagged = sentence.tags is not None if tagged is None else tagged
+        if tagged != (sentence.tags is not None):
+            raise InputError(
+                path=sentence.path or None,
+                line=sentence.line,
+                expected="tags in all sentences or in none",
+                got="a sentence unlike the first",
+            )
+        yield _comment(sentence) + "".join(_lines(sentence, columns)) + "\n"
+
+
+def _comment(sentence: Sentence) -> str:
+    """The ``# text`` line. A sentence cut from a longer text has only its own part of it."""
+    if sentence.text is None or not sentence.words:
+        return ""
+    text = sentence.text[sentence.starts[0] : sentence.ends[-1]]
+    return "" if _UNFIT.search(text) else f"{TEXT}{text}\n"
+
+
+def _lines(sentence: Sentence, columns: Sequence[str]) -> Iterator[str]:
+    beside = [sentence.columns[name] for name in columns]
+    if sentence.tags is not None:
+        beside.append(sentence.tags)
+    for index, word in enumerate(sentence.words):
+        if not word or word.isspace() or _UNFIT.search(word) or word.startswith(("# ", DOCUMENT)):
+            raise InputError(
+                path=sentence.path or None,
+                line=sentence.line,
+                expected="words that a column file can hold",
+                got=repr(word),
+                fix="Write JSONL instead",
+            )
+        yield "\t".join((word, *(column[index] for column in beside))) + "\n"

@@ -1,0 +1,248 @@
+"""CoNLL-U: ten tab-separated columns, with multiword tokens and empty nodes (universaldependencies.org).
+
+Words are the syntactic words. A multiword token ``n-m`` is surface: it gives its words their offsets in
+``# text`` and is kept in the column ``multiword`` of a sentence that has one, as ``n-m:form`` on each of its
+words and ``_`` on others. Empty nodes ``n.m`` are not in the text; they are left out and counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from gonie.errors import InputError
+from gonie.formats.conll import TEXT
+from gonie.system.files import Line
+from gonie.text.alignment import locate
+from gonie.text.report import Report
+from gonie.text.schemes import OUTSIDE
+from gonie.text.types import Sentence
+
+FIELDS: tuple[str, ...] = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+MULTIWORD = "multiword"
+_EMPTY = "_"
+_MISC = "misc:"
+_SPAN = re.compile(r"(\d+)-(\d+)")
+_NODE = re.compile(r"\d+\.\d+")
+
+Offsets = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+@dataclass(slots=True)
+class _Block:
+    """The lines of one sentence, sorted: rows of words, their line numbers, surface tokens and the text.
+
+    A surface token is its form and the range of words it covers.
+    """
+
+    words: list[list[str]] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    surface: list[tuple[str, int, int]] = field(default_factory=list)
+    text: str | None = None
+
+
+def read(
+    rows: Iterable[Line],
+    *,
+    report: Report,
+    tag_column: str | int | None = None,
+    columns: Mapping[str, int] | None = None,
+) -> Iterator[Sentence]:
+    """Yield the sentences of a CoNLL-U file.
+
+    ``tag_column`` is a field by name or index (``upos`` unless given), or ``misc:Key`` for ``Key=value`` in
+    MISC, where a word without the key is O. ``columns`` names further fields by index.
+    """
+    tag_of = _tagger(tag_column, report.path)
+    kept = columns or {}
+    seen_key = False
+    for block in _blocks(rows, report):
+        tags = tuple(map(tag_of, block.words))
+        seen_key = seen_key or any(tag != OUTSIDE for tag in tags)
+        report.sentences += 1
+        report.tokens += len(tags)
+        report.rows = block.numbers
+        yield _sentence(block, tags, kept, report)
+    if isinstance(tag_column, str) and tag_column.startswith(_MISC) and report.sentences and not seen_key:
+        raise InputError(
+            path=report.path, expected=f"words with {tag_column[5:]}= in MISC", got="none in the whole file"
+        )
+
+
+def _tagger(column: str | int | None, path: str) -> Callable[[list[str]], str]:
+    """How to take the tag out of a row."""
+    if isinstance(column, str) and column.startswith(_MISC):
+        key = column.removeprefix(_MISC) + "="
+        return lambda row: next(
+            (pair[len(key) :] for pair in row[9].split("|") if pair.startswith(key)), OUTSIDE
+        )
+    if column is None:
+        column = "upos"
+    known = column in FIELDS if isinstance(column, str) else -len(FIELDS) <= column < len(FIELDS)
+    if not known:
+        raise InputError(
+            path=path, expected=f"a tag column among {', '.join(FIELDS)} or misc:KEY", got=repr(column)
+        )
+    index = FIELDS.index(column) if isinstance(column, str) else column
+    return lambda row: row[index]
+
+
+def _blocks(rows: Iterable[Line], report: Report) -> Iterator[_Block]:
+    block = _Block()
+    for number, line in rows:
+        if not line or line.isspace():
+            if block.words:
+                yield block
+            block = _Block()
+        elif line.startswith("#"):
+            report.comments += 1
+            if line.startswith(TEXT):
+                block.text = line.removeprefix(TEXT)
+        else:
+            _add(block, line, number, report)
+    if block.words:
+        yield block
+
+
+def _add(block: _Block, line: str, number: int, report: Report) -> None:
+    """Sort one token line into the block."""
+    path = report.path
+    row = line.split("\t")
+    if len(row) != len(FIELDS):
+        mixed = "; it has blanks where tabs belong" if "\t" not in line and " " in line else ""
+        raise InputError(
+            path=path, line=number, expected="10 columns apart by tabs", got=f"{len(row)}{mixed}"
+        )
+    identity, form = row[0], row[1]
+    if not form:
+        raise InputError(path=path, line=number, expected="a form in the second column", got="an empty one")
+    at = len(block.words)
+    covered = block.surface[-1][2] if block.surface else 0
+    if identity == str(at + 1):
+        if at >= covered:
+            block.surface.append((form, at, at + 1))
+        block.words.append(row)
+        block.numbers.append(number)
+    elif (span := _SPAN.fullmatch(identity)) and at + 1 == int(span[1]) <= int(span[2]) and at >= covered:
+        block.surface.append((form, at, int(span[2])))
+    elif _NODE.fullmatch(identity):
+        report.skipped["empty nodes (n.m)"] += 1
+    else:
+        raise InputError(
+            path=path,
+            line=number,
+            expected=f"the word number {at + 1} in the first column",
+            got=repr(identity),
+        )
+
+
+def _sentence(block: _Block, tags: tuple[str, ...], columns: Mapping[str, int], report: Report) -> Sentence:
+    words = tuple(row[1] for row in block.words)
+    _check_surface(block, report.path)
+    text, starts, ends = _placed(block, words, report)
+    kept = {name: tuple(row[index] for row in block.words) for name, index in columns.items()}
+    if len(block.surface) < len(words) or any(block.surface[i][0] != word for i, word in enumerate(words)):
+        kept[MULTIWORD] = _multiwords(block)
+        report.noticed["multiword tokens (n-m)"] += sum(form != _EMPTY for form in set(kept[MULTIWORD]))
+    return Sentence(words, tags, kept, text, starts, ends, report.path, block.numbers[0])
+
+
+def _check_surface(block: _Block, path: str) -> None:
+    form, _, end = block.surface[-1]
+    if end > len(block.words):
+        raise InputError(
+            path=path,
+            line=block.numbers[-1],
+            expected=f"the words up to number {end} of the multiword token {form!r}",
+            got=f"{len(block.words)} words",
+        )
+
+
+def _multiwords(block: _Block) -> tuple[str, ...]:
+    marks = [_EMPTY] * len(block.words)
+    for form, first, end in block.surface:
+        if end - first > 1 or form != block.words[first][1]:
+            marks[first:end] = [f"{first + 1}-{end}:{form}"] * (end - first)
+    return tuple(marks)
+
+
+def _placed(
+    block: _Block, words: tuple[str, ...], report: Report
+) -> tuple[str | None, tuple[int, ...], tuple[int, ...]]:
+    """The text and the offsets of the words in it; none where the surface tokens are not the text."""
+    if block.text is None:
+        return None, (), ()
+    places = locate(block.text, (form for form, _, _ in block.surface))
+    if places is None:
+        report.noticed["'# text' lines that do not match their words (no offsets there)"] += 1
+        return None, (), ()
+    if len(block.surface) == len(words):
+        return block.text, *places
+    return block.text, *_spread(block, words, places)
+
+
+def _spread(block: _Block, words: tuple[str, ...], places: Offsets) -> Offsets:
+    """Offsets of words from those of surface tokens: in turn where they make up the form, else all of it."""
+    starts, ends = [], []
+    for (form, first, end), start, stop in zip(block.surface, *places, strict=True):
+        inner = locate(form, words[first:end])
+        for index in range(end - first):
+            starts.append(start + inner[0][index] if inner else start)
+            ends.append(start + inner[1][index] if inner else stop)
+    return tuple(starts), tuple(ends)
+
+
+def write(sentences: Iterable[Sentence], *, tag_column: str = "upos") -> Iterator[str]:
+    """Yield each sentence as CoNLL-U, its tags in ``upos``, another field, or ``misc:Key``.
+
+    Columns of a sentence that bear a field's name are written to it; what is unknown is ``_``.
+    """
+    if tag_column not in FIELDS and not tag_column.startswith(_MISC):
+        raise InputError(expected=f"a tag column among {', '.join(FIELDS)} or misc:KEY", got=repr(tag_column))
+    for sentence in sentences:
+        yield _comment(sentence) + "".join(_lines(sentence, tag_column)) + "\n"
+
+
+def _comment(sentence: Sentence) -> str:
+    if sentence.text is None:
+        return ""
+    text = sentence.text[min(sentence.starts) : max(sentence.ends)]
+    return "" if "\n" in text or "\r" in text else f"{TEXT}{text}\n"
+
+
+def _lines(sentence: Sentence, tag_column: str) -> Iterator[str]:
+    marks = sentence.columns.get(MULTIWORD)
+    for index in range(len(sentence)):
+        mark = marks[index] if marks else _EMPTY
+        if mark != _EMPTY and (index == 0 or not marks or marks[index - 1] != mark):
+            identity, _, form = mark.partition(":")
+            yield "\t".join((identity, form, *[_EMPTY] * 7, _after(sentence, identity))) + "\n"
+        yield "\t".join(_row(sentence, index, tag_column)) + "\n"
+
+
+def _after(sentence: Sentence, identity: str) -> str:
+    """MISC of a multiword token: whether the next word follows without a blank, where offsets tell."""
+    end = int(identity.partition("-")[2])
+    joined = (
+        sentence.text is not None and end < len(sentence) and sentence.ends[end - 1] == sentence.starts[end]
+    )
+    return "SpaceAfter=No" if joined else _EMPTY
+
+
+def _row(sentence: Sentence, index: int, tag_column: str) -> list[str]:
+    row = [sentence.columns[name][index] if name in sentence.columns else _EMPTY for name in FIELDS]
+    row[0], row[1] = str(index + 1), sentence.words[index]
+    if sentence.tags is not None and tag_column in FIELDS:
+        row[FIELDS.index(tag_column)] = sentence.tags[index]
+    elif sentence.tags is not None and sentence.tags[index] != OUTSIDE:
+        pair = f"{tag_column.removeprefix(_MISC)}={sentence.tags[index]}"
+        row[9] = pair if row[9] == _EMPTY else f"{row[9]}|{pair}"
+    if any("\t" in value or "\n" in value for value in row):
+        raise InputError(
+            path=sentence.path or None,
+            line=sentence.line,
+            expected="words without tabs and line ends",
+            got=repr(sentence.words[index]),
+        )
+    return row

@@ -1,0 +1,219 @@
+"""Looking into data files: are they right, what is in them, and the same in another form.
+
+These are the functions behind ``gonie data check|stats|convert``; they return plain values and print nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from os import PathLike
+
+import numpy as np
+
+from gonie.errors import GonieError, InputError
+from gonie.formats import conllu
+from gonie.formats.jsonl import Tokenizer
+from gonie.formats.tagged import ReadOptions, Survey, TaggedSource, format_named, survey, write
+from gonie.text.report import Report, count
+from gonie.text.schemes import Policy, Scheme, convert, to_spans
+from gonie.text.types import Sentence
+
+Path = str | PathLike[str]
+QUANTILES: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 0.95, 1.0)
+
+
+def tokenizer_of(language: str, unit: str) -> Tokenizer:
+    """The tokenizer of a language, loaded only when a raw text comes."""
+    loaded: list[Tokenizer] = []
+
+    def tokenize(text: str) -> list[Sentence]:
+        if not loaded:
+            from gonie.text.tokenizers import tokenizer
+
+            loaded.append(tokenizer(language=language, unit=unit))
+        return loaded[0](text)
+
+    return tokenize
+
+
+def column_named(value: str | None) -> int | str | None:
+    """A tag column from the command line: a number where it is one, else a name."""
+    if value is None:
+        return None
+    return int(value) if value.lstrip("-").isdigit() else value
+
+
+# --- check -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The verdict on one file: what reading found, or why it could not be read."""
+
+    path: str
+    survey: Survey | None
+    error: str
+
+    @property
+    def passed(self) -> bool:
+        """True when the file can be read and every tag is valid."""
+        return self.survey is not None and not self.survey.detection.invalid
+
+
+def check(paths: Iterable[Path], options: ReadOptions, *, shown: int = 20) -> Iterator[Check]:
+    """Yield the verdict on each file; one that cannot be read does not hide the next."""
+    for path in paths:
+        try:
+            yield Check(str(path), survey(TaggedSource(path, options), shown=shown), "")
+        except GonieError as error:
+            yield Check(str(path), None, str(error))
+
+
+# --- stats -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """Shares of a file that the first file does not have: running tokens, distinct words, entity mentions.
+
+    A mention is its words and its label. ``mentions`` is None where there is none.
+    """
+
+    tokens: float
+    words: float
+    mentions: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """The measures of one file.
+
+    ``lengths`` are the quantiles of sentence length at ``QUANTILES``; ``entities`` are read as ``conlleval``
+    does, also where one of the ``invalid`` tags is in them.
+    """
+
+    path: str
+    scheme: Scheme
+    sentences: int
+    tokens: int
+    vocabulary: Counter[str]
+    lengths: tuple[float, ...]
+    labels: Counter[str]
+    invalid: int
+    entities: Counter[str]
+    mentions: Counter[tuple[str, ...]]
+    unseen: Unseen | None
+    report: Report
+
+
+def stats(paths: Iterable[Path], options: ReadOptions) -> Iterator[Stats]:
+    """Yield the measures of each file, with what is unseen in the first one."""
+    first: Stats | None = None
+    for path in paths:
+        measured = _measure(TaggedSource(path, options))
+        if first is None:
+            first = measured
+            yield measured
+        else:
+            yield replace(measured, unseen=_unseen(measured, first))
+
+
+def _measure(source: TaggedSource) -> Stats:
+    found = survey(source, shown=0)
+    words: Counter[str] = Counter()
+    entities: Counter[str] = Counter()
+    mentions: Counter[tuple[str, ...]] = Counter()
+    lengths = []
+    for sentence in source:
+        words.update(sentence.words)
+        lengths.append(len(sentence))
+        for start, end, label in to_spans(sentence.tags or (), found.scheme):
+            entities[label] += 1
+            mentions[(label, *sentence.words[start:end])] += 1
+    return Stats(
+        path=str(source.path),
+        scheme=found.scheme,
+        sentences=found.sentences,
+        tokens=found.tokens,
+        vocabulary=words,
+        lengths=tuple(float(length) for length in np.quantile(lengths, QUANTILES)),
+        labels=found.labels,
+        invalid=found.detection.invalid,
+        entities=entities,
+        mentions=mentions,
+        unseen=None,
+        report=found.report,
+    )
+
+
+def _unseen(stats: Stats, first: Stats) -> Unseen:
+    new = stats.vocabulary.keys() - first.vocabulary.keys()
+    mentions = sum(number for mention, number in stats.mentions.items() if mention not in first.mentions)
+    total = stats.mentions.total()
+    return Unseen(
+        tokens=sum(stats.vocabulary[word] for word in new) / stats.tokens,
+        words=len(new) / len(stats.vocabulary),
+        mentions=mentions / total if total else None,
+    )
+
+
+# --- convert ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What was written: how many sentences, from which scheme to which, and what reading noticed."""
+
+    sentences: int
+    source: Scheme
+    target: Scheme
+    report: Report
+
+
+def convert_file(
+    path: Path,
+    *,
+    options: ReadOptions,
+    to: str,
+    out: Path,
+    scheme: Scheme | None = None,
+    policy: Policy = "error",
+) -> Conversion:
+    """Write a file in another format, its tags in ``scheme`` where one is given.
+
+    Invalid tags are refused, or repaired by the policy.
+    """
+    format_named(to)
+    source = TaggedSource(path, options)
+    found = survey(source)
+    if found.detection.invalid and policy == "error":
+        raise invalid_tags(found)
+    if to == found.report.choices["format"][0] == "conllu":
+        kept = {name: index for index, name in enumerate(conllu.FIELDS) if index > 1}
+        source = source.viewed(columns=kept)
+    checked = source.using(found.scheme, policy)
+    target = scheme if scheme is not None and found.scheme.has_spans else found.scheme
+    written = write(out, _converted(checked, found.scheme, target), to, scheme=target)
+    checked.report.choices.update(found.report.choices)
+    return Conversion(written, found.scheme, target, checked.report)
+
+
+def _converted(sentences: Iterable[Sentence], source: Scheme, target: Scheme) -> Iterator[Sentence]:
+    for sentence in sentences:
+        if sentence.tags is None or source == target:
+            yield sentence
+        else:
+            yield replace(sentence, tags=tuple(convert(sentence.tags, source, target)))
+
+
+def invalid_tags(found: Survey) -> InputError:
+    """The refusal of a file with invalid tags."""
+    first = f"; the first: {found.problems[0]}" if found.problems else ""
+    return InputError(
+        path=found.report.path,
+        expected=f"valid {found.scheme} tags",
+        got=f"{count(found.detection.invalid, 'invalid tag')}{first}",
+        fix="Correct them, or choose a repair policy: begin or outside",
+    )

@@ -1,0 +1,269 @@
+"""JSONL with character spans: one text a line, its entities by offset.
+
+    {"text": "George is happy", "spans": [{"start": 0, "end": 6, "label": "PER"}]}
+
+``entities`` is read as ``spans``, and ``[start, end, label]`` as a span. Without either key the gold is
+unknown. The text is cut by a tokenizer, or by the record itself: ``"tokens": [{"start": 0, "end": 6, "tag":
+"PROPN"}, …]``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from gonie.errors import InputError
+from gonie.system.files import Line
+from gonie.text.alignment import CharSpan, align
+from gonie.text.report import Misaligned, Report
+from gonie.text.schemes import IOB2, Scheme, from_spans, to_spans
+from gonie.text.types import Candidate, Document, Morpheme, Sentence, Span, Token
+
+Tokenizer = Callable[[str], list[Sentence]]
+
+
+def read(rows: Iterable[Line], *, report: Report, tokenizer: Tokenizer | None = None) -> Iterator[Sentence]:
+    """Yield the sentences of each text, tagged in IOB2.
+
+    Gold spans that are not on token boundaries, cross a sentence end or overlap go to ``report.misaligned``.
+    """
+    for number, line in rows:
+        if line and not line.isspace():
+            record = read_record(line, report.path, number)
+            for sentence in _tagged(record, tokenizer, number, report):
+                report.sentences += 1
+                report.tokens += len(sentence)
+                report.rows = (number,) * len(sentence)
+                yield sentence
+
+
+def read_record(line: str, path: str, number: int, *, key: str = "text") -> dict[str, Any]:
+    """The JSON object of one line, with a text under ``key``; anything else is refused with its place."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:  # ValueError also for a number of too many digits
+        raise InputError(
+            path=path, line=number, expected="a JSON object", got=f"what is none ({error})"
+        ) from None
+    if not isinstance(record, dict) or not isinstance(record.get(key), str):
+        raise InputError(
+            path=path,
+            line=number,
+            expected=f'a JSON object with "{key}": "…"',
+            got=f"the keys {sorted(record)}" if isinstance(record, dict) else type(record).__name__,
+        )
+    try:
+        record[key].encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError(
+            path=path, line=number, expected="a text of whole characters", got="half a surrogate pair in it"
+        ) from None
+    return record
+
+
+def _tagged(
+    record: Mapping[str, Any], tokenizer: Tokenizer | None, number: int, report: Report
+) -> Iterator[Sentence]:
+    """The sentences of one record, with their tags where the gold is known."""
+    text: str = record["text"]
+    path = report.path
+    sentences = _sentences(record, tokenizer, path, number)
+    if not sentences:
+        report.skipped["texts without a token"] += 1
+    spans = _spans(record, path, number)
+    if spans is None:
+        yield from sentences
+        return
+    alignment = align(text, [sentence.offsets() for sentence in sentences], spans)
+    for item in alignment.refused:
+        start, end, label = item.span
+        report.misaligned.append(Misaligned(path, number, start, end, text[start:end], label, item.reason))
+    for sentence, own in zip(sentences, alignment.spans, strict=True):
+        yield replace(sentence, tags=tuple(from_spans(own, len(sentence), IOB2)))
+
+
+def _sentences(
+    record: Mapping[str, Any], tokenizer: Tokenizer | None, path: str, number: int
+) -> list[Sentence]:
+    if "tokens" in record:
+        return _given(record["tokens"], record["text"], path, number)
+    if tokenizer is None:
+        raise InputError(
+            path=path,
+            line=number,
+            expected="a tokenizer for raw text",
+            got="none",
+            fix="Name the language and the unit of tokens",
+        )
+    return [replace(sentence, path=path, line=number) for sentence in tokenizer(record["text"])]
+
+
+def _given(tokens: Any, text: str, path: str, number: int) -> list[Sentence]:
+    """One sentence of the tokens that the record names itself."""
+    places = [_place(token, text, path, number) for token in _listed(tokens, "tokens", path, number)]
+    if not places:
+        return []
+    if any(after[0] < before[1] for before, after in pairwise(places)):
+        raise InputError(path=path, line=number, expected="tokens in order that do not overlap", got="others")
+    tags = [token.get("tag") if isinstance(token, dict) else None for token in tokens]
+    return [
+        Sentence(
+            words=tuple(text[start:end] for start, end in places),
+            tags=None if None in tags else tuple(map(str, tags)),
+            text=text,
+            starts=tuple(start for start, _ in places),
+            ends=tuple(end for _, end in places),
+            path=path,
+            line=number,
+        )
+    ]
+
+
+def _spans(record: Mapping[str, Any], path: str, number: int) -> list[CharSpan] | None:
+    """The gold spans of a record; None when it does not say."""
+    key = "spans" if "spans" in record else "entities"
+    if key not in record:
+        return None
+    spans = []
+    for value in _listed(record[key], key, path, number):
+        label = value.get("label") if isinstance(value, dict) else value[2] if _is_row(value, 3) else None
+        if not isinstance(label, str) or not label:
+            raise InputError(
+                path=path,
+                line=number,
+                expected='a span {"start", "end", "label"} or [start, end, label]',
+                got=json.dumps(value, ensure_ascii=False),
+            )
+        spans.append((*_place(value, record["text"], path, number), label))
+    return spans
+
+
+def _listed(values: Any, key: str, path: str, number: int) -> list[Any]:
+    if not isinstance(values, list):
+        raise InputError(path=path, line=number, expected=f"a list under {key!r}", got=type(values).__name__)
+    return values
+
+
+def _is_row(value: Any, length: int) -> bool:
+    return isinstance(value, list) and len(value) >= length
+
+
+def _place(value: Any, text: str, path: str, number: int) -> tuple[int, int]:
+    """Start and end of a span or token, which must lie in the text."""
+    start, end = None, None
+    if isinstance(value, dict):
+        start, end = value.get("start"), value.get("end")
+    elif _is_row(value, 2):
+        start, end = value[:2]
+    # type() and not isinstance: true is an int in Python.
+    if type(start) is int and type(end) is int and 0 <= start < end <= len(text):
+        return start, end
+    raise InputError(
+        path=path,
+        line=number,
+        expected=f"character offsets with 0 <= start < end <= {len(text)}",
+        got=json.dumps(value, ensure_ascii=False),
+        fix="Offsets count characters, not bytes",
+    )
+
+
+# --- writing ---------------------------------------------------------------------------------------------
+
+
+def write(sentences: Iterable[Sentence], *, scheme: Scheme = IOB2) -> Iterator[str]:
+    """Yield one JSON line a text: sentences cut from one text become one record again.
+
+    Entities go to ``spans``; plain labels go to ``tokens``, which carry their offsets.
+    """
+    held: list[Sentence] = []
+    for sentence in sentences:
+        if held and not _same_text(held[-1], sentence):
+            yield _line(sentence_record(held, scheme=scheme))
+            held = []
+        held.append(sentence)
+    if held:
+        yield _line(sentence_record(held, scheme=scheme))
+
+
+def _line(record: Mapping[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False) + "\n"
+
+
+def _same_text(before: Sentence, after: Sentence) -> bool:
+    return (
+        before.text is not None
+        and (before.text, before.path, before.line) == (after.text, after.path, after.line)
+        and bool(before.ends and after.starts)
+        and before.ends[-1] <= after.starts[0]
+    )
+
+
+def sentence_record(sentences: Sequence[Sentence], *, scheme: Scheme = IOB2) -> dict[str, Any]:
+    """The JSON object of sentences that share one text."""
+    record: dict[str, Any] = {"text": sentences[0].surface}
+    if any(sentence.tags is None for sentence in sentences):
+        return record
+    if not scheme.has_spans:
+        record["tokens"] = [token for sentence in sentences for token in _tokens(sentence)]
+        return record
+    record["spans"] = [
+        {"start": start, "end": end, "label": label}
+        for sentence in sentences
+        for start, end, label in char_spans(sentence, scheme)
+    ]
+    return record
+
+
+def _tokens(sentence: Sentence) -> Iterator[dict[str, Any]]:
+    for (start, end), tag in zip(sentence.offsets(), sentence.tags or (), strict=True):
+        yield {"start": start, "end": end, "tag": tag}
+
+
+def char_spans(sentence: Sentence, scheme: Scheme) -> list[CharSpan]:
+    """The entities of a tagged sentence as character spans of its ``surface``."""
+    offsets = sentence.offsets()
+    return [
+        (offsets[start][0], offsets[end - 1][1], label)
+        for start, end, label in to_spans(sentence.tags or (), scheme)
+    ]
+
+
+def document_record(document: Document, *, tokens: bool = False) -> dict[str, Any]:
+    """The JSON object of a tagged document; with its tokens and their tags where asked.
+
+    The likeliest taggings of its sentences come with it where it has them.
+    """
+    record: dict[str, Any] = {"text": document.text, "spans": [*map(_span_record, document.spans)]}
+    if tokens:
+        record["tokens"] = [*map(_token_record, document.tokens)]
+    if document.nbest is not None:
+        record["nbest"] = [[*map(_candidate_record, own)] for own in document.nbest]
+    return record
+
+
+def _span_record(span: Span) -> dict[str, Any]:
+    known = {"start": span.start, "end": span.end, "label": span.label, "text": span.text}
+    return known if span.score is None else known | {"score": span.score}
+
+
+def _candidate_record(candidate: Candidate) -> dict[str, Any]:
+    spans = [*map(_span_record, candidate.spans)]
+    return {"score": candidate.probability, "tags": list(candidate.tags), "spans": spans}
+
+
+def _token_record(token: Token) -> dict[str, Any]:
+    """Without what is unknown; written out, since there are millions of them."""
+    known: dict[str, Any] = {"start": token.start, "end": token.end, "text": token.text}
+    if token.tag is not None:
+        known["tag"] = token.tag
+    if token.score is not None:
+        known["score"] = token.score
+    return known | _analyses(token.morphemes) if token.morphemes else known
+
+
+def _analyses(morphemes: tuple[Morpheme, ...]) -> dict[str, Any]:
+    """What a Korean token is made of, if it was analysed: 했 is 하/VV and 었/EP."""
+    return {"morphemes": [{"form": m.form, "tag": m.tag} for m in morphemes]}

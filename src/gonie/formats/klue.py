@@ -1,0 +1,158 @@
+"""KLUE's named-entity file: one character a line, blanks included, IOB2.
+
+    ## klue-ner-v1_dev_00000-wikitree<TAB><경찰:OG>은 또 …
+    경<TAB>B-OG
+    찰<TAB>I-OG
+    …
+
+Words are the characters that are not blanks, as the syllable tokenizer cuts; the text keeps the blanks, so
+offsets are exact. A blank inside an entity loses its tag with itself, which changes no entity: one that
+begins with a blank begins at its first character.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from gonie.errors import InputError
+from gonie.formats.jsonl import char_spans
+from gonie.system.files import Line
+from gonie.text.alignment import CharSpan
+from gonie.text.report import Report
+from gonie.text.schemes import IOB2, Policy, Scheme, from_spans, repair, to_spans
+from gonie.text.types import Sentence
+
+HEADER = "##"
+
+
+def read(rows: Iterable[Line], *, report: Report, policy: Policy = "error") -> Iterator[Sentence]:
+    """Yield the sentences of a KLUE file.
+
+    ``policy`` is needed only for an I after a blank that is O: without the blank it would pass for valid.
+    """
+    pairs: list[list[str]] = []
+    numbers: list[int] = []
+    for number, line in rows:
+        if line.startswith(HEADER):
+            report.comments += 1
+        elif line:
+            pairs.append(_pair(line, report.path, number))
+            numbers.append(number)
+            continue
+        if pairs:
+            yield from _sentence(pairs, numbers, report, policy)
+            pairs, numbers = [], []
+    if pairs:
+        yield from _sentence(pairs, numbers, report, policy)
+
+
+def _pair(line: str, path: str, number: int) -> list[str]:
+    pair = line.split("\t")
+    if len(pair) != 2 or len(pair[0]) != 1 or not pair[1]:
+        raise InputError(
+            path=path, line=number, expected="one character, a tab and its tag", got=repr(line[:60])
+        )
+    return pair
+
+
+def _sentence(
+    pairs: list[list[str]], numbers: list[int], report: Report, policy: Policy
+) -> Iterator[Sentence]:
+    """The sentence of these characters; none when all of them are blanks."""
+    text = "".join(character for character, _ in pairs)
+    tags = _sound([tag for _, tag in pairs], text, numbers, report, policy)
+    if hollow := _hollow(tags, text):
+        report.skipped["entities of blanks alone"] += hollow
+    kept = [index for index, character in enumerate(text) if not character.isspace()]
+    if not kept:
+        report.skipped["sentences of blanks"] += 1
+        return
+    report.sentences += 1
+    report.tokens += len(kept)
+    report.rows = [numbers[index] for index in kept]
+    yield Sentence(
+        words=tuple(text[index] for index in kept),
+        tags=tuple(_without_blanks(tags, text, kept, report)),
+        text=text,
+        starts=tuple(kept),
+        ends=tuple(index + 1 for index in kept),
+        path=report.path,
+        line=numbers[0],
+    )
+
+
+def _sound(tags: list[str], text: str, numbers: list[int], report: Report, policy: Policy) -> list[str]:
+    """Tags without an I after a blank that is O: dropping the blank would hide that this is broken."""
+    hidden = any(
+        text[index - 1].isspace() and tags[index - 1] == "O" and tags[index].startswith("I-")
+        for index in range(1, len(tags))
+    )
+    if not hidden:
+        return tags
+    repaired, changed = repair(tags, IOB2, policy, places=[f"{report.path}:{number}" for number in numbers])
+    report.repairs[policy] += changed
+    return repaired
+
+
+def _hollow(tags: Sequence[str], text: str) -> int:
+    """How many entities consist of blanks."""
+    if not any(character.isspace() and tag[0] == "B" for character, tag in zip(text, tags, strict=True)):
+        return 0
+    return sum(text[start:end].isspace() for start, end, _ in to_spans(tags, IOB2))
+
+
+def _without_blanks(tags: Sequence[str], text: str, kept: list[int], report: Report) -> Iterator[str]:
+    """The tags of the kept characters, each entity beginning at its first of them."""
+    for index in kept:
+        tag, before = tags[index], index - 1
+        while before >= 0 and text[before].isspace() and tags[before] == tag:
+            before -= 1
+        begun = before >= 0 and text[before].isspace() and tags[before] == "B" + tag[1:]
+        if tag.startswith("I-") and begun:
+            report.noticed["entities that begin with a blank (moved to the first character)"] += 1
+            tag = "B" + tag[1:]
+        yield tag
+
+
+def write(sentences: Iterable[Sentence], *, scheme: Scheme = IOB2) -> Iterator[str]:
+    """Yield each sentence in KLUE's form, whatever its tokens are: entities are by character."""
+    for number, sentence in enumerate(sentences):
+        _check(sentence, scheme)
+        text, spans = _cut(sentence, scheme)
+        tags = from_spans(spans, len(text), IOB2)
+        body = "".join(f"{character}\t{tag}\n" for character, tag in zip(text, tags, strict=True))
+        yield f"{HEADER} gonie_{number:05d}\t{_marked(text, spans)}\n{body}\n"
+
+
+def _check(sentence: Sentence, scheme: Scheme) -> None:
+    """Refuse what the format cannot say: plain labels, unknown tags, and texts that would break its lines."""
+    got = ""
+    if sentence.tags is None:
+        got = "a sentence without tags"
+    elif not scheme.has_spans:
+        got = "plain labels"
+    elif any(character in "\n\r\t" for character in sentence.surface):
+        got = "a text with tabs or line ends"
+    if got:
+        raise InputError(
+            path=sentence.path or None, line=sentence.line, expected="a line of text with entities", got=got
+        )
+
+
+def _cut(sentence: Sentence, scheme: Scheme) -> tuple[str, list[CharSpan]]:
+    """The sentence's own part of its text, and its entities there."""
+    offsets = sentence.offsets()
+    # A text that is one sentence stays whole, blanks at its edges included.
+    whole = not sentence.surface[: offsets[0][0]].strip() and not sentence.surface[offsets[-1][1] :].strip()
+    begin, end = (0, len(sentence.surface)) if whole else (offsets[0][0], offsets[-1][1])
+    spans = [(start - begin, stop - begin, label) for start, stop, label in char_spans(sentence, scheme)]
+    return sentence.surface[begin:end], spans
+
+
+def _marked(text: str, spans: Iterable[CharSpan]) -> str:
+    """The text with its entities as ``<surface:LABEL>``."""
+    parts, at = [], 0
+    for start, end, label in spans:
+        parts += [text[at:start], f"<{text[start:end]}:{label}>"]
+        at = end
+    return "".join([*parts, text[at:]])

@@ -1,0 +1,58 @@
+"""Texts as JSONL: one object a line, its text and label under keys of their own.
+
+    {"text": "what a film", "label": "positive"}
+    {"text": "fast, but loud", "labels": ["speed", "noise"]}
+
+A label is a string, a whole number or a truth value; a list of them is several labels. Several may also stand
+under the plural of the label's key. Other keys are passed over.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeGuard
+
+from gonie.errors import InputError
+from gonie.formats.jsonl import read_record
+from gonie.system.files import Line, is_utf8
+from gonie.text.labelled_text import LabelledRow, TextOptions, split_labels
+from gonie.text.report import Report
+
+
+def read_records(lines: Iterable[Line], options: TextOptions, report: Report) -> Iterator[LabelledRow]:
+    """Yield the text and the labels of each object."""
+    for number, line in lines:
+        if not line or line.isspace():
+            report.skipped["empty lines"] += 1
+            continue
+        record = read_record(line, report.path, number, key=options.text_column)
+        text: str = record[options.text_column]
+        labels = _labels(record, options, report.path, number) if text.strip() else ()
+        yield LabelledRow(number, text, labels)
+
+
+def _labels(record: dict[str, Any], options: TextOptions, path: str, line: int) -> tuple[str, ...]:
+    key = options.label_column
+    if key is None:
+        return ()
+    value = record.get(key, record.get(f"{key}s"))
+    if isinstance(value, list) and all(map(_is_label, value)):
+        return tuple(dict.fromkeys(map(_named, value)))
+    if _is_label(value):
+        return split_labels(_named(value), options, path=path, line=line)
+    raise InputError(
+        path=path,
+        line=line,
+        expected=f'a label under "{key}", or a list of labels under "{key}s"',
+        got=f"the keys {sorted(record)}" if value is None else json.dumps(value, ensure_ascii=False)[:200],
+        fix="Say which key holds the label",
+    )
+
+
+def _is_label(value: object) -> TypeGuard[str | int]:
+    return isinstance(value, int) or (isinstance(value, str) and bool(value.strip()) and is_utf8(value))
+
+
+def _named(value: str | int) -> str:
+    return value.strip() if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,144 @@
+"""Texts in tables, their columns found by the header: with tabs and no quoting, or with commas and quotes.
+
+In TSV a quotation mark is a character like any other, and a tab always ends a column. In CSV a field in
+quotation marks may hold commas, line breaks and, doubled, quotation marks.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from gonie.errors import InputError
+from gonie.system.files import Line
+from gonie.text.labelled_text import LabelledRow, TextOptions, split_labels
+from gonie.text.report import Report
+
+Fields = tuple[int, Sequence[str]]
+"""The cells of a row, and the line on which it begins."""
+
+
+def read_tsv(lines: Iterable[Line], options: TextOptions, report: Report) -> Iterator[LabelledRow]:
+    """Yield the rows of a table with tabs; see ``_rows`` for tables without a header."""
+    fix = "A tab inside a text must become a blank"
+    return _rows(_tabbed(lines, report), options, report, apart="tabs", fix=fix)
+
+
+def read_csv(lines: Iterable[Line], options: TextOptions, report: Report) -> Iterator[LabelledRow]:
+    """Yield the rows of a table with commas; a row is known by the line on which it begins."""
+    fix = 'A text with a comma in it needs quotation marks: "good, really"'
+    return _rows(_quoted(lines, report), options, report, apart="commas", fix=fix)
+
+
+def first_row(line: str) -> list[str]:
+    """The cells of the first line of a CSV file, to tell whether it is a header; none if it is no CSV."""
+    try:
+        return next(csv.reader([line], strict=True), [])
+    except csv.Error:
+        return []
+
+
+def _tabbed(lines: Iterable[Line], report: Report) -> Iterator[Fields]:
+    for number, line in lines:
+        if line:
+            yield number, line.split("\t")
+        else:
+            report.skipped["empty lines"] += 1
+
+
+def _quoted(lines: Iterable[Line], report: Report) -> Iterator[Fields]:
+    begin = 1
+
+    def fed() -> Iterator[str]:
+        for _, line in lines:
+            yield line + "\n"
+
+    reader = csv.reader(fed(), strict=True)
+    while True:
+        try:
+            fields = next(reader, None)
+        except csv.Error as error:
+            longest = csv.field_size_limit()
+            raise InputError(
+                path=report.path,
+                line=begin,
+                expected=f"a row of CSV, its fields no longer than {longest:,} characters",
+                got=f"what is none ({error})",
+                fix="Is a quotation mark left open? Longer texts can be kept as TSV or JSONL",
+            ) from None
+        if fields is None:
+            return
+        if fields:
+            yield begin, fields
+        else:
+            report.skipped["empty lines"] += 1
+        begin = reader.line_num + 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How many columns; which is the text, which the label (if any); whether the first row is a header."""
+
+    width: int
+    text: int
+    label: int | None
+    headed: bool
+
+
+def _rows(
+    table: Iterable[Fields], options: TextOptions, report: Report, *, apart: str, fix: str
+) -> Iterator[LabelledRow]:
+    """The text and the labels of each row.
+
+    Without a header, one column is the text, and two are the text and its label.
+    """
+    rows = iter(table)
+    first = next(rows, None)
+    if first is None:
+        return
+    layout = _layout(first, options, report)
+    for line, fields in rows if layout.headed else chain([first], rows):
+        if len(fields) != layout.width:
+            raise InputError(
+                path=report.path,
+                line=line,
+                expected=f"{layout.width} column{'s' if layout.width > 1 else ''} apart by {apart}",
+                got=f"{len(fields)}",
+                fix=fix,
+            )
+        text = fields[layout.text]
+        blank = not text.strip()  # left out by whoever reads, so its label does not matter
+        cell = "" if layout.label is None or blank else fields[layout.label]
+        labels = () if blank else split_labels(cell, options, path=report.path, line=line)
+        yield LabelledRow(line, text, labels)
+
+
+def _layout(first: Fields, options: TextOptions, report: Report) -> _Layout:
+    line, names = first
+    text, label = options.text_column, options.label_column
+    wanted = [name for name in (text, label) if name is not None]
+    asked = " and ".join(wanted)
+    present = [name for name in wanted if name in names]
+    if len(present) == len(wanted) and all(names.count(name) == 1 for name in wanted):
+        report.choose("header", ", ".join(names), f"the first line has {asked}")
+        return _Layout(len(names), names.index(text), None if label is None else names.index(label), True)
+    if not present and len(names) == 2:
+        report.choose("header", "none", f"two columns, none called {' or '.join(wanted)}: text, label")
+        return _Layout(2, 0, None if label is None else 1, False)
+    if not present and len(names) == 1 and label is None:
+        report.choose("header", "none", f"one column, not called {text}: a text a line")
+        return _Layout(1, 0, None, False)
+    raise InputError(
+        path=report.path,
+        line=line,
+        expected=f"a header with the column{'s' if len(wanted) > 1 else ''} {asked}, each once, or no header "
+        f"and {'one or two columns' if label is None else 'two columns'}",
+        got=_shortened(", ".join(names)),
+        fix="Say which columns hold the text and the label",
+    )
+
+
+def _shortened(text: str, most: int = 200) -> str:
+    return repr(text if len(text) <= most else text[:most] + "…")

@@ -1,0 +1,56 @@
+"""Texts in parallel files: line i of ``seq.in`` is a text, line i of ``label`` beside it is its label.
+
+So the corpora of intents (SNIPS, ATIS) come, with the slots of each text in a third file, ``seq.out``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from pathlib import Path
+
+from gonie.errors import InputError
+from gonie.system.files import lines
+from gonie.text.labelled_text import LabelledRow, TextOptions, split_labels
+from gonie.text.report import Report
+
+TEXTS, LABELS = "seq.in", "label"
+_SUFFIXES = ("", ".gz", ".xz")
+
+
+def is_parallel(folder: Path) -> bool:
+    """Whether a folder holds texts in parallel files."""
+    return any((folder / f"{TEXTS}{suffix}").is_file() for suffix in _SUFFIXES)
+
+
+def read_parallel(folder: Path, options: TextOptions, report: Report) -> Iterator[LabelledRow]:
+    """Yield each text with its label; files of unequal length are refused where the shorter one ends."""
+    path = _beside(folder, TEXTS)
+    report.path = str(path)
+    if options.label_column is None:
+        for number, text in lines(path):
+            yield LabelledRow(number, text, ())
+        return
+    beside = _beside(folder, LABELS)
+    for number, (text_line, label_line) in enumerate(zip_longest(lines(path), lines(beside)), 1):
+        if text_line is None or label_line is None:
+            raise InputError(
+                path=path if text_line is None else beside,
+                line=number,
+                expected=f"as many lines in {TEXTS} as in {LABELS}",
+                got=f"no line {number:,}",
+            )
+        text = text_line[1]
+        labels = split_labels(label_line[1], options, path=str(beside), line=number) if text.strip() else ()
+        yield LabelledRow(number, text, labels)
+
+
+def _beside(folder: Path, name: str) -> Path:
+    for suffix in _SUFFIXES:
+        if (folder / f"{name}{suffix}").is_file():
+            return folder / f"{name}{suffix}"
+    raise InputError(
+        path=folder,
+        expected=f"a folder with the files {TEXTS} and {LABELS}",
+        got=f"no file {name} in it" if folder.is_dir() else "no folder of that name",
+    )

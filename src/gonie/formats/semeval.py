@@ -1,0 +1,64 @@
+"""The files of SemEval-2010 task 8: which relation holds between two marked nominals of a sentence.
+
+    8001    "The most common <e1>audits</e1> were about <e2>waste</e2> and recycling."
+    Message-Topic(e1,e2)
+    Comment: Assuming an audit = an audit document.
+
+A number, a tab and the sentence in quotation marks; its relation; a comment; a blank line. The files that
+were given out to be labelled have the first of these lines only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from gonie.errors import InputError
+from gonie.system.files import Line
+from gonie.text.labelled_text import LabelledRow, TextOptions, split_labels
+from gonie.text.report import Report
+
+MARKS = ("e1", "e2")
+_SENTENCE = re.compile(r'\d+\t"(.*)"\s*')
+_COMMENT = "Comment"
+
+
+def is_sentence(line: str) -> bool:
+    """Whether a line begins an entry: a number, a tab, and a quoted sentence with the first mark in it."""
+    return _SENTENCE.fullmatch(line) is not None and f"<{MARKS[0]}>" in line
+
+
+def read_task8(lines: Iterable[Line], options: TextOptions, report: Report) -> Iterator[LabelledRow]:
+    """Yield each sentence, its marks still in it, with its relation; comments are counted."""
+    labelled = options.label_column is not None
+    held: LabelledRow | None = None  # a sentence whose relation is to come
+    for number, line in lines:
+        sentence = _SENTENCE.fullmatch(line)
+        if held is not None:
+            if sentence or not line.strip() or line.startswith(_COMMENT):
+                raise _unlabelled(held, report.path)
+            yield held._replace(labels=split_labels(line, options, path=report.path, line=number))
+            held = None
+        elif sentence:
+            row = LabelledRow(number, sentence[1], ())
+            if labelled:
+                held = row
+            else:
+                yield row
+        elif line.startswith(_COMMENT):
+            report.comments += 1
+        elif line.strip() and labelled:
+            raise InputError(
+                path=report.path,
+                line=number,
+                expected='a number, a tab and a sentence in quotation marks, or "Comment: …"',
+                got=repr(line[:200]),
+            )
+    if held is not None:
+        raise _unlabelled(held, report.path)
+
+
+def _unlabelled(row: LabelledRow, path: str) -> InputError:
+    return InputError(
+        path=path, line=row.line, expected="a relation on the line after a sentence", got="none"
+    )

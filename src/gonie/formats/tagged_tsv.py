@@ -1,0 +1,63 @@
+"""Tables with tabs: a sentence and its tags a line.
+
+Quoting is off: a quotation mark is a character like any other, and a tab always ends a column. Tables of
+texts and their labels are read in ``texts/tables``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from gonie.errors import InputError
+from gonie.system.files import Line
+from gonie.text.report import Report
+from gonie.text.types import Sentence
+
+
+def read_sentences(rows: Iterable[Line], *, report: Report) -> Iterator[Sentence]:
+    """Yield a sentence a line: tokens apart by blanks, a tab, as many tags alike (or no tab and no tags)."""
+    path = report.path
+    tagged: bool | None = None
+    for number, line in rows:
+        if not line or line.isspace():
+            report.skipped["empty lines"] += 1
+            continue
+        parts = [part.split() for part in line.split("\t")]
+        tagged = len(parts) == 2 if tagged is None else tagged
+        if len(parts) != 1 + tagged:
+            expected = (
+                "tokens, a tab and their tags" if tagged else "tokens without a tab, as in the first line"
+            )
+            raise InputError(path=path, line=number, expected=expected, got=f"{len(parts) - 1} tabs")
+        if len(parts[0]) != len(parts[-1]) or not parts[0]:
+            raise InputError(
+                path=path,
+                line=number,
+                expected="as many tags as tokens",
+                got=f"{len(parts[0])} tokens and {len(parts[-1])} tags",
+            )
+        words = tuple(parts[0])
+        report.sentences += 1
+        report.tokens += len(words)
+        report.rows = (number,) * len(words)
+        yield Sentence(words, tuple(parts[1]) if tagged else None, path=path, line=number)
+
+
+def write_sentences(sentences: Iterable[Sentence]) -> Iterator[str]:
+    """Yield a sentence a line, as ``read_sentences`` takes it."""
+    for sentence in sentences:
+        if any(word.split() != [word] for word in chain(sentence.words, sentence.tags or ())):
+            raise InputError(
+                path=sentence.path or None,
+                line=sentence.line,
+                expected="words and tags without blanks",
+                got=repr(
+                    next(
+                        word for word in chain(sentence.words, sentence.tags or ()) if word.split() != [word]
+                    )
+                ),
+                fix="Write another format, such as conll",
+            )
+        tags = "" if sentence.tags is None else "\t" + " ".join(sentence.tags)
+        yield " ".join(sentence.words) + tags + "\n"

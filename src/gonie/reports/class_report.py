@@ -1,0 +1,224 @@
+"""The HTML report of a classifier: the same page as a tagger's, with what probabilities and texts add.
+
+Its frame is in ``gonie.reports.html``, its opening in ``report_page.py``, tables of scores in
+``score_tables.py``, and the drawing in ``reliability_diagram.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from gonie.metrics.calibration import Calibration
+from gonie.metrics.class_errors import ClassError
+from gonie.metrics.classes import ClassEvaluation
+from gonie.metrics.lengths import LengthScore
+from gonie.metrics.relations import RelationScores
+from gonie.reports.html.frame import facts, folded, note, page, section
+from gonie.reports.html.markup import Markup, element, language, row, table
+from gonie.reports.reliability_diagram import reliability_diagram
+from gonie.reports.report_page import detail_section, opening, percent, range_text, training
+from gonie.reports.report_style import STYLE
+from gonie.reports.score_tables import (
+    CONFUSION_NOTE,
+    average_row,
+    confusion_table,
+    label_scores,
+    score_row,
+    score_table,
+)
+from gonie.reports.svg import interval_bar
+
+MOST_ERRORS, BEGINNING, END = 20, 300, 100
+"""How many errors the page shows, and of a long text how many letters from its beginning and its end."""
+
+MEASURES = {
+    "accuracy": "accuracy of texts",
+    "f1": "F1 of labels, micro average",
+    "relation_f1": "F1 of relations with direction, macro average, as SemEval-2010 task 8 scores",
+}
+
+
+class Explainer(Protocol):
+    """Who can say what an error's text was judged by, and in which style that is drawn."""
+
+    style: str
+
+    def __call__(self, error: ClassError) -> Markup | None:
+        """The text with what each word did for the answer; None where it cannot be said."""
+
+
+def render_classes(
+    evaluation: ClassEvaluation,
+    *,
+    title: str,
+    curve: Sequence[Mapping[str, object]] | None = None,
+    details: Mapping[str, object] | None = None,
+    explain: Explainer | None = None,
+) -> str:
+    """The whole report as one HTML file; ``curve`` and ``details`` as in ``report.render``.
+
+    With ``explain``, the worst errors are shown with what they rest on.
+    """
+    return page(
+        title,
+        _head(evaluation, title),
+        training(curve or (), unit="text"),
+        section("Labels", label_scores(evaluation.scores, evaluation.intervals)),
+        None if evaluation.relations is None else _relations(evaluation.relations),
+        _confusion(evaluation),
+        _calibration(evaluation.calibration, noun="labels" if evaluation.several else "texts"),
+        _lengths(evaluation.lengths),
+        _errors(evaluation, explain),
+        detail_section(details or {}),
+        style=STYLE if explain is None else STYLE + explain.style,
+    )
+
+
+def _head(evaluation: ClassEvaluation, title: str) -> Markup:
+    name, value = evaluation.headline
+    return opening(
+        title,
+        score=value,
+        measure=MEASURES[name],
+        interval=evaluation.interval(name),
+        values=_facts(evaluation),
+        told=how_classes_scored(evaluation),
+        unknown=evaluation.unknown_labels,
+    )
+
+
+def _facts(evaluation: ClassEvaluation) -> dict[str, str]:
+    micro = evaluation.scores.micro
+    values = {"accuracy": percent(evaluation.accuracy)}
+    if evaluation.several:
+        values |= {"precision": percent(micro.precision), "recall": percent(micro.recall)}
+    values["macro F1"] = percent(evaluation.scores.macro.f1)
+    if evaluation.auc is not None:
+        values["ROC AUC"] = percent(evaluation.auc)
+    values["calibration error"] = percent(evaluation.calibration.width.error)
+    values["texts"] = f"{evaluation.texts:,}"
+    values["with errors"] = f"{evaluation.texts - evaluation.right:,}"
+    return values
+
+
+def how_classes_scored(evaluation: ClassEvaluation) -> str:
+    """One sentence on what the averages are of."""
+    if evaluation.several:
+        return "A text may have several labels: it is right, for accuracy, if it has them all and no other."
+    return "One label a text: micro precision, recall and F1 equal accuracy."
+
+
+def _relations(relations: RelationScores) -> Markup:
+    scores = relations.relations
+    rows = [
+        *(score_row(name, counts, None) for name, counts in scores.by_frequency),
+        average_row("all (macro)", scores.macro, relations.interval),
+    ]
+    caption = "Relations in percent: counted in either direction, correct only in the right one"
+    return section("Relations", score_table(caption, rows))
+
+
+def _confusion(evaluation: ClassEvaluation) -> Markup | None:
+    if evaluation.confusion is None:
+        return None
+    inner = confusion_table(evaluation.confusion, boundaries=False)
+    return section("Confusion", note(CONFUSION_NOTE), inner)
+
+
+def _calibration(calibration: Calibration, *, noun: str) -> Markup:
+    values = {
+        "error, equal width": percent(calibration.width.error),
+        "error, equal size": percent(calibration.mass.error),
+        "log loss": "–" if calibration.nll is None else f"{calibration.nll:.4f}",
+        "Brier score": f"{calibration.brier:.4f}",
+    }
+    rows = [
+        row(
+            f"{percent(each.low)}–{percent(each.high)}",
+            f"{each.count:,}",
+            percent(each.confidence),
+            percent(each.accuracy),
+            f"{100 * (each.accuracy - each.confidence):+.2f}",
+        )
+        for each in calibration.width.bins
+    ]
+    header = ("probability", noun, "mean given", "right", "difference")
+    inner = table(caption="Bins of the same width, in percent", header=header, rows=rows)
+    told = "Columns that end on the dashed line are right as often as they say; below it they are too sure."
+    return section(
+        "Calibration",
+        note(told),
+        reliability_diagram(calibration.width, noun=noun),
+        facts(values),
+        folded(f"{len(rows)} bins", inner),
+    )
+
+
+def _lengths(lengths: Sequence[LengthScore]) -> Markup | None:
+    if not lengths:
+        return None
+    rows = [
+        row(
+            f"{score.low:,}–{score.high:,}",
+            f"{score.texts:,}",
+            percent(score.counts.f1),
+            range_text(score.interval),
+            interval_bar(score.counts.f1, score.interval),
+        )
+        for score in lengths
+    ]
+    header = ("tokens", "texts", "F1", "95% interval", "0 – 100")
+    inner = table(
+        caption="F1 in percent (of one label a text, accuracy), by length", header=header, rows=rows
+    )
+    return section("By length", inner)
+
+
+def _errors(evaluation: ClassEvaluation, explain: Explainer | None) -> Markup:
+    found = evaluation.errors()
+    if not found:
+        return section("Errors", element("p", "None."))
+    shown = found[:MOST_ERRORS]
+    legend = element(
+        "p",
+        f"The {len(shown)} surest of {len(found):,}: ",
+        _mark("gold", "due"),
+        " → ",
+        _mark("predicted", "given"),
+        ", and the probability of what was predicted.",
+        class_="note legend",
+    )
+    return section("Worst errors", legend, *(_error(error, explain) for error in shown))
+
+
+def _error(error: ClassError, explain: Explainer | None) -> Markup:
+    why = explain(error) if explain else None
+    place = f"{error.file}:{error.line}" if error.file else None
+    chance = error.gold_probability
+    told = [f"{error.confidence:.3f}", None if chance is None else f"gold {chance:.3f}", place]
+    return element(
+        "article",
+        element(
+            "p",
+            _mark("none" if error.gold is None else error.gold, "due"),
+            " → ",
+            _mark("none" if error.predicted is None else error.predicted, "given"),
+            " ",
+            " · ".join(part for part in told if part),
+            class_="place",
+        ),
+        why or element("p", element("bdi", shortened(error.text)), class_="text", lang=language(error.text)),
+        class_="passage",
+    )
+
+
+def _mark(label: str, kind: str) -> Markup:
+    return element("mark", element("bdi", label), class_=kind)
+
+
+def shortened(text: str) -> str:
+    """A long text by its beginning and its end, where a review often says what it thinks."""
+    if len(text) <= BEGINNING + END + 3:
+        return text
+    return f"{text[:BEGINNING]} … {text[-END:]}"

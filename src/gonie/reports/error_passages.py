@@ -1,0 +1,128 @@
+"""Wrongly tagged sentences as HTML: what was due and what was given, marked in the text itself.
+
+A mark tells what it is by its words ("PER · missed") and its border as well as by its colour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from gonie.metrics.mistakes import Mistake
+from gonie.metrics.spans import overlap
+from gonie.reports.html.markup import Markup, element, fragment, language
+from gonie.text.schemes import TokenSpan
+
+LONG, AROUND, FIRST = 60, 12, 12
+"""Of a sentence of more than LONG words, AROUND words about its FIRST errors are shown."""
+
+
+def passage(mistake: Mistake, *, plain: bool) -> Markup:
+    """One sentence with its errors in place: a line for plain tags, gold and predicted lines for spans."""
+    shown = _shown_words(mistake)
+    if plain:
+        lines = [_line(mistake, _tag_marks(mistake), shown)]
+    else:
+        lines = [
+            _named("gold", _line(mistake, _span_marks(mistake, shown, gold=True), shown)),
+            _named("predicted", _line(mistake, _span_marks(mistake, shown, gold=False), shown)),
+        ]
+    return element("article", _place(mistake), *lines, class_="passage")
+
+
+def _place(mistake: Mistake) -> Markup:
+    count = f"{mistake.errors} error{'s' if mistake.errors != 1 else ''}"
+    file = f"{mistake.path}:{mistake.line}" if mistake.path else None
+    sure = None if mistake.weight == mistake.errors else f"confidence {mistake.weight / mistake.errors:.2f}"
+    return element("p", " · ".join(part for part in (count, sure, file) if part), class_="place")
+
+
+def _named(name: str, line: Markup) -> Markup:
+    return element("div", element("span", name, class_="side"), line, class_="reading")
+
+
+Mark = tuple[str, Markup | str]
+"""The class of a mark and the words under it."""
+
+
+def _span_marks(mistake: Mistake, shown: Collection[int], *, gold: bool) -> dict[TokenSpan, Mark]:
+    spans, others = (mistake.gold, mistake.predicted) if gold else (mistake.predicted, mistake.gold)
+    wrong = ("missed", "due") if gold else ("spurious", "given")
+    correct = mistake.correct
+    return {
+        span: _span_mark(span, others, correct=correct, wrong=wrong) for span in spans if span[0] in shown
+    }
+
+
+def _span_mark(
+    span: TokenSpan, others: Collection[TokenSpan], *, correct: Collection[TokenSpan], wrong: tuple[str, str]
+) -> Mark:
+    alone, side = wrong
+    if span in correct:
+        return "right", span[2]
+    if any(span[:2] == other[:2] for other in others):
+        return side, f"{span[2]} · wrong type"
+    if any(overlap(span, other) for other in others):
+        return side, f"{span[2]} · wrong boundary"
+    return side, f"{span[2]} · {alone}"
+
+
+def _tag_marks(mistake: Mistake) -> dict[TokenSpan, Mark]:
+    """Only the wrong tokens of a plain tagging, each with its gold and its predicted tag."""
+    return {
+        due: ("given", f"{due[2]} → {given[2]}")
+        for due, given in zip(mistake.gold, mistake.predicted, strict=True)
+        if due != given
+    }
+
+
+def _shown_words(mistake: Mistake) -> Collection[int]:
+    size = len(mistake.words)
+    if size <= LONG:
+        return range(size)
+    ranges = sorted({(start, end) for start, end, _ in set(mistake.gold) ^ set(mistake.predicted)})
+    near = {at for start, end in ranges[:FIRST] for at in range(start - AROUND, end + AROUND)}
+    # A span is shown whole or not at all, or its mark would be torn.
+    for start, end, _ in (*mistake.gold, *mistake.predicted):
+        if not near.isdisjoint(range(start, end)):
+            near.update(range(start, end))
+    return near
+
+
+def _line(mistake: Mistake, marks: Mapping[TokenSpan, Mark], shown: Collection[int]) -> Markup:
+    korean = language("".join(mistake.words))
+    return element("p", *_pieces(mistake, marks, shown), class_="text", lang=korean)
+
+
+def _pieces(
+    mistake: Mistake, marks: Mapping[TokenSpan, Mark], shown: Collection[int]
+) -> Iterator[Markup | str]:
+    """The words in order, marked spans as one piece each, left-out stretches as an ellipsis."""
+    starting = {span[0]: span for span in marks}
+    at, cut = 0, False
+    while at < len(mistake.words):
+        if at not in shown:
+            at, cut = at + 1, True
+            continue
+        if cut:
+            yield "… "
+            cut = False
+        span = starting.get(at, (at, at + 1, ""))
+        text = mistake.text(at, span[1])
+        yield _mark(text, *marks[span]) if span in marks else text
+        yield " " if mistake.spaces[span[1] - 1] else ""
+        at = span[1]
+    if cut:
+        yield "…"
+
+
+def _mark(text: str, kind: str, label: Markup | str) -> Markup:
+    return element("mark", element("bdi", text), element("small", label), class_=kind)
+
+
+LEGEND = fragment(
+    element("mark", "found", element("small", "TYPE"), class_="right"),
+    " ",
+    element("mark", "in gold only", element("small", "TYPE · why"), class_="due"),
+    " ",
+    element("mark", "in the prediction only", element("small", "TYPE · why"), class_="given"),
+)

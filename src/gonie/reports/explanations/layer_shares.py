@@ -1,0 +1,48 @@
+"""How a model mixes the layers of its language model, as bars, with how they are to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gonie.reports.explanation import LayerShares
+from gonie.reports.explanations.page import bar
+from gonie.reports.html.frame import note, section
+from gonie.reports.html.markup import Markup, element
+
+TITLE = "Layers of the language model"
+PLACES = {"input": "what the encoder reads", "output": "what stands beside the encoder's states"}
+"""What a place means, by its name."""
+READING = "Low layers hold more of syntax, high ones more of meaning. "
+SIZES = {
+    True: "All were brought to one size first, so their shares can be compared.",
+    False: "Their sizes differ, so a share does not say how much a layer counts (model.elmo.normalize "
+    "would bring them to one size).",
+}
+"""Whether shares can be compared, by whether the layers were normalised."""
+
+
+def layer_section(found: Sequence[LayerShares]) -> Markup:
+    """The bars of each place under one heading."""
+    return section(TITLE, note(reading(found)), *map(_place, found))
+
+
+def heading(each: LayerShares) -> str:
+    """Where the layers are used, and by what they are multiplied."""
+    told = f" ({PLACES[each.place]})" if each.place in PLACES else ""
+    return f"At the {each.place}{told}: γ = {each.scale:.4f}"
+
+
+def lines(each: LayerShares) -> Iterator[tuple[str, float]]:
+    """Each layer's name and share, the lowest first."""
+    for number, share in enumerate(each.shares):
+        yield (f"layer {number}" if number else "layer 0, the words by their spelling"), share
+
+
+def reading(found: Sequence[LayerShares]) -> str:
+    """How the shares are to be read, in plain words."""
+    return READING + SIZES[all(each.normalized for each in found)]
+
+
+def _place(each: LayerShares) -> Markup:
+    bars = element("dl", *(bar(name, share) for name, share in lines(each)), class_="bars")
+    return element("section", element("h3", heading(each)), bars)

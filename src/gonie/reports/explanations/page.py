@@ -1,0 +1,127 @@
+"""What every page of explanations opens with: how far its weights can be trusted, on this very model.
+
+Attention looks like an explanation and need not be one, so that is said before anything is shown, and the
+figures that decide it stand beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gonie.reports.explanation import Faithfulness
+from gonie.reports.explanations.alternatives import likeliest
+from gonie.reports.explanations.verdict import DIGITS, beats, is_control, measured_on, standing, verdict
+from gonie.reports.html.frame import folded, note
+from gonie.reports.html.markup import Markup, element, fragment, row, table
+
+ATTENTION = (
+    "Attention is not by itself an explanation: it says where the model looked, not why it answered so. "
+    "Other weights can lead to the same answer (Jain & Wallace 2019), and what that means is disputed "
+    "(Wiegreffe & Pinter 2019)."
+)
+MEASURES = (
+    "Comprehensiveness: how far the answer's probability falls when the words of highest weight are taken "
+    "out; higher is better. Sufficiency: how far it falls when only they are kept; lower is better. Both are "
+    "means over several shares of the words (AOPC, DeYoung et al. 2020). A method must beat the controls."
+)
+REFERENCES = (
+    "Jain & Wallace 2019, Attention is not Explanation (NAACL)",
+    "Wiegreffe & Pinter 2019, Attention is not not Explanation (EMNLP)",
+    "DeYoung et al. 2020, ERASER: A Benchmark to Evaluate Rationalized NLP Models (ACL)",
+    "Sundararajan, Taly & Yan 2017, Axiomatic Attribution for Deep Networks (ICML)",
+    "Yang et al. 2016, Hierarchical Attention Networks for Document Classification (NAACL)",
+)
+MOST_LABELS = 8
+"""How many labels have a bar; the others are folded away."""
+
+
+def opening(
+    title: str, warning: str, faithfulness: Sequence[Faithfulness], *, noun: str, notes: Sequence[str] = ()
+) -> Markup:
+    """The title, the warning, the verdict and the figures it rests on, and what else is to be said."""
+    return element(
+        "header",
+        element("h1", element("bdi", title)),
+        element("p", warning, class_="warning honest"),
+        element("p", element("b", verdict(faithfulness, noun=noun)), class_="honest"),
+        faithfulness_table(faithfulness, noun=noun) if faithfulness else None,
+        *map(note, notes),
+    )
+
+
+def faithfulness_table(found: Sequence[Faithfulness], *, noun: str) -> Markup:
+    """A row for each method, then the controls; what beats them is bold and says so."""
+    controls = [each for each in found if is_control(each)]
+    ordered = [*(each for each in found if not is_control(each)), *controls]
+    header = ("", "comprehensiveness\u00a0↑", "sufficiency\u00a0↓")
+    rows = [_figures(each, controls) for each in ordered]
+    caption = f"Faithfulness on this model, over {measured_on(found, noun)}"
+    return fragment(table(caption=caption, header=header, rows=rows, class_="faith"), note(MEASURES))
+
+
+def _figures(each: Faithfulness, controls: Sequence[Faithfulness]) -> Markup:
+    better = bool(controls) and beats(each, controls)
+    return row(
+        fragment(each.method, " ", element("small", standing(each, controls))),
+        f"{each.comprehensiveness:z.{DIGITS}f}",
+        f"{each.sufficiency:z.{DIGITS}f}",
+        class_="control" if is_control(each) else "best" if better else None,
+    )
+
+
+def references() -> Markup:
+    """Where the methods and the doubts come from."""
+    return folded("References", *map(note, REFERENCES))
+
+
+def key(*, shares: bool, sides: bool) -> Markup:
+    """What the colours mean."""
+    parts = [
+        element("span", element("span", "share of attention", class_="w", style="--a:.7"), class_="share")
+        if shares
+        else None,
+        element(
+            "span",
+            element("span", "speaks for the answer", class_="w line", style="--a:.7"),
+            " ",
+            element("span", "speaks against it", class_="w line against", style="--a:.7"),
+            class_="sides",
+        )
+        if sides
+        else None,
+    ]
+    shown = [fragment(part, " ") for part in parts if part is not None]
+    told = (
+        "Colours are relative to the strongest word of the same text and method. Point at a word, tap it or "
+        "tab to it for its number."
+    )
+    return element("p", *shown, told, class_="note key")
+
+
+def bars(probabilities: Mapping[str, float], *, given: Sequence[str], gold: Sequence[str]) -> Markup:
+    """The probability of each label, highest first, as a bar and a number."""
+    ordered = likeliest(probabilities)
+    first, rest = ordered[:MOST_LABELS], ordered[MOST_LABELS:]
+    return fragment(
+        _bars(first, given, gold),
+        folded(f"{len(rest):,} more labels", _bars(rest, given, gold)) if rest else None,
+    )
+
+
+def _bars(items: Sequence[tuple[str, float]], given: Sequence[str], gold: Sequence[str]) -> Markup:
+    return element("dl", *(_line(*item, given, gold) for item in items), class_="bars")
+
+
+def _line(label: str, chance: float, given: Sequence[str], gold: Sequence[str]) -> Markup:
+    told = " (gold)" if label in gold else ""
+    return bar(fragment(element("bdi", label), told), chance, strong=label in given)
+
+
+def bar(name: object, share: float, *, strong: bool = False) -> Markup:
+    """One line of a list of bars: a name, a bar and its number; to stand in a ``dl`` of class ``bars``."""
+    line = element("span", style=f"--p:{min(max(share, 0), 1):.4f}")
+    return fragment(
+        element("dt", name, class_="given" if strong else None),
+        element("dd", line, class_="line", aria_hidden="true"),
+        element("dd", f"{share:.4f}"),
+    )

@@ -1,0 +1,157 @@
+"""Explanations of tagged sentences as one HTML page: spans, what else they might be, what they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from gonie.reports.explanation import Faithfulness, LayerShares, SpanExplanation, TagExplanation, Transitions
+from gonie.reports.explanations.alternatives import differing, likeliest
+from gonie.reports.explanations.heat import strip
+from gonie.reports.explanations.layer_shares import layer_section
+from gonie.reports.explanations.layout import TextPiece, lay_out_sentence
+from gonie.reports.explanations.page import key, opening, references
+from gonie.reports.explanations.style import STYLE
+from gonie.reports.explanations.transition_table import transition_section
+from gonie.reports.html.frame import folded, page
+from gonie.reports.html.markup import Markup, element, fragment, join, language, row, table
+from gonie.text.types import Candidate
+
+WARNING = (
+    "Weights are one method's reading of what a span rests on, not the model's reasons: methods disagree, "
+    "and the figures below say which can be trusted on this model. Probabilities are the model's own."
+)
+OPEN = 4
+"""Of more spans than this, what each rests on is folded away."""
+TOP = 3
+"""How many tags of a token are shown at once."""
+
+
+def render_tags(
+    explanations: Sequence[TagExplanation],
+    transitions: Transitions | None,
+    faithfulness: Sequence[Faithfulness],
+    *,
+    title: str,
+    notes: Sequence[str] = (),
+    layers: Sequence[LayerShares] = (),
+) -> str:
+    """The whole page; ``notes`` are remarks to stand in its opening."""
+    weighted = any(span.weights for each in explanations for span in each.spans)
+    return page(
+        title,
+        opening(title, WARNING, faithfulness, noun="span", notes=notes),
+        key(shares=False, sides=True) if weighted else None,
+        *map(_sentence, explanations),
+        None if transitions is None else transition_section(transitions),
+        layer_section(layers) if layers else None,
+        references(),
+        style=STYLE,
+    )
+
+
+def _sentence(each: TagExplanation) -> Markup:
+    pieces = lay_out_sentence(each.sentence)
+    return element(
+        "article",
+        _tagged(pieces, each),
+        folded("Probabilities of the tags", _marginals(each)),
+        folded("Likeliest taggings", _candidates(each)) if each.candidates else None,
+        *_spans(pieces, [span for span in each.spans if span.weights]),
+        class_="explained",
+    )
+
+
+def _tagged(pieces: Sequence[TextPiece], each: TagExplanation) -> Markup:
+    """The sentence with its spans marked; a tagging without spans has a tag behind each word."""
+    shown = _marked(pieces, each.spans) if each.spans or _outside(each) else _words(pieces, each)
+    return element("p", *shown, class_="tagged", lang=language(_text(pieces)), dir="auto")
+
+
+def _outside(each: TagExplanation) -> bool:
+    return all(tag == "O" for tag in each.tags)
+
+
+def _marked(pieces: Sequence[TextPiece], spans: Sequence[SpanExplanation]) -> Iterator[Markup | str]:
+    at = 0
+    for span in sorted(spans, key=lambda span: span.start):
+        stretch = _stretch(pieces, span)
+        yield _text(pieces[at : stretch.start])
+        yield _mark(_text(pieces[stretch.start : stretch.stop]), f"{span.label} {span.probability:.3f}")
+        at = stretch.stop
+    yield _text(pieces[at:])
+
+
+def _stretch(pieces: Sequence[TextPiece], span: SpanExplanation) -> range:
+    """The pieces from the span's first token to its last."""
+    inside = range(span.start, span.end)
+    places = [at for at, piece in enumerate(pieces) if piece.token is not None and piece.token in inside]
+    return range(places[0], places[-1] + 1)
+
+
+def _text(pieces: Sequence[TextPiece]) -> str:
+    return "".join(piece.text for piece in pieces)
+
+
+def _words(pieces: Sequence[TextPiece], each: TagExplanation) -> Iterator[Markup | str]:
+    for piece in pieces:
+        yield piece.text if piece.token is None else _mark(piece.text, each.tags[piece.token])
+
+
+def _mark(text: str, label: str) -> Markup:
+    return element("mark", element("bdi", text), element("small", label), class_="right")
+
+
+def _marginals(each: TagExplanation) -> Markup:
+    rows = [
+        row(element("th", element("bdi", word), scope="row"), tag, *_chances(chances))
+        for word, tag, chances in zip(each.sentence.words, each.tags, each.marginals, strict=True)
+    ]
+    header = ("token", "given", *(f"{rank}." for rank in range(1, TOP + 1)), "others")
+    caption = "Every token's tags by probability, all taggings counted"
+    return table(caption=caption, header=header, rows=rows, class_="marginals")
+
+
+def _chances(chances: Mapping[str, float]) -> list[Markup]:
+    """The likeliest tags, a cell each, and the others folded into one more."""
+    ordered = [f"{tag} {chance:.4f}" for tag, chance in likeliest(chances)]
+    first = [element("td", told) for told in ordered[:TOP]] + [element("td")] * (TOP - len(ordered))
+    rest = ordered[TOP:]
+    return [*first, element("td", folded(f"{len(rest)} more", ", ".join(rest)) if rest else None)]
+
+
+def _candidates(each: TagExplanation) -> Markup:
+    best = each.candidates[0]
+    rows = [
+        row(rank, f"{other.probability:.4f}", _differences(each.sentence.words, best, other))
+        for rank, other in enumerate(each.candidates, start=1)
+    ]
+    caption = "Whole taggings by probability"
+    header = ("", "probability", "tags that differ from the first")
+    return table(caption=caption, header=header, rows=rows, class_="candidates")
+
+
+def _differences(words: Sequence[str], best: Candidate, other: Candidate) -> Markup:
+    found = [
+        fragment(element("bdi", word), f": {one} → {two}") for word, one, two in differing(words, best, other)
+    ]
+    return join(found, ", ") if found else fragment("–")
+
+
+def _spans(pieces: Sequence[TextPiece], spans: Sequence[SpanExplanation]) -> list[Markup]:
+    """Each span under its heading, or, where they would be many, behind it."""
+    frame = folded if len(spans) > OPEN else _under
+    return [frame(*_span(pieces, span)) for span in spans]
+
+
+def _under(heading: Markup, strips: Markup) -> Markup:
+    return element("section", element("h3", heading), strips)
+
+
+def _span(pieces: Sequence[TextPiece], span: SpanExplanation) -> tuple[Markup, Markup]:
+    """What one span rests on, by each method, and its heading; its own words are outlined."""
+    stretch = _stretch(pieces, span)
+    words, inside = _text(pieces[stretch.start : stretch.stop]), range(span.start, span.end)
+    return (
+        fragment(element("bdi", words), f": {span.label} {span.probability:.3f}"),
+        element("div", *(strip([pieces], each, inside=inside) for each in span.weights), class_="strips"),
+    )

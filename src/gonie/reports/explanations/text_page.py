@@ -1,0 +1,66 @@
+"""Explanations of classified texts as one HTML page: a heat map for each method, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gonie.reports.explanation import Faithfulness, LayerShares, TextExplanation
+from gonie.reports.explanations.alternatives import agreement, answer
+from gonie.reports.explanations.heat import strip, strongest_words
+from gonie.reports.explanations.layer_shares import layer_section
+from gonie.reports.explanations.layout import lay_out
+from gonie.reports.explanations.page import ATTENTION, bars, key, opening, references
+from gonie.reports.explanations.shades import is_share
+from gonie.reports.explanations.style import STYLE
+from gonie.reports.html.frame import folded, page
+from gonie.reports.html.markup import Markup, element, fragment
+
+
+def render_texts(
+    explanations: Sequence[TextExplanation],
+    faithfulness: Sequence[Faithfulness],
+    *,
+    title: str,
+    notes: Sequence[str] = (),
+    layers: Sequence[LayerShares] = (),
+) -> str:
+    """The whole page; ``notes`` are remarks to stand in its opening."""
+    used = [weights for each in explanations for weights in each.weights]
+    shares, sides = any(map(is_share, used)), not all(map(is_share, used))
+    return page(
+        title,
+        opening(title, ATTENTION, faithfulness, noun="text", notes=notes),
+        key(shares=shares, sides=sides) if used else None,
+        *(_text(each) for each in explanations),
+        layer_section(layers) if layers else None,
+        references(),
+        style=STYLE,
+    )
+
+
+def _text(each: TextExplanation) -> Markup:
+    rows = lay_out(each.text, each.passage.sentences)
+    strips = [strip(rows, weights) for weights in each.weights]
+    return element(
+        "article",
+        _answer(each),
+        bars(each.probabilities, given=each.given, gold=each.gold),
+        element("div", *strips, class_="strips") if strips else _plain(each.text),
+        folded("Words of most weight", strongest_words(rows, each.weights)) if strips else None,
+        class_="explained",
+    )
+
+
+def _answer(each: TextExplanation) -> Markup:
+    labels = [fragment(element("bdi", label), told) for label, told in answer(each)]
+    apart = [part for label in labels for part in (", ", label)][1:]
+    return element("h3", *apart, f" {agreement(each)}", _place(each))
+
+
+def _place(each: TextExplanation) -> Markup | None:
+    passage = each.passage
+    return element("span", f" {passage.path}:{passage.line}", class_="place") if passage.path else None
+
+
+def _plain(text: str) -> Markup:
+    return element("div", element("p", text), class_="heat", dir="auto")

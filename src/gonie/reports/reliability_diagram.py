@@ -1,0 +1,76 @@
+"""The reliability diagram: how often decisions were right against how sure the classifier was of them.
+
+A column below the dashed line is too sure of itself, one above it not sure enough; the gap is filled and told
+in words as well, and the small columns beneath say how many decisions each one stands for.
+"""
+
+from __future__ import annotations
+
+from gonie.metrics.calibration import Bin, Reliability
+from gonie.reports.html.markup import Markup, element
+from gonie.reports.svg import Scale
+
+WIDTH, HEIGHT = 450, 372
+LEFT, RIGHT, TOP, BOTTOM = 46, 14, 28, 276  # the sides of the upper drawing
+SHARES = (292, 340)  # top and bottom of the lower one
+MARKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def reliability_diagram(reliability: Reliability, *, noun: str) -> Markup:
+    """The bins as columns over their probabilities; ``noun`` is what they count: texts, labels."""
+    across, up = Scale(0, 1, LEFT, WIDTH - RIGHT), Scale(0, 1, BOTTOM, TOP)
+    most = max(each.count for each in reliability.bins)
+    told = (
+        f"Reliability: {len(reliability.bins)} bins, expected calibration error {100 * reliability.error:.2f}"
+    )
+    return element(
+        "svg",
+        element("title", told),
+        element("text", "Right, in percent", x=LEFT, y=14, class_="name"),
+        *(_level(up(mark), mark) for mark in MARKS),
+        *(_column(each, across, up, noun) for each in reliability.bins),
+        element("line", x1=across(0), y1=up(0), x2=across(1), y2=up(1), class_="diagonal"),
+        *(_share(each, across, Scale(0, most, SHARES[1], SHARES[0])) for each in reliability.bins),
+        *(
+            element("text", f"{100 * mark:g}", x=across(mark), y=SHARES[1] + 14, text_anchor="middle")
+            for mark in MARKS
+        ),
+        element("text", f"probability given, in percent; below: how many {noun}", x=LEFT, y=HEIGHT - 4),
+        viewBox=f"0 0 {WIDTH} {HEIGHT}",
+        role="img",
+        class_="diagram",
+    )
+
+
+def _level(y: float, mark: float) -> Markup:
+    line = element("line", x1=LEFT, x2=WIDTH - RIGHT, y1=y, y2=y, class_="grid")
+    return Markup(line + element("text", f"{100 * mark:g}", x=LEFT - 8, y=y + 4, text_anchor="end"))
+
+
+def _column(each: Bin, across: Scale, up: Scale, noun: str) -> Markup:
+    """How often right, and from there to the probability given, the gap."""
+    middle = up(each.accuracy), up(each.confidence)
+    return element(
+        "g",
+        element("title", bin_text(each, noun)),
+        _box(each, across, middle[0], BOTTOM, "column"),
+        _box(each, across, min(middle), max(middle), "gap"),
+    )
+
+
+def _share(each: Bin, across: Scale, up: Scale) -> Markup:
+    return _box(each, across, up(each.count), SHARES[1], "share")
+
+
+def _box(each: Bin, across: Scale, top: float, bottom: float, kind: str) -> Markup:
+    left, right = across(each.low) + 1, across(each.high) - 1
+    width, height = round(max(right - left, 1), 1), round(bottom - top, 1)
+    return element("rect", x=round(left, 1), y=top, width=width, height=height, class_=kind)
+
+
+def bin_text(each: Bin, noun: str) -> str:
+    """One bin in words."""
+    return (
+        f"{100 * each.low:.0f}–{100 * each.high:.0f}: {each.count:,} {noun}, "
+        f"given {100 * each.confidence:.1f}, right {100 * each.accuracy:.1f}"
+    )

@@ -1,0 +1,102 @@
+"""The two tables that every report has: scores a label, and which label was taken for which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gonie.metrics.counts import Counts
+from gonie.metrics.intervals import Interval, Intervals
+from gonie.metrics.labels import Confusion
+from gonie.metrics.spans import Average, SpanScores
+from gonie.reports.html.frame import note
+from gonie.reports.html.markup import Markup, element, fragment, row, table
+from gonie.reports.report_page import percent, range_text
+from gonie.reports.svg import interval_bar
+
+MOST_LABELS, MOST_CELLS = 100, 24
+"""How many labels a table of scores shows, and how many a confusion table."""
+
+CONFUSION_NOTE = "Rows are gold, columns are predicted; the darker a cell, the larger its share of the row. "
+
+
+def label_scores(scores: SpanScores, intervals: Intervals | None) -> Markup:
+    """Every label's counts and scores, most frequent first, then their averages."""
+    ordered = scores.by_frequency
+    overall = {} if intervals is None else intervals.overall
+    rows = [
+        *(
+            score_row(label, counts, None if intervals is None else intervals.types[label]["f1"])
+            for label, counts in ordered[:MOST_LABELS]
+        ),
+        score_row("all (micro)", scores.micro, overall.get("f1"), class_="total"),
+        average_row("all (macro)", scores.macro, overall.get("macro_f1")),
+    ]
+    left = len(ordered) - MOST_LABELS
+    return fragment(
+        score_table("Scores in percent, most frequent first", rows),
+        note(f"{left:,} rarer labels are in the JSON only.") if left > 0 else None,
+    )
+
+
+def score_table(caption: str, rows: Sequence[Markup]) -> Markup:
+    """A table of rows made by ``score_row`` and ``average_row``."""
+    header = ("", "gold", "predicted", "correct", "precision", "recall", "F1", "95% interval", "0 – 100")
+    return table(caption=caption, header=header, rows=rows)
+
+
+def score_row(label: str, counts: Counts, interval: Interval | None, class_: str | None = None) -> Markup:
+    """One label."""
+    numbers = (f"{number:,}" for number in (counts.gold, counts.predicted, counts.correct))
+    scores = map(percent, (counts.precision, counts.recall, counts.f1))
+    return row(
+        label, *numbers, *scores, range_text(interval), interval_bar(counts.f1, interval), class_=class_
+    )
+
+
+def average_row(name: str, average: Average, interval: Interval | None) -> Markup:
+    """A mean of scores, which has no counts of its own."""
+    scores = map(percent, (average.precision, average.recall, average.f1))
+    return row(name, "", "", "", *scores, range_text(interval), interval_bar(average.f1, interval))
+
+
+def confusion_table(confusion: Confusion, *, boundaries: bool) -> Markup:
+    """The most frequent labels against each other, and in words how much that leaves out.
+
+    ``boundaries``: of spans, which can also be cut wrongly, missed or invented.
+    """
+    labels = confusion.labels
+    shown = labels[:MOST_CELLS]
+    rows = []
+    for gold in shown:
+        cells = [confusion.pairs[gold, predicted] for predicted in shown]
+        cells += [confusion.gold_boundary[gold], confusion.missed[gold]] if boundaries else []
+        rows.append(_shaded(gold, cells, right=shown.index(gold)))
+    if boundaries:
+        for name, part in (
+            ("wrong boundary", confusion.predicted_boundary),
+            ("spurious", confusion.spurious),
+        ):
+            rows.append(_shaded(name, [part[label] for label in shown], right=None, blank=2))
+    extra = ("wrong boundary", "missed") if boundaries else ()
+    header = ("gold ↓ predicted →", *shown, *extra)
+    return fragment(
+        table(caption="Counts", header=header, rows=rows, class_="shades"),
+        None if len(labels) == len(shown) else note(_rest(confusion, shown)),
+    )
+
+
+def _rest(confusion: Confusion, shown: Sequence[str]) -> str:
+    kept = set(shown)
+    rest = sum(count for pair, count in confusion.pairs.items() if not kept.issuperset(pair))
+    return f"The {len(shown)} most frequent labels; {rest:,} pairs with rarer ones are in the JSON only."
+
+
+def _shaded(name: str, cells: Sequence[int], *, right: int | None, blank: int = 0) -> Markup:
+    total = sum(cells) or 1
+    shown = [_cell(count, count / total, right=at == right) for at, count in enumerate(cells)]
+    return row(name, *shown, *[element("td", "")] * blank)
+
+
+def _cell(count: int, share: float, *, right: bool) -> Markup:
+    kind = "right" if right else None if count else "none"
+    return element("td", f"{count:,}" if count else "·", style=f"--a:{share**0.5:.2f}", class_=kind)

@@ -1,0 +1,208 @@
+"""The HTML report of a tagger: one file that needs no other, to be read, kept and sent.
+
+Its frame is in ``gonie.reports.html``, its opening in ``page.py``, tables of scores in ``score_tables.py``,
+drawings in ``svg.py``, and marked sentences in ``passages.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gonie.metrics.evaluation import Evaluation
+from gonie.metrics.intervals import Interval
+from gonie.metrics.labels import Boundaries
+from gonie.metrics.novelty import Novelty, Recall
+from gonie.reports.error_passages import LEGEND, passage
+from gonie.reports.html.frame import folded, note, page, section
+from gonie.reports.html.markup import Markup, element, fragment, row, table
+from gonie.reports.report_page import detail_section, opening, percent, range_text, training
+from gonie.reports.report_style import STYLE
+from gonie.reports.score_tables import CONFUSION_NOTE, MOST_LABELS, confusion_table, label_scores
+from gonie.reports.svg import interval_bar
+
+MOST_PASSAGES = 20
+"""How many wrong sentences the page shows."""
+
+BOUNDARY_NOTE = (
+    "Types are compared where both sides have a span with the same boundaries. Wrong boundary: "
+    "the span overlaps one of the other side; missed and spurious: it overlaps none."
+)
+
+MENTIONS = {
+    Novelty.SEEN: "seen in training with this type",
+    Novelty.SEEN_OTHER_TYPE: "seen with another type only",
+    Novelty.PARTLY_SEEN: "partly seen: shares a content word",
+    Novelty.UNSEEN: "unseen",
+}
+WORDS = {
+    Novelty.SEEN: "seen in training with this label",
+    Novelty.SEEN_OTHER_TYPE: "seen with another label only",
+    Novelty.PARTLY_SEEN: "seen in another casing only",
+    Novelty.UNSEEN: "unseen",
+}
+"""What the classes of novelty are called, for mentions and for the single words of plain labels."""
+
+
+def render(
+    evaluation: Evaluation,
+    *,
+    title: str,
+    curve: Sequence[Mapping[str, object]] | None = None,
+    details: Mapping[str, object] | None = None,
+) -> str:
+    """The whole report as one HTML file.
+
+    ``curve`` are the records of metrics.jsonl (``epoch``, ``score``, ``loss``, ``rate``, ``seconds``).
+    ``details`` come last under their names: a mapping as a table, text of several lines (the recipe) folded
+    away, anything else as a line.
+    """
+    return page(
+        title,
+        _head(evaluation, title),
+        training(curve or ()),
+        section(
+            "Labels" if evaluation.plain else "Types", label_scores(evaluation.spans, evaluation.intervals)
+        ),
+        _confusion(evaluation),
+        _novelty(evaluation),
+        _errors(evaluation),
+        _tags(evaluation),
+        detail_section(details or {}),
+        style=STYLE,
+    )
+
+
+def novelty_names(evaluation: Evaluation) -> Mapping[Novelty, str]:
+    """What to call the classes of novelty in this evaluation."""
+    return WORDS if evaluation.plain else MENTIONS
+
+
+def _head(evaluation: Evaluation, title: str) -> Markup:
+    name, value = evaluation.headline
+    return opening(
+        title,
+        score=value,
+        measure=_measure(evaluation),
+        interval=evaluation.interval(name),
+        values=_facts(evaluation),
+        told=how_scored(evaluation),
+        unknown=evaluation.unknown_labels,
+    )
+
+
+def _measure(evaluation: Evaluation) -> str:
+    if evaluation.plain:
+        return "accuracy of tokens"
+    what = "tokens that are not O" if evaluation.mode == "token" else "spans"
+    return f"F1 of {what}, micro average"
+
+
+def _facts(evaluation: Evaluation) -> dict[str, str]:
+    micro, macro = evaluation.spans.micro, evaluation.spans.macro
+    values = {
+        "precision": percent(micro.precision),
+        "recall": percent(micro.recall),
+        "macro F1": percent(macro.f1),
+        "token accuracy": percent(evaluation.tokens.accuracy),
+        "sentences": f"{evaluation.sentences:,}",
+        "with errors": f"{len(evaluation.mistakes):,}",
+        "tokens": f"{evaluation.tokens.tokens:,}",
+        "gold spans": f"{micro.gold:,}",
+    }
+    if evaluation.plain:
+        values = {name: values[name] for name in ("macro F1", "sentences", "with errors", "tokens")}
+    return values
+
+
+def how_scored(evaluation: Evaluation) -> str:
+    """One sentence on the scheme, the mode, the repair policy and how many sequences were invalid."""
+    repair = evaluation.repair
+    if evaluation.plain:
+        return "Plain labels, compared token by token: micro precision, recall and F1 equal accuracy."
+    gold = f"; {repair.invalid_gold:,} gold sentences are invalid" if repair.invalid_gold else ""
+    return (
+        f"Scheme {evaluation.scheme}. Mode {evaluation.mode}. Repair policy {repair.policy}: "
+        f"{repair.invalid:,} predicted sentences were invalid, {repair.changed:,} tags changed{gold}."
+    )
+
+
+def _confusion(evaluation: Evaluation) -> Markup:
+    return section(
+        "Confusion",
+        note(CONFUSION_NOTE if evaluation.plain else CONFUSION_NOTE + BOUNDARY_NOTE),
+        confusion_table(evaluation.confusion, boundaries=not evaluation.plain),
+        None if evaluation.boundaries is None else _boundaries(evaluation.boundaries),
+    )
+
+
+def _boundaries(boundaries: Boundaries) -> Markup:
+    names = {"too_short": "too short", "too_long": "too long", "crossing": "crossing"}
+    rows = [
+        row(name, f"{boundaries.same_label[kind]:,}", f"{boundaries.other_label[kind]:,}")
+        for kind, name in names.items()
+    ]
+    caption = "Wrong boundaries: predicted spans beside the gold span they overlap"
+    return table(caption=caption, header=("", "right type", "other type"), rows=rows)
+
+
+def _novelty(evaluation: Evaluation) -> Markup | None:
+    if evaluation.novelty is None:
+        return None
+    names = novelty_names(evaluation)
+    rows = [
+        _novelty_row(names[kind], found, evaluation.novelty_interval(kind))
+        for kind, found in evaluation.novelty.items()
+    ]
+    header = (
+        "gold word" if evaluation.plain else "gold mention",
+        "gold",
+        "found",
+        "recall",
+        "95% interval",
+        "0 – 100",
+    )
+    inner = table(caption="Recall in percent, by whether training had it", header=header, rows=rows)
+    return section("Seen in training?", inner)
+
+
+def _novelty_row(name: str, found: Recall, interval: Interval | None) -> Markup:
+    counts = (f"{found.gold:,}", f"{found.correct:,}")
+    if not found.gold:
+        return row(name, *counts, "–", "", "")
+    return row(
+        name, *counts, percent(found.recall), range_text(interval), interval_bar(found.recall, interval)
+    )
+
+
+def _errors(evaluation: Evaluation) -> Markup:
+    found = evaluation.worst_errors(MOST_PASSAGES)
+    if not found:
+        return section("Errors", element("p", "None."))
+    shown = f"The {len(found)} worst of {len(evaluation.mistakes):,} sentences with errors. "
+    legend = "Marked: gold → predicted." if evaluation.plain else fragment("Marks: ", LEGEND)
+    return section(
+        "Worst errors",
+        element("p", shown, legend, class_="note legend"),
+        *(passage(mistake, plain=evaluation.plain) for mistake in found),
+    )
+
+
+def _tags(evaluation: Evaluation) -> Markup | None:
+    """Label statistics of a span tagger: its tags one by one. Plain labels have them under Labels already."""
+    if evaluation.plain:
+        return None
+    ordered = sorted(evaluation.tokens.labels.items(), key=lambda item: (-item[1].gold, item[0]))
+    total = evaluation.tokens.tokens
+    rows = [
+        row(
+            tag,
+            f"{counts.gold:,}",
+            percent(counts.gold / total),
+            f"{counts.predicted:,}",
+            *map(percent, (counts.precision, counts.recall, counts.f1)),
+        )
+        for tag, counts in ordered[:MOST_LABELS]
+    ]
+    header = ("tag", "gold", "share of tokens", "predicted", "precision", "recall", "F1")
+    inner = table(caption="Every tag by itself, in percent", header=header, rows=rows)
+    return section("Tags", folded(f"{len(ordered)} tags, token by token", inner))

@@ -1,0 +1,189 @@
+"""The sums of forward-backward, in two ways: by products of chances, and in logarithms.
+
+Products are a few short steps of numpy a token, which is what a single sentence waits for. Where scores lie
+so far apart that chances vanish, the same sums are taken again in logarithms, which are safe for scores of
+any size; that is seen sentence by sentence, so company never decides it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gonie.runtime.chain import ChainWeights, Floats, Ints, together
+
+LOST = 1e-200  # a sum of chances below this may have lost terms to underflow
+EVERY = 8  # tokens after which sums are brought near 1 again: long before they could vanish
+
+
+class Logs(NamedTuple):
+    """Three tables of logarithms, as ``Lattice`` describes them, and what was taken off the first."""
+
+    alpha: Floats
+    """(T, B, K)"""
+    taken: Floats
+    """(T, B)"""
+    beta: Floats
+    """(T, B, K)"""
+    total: Floats
+    """(T, B): over all tags of alpha + beta"""
+
+
+@dataclass(frozen=True)
+class Sums:
+    """``marginals`` (T, B, K) add up to 1 for each token; those past a sentence's end mean nothing.
+
+    ``logs`` makes all else on demand: most sentences have no spans, whose probabilities need it.
+    """
+
+    marginals: Floats
+    logs: Callable[[], Logs]
+
+
+class Summing:
+    """Sums over every tag sequence of a chain; ``__call__`` is ready for any batch."""
+
+    def __init__(self, chain: ChainWeights) -> None:
+        self._chain = chain
+        self._tops = _top(chain.transitions.ravel()), _top(chain.start)
+        chances = np.exp(chain.transitions - self._tops[0])  # (K, K), entries at most 1
+        self._chances = np.stack([chances, chances.T])  # (2, K, K): onward, and backward
+        ends = np.exp([chain.start - self._tops[1], chain.end - _top(chain.end)])
+        self._ends = ends[:, None]  # (2, 1, K)
+        self._ahead_in_logs = Advance(chain.transitions)
+        self._back_in_logs = Advance(chain.transitions.T)
+
+    def __call__(self, steps: Floats, lengths: Ints) -> Sums:
+        """Shape: steps (T, B, K) finite, lengths (B,)."""
+        sums, lost = self._by_chances(steps, lengths)
+        if lost is None or not lost.any():
+            return sums
+        again = self._in_logs(steps[:, lost], lengths[lost])
+        self._chain.need_a_path(again.total[0], lengths[lost])
+        sums.marginals[:, lost] = np.exp(again.alpha + again.beta - again.total[..., None])
+
+        def logs() -> Logs:
+            found = sums.logs()
+            for part, own in zip(found, again, strict=True):
+                part[:, lost] = own
+            return found
+
+        return Sums(sums.marginals, logs)
+
+    def _by_chances(self, steps: Floats, lengths: Ints) -> tuple[Sums, NDArray[np.bool_] | None]:
+        """The sums, and for which sentences they cannot be trusted: (B,), or None.
+
+        What comes after a token is summed as what comes before it, in a sentence that runs backward, so that
+        one loop does both.
+        """
+        flip = Flip(lengths, len(steps))
+        tops = steps.max(axis=2, keepdims=True)  # (T, B, 1)
+        chances = np.exp(steps - tops)  # (T, B, K), the largest of a token 1
+        both = np.empty((len(steps), 2, *steps.shape[1:]))  # (T, 2, B, K)
+        both[:, 0], both[:, 1] = chances, flip(chances)
+        before, upto = np.empty_like(both), np.empty_like(both)  # less, and with, what each token adds
+        kept: dict[int, Floats] = {}  # what the sums at some steps were divided by: (2, B, 1)
+        with np.errstate(divide="ignore", invalid="ignore"):  # of sentences that are lost, and taken again
+            before[0] = self._ends
+            np.multiply(before[0], both[0], out=upto[0])
+            for t in range(1, len(both)):
+                np.matmul(upto[t - 1], self._chances, out=before[t])
+                np.multiply(before[t], both[t], out=upto[t])
+                if t % EVERY == 0:
+                    kept[t] = upto[t].max(axis=2, keepdims=True)
+                    upto[t] /= kept[t]
+            alpha, beta = upto[:, 0], flip(before[:, 1])
+            marginals = alpha * beta
+            mass = marginals.sum(axis=2, keepdims=True)  # (T, B, 1)
+            marginals /= mass
+
+        def logs() -> Logs:
+            with np.errstate(divide="ignore"):  # log 0 is the answer for a forbidden state
+                taken = tops[..., 0] + self._tops[0]
+                taken[0] += self._tops[1] - self._tops[0]
+                for t, by in kept.items():
+                    taken[t] += np.log(by[0, :, 0])
+                return Logs(np.log(alpha), taken, np.log(beta), np.log(mass[..., 0]))
+
+        sums = Sums(marginals, logs)
+        if all(part.min() > LOST for part in (mass, *kept.values())):
+            return sums, None
+        sound = mass[..., 0] > LOST  # (T, B)
+        for t, by in kept.items():
+            sound[t] &= (by > LOST).all(axis=(0, 2))
+        return sums, np.logical_not(flip.inside(sound).all(axis=0))
+
+    def _in_logs(self, steps: Floats, lengths: Ints) -> Logs:
+        alpha, taken = np.empty_like(steps), np.empty(steps.shape[:2])  # (T, B, K), (T, B)
+        for t, step in enumerate(steps):
+            reached = (self._ahead_in_logs(alpha[t - 1]) if t else self._chain.start) + step  # (B, K)
+            taken[t] = _top(reached)
+            alpha[t] = reached - taken[t][:, None]
+        beta = np.empty_like(steps)  # (T, B, K)
+        beta[-1] = self._chain.end
+        for t in range(len(steps) - 2, -1, -1):
+            reached = self._back_in_logs(beta[t + 1] + steps[t + 1])  # (B, K)
+            is_last = np.equal(t, lengths - 1)[:, None]  # (B, 1)
+            beta[t] = np.where(is_last, self._chain.end, reached - _top(reached)[:, None])
+        return Logs(alpha, taken, beta, log_sum_exp(alpha + beta))
+
+
+class Flip:
+    """Turns the tokens of each sentence round, within its length; what is past its end stays."""
+
+    def __init__(self, lengths: Ints, T: int) -> None:
+        self._full = min(lengths.tolist()) == T
+        if not self._full:
+            times = np.arange(T)[:, None]
+            self._outside = times >= lengths  # (T, B)
+            self._places = np.where(self._outside, times, lengths - 1 - times), np.arange(len(lengths))
+
+    def __call__(self, table: Floats) -> Floats:
+        """Shape: (T, B, K) -> (T, B, K)."""
+        return table[::-1] if self._full else table[self._places]
+
+    def inside(self, holds: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """What holds of each token (T, B), taken to hold past a sentence's end."""
+        return holds if self._full else holds | self._outside
+
+
+class Advance:
+    """One step of the sum: entry (b, j) of the result is log sum_i exp(scores[b, i] + weights[i, j]).
+
+    The sum is a matrix product of exponentials, each taken relative to its largest; the few entries too small
+    for that are summed again in logs, so scores of any size are safe.
+    """
+
+    def __init__(self, weights: Floats) -> None:
+        self._weights = weights
+        self._shift = _top(weights.T)  # (K,)
+        self._chances = np.exp(weights - self._shift)  # (K, K), entries at most 1
+
+    def __call__(self, scores: Floats) -> Floats:
+        """Shape: scores (B, K) -> (B, K)."""
+        top = _top(scores)[:, None]  # (B, 1)
+        mass = np.exp(scores - top) @ self._chances  # (B, K)
+        reached: Floats = np.log(np.maximum(mass, LOST)) + top + self._shift
+        lost = np.stack(np.nonzero(mass < LOST))  # (2, n)
+        some = together(scores.shape[1])
+        for first in range(0, lost.shape[1], some):
+            rows, tags = lost[:, first : first + some]
+            reached[rows, tags] = log_sum_exp(scores[rows] + self._weights[:, tags].T)
+        return reached
+
+
+def log_sum_exp(values: Floats) -> Floats:
+    """log sum exp over the last axis, minus infinity where every entry is: (..., K) -> (...)."""
+    top = _top(values)
+    with np.errstate(divide="ignore"):  # log 0 is the answer for a forbidden state
+        return np.asarray(np.log(np.exp(values - top[..., None]).sum(axis=-1)) + top)
+
+
+def _top(values: Floats) -> Floats:
+    """The largest of the last axis, or 0 where all are minus infinity, to be taken off safely."""
+    top = values.max(axis=-1)
+    return np.where(np.isfinite(top), top, 0.0)

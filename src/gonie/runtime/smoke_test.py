@@ -1,0 +1,58 @@
+"""A first batch for a model that was just loaded: the highest ids that its encoding can give.
+
+A graph whose tables are shorter than the vocabularies beside it would fail at the first text with a late
+word. Asked for this batch it fails at once, when whoever loads it is there to read why.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gonie.features import ragged
+from gonie.features.byte_spelling import spell_bytes
+from gonie.features.corpus import Corpus
+from gonie.features.encoding import Encoding
+from gonie.features.text_corpus import TextCorpus
+from gonie.features.text_encoding import TextEncoding
+from gonie.features.vocabulary import RESERVED, Vocabulary
+from gonie.runtime.scorer import Batch
+
+TOKENS = 2
+_SENTENCE = np.array([0])
+
+
+def trial_batch(encoding: Encoding) -> Batch:
+    """One sentence of the last word, letter and feature of each vocabulary, and of what is unknown."""
+    return _corpus(encoding).batch(_SENTENCE)
+
+
+def trial_texts(encoding: TextEncoding) -> Batch:
+    """One text of one such sentence, and of the last n-gram."""
+    bag = None if encoding.bag is None else _last(encoding.bag.vocabulary, places=1)
+    return TextCorpus(
+        sentences=_corpus(encoding.words), offsets=np.array([0, 1]), labels=np.array([-1]), bag=bag
+    ).batch(_SENTENCE)
+
+
+def _corpus(encoding: Encoding) -> Corpus:
+    arrays: dict[str, NDArray[np.generic]] = {
+        "offsets": np.array([0, TOKENS]),
+        "forms": np.arange(TOKENS),
+        "tags": np.full(TOKENS, -1),
+        "form_words": np.array([len(encoding.words) - 1, 1]),
+        "form_offsets": np.array([0, 2, 3]),
+        "form_chars": np.array([1, len(encoding.chars) - 1, 1]),
+    }
+    if encoding.longest:
+        arrays["form_bytes"] = spell_bytes(["é", "a"], longest=encoding.longest).ravel()
+    for group in encoding.groups:
+        arrays[f"{group}.ids"], arrays[f"{group}.offsets"] = _last(encoding.features[group], places=TOKENS)
+    return Corpus(arrays, encoding.groups)
+
+
+def _last(vocabulary: Vocabulary, *, places: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The last feature at the first of some places, if there is any: flat ids and offsets."""
+    known = len(vocabulary) > len(RESERVED)
+    counts = np.array([int(known), *[0] * (places - 1)])
+    return np.full(counts.sum(), len(vocabulary) - 1, dtype=np.int32), ragged.offsets(counts)

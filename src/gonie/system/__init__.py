@@ -1,0 +1,1 @@
+"""Files, atomic writes, folder locks, memory-mapped arrays, worker processes and threads."""

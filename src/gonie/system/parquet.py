@@ -1,0 +1,108 @@
+"""Texts in a column of a Parquet file of any size, a portion of its rows in memory at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gonie.errors import InputError, MissingExtraError
+from gonie.system.files import unreadable
+
+SUFFIX = ".parquet"
+ID = "id"
+"""The column that names rows, where there is one."""
+
+ROWS = 1024
+"""Rows in memory at a time."""
+
+
+class ParquetCell(NamedTuple):
+    """A row: its number, counted from 1, its text (None where there is none) and its id, if any.
+
+    Where the text is not UTF-8, ``text`` is its bytes.
+    """
+
+    row: int
+    text: str | bytes | None
+    id: Any = None
+
+
+def read_cells(path: Path, *, column: str = "text", group: int = 0) -> Iterator[ParquetCell]:
+    """The rows of a file from row group ``group`` on, by number."""
+    with open_table(path, column=column) as table:
+        named = [ID] if column != ID and ID in table.schema_arrow.names else []
+        metadata = table.metadata
+        number = 1 + sum(metadata.row_group(before).num_rows for before in range(group))
+        wanted = list(range(group, metadata.num_row_groups))
+        for batch in table.iter_batches(batch_size=ROWS, row_groups=wanted, columns=[column, *named]):
+            ids = batch.column(ID).to_pylist() if named else [None] * len(batch)
+            for text, id in zip(_texts(batch.column(column)), ids, strict=True):
+                yield ParquetCell(number, text, id)
+                number += 1
+
+
+def import_parquet(*, extra: str = "ray", purpose: str = "Parquet") -> Any:
+    """The library that reads and writes Parquet."""
+    try:
+        return import_module("pyarrow.parquet")
+    except ImportError:
+        raise MissingExtraError("pyarrow", extra=extra, purpose=purpose) from None
+
+
+@contextmanager
+def open_table(path: Path, *, column: str, extra: str = "ray") -> Iterator[Any]:
+    """A Parquet file with text in ``column``; what is wrong with it is refused when it is met."""
+    parquet = import_parquet(extra=extra, purpose="reading Parquet")
+    try:
+        with parquet.ParquetFile(path) as table:
+            _check(path, table.schema_arrow, column)
+            yield table
+    except OSError as error:
+        raise unreadable(path, error) from None
+    except ValueError as error:  # ArrowInvalid, or bytes that are not UTF-8
+        raise InputError(
+            path=path,
+            expected="a whole Parquet file of UTF-8 texts",
+            got=f"a damaged one ({str(error).splitlines()[0]})",
+            fix="Fetch or write it again",
+        ) from None
+
+
+def _texts(column: Any) -> list[str | bytes | None]:
+    """The values of a column; if any is not UTF-8, that one alone as bytes."""
+    try:
+        found: list[str | bytes | None] = column.to_pylist()
+    except UnicodeDecodeError:
+        found = [_text(value) for value in column]
+    return found
+
+
+def _text(value: Any) -> str | bytes | None:
+    try:
+        found: str | bytes | None = value.as_py()
+    except UnicodeDecodeError as error:
+        return bytes(error.object)
+    return found
+
+
+def _check(path: Path, schema: Any, column: str) -> None:
+    """Refuse a table without that column, or with anything but text in it."""
+    found = {field.name: _kind(field.type) for field in schema}
+    kind = found.get(column)
+    if kind in ("string", "large_string", "string_view"):
+        return
+    known = ", ".join(f"{name} ({kind})" for name, kind in found.items())
+    raise InputError(
+        path=path,
+        expected=f"text in the column {column!r}",
+        got=f"{kind} there" if kind else "no such column",
+        fix=f"Name the column of the text; there are: {known or 'none'}",
+    )
+
+
+def _kind(kind: Any) -> str:
+    """The name of a type; strings that are stored once and pointed to are strings."""
+    return str(getattr(kind, "value_type", kind) if str(kind).startswith("dictionary") else kind)

@@ -1,0 +1,1 @@
+"""Classification: one or several labels for each text."""

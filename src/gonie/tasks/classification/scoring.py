@@ -1,0 +1,37 @@
+"""Scoring a classifier on texts with gold labels: have them classified, compare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from gonie.metrics.classes import ClassEvaluation, evaluate_classes
+from gonie.text.labelled_text import LabelledText
+from gonie.text.types import Classification
+
+Classify = Callable[[Iterable[LabelledText]], Iterable[Classification]]
+
+
+def score_texts(
+    texts: Iterable[LabelledText],
+    classify: Classify,
+    *,
+    labels: Sequence[str],
+    several: bool,
+    bootstrap: int = 1000,
+) -> ClassEvaluation:
+    """Score what ``classify`` says of ``texts``; ``labels`` are those it can give.
+
+    A text is scored by its length as the model cuts it. ``bootstrap`` is the number of resamples, 0 for no
+    intervals.
+    """
+    gold = list(texts)
+    found = list(classify(gold))
+    return evaluate_classes(
+        gold,
+        [given.labels for given in found],
+        [[given.scores[label] for label in labels] for given in found],
+        labels,
+        several=several,
+        lengths=[given.tokens for given in found],
+        bootstrap=bootstrap,
+    )

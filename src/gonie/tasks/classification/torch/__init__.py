@@ -1,0 +1,1 @@
+"""Training and exporting text classifiers; needs torch."""

@@ -1,0 +1,172 @@
+"""From a recipe's words to the parts of a classifier: poolings, levels and heads of texts, a table a role."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+import torch
+from torch import Tensor, nn
+
+from gonie.errors import RecipeError
+from gonie.features.ngrams import NGrams
+from gonie.features.text_encoding import TextEncoding
+from gonie.features.vectors import PretrainedVectors
+from gonie.nn.batch_norm import BatchNorm
+from gonie.nn.bilm.bilm import BiLM
+from gonie.nn.dropout import WordDropout
+from gonie.nn.heads.multi_label import MultiLabelHead
+from gonie.nn.heads.text_objectives import AnyNumber, OneOf
+from gonie.nn.heads.text_scores import TextScores
+from gonie.nn.heads.text_sigmoid import TextSigmoidHead
+from gonie.nn.heads.text_softmax import TextSoftmaxHead
+from gonie.nn.poolings.attention import AdditiveAttention
+from gonie.nn.poolings.dot import DotAttention
+from gonie.nn.poolings.joined import Joined
+from gonie.nn.poolings.last import Last
+from gonie.nn.poolings.max import Max
+from gonie.nn.poolings.mean import Mean
+from gonie.nn.poolings.normalized import Normalized
+from gonie.nn.protocols import Encoder, Pooling, TextHead
+from gonie.tasks.classification.recipe import ClassifierConfig, PoolingConfig, TextHeadConfig
+from gonie.tasks.classification.torch.network import LABEL, ClassifyingNetwork, Level
+from gonie.tasks.sections import DropoutConfig, EncoderConfig
+from gonie.tasks.torch.parts import DROPOUTS, build_embedding, build_encoder, build_reader
+
+RECURRENT = ("lstm", "peephole", "rnn")
+
+POOLINGS: Mapping[str, Callable[[int, PoolingConfig, bool], Pooling]] = {
+    "attention": lambda width, c, both_ways: AdditiveAttention(width=width, hidden=c.hidden, heads=c.heads),
+    "dot": lambda width, c, both_ways: DotAttention(width=width, heads=c.heads),
+    "mean": lambda width, c, both_ways: Mean(width=width),
+    "max": lambda width, c, both_ways: Max(width=width),
+    "last": lambda width, c, both_ways: Last(width=width, both_ways=both_ways),
+}
+"""A pooling of states of a width; ``last`` must know whether they are of two directions."""
+
+NORMS: Mapping[str, Callable[[int], nn.Module]] = {
+    "batch": lambda width: BatchNorm(width=width),
+    "layer": nn.LayerNorm,
+}
+
+TEXT_HEADS: Mapping[
+    str, Callable[[Callable[[int], TextScores], int, TextHeadConfig, Tensor | None], TextHead]
+]
+TEXT_HEADS = {
+    "softmax": lambda scores, labels, c, weights: TextSoftmaxHead(
+        scores=scores(labels), objective=OneOf(weights=weights, smoothing=c.smoothing)
+    ),
+    "sigmoid": lambda scores, labels, c, weights: TextSigmoidHead(
+        scores=scores(1), objective=OneOf(weights=weights, smoothing=c.smoothing)
+    ),
+    "labels": lambda scores, labels, c, weights: MultiLabelHead(
+        scores=scores(labels), objective=AnyNumber(weights=weights, smoothing=c.smoothing)
+    ),
+}
+
+
+def build_classifier(
+    config: ClassifierConfig,
+    encoding: TextEncoding,
+    pretrained: PretrainedVectors | None = None,
+    counts: Counter[str] | None = None,
+    *,
+    bilm: BiLM | None = None,
+) -> ClassifyingNetwork:
+    """A fresh classifier for ``encoding``; ``pretrained`` are vectors for its words, ``bilm`` its elmo's.
+
+    ``counts`` is how many training texts have each label, where the recipe wants them balanced.
+    """
+    embedding = build_embedding(config, encoding.words, pretrained, bilm)
+    reader = build_reader(config, embedding, config.encoder, config.dropout)
+    words = build_level(reader, config.encoder, config.pooling, config.dropout)
+    sentences = None
+    if upper := config.sentences:
+        above = build_encoder(upper.encoder, words.width, config.dropout)
+        sentences = build_level(above, upper.encoder, upper.pooling, config.dropout)
+    top = sentences or words
+    return ClassifyingNetwork(
+        embedding=embedding,
+        words=words,
+        sentences=sentences,
+        heads={LABEL: build_text_head(config.head, top.width, encoding, counts or Counter())},
+        word_dropout=WordDropout(config.dropout.word),
+        dropout=nn.Dropout(config.dropout.pooled),
+    )
+
+
+def build_level(
+    encoder: Encoder, config: EncoderConfig, pooling: PoolingConfig, dropout: DropoutConfig
+) -> Level:
+    """An encoder, as its config describes it, and the pooling over it."""
+    drop = DROPOUTS[dropout.kind]
+    both_ways = config.kind in RECURRENT and config.bidirectional
+    return Level(
+        encoder=encoder,
+        pooling=build_pooling(pooling, encoder, both_ways=both_ways),
+        input_dropout=drop(dropout.input),
+        output_dropout=drop(dropout.output),
+    )
+
+
+def build_pooling(config: PoolingConfig, encoder: Encoder, *, both_ways: bool) -> Pooling:
+    """The poolings that the recipe names over the encoder's states, side by side, normalised if so asked.
+
+    Where n-grams stand alone there are no states, and nothing to learn over them: their mean is as empty.
+    """
+    if not encoder.width:
+        return Mean(width=0)
+    parts = [POOLINGS[kind](encoder.width, config, both_ways) for kind in config.kinds]
+    pooling = parts[0] if len(parts) == 1 else Joined(parts)
+    if config.norm == "none":
+        return pooling
+    return Normalized(pooling=pooling, norm=NORMS[config.norm](pooling.width))
+
+
+def build_text_head(
+    config: TextHeadConfig, width: int, encoding: TextEncoding, counts: Counter[str]
+) -> TextHead:
+    """Scores with their n-grams, under the head that the recipe names or the labels ask for."""
+    direct = {NGrams.name: len(encoding.bag.vocabulary)} if encoding.bag else {}
+    kind = head_kind(config, encoding)
+    weights = label_weights(config, encoding.labels, counts)
+    return TEXT_HEADS[kind](
+        lambda outputs: TextScores(width=width, num_labels=outputs, direct=direct),
+        len(encoding.labels),
+        config,
+        None if weights is None else torch.tensor(weights),
+    )
+
+
+def head_kind(config: TextHeadConfig, encoding: TextEncoding) -> str:
+    """The head's name, once it is sure that it fits the labels."""
+    several, number = encoding.several, len(encoding.labels)
+    if config.kind == "auto":
+        return "labels" if several else "sigmoid" if number == 2 else "softmax"
+    problem = ""
+    if several != (config.kind == "labels"):
+        problem = (
+            "texts with several labels" if several else "one label a text (data.label_separator is empty)"
+        )
+    elif config.kind == "sigmoid" and number != 2:
+        problem = f"{number} labels, and sigmoid is for two"
+    if problem:
+        raise RecipeError([f"model.head.kind: {config.kind} does not fit {problem}; take auto"])
+    return config.kind
+
+
+def label_weights(
+    config: TextHeadConfig, labels: tuple[str, ...], counts: Counter[str]
+) -> list[float] | None:
+    """What a text of each label counts in training; None where all count alike."""
+    if config.weights == "balanced":
+        total = sum(counts[label] for label in labels)
+        return [total / (len(labels) * max(counts[label], 1)) for label in labels]
+    if not config.weights:
+        return None
+    if unknown := [name for name in config.weights if name not in labels]:
+        known = ", ".join(labels[:20])
+        raise RecipeError(
+            [f"model.head.weights.{name}: expected one of {known}, got {name!r}" for name in unknown]
+        )
+    return [config.weights.get(label, 1.0) for label in labels]

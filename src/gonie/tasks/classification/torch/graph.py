@@ -1,0 +1,83 @@
+"""A classifier as an ONNX graph, written part by part as a tagger's is (``onnx_graph``).
+
+The graph gives, beside the scores, what explanations need: the share of each token in its sentence's vector
+and of each sentence in its text's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from onnx import TensorProto
+
+from gonie.export.embeddings import embedding
+from gonie.export.encoders import states
+from gonie.export.graph import Graph, GraphOutput
+from gonie.export.poolings import PooledValues, pooling
+from gonie.export.rows import Rows, Sentences, Texts
+from gonie.export.standalone_onnx import WholeGraph
+from gonie.export.text_scores import text_head_scores
+from gonie.runtime.graphs import Graphs
+from gonie.tasks.classification.torch.network import LABEL, ClassifyingNetwork, Level
+
+
+def text_graph(model: ClassifyingNetwork, head: str = LABEL, *, graph: Graph | None = None) -> Graphs:
+    """The graph from a batch's arrays to ``scores`` (N, K) and the shares of tokens and of sentences.
+
+    These are ``word_shares`` (B, T) and ``sentence_shares`` (N, S), ``words`` being the name of an input.
+    The inputs are those names of a batch of texts that the model reads, and for the bag of n-grams
+    ``bag.rows``, the text that each n-gram is of. ``graph`` is as ``onnx_graph``
+    takes it.
+    """
+    graph = graph or Graph()
+    results = _results(graph, model, head)
+    return Graphs(graph.serialize("classifier", results), graph.serialize_forms())
+
+
+def whole_classifier(
+    model: ClassifyingNetwork, *, temperature: float, several: bool, longest: int, facts: Mapping[str, str]
+) -> bytes:
+    """One graph from ids to ``probabilities`` (N, K), calibrated, and what ``text_graph`` gives."""
+    graph = WholeGraph(longest=longest)
+    results = _results(graph, model, LABEL)
+    scores = results["scores"]
+    by = graph.weight(np.array(temperature, dtype=np.float32))
+    scaled = graph.add("Div", scores.value, by)
+    chances = graph.add("Sigmoid", scaled) if several else graph.add("Softmax", scaled, axis=1)
+    return graph.serialize(
+        "classifier", {"probabilities": GraphOutput(chances, scores.shape), **results}, facts
+    )
+
+
+def _results(graph: Graph, model: ClassifyingNetwork, head: str) -> dict[str, GraphOutput]:
+    words = _level(graph, model.words, embedding(graph, model.embedding), Sentences(graph))
+    texts = _texts(graph, model.sentences, words.vectors)
+    scores, size = text_head_scores(graph, model.head(head), texts.vectors)
+    return {
+        "scores": GraphOutput(scores, ("N", size)),
+        "word_shares": GraphOutput(words.weights, ("B", "T")),
+        "sentence_shares": GraphOutput(texts.weights, ("N", "S")),
+    }
+
+
+def _texts(graph: Graph, level: Level | None, rows: str) -> PooledValues:
+    """The vectors of the texts and the shares of their sentences, from those of all sentences (B, P)."""
+    places = graph.input("places")  # (N, S)
+    if level is not None:
+        return _level(graph, level, graph.add("Gather", rows, places, axis=0), Texts(graph))
+    first = graph.add("Gather", places, graph.weight(np.array(0)), axis=1)  # (N,)
+    shares = graph.add("Cast", graph.input("places_mask"), to=TensorProto.FLOAT)
+    return PooledValues(graph.add("Gather", rows, first, axis=0), shares)
+
+
+def _level(graph: Graph, level: Level, vectors: str | None, rows: Rows) -> PooledValues:
+    """A sequence of vectors (B, T, D) as one, and the share of each in it."""
+    encoded = states(graph, level.encoder, vectors, rows)
+    return pooling(graph, level.pooling, _empty(graph, rows) if encoded is None else encoded, rows)
+
+
+def _empty(graph: Graph, rows: Rows) -> str:
+    """Vectors of width 0: those of a model that lives on n-grams alone."""
+    shape = graph.add("Concat", graph.add("Shape", rows.mask), graph.weight([0]), axis=0)  # [B, T, 0]
+    return graph.add("ConstantOfShape", shape)

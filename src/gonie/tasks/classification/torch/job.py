@@ -1,0 +1,207 @@
+"""Training a classifier: what its data asks for, how it is judged, and what becomes of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from gonie.export.proof import MaxDifference
+from gonie.metrics.calibration import fit_temperature
+from gonie.metrics.classes import ClassEvaluation, evaluate_classes
+from gonie.metrics.significance import Tally
+from gonie.reports.class_report import render_classes
+from gonie.tasks.classification.classifier import EncodedTexts, TextBatchSize, TextClassifier
+from gonie.tasks.classification.recipe import TextRecipe
+from gonie.tasks.classification.scoring import score_texts
+from gonie.tasks.classification.torch.build import build_classifier
+from gonie.tasks.classification.torch.data import TextData
+from gonie.tasks.classification.torch.export import export_classifier
+from gonie.tasks.classification.torch.network import LABEL, ClassifyingNetwork
+from gonie.tasks.load import load_classifier
+from gonie.tasks.run_files import ENCODING, SAMPLES
+from gonie.tasks.torch.contextual_cache import with_layers
+from gonie.tasks.torch.job import Beside, Split
+from gonie.tasks.torch.layer_shares import layer_shares
+from gonie.tasks.torch.parts import elmo_rates
+from gonie.tasks.torch.scorer import TorchTextScorer
+from gonie.tasks.torch.word_data import Note, bilm_file, sampled
+from gonie.text.labelled_text import LabelledText
+from gonie.text.marks import with_marks
+from gonie.text.types import Classification
+
+METRICS = {"relation_f1": "relation F1", "f1": "F1"}
+"""What a score is called on display, if not by its own name."""
+TORCH_BATCH = TextBatchSize(16_000, 512)
+MAJORITY = "always the most frequent label"
+PROVED = 64  # dev texts on which an export is compared with its model
+SAMPLED = 200  # held-out texts that the run folder keeps, for explanations to be measured on
+BAG = f"heads.{LABEL}.scores.direct"  # how the weights of n-grams are called
+
+
+class TextJob:
+    """A classifier's recipe with its files read."""
+
+    noun = "texts"
+
+    def __init__(self, recipe: TextRecipe, data: TextData) -> None:
+        self.recipe = recipe
+        self.data = data
+        self.train = data.train
+        self.labels = data.labels
+
+    def rates(self, model: ClassifyingNetwork) -> Mapping[str, float]:
+        """n-grams learn at their own rate, and so does a language model that is trained too."""
+        bag = self.recipe.model.bag
+        return ({BAG: bag.rate} if bag else {}) | elmo_rates(self.recipe.model.elmo, model)
+
+    def again(self, recipe: TextRecipe) -> TextJob:
+        """The same data under another recipe that reads the same."""
+        return TextJob(recipe, self.data)
+
+    def size(self, split: Split) -> int:
+        """How many texts there are to be scored."""
+        return len(self._texts(split))
+
+    def fingerprint(self) -> str:
+        """A digest of the recipe and of what its files held."""
+        return self.data.fingerprint(self.recipe)
+
+    def files(self) -> Mapping[str, str]:
+        """The encoding, and some held-out texts."""
+        encoding = json.dumps(self.data.encoding.to_json(), ensure_ascii=False)
+        records = (self._record(text) for text in sampled(self.data.dev, SAMPLED))
+        files = {ENCODING: encoding, SAMPLES: "".join(f"{record}\n" for record in records)}
+        return files | bilm_file(self.data.bilm)
+
+    def build(self) -> ClassifyingNetwork:
+        """The classifier before its first step."""
+        data = self.data
+        bilm = data.bilm.bilm if data.bilm else None
+        return build_classifier(self.recipe.model, data.encoding, data.pretrained, data.labels, bilm=bilm)
+
+    def compute_once(self, model: ClassifyingNetwork, note: Note) -> None:
+        """Give the training texts what parts of the model that are not trained make of them."""
+        texts = self.data.train
+        self.train = texts.with_sentences(with_layers(model, texts.sentences, self._layers_folder, note))
+
+    @property
+    def _layers_folder(self) -> str | None:
+        """Where vectors in context are kept, if anywhere."""
+        elmo = self.recipe.model.elmo
+        return elmo.cache if elmo else None
+
+    def predictor(self, model: ClassifyingNetwork) -> TextClassifier:
+        """The classifier that ships, with the network in the place of its graph; not calibrated yet."""
+        return TextClassifier(
+            encoding=self.data.encoding,
+            scorer=TorchTextScorer(model),
+            recipe=self._told_recipe().model_dump(mode="json", exclude_none=True),
+            batch_size=TORCH_BATCH,
+        )
+
+    def encode(self, model: ClassifyingNetwork, split: Split, note: Note) -> EncodedTexts:
+        """The texts of a split, overlong ones cut as in use."""
+        encoded = self.predictor(model).encode(self._texts(split))
+        corpus = encoded.corpus
+        sentences = with_layers(model, corpus.sentences, self._layers_folder, note)
+        return encoded._replace(corpus=corpus.with_sentences(sentences))
+
+    def answers(self, predictor: TextClassifier, encoded: EncodedTexts) -> list[Classification]:
+        """The labels of each text."""
+        return predictor.classify_encoded(encoded)
+
+    def metric(self, split: Split) -> str:
+        """Accuracy, F1 or F1 of relations, as the labels ask for."""
+        texts, encoding = self._texts(split), self.data.encoding
+        some = () if encoding.several else encoding.labels[:1]
+        name, _ = self._headline(texts, [some] * len(texts))
+        return METRICS.get(name, name)
+
+    def measure(self, split: Split, answers: Sequence[Classification]) -> float:
+        """The headline score of the evaluation."""
+        return self._headline(self._texts(split), [answer.labels for answer in answers])[1]
+
+    def tally(self, split: Split, answers: Sequence[Classification]) -> Tally:
+        """The labels of each text, gold and predicted."""
+        return Tally.from_labels(self._texts(split), [answer.labels for answer in answers])
+
+    def temperature(self, model: ClassifyingNetwork) -> float:
+        """What the scores are divided by so that probabilities are calibrated on dev."""
+        corpus = self.encode(model, "dev", lambda text: None).corpus
+        readings = self.predictor(model).read_encoded(corpus)
+        scores = np.stack([reading.scores for reading in readings]).astype(np.float64)  # (N, K)
+        gold = corpus.labels.astype(np.int64)
+        return fit_temperature(scores, gold, doubt=1 / (len(gold) + 2))
+
+    def export(self, model: ClassifyingNetwork, folder: Path) -> MaxDifference:
+        """Write the classifier as a bundle, proved equal to it, its probabilities calibrated on dev."""
+        return export_classifier(
+            model,
+            encoding=self.data.encoding,
+            folder=folder,
+            samples=self.data.dev[:PROVED],
+            temperature=self.temperature(model),
+            recipe=self._told_recipe().model_dump(mode="json", exclude_none=True),
+            layers=layer_shares(model, self.recipe.model.elmo),
+        )
+
+    def evaluate(self, bundle: Path, split: Split) -> ClassEvaluation:
+        """Measure an exported classifier on a split from every side."""
+        classifier = load_classifier(bundle)
+        labels, several = classifier.labels, classifier.several
+        return score_texts(self._texts(split), classifier.pipe, labels=labels, several=several)
+
+    def report(
+        self,
+        evaluation: ClassEvaluation,
+        *,
+        title: str,
+        curve: Sequence[Mapping[str, object]],
+        details: Mapping[str, object],
+    ) -> str:
+        """The evaluation as a page."""
+        return render_classes(evaluation, title=title, curve=curve, details=details)
+
+    def baselines(self) -> Iterator[Beside]:
+        """The classifier that always gives the most frequent label."""
+        (best, _), *_ = self.data.labels.most_common(1)
+        yield Beside(
+            MAJORITY,
+            {
+                split: self._always(best, texts)
+                for split, texts in {"dev": self.data.dev, "test": self.data.test}.items()
+                if texts
+            },
+        )
+
+    def _headline(self, texts: Sequence[LabelledText], given: Sequence[tuple[str, ...]]) -> tuple[str, float]:
+        """The name and the value of the one score; probabilities do not matter for it."""
+        labels, several = self.data.encoding.labels, self.data.encoding.several
+        chances = np.full((len(texts), len(labels)), 1 / len(labels))
+        return evaluate_classes(texts, given, chances, labels, several=several, bootstrap=0).headline
+
+    def _always(self, label: str, texts: Sequence[LabelledText]) -> ClassEvaluation:
+        labels, several = self.data.encoding.labels, self.data.encoding.several
+        chances = [[float(own == label) for own in labels]] * len(texts)
+        return evaluate_classes(texts, [(label,)] * len(texts), chances, labels, several=several)
+
+    def _record(self, text: LabelledText) -> str:
+        """A text as one line of JSON, its marks in it, to be read by the recipe's own columns."""
+        data = self.recipe.data
+        labels = list(text.labels) if data.label_separator else text.labels[0]
+        record = {data.text_column: with_marks(text.text, text.marks), data.label_column: labels}
+        return json.dumps(record, ensure_ascii=False)
+
+    def _told_recipe(self) -> TextRecipe:
+        """The recipe with the marks that the texts have, which some formats bring without being asked."""
+        if self.recipe.data.marks:
+            return self.recipe
+        met = sorted({mark.label for text in self.data.dev for mark in text.marks})
+        data = self.recipe.data.model_copy(update={"marks": met})
+        return self.recipe.model_copy(update={"data": data})
+
+    def _texts(self, split: Split) -> Sequence[LabelledText]:
+        return {"dev": self.data.dev, "test": self.data.test, "sample": self.data.sample}[split]

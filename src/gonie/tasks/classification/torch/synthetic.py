@@ -1,0 +1,128 @@
+"""The small instance of a classifier: made-up texts of one sentence or several, labelled at random.
+
+It goes the way of training from where texts are cut: their sentences are counted, encoded and collated, and
+the model is built, by the same code. No tokenizer is asked, so none need be installed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+import numpy as np
+import torch
+
+from gonie.features.morpheme_features import COLUMN
+from gonie.features.text_encoding import TextEncoding
+from gonie.features.vectors import Vectors
+from gonie.nn.inference import to_tensors
+from gonie.tasks.classification.recipe import TextRecipe
+from gonie.tasks.classification.torch.build import build_classifier
+from gonie.tasks.classification.torch.data import fit_bag, passages_of
+from gonie.tasks.classification.torch.network import ClassifyingNetwork
+from gonie.tasks.language_model.torch.folder import SavedBilm
+from gonie.tasks.torch.synthetic import (
+    NEW,
+    WORDS,
+    Specimen,
+    cost,
+    disturbed,
+    made_up_bilm,
+    made_up_lists,
+    made_up_vectors,
+    small,
+    words_of,
+)
+from gonie.tasks.torch.word_data import build_extractors, fit_encoding
+from gonie.text.marks import mark_words
+from gonie.text.passages import Passage
+from gonie.text.schemes import PLAIN
+from gonie.text.tokenizers.morphemes import format_morphemes
+from gonie.text.types import Morpheme, Sentence
+
+LENGTHS = ((4, 1), (1,), (3, 1, 2), (3,), (2, 2))  # tokens of each sentence of each text
+LABELS = ("bad", "good", "so-so")
+TAGS = ("NNG", "VV")  # of made-up morphemes
+
+
+def make_text_specimen(recipe: TextRecipe) -> Specimen[ClassifyingNetwork, TextEncoding]:
+    """The specimen of a classifier's recipe."""
+    recipe = small(recipe)
+    generator = np.random.default_rng([recipe.train.seed, 3])
+    labels = named_labels(recipe)
+    passages = list(_passages(recipe, labels, generator))
+    vectors = made_up_vectors(recipe, generator)
+    saved = made_up_bilm(recipe)
+    encoding = _fitted(recipe, labels, passages[:-1], vectors, saved)
+    corpus = encoding.encode_passages(passages)
+    pretrained = vectors.table_for(encoding.words.words, generator) if vectors else None
+    counts = Counter(chain.from_iterable(passage.labels for passage in passages))
+    bilm = saved.bilm if saved else None
+    return Specimen(
+        model=disturbed(
+            recipe.train.seed, lambda: build_classifier(recipe.model, encoding, pretrained, counts, bilm=bilm)
+        ),
+        batch=to_tensors(corpus.batch(np.arange(len(corpus))), torch.device("cpu")),
+        loss=cost(recipe.train, examples=len(corpus)),
+        encoding=encoding,
+    )
+
+
+def named_labels(recipe: TextRecipe) -> tuple[str, ...]:
+    """The labels that the recipe gives weights, and made-up ones up to three; two for a sigmoid."""
+    head = recipe.model.head
+    weighed = () if isinstance(head.weights, str) else tuple(head.weights)
+    wanted = 2 if head.kind == "sigmoid" else len(LABELS)
+    made_up = [label for label in LABELS if label not in weighed]
+    return tuple(sorted([*weighed, *made_up[: max(0, wanted - len(weighed))]]))
+
+
+def _fitted(
+    recipe: TextRecipe,
+    labels: Sequence[str],
+    passages: Sequence[Passage],
+    vectors: Vectors | None,
+    bilm: SavedBilm | None,
+) -> TextEncoding:
+    """The encoding that the passages ask for, had they been the training texts."""
+    sentences = [sentence for passage in passages for sentence in passage.sentences]
+    extractors = build_extractors(recipe, lambda data: made_up_lists(data, sentences))
+    words, _ = fit_encoding(recipe, sentences, PLAIN, vectors, extractors, bilm=bilm)
+    bag = recipe.model.bag
+    return TextEncoding(
+        passages=passages_of(recipe),
+        words=words,
+        labels=labels,
+        several=bool(recipe.data.label_separator),
+        bag=fit_bag(bag, (passage.running for passage in passages)) if bag else None,
+    )
+
+
+def _passages(recipe: TextRecipe, labels: Sequence[str], generator: np.random.Generator) -> Iterator[Passage]:
+    """Texts of ``LENGTHS`` from a few words, the last one from new words; one sentence each at one level."""
+    for number, lengths in enumerate(LENGTHS):
+        known = words_of(NEW if number == len(LENGTHS) - 1 else WORDS, recipe.data)
+        sizes = lengths if recipe.cut_by != "text" else (sum(lengths),)
+        rows = [tuple(generator.choice(known, size).tolist()) for size in sizes]
+        running = " ".join(chain.from_iterable(rows))
+        sentences = tuple(_sentence(row, recipe.data.marks, generator) for row in rows)
+        yield Passage(sentences, running, _labels(recipe, number, labels))
+
+
+def _sentence(words: tuple[str, ...], marks: Sequence[str], generator: np.random.Generator) -> Sentence:
+    """A sentence with each mark around one of its words, as cutting a text leaves it."""
+    shown = list(words)
+    for mark in marks:
+        at = int(generator.integers(len(shown)))
+        before, after = mark_words(mark)
+        shown[at : at + 1] = [before, shown[at], after]
+    analyses = (Morpheme(form=word, tag=str(generator.choice(TAGS))) for word in shown)
+    return Sentence(tuple(shown), columns={COLUMN: tuple(format_morphemes([each]) for each in analyses)})
+
+
+def _labels(recipe: TextRecipe, number: int, labels: Sequence[str]) -> tuple[str, ...]:
+    """One label after the other, so that each comes; where a text may have several, none to all of them."""
+    if not recipe.data.label_separator:
+        return (labels[number % len(labels)],)
+    return tuple(label for bit, label in enumerate(labels) if number >> bit & 1)

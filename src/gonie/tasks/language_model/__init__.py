@@ -1,0 +1,1 @@
+"""Bidirectional language models, pretrained on running text."""

@@ -1,0 +1,1 @@
+"""Training, saving and using language models; needs torch."""

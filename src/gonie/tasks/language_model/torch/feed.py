@@ -1,0 +1,94 @@
+"""Batches of running text on the device, made ready while the one before is learned from."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from gonie.features.lm_text import Streams, TextRows, distinct
+from gonie.tasks.language_model.torch.data import RunningText
+from gonie.tasks.language_model.torch.network import TextStretch
+from gonie.tasks.language_model.torch.stateful import LanguageBatch
+
+AHEAD = 3
+"""Batches that are made before they are asked for."""
+
+
+class Numbers(NamedTuple):
+    """A batch before it is on the device: its distinct words (U,), and each direction's stretch."""
+
+    forms: NDArray[np.int64]
+    ahead: tuple[NDArray[Any], ...]
+    back: tuple[NDArray[Any], ...]
+
+    @classmethod
+    def of(cls, batch: TextRows, targets: NDArray[np.int64]) -> Numbers:
+        """Words as places among the distinct ones, targets as words of the softmax."""
+        forms, places = distinct(batch)
+        return cls(
+            forms.astype(np.int64),
+            (places[0], targets[batch.ahead_targets], batch.ahead_counts),
+            (places[1], targets[batch.back_targets], batch.back_counts),
+        )
+
+
+class Feed:
+    """The batches of a text, epoch by epoch, from any of them on.
+
+    The spelling of every word lies on the device, and a batch brings only numbers of words.
+    """
+
+    def __init__(self, text: RunningText, streams: Streams, device: torch.device) -> None:
+        self._targets = text.targets
+        self._streams = streams
+        self._spelled = torch.from_numpy(text.spelled).to(device)  # (U, C)
+
+    def size(self, epoch: int) -> int:
+        """How many batches an epoch has."""
+        return self._streams.batches(epoch)
+
+    def batches(self, epoch: int, first: int = 0) -> Iterator[LanguageBatch]:
+        """The batches of ``epoch`` from number ``first`` on."""
+        numbers = iter(range(first, self.size(epoch)))
+        worker = ThreadPoolExecutor(1)
+        try:
+            waiting = deque(worker.submit(self._numbers, epoch, i) for i in islice(numbers, AHEAD))
+            while waiting:
+                ready = waiting.popleft().result()
+                waiting.extend(self._further(worker, epoch, numbers))
+                yield put(ready, self._spelled)
+        finally:
+            worker.shutdown(cancel_futures=True)
+
+    def _further(
+        self, worker: ThreadPoolExecutor, epoch: int, numbers: Iterator[int]
+    ) -> list[Future[Numbers]]:
+        return [worker.submit(self._numbers, epoch, number) for number in islice(numbers, 1)]
+
+    def _numbers(self, epoch: int, number: int) -> Numbers:
+        return Numbers.of(self._streams.batch(epoch, number), self._targets)
+
+
+def put(numbers: Numbers, spelled: Tensor) -> LanguageBatch:
+    """The batch where ``spelled`` (U, C), the bytes of every word of the text, lies."""
+    device = spelled.device
+    chars = spelled[_moved(numbers.forms, device)].long()  # (U', C)
+    ahead, back = (
+        TextStretch(*(_moved(array, device) for array in way)) for way in (numbers.ahead, numbers.back)
+    )
+    return LanguageBatch(chars, ahead, back)
+
+
+def _moved(array: NDArray[Any], device: torch.device) -> Tensor:
+    tensor = torch.from_numpy(np.ascontiguousarray(array))
+    if device.type == "cpu":
+        return tensor
+    return tensor.pin_memory().to(device, non_blocking=True)

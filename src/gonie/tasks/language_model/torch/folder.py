@@ -1,0 +1,184 @@
+"""A language model on disk: what `gonie pretrain` and `gonie import-elmo` leave, and everything else reads.
+
+    bilm.json              the shape, the language and unit of its words, and where it comes from
+    weights.safetensors    the biLM, in the type that ``storage`` says
+    vocabulary.txt         the words that it predicts, a line each, by falling frequency; if it was kept
+    softmax.safetensors    their vectors and biases; likewise: needed to go on training, not to be used
+
+A model is used without its softmax, which is often the larger part.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from torch import Tensor
+
+from gonie.errors import BundleError, OutputError
+from gonie.nn.bilm.bilm import BiLM
+from gonie.system.files import atomic_write, make_folder
+from gonie.tasks.language_model.recipe import BilmConfig
+from gonie.tasks.language_model.torch.build import build_bilm
+from gonie.tasks.language_model.torch.storage import Storage, pack, unpack
+from gonie.tasks.torch.checkpoint import read_tensors, write_tensors
+
+INDEX, WEIGHTS, SOFTMAX, VOCABULARY = (
+    "bilm.json",
+    "weights.safetensors",
+    "softmax.safetensors",
+    "vocabulary.txt",
+)
+FORMAT = 1
+IN_RUN = "bilm"
+"""Where a run of `gonie pretrain` keeps its model."""
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What a language model needs to predict words: the words, and the weights of its softmax."""
+
+    words: Sequence[str]
+    weights: Mapping[str, Tensor]
+    """``weight`` (V, P) and ``bias`` (V,)."""
+
+
+@dataclass(frozen=True)
+class SavedBilm:
+    """A biLM with what one must know to use it."""
+
+    bilm: BiLM
+    shape: BilmConfig
+    language: str
+    unit: str
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """Where it comes from: text, words read, perplexity."""
+    predictions: Predictions | None = None
+
+
+def save_bilm(folder: Path, saved: SavedBilm, *, storage: Storage = "float16") -> None:
+    """Write the model; the index comes last, and without it the folder is none."""
+    make_folder(folder)
+    for name in (INDEX, VOCABULARY, SOFTMAX):  # of a model that stood there before
+        (folder / name).unlink(missing_ok=True)
+    write_tensors(folder / WEIGHTS, pack(saved.bilm.state_dict(), storage))
+    if saved.predictions is not None:
+        atomic_write(folder / VOCABULARY, "".join(f"{word}\n" for word in saved.predictions.words))
+        write_tensors(folder / SOFTMAX, pack(saved.predictions.weights, storage))
+    atomic_write(folder / INDEX, describe(saved))
+
+
+def check_free(folder: Path) -> None:
+    """Refuse a folder that holds a model, or the run of one: it may have taken long to make."""
+    if any((place / INDEX).exists() for place in (folder, folder / IN_RUN)):
+        raise OutputError(
+            f"{folder}: expected a new folder, got one that holds a language model already. "
+            "Write elsewhere (--out DIR)."
+        )
+
+
+def describe(saved: SavedBilm) -> str:
+    """The content of ``bilm.json``."""
+    index = {
+        "format": FORMAT,
+        "language": saved.language,
+        "unit": saved.unit,
+        "shape": saved.shape.model_dump(mode="json"),
+        "about": dict(saved.about),
+    }
+    return json.dumps(index, ensure_ascii=False, indent=1)
+
+
+def load_bilm(path: Path, *, predictions: bool = False) -> SavedBilm:
+    """The model in a folder, or in the run folder of its pretraining; its softmax too where asked for."""
+    folder = find_bilm(path)
+    index = read_index(folder)
+    shape = read_shape(folder, index)
+    bilm = build_bilm(shape)
+    bilm.load_state_dict(_read_weights(folder / WEIGHTS, bilm.state_dict()))
+    return SavedBilm(
+        bilm=bilm.eval(),
+        shape=shape,
+        language=str(index["language"]),
+        unit=str(index["unit"]),
+        about=index.get("about", {}),
+        predictions=_read_predictions(folder) if predictions else None,
+    )
+
+
+def find_bilm(path: Path) -> Path:
+    """The folder of the model that ``path`` means: itself, or the one in a run folder."""
+    for folder in (path, path / IN_RUN):
+        if (folder / INDEX).is_file():
+            return folder
+    raise BundleError(
+        f"{path}: expected a language model with {INDEX}, found none. "
+        "Make one with gonie pretrain or gonie import-elmo."
+    )
+
+
+def read_index(folder: Path) -> dict[str, Any]:
+    """What ``bilm.json`` says."""
+    try:
+        index = json.loads((folder / INDEX).read_text("utf-8"))
+        if index["format"] != FORMAT:
+            raise ValueError(f"format {index['format']}, where this gonie knows {FORMAT}")
+        _ = index["language"], index["unit"]
+    except (OSError, ValueError, TypeError, LookupError) as error:
+        raise BundleError(f"{folder / INDEX}: expected a language model, got {error}") from error
+    return dict(index)
+
+
+def read_shape(folder: Path, index: Mapping[str, Any]) -> BilmConfig:
+    """The shape that ``bilm.json`` describes."""
+    try:
+        return BilmConfig.model_validate(index["shape"])
+    except (ValidationError, LookupError) as error:
+        raise BundleError(
+            f"{folder / INDEX}: expected the shape of a language model, {_said(error)}"
+        ) from error
+
+
+def _read_weights(path: Path, wanted: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors of a file, each as large as the one ``wanted``, and none besides."""
+    tensors, _ = read_tensors(path)
+    weights = unpack(tensors)
+    for name in {**wanted, **weights}:
+        sizes = [str(tuple(found[name].shape)) if name in found else "none" for found in (wanted, weights)]
+        if sizes[0] != sizes[1]:
+            raise BundleError(
+                f"{path}: expected for {name}, by {INDEX}, the shape {sizes[0]}, got {sizes[1]}. "
+                "The two are not of one model."
+            )
+    return weights
+
+
+def _said(error: ValidationError | LookupError) -> str:
+    """What is wrong with a shape, in one line."""
+    if isinstance(error, LookupError):
+        return "got none"
+    first = error.errors()[0]
+    return f"got {'.'.join(map(str, first['loc'])) or 'one'}: {first['msg']}"
+
+
+def _read_predictions(folder: Path) -> Predictions:
+    try:
+        words = (folder / VOCABULARY).read_text("utf-8").split("\n")[:-1]
+    except OSError as error:
+        raise BundleError(
+            f"{folder}: expected the words that it predicts in {VOCABULARY}, found none: it was kept "
+            "without. A vocabulary of the new text's own will do."
+        ) from error
+    tensors, _ = read_tensors(folder / SOFTMAX)
+    weights = unpack(tensors)
+    sizes = {name: len(weights[name]) if name in weights else 0 for name in ("weight", "bias")}
+    if set(sizes.values()) != {len(words)}:
+        raise BundleError(
+            f"{folder}: expected as many vectors and biases as words, got {sizes['weight']:,} and "
+            f"{sizes['bias']:,} for {len(words):,}"
+        )
+    return Predictions(words, weights)

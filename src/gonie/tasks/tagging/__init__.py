@@ -1,0 +1,1 @@
+"""Tagging: one tag for each token, and the spans that tags form."""

@@ -1,0 +1,66 @@
+"""Taggings put on the characters of a text: the documents that a tagger gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+from gonie.runtime.windows import WINDOW
+from gonie.tasks.tagging.labeller import Tagging, text_span
+from gonie.text.tokenizers import parse_morphemes
+from gonie.text.types import Candidate, Document, Sentence, Span, Tokens
+
+MORPHEMES = "morphemes"  # the column in which a tokenizer leaves its analyses
+
+
+class Placed(NamedTuple):
+    """A tagged sentence, by the characters of the text that it is of; the rest as ``Tagging`` has it."""
+
+    tokens: Tokens
+    spans: tuple[Span, ...]
+    windows: int
+    candidates: tuple[Candidate, ...]
+
+
+def place(sentence: Sentence, tagging: Tagging) -> Placed:
+    """The tokens and spans of a sentence, with their offsets."""
+    edges = sentence.edges()
+    analyses = sentence.columns.get(MORPHEMES)
+    tokens = Tokens(
+        words=sentence.words,
+        edges=edges,
+        tags=tagging.tags,
+        scores=tagging.scores,
+        morphemes=None if analyses is None else tuple(map(parse_morphemes, analyses)),
+    )
+    if not tagging.spans:
+        return Placed(tokens, (), tagging.windows, tagging.candidates)
+    text = sentence.surface
+    spans = tuple(text_span(text, edges, span[:3], span.score) for span in tagging.spans)
+    return Placed(tokens, spans, tagging.windows, tagging.candidates)
+
+
+def document(text: str, parts: Sequence[Placed], *, listed: bool) -> Document:
+    """The document of ``text`` from its sentences, with the likeliest taggings of each if ``listed``."""
+    nbest = tuple(part.candidates for part in parts) if listed else None
+    if len(parts) == 1:  # as lists of words have it
+        ((tokens, spans, *_),) = parts
+        return Document(text, tokens, ((0, len(tokens)),), spans, tuple(_notes(parts)), nbest)
+    return Document(
+        text=text,
+        tokens=Tokens.joined([part.tokens for part in parts]) if parts else (),
+        sentences=tuple(pairwise(accumulate((len(part.tokens) for part in parts), initial=0))),
+        spans=tuple(span for part in parts for span in part.spans),
+        notes=tuple(_notes(parts)),
+        nbest=nbest,
+    )
+
+
+def _notes(parts: Sequence[Placed]) -> Iterator[str]:
+    for number, part in enumerate(parts, start=1):
+        if part.windows > 1:
+            yield (
+                f"sentence {number} has {len(part.tokens):,} tokens without a sentence end: "
+                f"scored in {part.windows} overlapping windows of {WINDOW}"
+            )

@@ -1,0 +1,1 @@
+"""Training and exporting taggers; needs torch."""

@@ -1,0 +1,376 @@
+"""From a tagger's files to what training needs: encoded sentences, word vectors, and an account of it all."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gonie.errors import InputError, RecipeError
+from gonie.features.corpus import Corpus, FolderSink, MemorySink
+from gonie.features.encoding import Encoding
+from gonie.features.vectors import PretrainedVectors
+from gonie.formats.tagged import ReadOptions, Survey, TaggedSource, survey
+from gonie.metrics.novelty import SeenMentions
+from gonie.tasks.language_model.torch.folder import SavedBilm
+from gonie.tasks.recipe import locate
+from gonie.tasks.tagging.recipe import TagDataConfig, TagRecipe
+from gonie.tasks.torch.word_data import (
+    Note,
+    bilm_of,
+    build_extractors,
+    digest_bilm,
+    fit_encoding,
+    pretrained_table,
+    sampled,
+    tell,
+    tell_unmet,
+    vectors_of,
+)
+from gonie.text import schemes
+from gonie.text.partial_tags import PartialStream, TagSets
+from gonie.text.rules import Allowed, allowed, breaks
+from gonie.text.schemes import Scheme
+from gonie.text.tokenizers import Tokenizer, tokenizer
+from gonie.text.types import Sentence
+
+MOST_TAGS = 4000
+"""More are words or line numbers of a file taken for tags; a chain over them would fill the memory."""
+
+
+@dataclass(frozen=True)
+class TagData:
+    """Everything training reads, none of which it changes."""
+
+    encoding: Encoding
+    tokenizer: Tokenizer
+    train: Corpus
+    dev: list[Sentence]
+    test: list[Sentence] | None
+    pretrained: PretrainedVectors | None
+    seen: SeenMentions
+    labels: Counter[str]
+    bilm: SavedBilm | None = None
+    """The language model that gives vectors in context, where the recipe has one."""
+    options: NDArray[np.bool_] | None = None
+    """(S, K): which tags each number in ``train`` stands for, where some are known in part."""
+    sentences: Iterable[Sentence] = ()
+    """The training sentences, tagged in full, as often as they are asked for."""
+    sample: tuple[Sentence, ...] = ()
+    """Training sentences to score after each epoch, as many as ``train.score_train`` asks for."""
+
+    def fingerprint(self, recipe: TagRecipe) -> str:
+        """A digest of the recipe and of what its files held, so that a run is resumed over the same."""
+        digest = hashlib.sha256(recipe.model_dump_json().encode())
+        digest.update(json.dumps(self.encoding.to_json()).encode())
+        for sentence in self.dev:  # it decides which epoch is the best, and when to stop
+            digest.update(json.dumps([sentence.words, sentence.tags, dict(sentence.columns)]).encode())
+        arrays = [self.train.arrays[name] for name in sorted(self.train.arrays)]
+        for array in [*arrays, *([self.pretrained.matrix] if self.pretrained else [])]:
+            digest.update(np.ascontiguousarray(array).data)
+        digest.update(digest_bilm(self.bilm))
+        return digest.hexdigest()
+
+
+class TagStream:
+    """Sentences of one file with their tags in the model's scheme; can be read again and again.
+
+    Entities of other ``types`` than those named, if any are, become O.
+    """
+
+    def __init__(
+        self, source: TaggedSource, *, scheme: Scheme, target: Scheme, types: Collection[str] = ()
+    ) -> None:
+        self.source = source
+        self._scheme = scheme
+        self._target = target
+        self._types = types
+
+    def __iter__(self) -> Iterator[Sentence]:
+        for sentence in self.source:
+            if sentence.tags is None:
+                raise InputError(
+                    expected="a tag for every word",
+                    got="a sentence without tags",
+                    path=sentence.path,
+                    line=sentence.line,
+                    fix="Name the tag's column: --set data.tag_column=N",
+                )
+            if self._scheme == self._target and not self._types:
+                yield sentence
+                continue
+            tags = schemes.convert(sentence.tags, self._scheme, self._target)
+            if self._types:
+                tags = schemes.keep_types(tags, self._target, self._types)
+            yield dataclasses.replace(sentence, tags=tuple(tags))
+
+
+class Chained:
+    """One stream after another; can be read again and again if they can."""
+
+    def __init__(self, *streams: Iterable[Sentence]) -> None:
+        self._streams = streams
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return chain.from_iterable(self._streams)
+
+
+class Untagged:
+    """The sentences of a stream for their words alone."""
+
+    def __init__(self, stream: Iterable[Sentence]) -> None:
+        self._stream = stream
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return (dataclasses.replace(sentence, tags=None) for sentence in self._stream)
+
+
+class HoldOut:
+    """One side of a repeatable random split of a stream: held-out sentences, or all the others."""
+
+    def __init__(self, stream: Iterable[Sentence], *, share: float, seed: int, held_out: bool) -> None:
+        self._stream = stream
+        self._share = share
+        self._seed = seed
+        self._held_out = held_out
+
+    def __iter__(self) -> Iterator[Sentence]:
+        generator = np.random.default_rng([self._seed, 1])
+        return (s for s in self._stream if (generator.random() < self._share) == self._held_out)
+
+
+class _Files:
+    """How the files of a recipe are read: all as the training file shows."""
+
+    def __init__(self, recipe: TagRecipe) -> None:
+        self._data = recipe.data
+        self.splitter = tokenizer(language=recipe.data.language, unit=recipe.data.token_unit)
+        self.train = self.source(recipe.data.train)
+        self.found = _with_types(recipe.data, survey(self.train))
+        spans = self.found.scheme.has_spans
+        self.target = Scheme(kind=recipe.data.model_scheme) if spans else self.found.scheme
+
+    def source(self, name: str) -> TaggedSource:
+        return TaggedSource(locate(name), read_options(self._data, self.splitter))
+
+    def stream(self, source: TaggedSource) -> TagStream:
+        checked = source.using(self.found.scheme, self._data.repair)
+        return TagStream(checked, scheme=self.found.scheme, target=self.target, types=self._data.types)
+
+
+def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
+    """Read, count and encode everything the recipe names; ``note`` is told what was found on the way."""
+    data = recipe.data
+    files = _Files(recipe)
+    found, target, stream = files.found, files.target, files.stream
+    everything = stream(files.train)
+    train, dev = _train_and_dev(recipe, files, everything, note)
+    test = None if data.test is None else _read(data.test, stream(files.source(data.test)), note)
+
+    part = None if data.partial is None else files.source(data.partial).viewed(scheme="plain")
+    vectors = vectors_of(data)
+    bilm = bilm_of(recipe, note)
+    texts = train if part is None else Chained(train, Untagged(part))
+    encoding, labels = fit_encoding(recipe, texts, target, vectors, build_extractors(recipe), bilm=bilm)
+    if len(encoding.labels) > MOST_TAGS:
+        raise InputError(
+            path=data.train,
+            expected=f"at most {MOST_TAGS:,} different tags",
+            got=f"{len(encoding.labels):,}, such as {', '.join(encoding.labels[:3])}",
+            fix="Name the tag's column: --set data.tag_column=N",
+        )
+    found.report.repairs = everything.source.report.repairs
+    tell(data.train, found.report, note)
+    sets = TagSets(encoding.labels)
+    rules = _checked_rules(recipe, train, encoding, note)
+    pieces, more = Pieces(train, data.max_tokens), Pieces(part or (), data.max_tokens)
+    known_in_part = PartialStream(more, scheme=found.scheme, target=target, sets=sets, rules=rules)
+    sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
+    corpus = encoding.encode(Chained(pieces, known_in_part), sink, sets.ids)
+    if part is not None:
+        tell(str(data.partial), part.report, note)
+    for name, cut in ((data.train, pieces.cut), (data.partial, more.cut)):
+        if cut:
+            note(f"{name}: {cut} sentences longer than {data.max_tokens} tokens cut into pieces")
+    held = {"dev": dev, "test": test or []}
+    tell_unmet({name: _tags(part) for name, part in held.items()}, encoding.label_ids, note)
+    return TagData(
+        encoding=encoding,
+        tokenizer=files.splitter,
+        train=corpus,
+        dev=dev,
+        test=test,
+        pretrained=pretrained_table(vectors, encoding, recipe.train.seed, note),
+        seen=SeenMentions.from_sentences(train, target),
+        labels=labels,
+        bilm=bilm,
+        options=None if part is None else sets.table(),
+        sentences=train,
+        sample=sampled(train, recipe.train.score_train),
+    )
+
+
+def read_tag_dev(recipe: TagRecipe, note: Note) -> list[Sentence]:
+    """The sentences that a run of ``recipe`` chooses its epoch by, and nothing else."""
+    files = _Files(recipe)
+    _, dev = _train_and_dev(recipe, files, files.stream(files.train), note)
+    return dev
+
+
+def _train_and_dev(
+    recipe: TagRecipe, files: _Files, everything: TagStream, note: Note
+) -> tuple[Iterable[Sentence], list[Sentence]]:
+    dev = recipe.data.dev
+    if dev is None:
+        return _hold_out(everything, recipe, note)
+    return everything, _read(dev, files.stream(files.source(dev)), note)
+
+
+def _with_types(data: TagDataConfig, found: Survey) -> Survey:
+    """What was found, once it is sure that the file has some of the types to be learned.
+
+    Bare labels that are these types name entities, even where O is not so frequent that it shows.
+    """
+    if not data.types:
+        return found
+    bare = data.scheme == "auto" and not found.scheme.has_spans
+    if bare and set(data.types) & set(found.labels):
+        found.report.choose("scheme", str(schemes.IO), "bare labels, as data.types names them")
+        return dataclasses.replace(found, scheme=schemes.IO)
+    parts = [found.scheme.split(tag) for tag in found.labels] if found.scheme.has_spans else []
+    known = sorted({part[1] for part in parts if part is not None and part[1]})
+    if not set(known) & set(data.types):
+        other = "no tag but O" if found.scheme.has_spans else f"{found.scheme}, which name no types"
+        has = ", ".join(known) or other
+        raise RecipeError([f"data.types: {data.train} has none of {', '.join(data.types)}; it has {has}"])
+    return found
+
+
+def what_tags_read(recipe: TagRecipe) -> str:
+    """The part of a recipe that ``read_tag_data`` reads, as text: equal texts give equal data.
+
+    A seed is part of it where sentences are held out by it, or words without a vector get a random one.
+    """
+    data, model, head = recipe.data, recipe.model, recipe.model.head
+    read = {
+        "data": data.model_dump(mode="json"),
+        "groups": model.groups,
+        "jamo": bool(model.chars and model.chars.jamo),
+        "bilm": model.elmo.bilm if model.elmo else None,
+        "rules": [head.constrained, head.forbidden, head.constrain_training],
+        "kind": head.kind if data.partial else None,
+        "sample": recipe.train.score_train,
+        "seed": recipe.train.seed if data.dev is None or data.vectors else None,
+    }
+    return json.dumps(read)
+
+
+def _checked_rules(recipe: TagRecipe, train: Iterable[Sentence], encoding: Encoding, note: Note) -> Allowed:
+    """The sequences that the model allows; notes training sentences that break the recipe's own rules.
+
+    Refuses them where their likelihood would be 0: with ``constrain_training``, and with partial labels,
+    whose likelihood sums over allowed sequences only (``CRF.partial_log_likelihood``).
+    """
+    head = recipe.model.head
+    rules = allowed(
+        encoding.labels,
+        encoding.scheme,
+        constrained=head.constrained or head.constrain_training,
+        forbidden=head.forbidden,
+    )
+    if not head.forbidden:
+        return rules
+    found = [
+        (sentence, move)
+        for sentence in train
+        if (move := breaks(sentence.tags or (), encoding.labels, rules))
+    ]
+    if not found:
+        return rules
+    sentence, move = found[0]
+    text = f"{len(found):,} sentences that break the rules of model.head.forbidden, the first by {move!r}"
+    partial = recipe.data.partial is not None and head.kind == "crf"
+    if head.constrain_training or partial:
+        cause = "model.head.constrain_training" if head.constrain_training else "data.partial"
+        raise InputError(
+            expected="training sentences that keep the model's rules",
+            got=text,
+            path=sentence.path,
+            line=sentence.line,
+            fix=f"Correct them, or leave {cause} out",
+        )
+    note(f"{recipe.data.train}: {text}")
+    return rules
+
+
+def _read(name: str, stream: TagStream, note: Note) -> list[Sentence]:
+    sentences = list(stream)
+    tell(name, stream.source.report, note)
+    return sentences
+
+
+def _tags(sentences: Iterable[Sentence]) -> Iterator[str]:
+    return (tag for sentence in sentences for tag in sentence.tags or ())
+
+
+def read_options(data: TagDataConfig, splitter: Tokenizer) -> ReadOptions:
+    """How the recipe says its files are to be read."""
+    return ReadOptions(
+        format=data.format,
+        separator=data.separator,
+        word_column=data.word_column,
+        tag_column=data.tag_column,
+        columns=data.columns,
+        tokenizer=splitter,
+        scheme=data.scheme,
+    )
+
+
+class Pieces:
+    """Sentences, the overlong ones cut; ``cut`` counts those of the last pass."""
+
+    def __init__(self, sentences: Iterable[Sentence], longest: int) -> None:
+        self._sentences = sentences
+        self._longest = longest
+        self.cut = 0
+
+    def __iter__(self) -> Iterator[Sentence]:
+        self.cut = 0
+        for sentence in self._sentences:
+            if len(sentence) <= self._longest:
+                yield sentence
+                continue
+            self.cut += 1
+            for first in range(0, len(sentence), self._longest):
+                yield _piece(sentence, slice(first, first + self._longest))
+
+
+def _piece(sentence: Sentence, part: slice) -> Sentence:
+    return Sentence(
+        words=sentence.words[part],
+        tags=None if sentence.tags is None else sentence.tags[part],
+        columns={name: column[part] for name, column in sentence.columns.items()},
+        path=sentence.path,
+        line=sentence.line,
+    )
+
+
+def _hold_out(stream: TagStream, recipe: TagRecipe, note: Note) -> tuple[Iterable[Sentence], list[Sentence]]:
+    share, seed = recipe.data.holdout, recipe.train.seed
+    dev = list(HoldOut(stream, share=share, seed=seed, held_out=True))
+    train = HoldOut(stream, share=share, seed=seed, held_out=False)
+    if not dev or next(iter(train), None) is None:
+        note(
+            "no dev file and too few sentences to hold some out: the training sentences themselves are scored"
+        )
+        return stream, list(stream)
+    note(f"no dev file: {len(dev)} sentences of {recipe.data.train} are held out (data.holdout = {share})")
+    return train, dev

@@ -1,0 +1,61 @@
+"""A tagger as an ONNX graph, written part by part rather than traced.
+
+Every part is one operator or a few, so each has a small function in the table of its role (``embeddings``,
+``encoders``, ``cells``) and the graph says what the model is. Lengths go in as data, so one graph serves any
+batch; dropout is for training and leaves no trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import TensorProto
+
+from gonie.export.embeddings import embedding
+from gonie.export.encoders import states
+from gonie.export.graph import Graph, GraphOutput
+from gonie.export.rows import Sentences
+from gonie.export.scores import head_scores
+from gonie.export.standalone_onnx import WholeGraph
+from gonie.export.viterbi import viterbi
+from gonie.runtime.graphs import Graphs
+from gonie.tasks.tagging.torch.network import TAGS, TaggingNetwork
+
+
+def onnx_graph(model: TaggingNetwork, head: str = TAGS, *, graph: Graph | None = None) -> Graphs:
+    """The graph from a batch's arrays to ``scores`` (B, T, K) of one head, serialised.
+
+    Its inputs are those names of a batch that the model reads, and for each feature group G ``G.ids`` and
+    ``G.rows``, the flat position b * T + t of each feature. ``graph``, empty,
+    is what it is written into: where the model has a language model, one that knows how many bytes it reads.
+    """
+    graph = graph or Graph()
+    scores, size = _scores(graph, model, head)
+    found = graph.serialize("tagger", {"scores": GraphOutput(scores, ("B", "T", size))})
+    return Graphs(found, graph.serialize_forms())
+
+
+def whole_tagger(
+    model: TaggingNetwork, chain: Sequence[NDArray[np.floating]], *, longest: int, facts: Mapping[str, str]
+) -> bytes:
+    """One graph from ids to ``tags`` (B, T), and their ``scores`` (B, T, K): Viterbi is in it.
+
+    ``chain`` is as ``viterbi`` takes it; ``facts`` are kept for whoever runs the graph.
+    """
+    graph = WholeGraph(longest=longest)
+    scores, size = _scores(graph, model, TAGS)
+    tags = viterbi(graph, scores, chain)
+    results = {
+        "tags": GraphOutput(tags, ("B", "T"), TensorProto.INT64),
+        "scores": GraphOutput(scores, ("B", "T", size)),
+    }
+    return graph.serialize("tagger", results, facts)
+
+
+def _scores(graph: Graph, model: TaggingNetwork, head: str) -> tuple[str, int]:
+    """Scores (B, T, K), and K."""
+    vectors = embedding(graph, model.embedding)
+    encoded = states(graph, model.encoder, vectors, Sentences(graph))  # (B, T, H)
+    return head_scores(graph, model.head(head), encoded)

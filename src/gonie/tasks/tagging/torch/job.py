@@ -1,0 +1,183 @@
+"""Training a tagger: what its data asks for, how it is judged, and what becomes of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from gonie.export.proof import MaxDifference
+from gonie.metrics.baselines import capitalised, exact_match
+from gonie.metrics.evaluation import Evaluation, evaluate
+from gonie.metrics.significance import Tally
+from gonie.reports.tag_report import render
+from gonie.runtime.decoder import Decoder
+from gonie.tasks.load import load_tagger
+from gonie.tasks.run_files import ENCODING, SEEN
+from gonie.tasks.tagging.labeller import Tagging
+from gonie.tasks.tagging.recipe import TagRecipe
+from gonie.tasks.tagging.tagger import BatchSize, EncodedSentences, Tagger
+from gonie.tasks.tagging.torch.data import TagData
+from gonie.tasks.tagging.torch.export import export_bundle
+from gonie.tasks.tagging.torch.network import TaggingNetwork
+from gonie.tasks.torch.contextual_cache import with_layers
+from gonie.tasks.torch.job import Beside, Split
+from gonie.tasks.torch.layer_shares import layer_shares
+from gonie.tasks.torch.parts import build, elmo_rates
+from gonie.tasks.torch.scorer import TorchScorer
+from gonie.tasks.torch.word_data import Note, bilm_file
+from gonie.text.rules import allowed
+from gonie.text.types import Sentence
+
+BASELINES = {"every capitalised word": capitalised, "words known by heart": exact_match}
+METRICS = {"plain": "accuracy", "IO": "token F1"}
+"""The name of the score by the kind of tag scheme, where it is not F1 over spans."""
+TORCH_BATCH = BatchSize(8000, 256)
+PROVED = 64  # dev sentences on which an export is compared with its model
+
+
+class TagJob:
+    """A tagger's recipe with its files read."""
+
+    noun = "sentences"
+
+    def __init__(self, recipe: TagRecipe, data: TagData) -> None:
+        self.recipe = recipe
+        self.data = data
+        self.train = data.train
+        self.labels = data.labels
+
+    def rates(self, model: TaggingNetwork) -> Mapping[str, float]:
+        """A language model that is trained too learns at its own rate."""
+        return elmo_rates(self.recipe.model.elmo, model)
+
+    def again(self, recipe: TagRecipe) -> TagJob:
+        """The same data under another recipe that reads the same."""
+        return TagJob(recipe, self.data)
+
+    def size(self, split: Split) -> int:
+        """How many sentences there are to be scored."""
+        return len(self._sentences(split))
+
+    def fingerprint(self) -> str:
+        """A digest of the recipe and of what its files held."""
+        return self.data.fingerprint(self.recipe)
+
+    def files(self) -> Mapping[str, str]:
+        """The encoding, and the mentions met in training, by which recall is split."""
+        values = {ENCODING: self.data.encoding.to_json(), SEEN: self.data.seen.to_json()}
+        files = {name: json.dumps(value, ensure_ascii=False) for name, value in values.items()}
+        return files | bilm_file(self.data.bilm)
+
+    def build(self) -> TaggingNetwork:
+        """The tagger before its first step."""
+        data = self.data
+        bilm = data.bilm.bilm if data.bilm else None
+        return build(self.recipe.model, data.encoding, data.pretrained, data.options, bilm=bilm)
+
+    def compute_once(self, model: TaggingNetwork, note: Note) -> None:
+        """Give the training sentences what parts of the model that are not trained make of them."""
+        self.train = with_layers(model, self.data.train, self._layers_folder, note)
+
+    @property
+    def _layers_folder(self) -> str | None:
+        """Where vectors in context are kept, if anywhere."""
+        elmo = self.recipe.model.elmo
+        return elmo.cache if elmo else None
+
+    def _decoder(self, model: TaggingNetwork) -> Decoder:
+        """The runtime's decoder over the model's transitions, constrained as the recipe says."""
+        transitions, start, end = (part.detach().cpu().numpy() for part in model.head().chain())
+        encoding, head = self.data.encoding, self.recipe.model.head
+        rules = allowed(
+            encoding.labels, encoding.scheme, constrained=head.constrained, forbidden=head.forbidden
+        )
+        return Decoder(transitions=transitions, start=start, end=end, allowed=rules)
+
+    def predictor(self, model: TaggingNetwork) -> Tagger:
+        """The tagger that ships, with the network in the place of its graph."""
+        return Tagger(
+            encoding=self.data.encoding,
+            tokenizer=self.data.tokenizer,
+            scorer=TorchScorer(model),
+            decoder=self._decoder(model),
+            batch_size=TORCH_BATCH,
+        )
+
+    def encode(self, model: TaggingNetwork, split: Split, note: Note) -> EncodedSentences:
+        """The sentences of a split, long ones in windows."""
+        encoded = self.predictor(model).encode(self._sentences(split))
+        return encoded._replace(corpus=with_layers(model, encoded.corpus, self._layers_folder, note))
+
+    def answers(self, predictor: Tagger, encoded: EncodedSentences) -> list[Tagging]:
+        """The tags of each sentence."""
+        return predictor.tag_encoded(encoded)
+
+    def metric(self, split: Split) -> str:
+        """F1 over spans, or what METRICS has for the tag scheme."""
+        return METRICS.get(self.data.encoding.scheme.kind, "F1")
+
+    def measure(self, split: Split, answers: Sequence[Tagging]) -> float:
+        """The headline score of the evaluation."""
+        tags = [tagging.tags for tagging in answers]
+        scheme = self.data.encoding.scheme
+        return evaluate(self._sentences(split), tags, scheme=scheme, bootstrap=0).headline[1]
+
+    def tally(self, split: Split, answers: Sequence[Tagging]) -> Tally:
+        """The spans of each sentence, gold and predicted."""
+        tags = [tagging.tags for tagging in answers]
+        return Tally.from_tags(self._sentences(split), tags, self.data.encoding.scheme)
+
+    def export(self, model: TaggingNetwork, folder: Path) -> MaxDifference:
+        """Write the tagger as a bundle, proved equal to it."""
+        return export_bundle(
+            model,
+            encoding=self.data.encoding,
+            tokenizer=self.data.tokenizer,
+            folder=folder,
+            samples=self.data.dev[:PROVED],
+            constrained=self.recipe.model.head.constrained,
+            forbidden=self.recipe.model.head.forbidden,
+            recipe=self.recipe.model_dump(mode="json", exclude_none=True),
+            layers=layer_shares(model, self.recipe.model.elmo),
+        )
+
+    def evaluate(self, bundle: Path, split: Split) -> Evaluation:
+        """Measure an exported tagger on a split from every side."""
+        sentences = self._sentences(split)
+        return evaluate(
+            sentences,
+            [tagged.tags for tagged in load_tagger(bundle).tag_sentences(sentences)],
+            scheme=self.data.encoding.scheme,
+            seen=self.data.seen,
+            known_tags=self.data.encoding.labels,
+        )
+
+    def report(
+        self,
+        evaluation: Evaluation,
+        *,
+        title: str,
+        curve: Sequence[Mapping[str, object]],
+        details: Mapping[str, object],
+    ) -> str:
+        """The evaluation as a page."""
+        return render(evaluation, title=title, curve=curve, details=details)
+
+    def baselines(self) -> Iterator[Beside]:
+        """The taggers that a learned one must beat, learned from the same sentences."""
+        scheme = self.data.encoding.scheme
+        splits: Mapping[str, Sequence[Sentence]] = {"dev": self.data.dev, "test": self.data.test or []}
+        for name, learn in BASELINES.items():
+            tagger = learn(self.data.sentences, scheme=scheme)
+            yield Beside(
+                name,
+                {
+                    split: evaluate(sentences, [tagger.tag(s.words) for s in sentences], scheme=scheme)
+                    for split, sentences in splits.items()
+                    if sentences
+                },
+            )
+
+    def _sentences(self, split: Split) -> Sequence[Sentence]:
+        return {"dev": self.data.dev, "test": self.data.test or [], "sample": self.data.sample}[split]

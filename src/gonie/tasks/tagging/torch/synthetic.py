@@ -1,0 +1,153 @@
+"""The small instance of a tagger: made-up sentences, tagged at random by the rules of its recipe.
+
+It goes the way of training: the sentences are counted, encoded and collated, and the model is built, by the
+same code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+import torch
+
+from gonie.errors import InputError
+from gonie.features.corpus import collate
+from gonie.features.encoding import Encoding, close_labels
+from gonie.nn.inference import to_tensors
+from gonie.tasks.tagging.recipe import TagDataConfig, TaggerConfig, TagRecipe
+from gonie.tasks.tagging.torch.network import TaggingNetwork
+from gonie.tasks.torch.parts import build
+from gonie.tasks.torch.synthetic import (
+    NEW,
+    WORDS,
+    Specimen,
+    cost,
+    disturbed,
+    made_up_bilm,
+    made_up_lists,
+    made_up_vectors,
+    small,
+    words_of,
+)
+from gonie.tasks.torch.word_data import build_extractors, fit_encoding
+from gonie.text.partial_tags import ANY, OR, PartialStream, TagSets
+from gonie.text.rules import ARROW, END, START, Allowed, allowed
+from gonie.text.schemes import OUTSIDE, Scheme, from_spans
+from gonie.text.types import Sentence
+
+LENGTHS = (5, 1, 4, 3, 2)  # tokens of each sentence
+TYPES = ("PER", "LOC")
+
+
+def make_tag_specimen(recipe: TagRecipe) -> Specimen[TaggingNetwork, Encoding]:
+    """The specimen of a tagger's recipe."""
+    recipe = small(recipe)
+    data, head = recipe.data, recipe.model.head
+    generator = np.random.default_rng([recipe.train.seed, 3])
+    scheme = scheme_of(recipe)
+    labels = close_labels(named_tags(recipe, scheme), scheme)
+    rules = allowed(labels, scheme, forbidden=head.forbidden)
+    sentences = list(_sentences(data, labels, rules, generator))
+    every_tag = _sentence(words_of(WORDS, data)[:1] * len(labels), labels, data, generator)
+    vectors = made_up_vectors(recipe, generator)
+    extractors = build_extractors(recipe, lambda data: made_up_lists(data, sentences))
+    saved = made_up_bilm(recipe)
+    counted = [*sentences[:-1], every_tag]
+    encoding, _ = fit_encoding(recipe, counted, scheme, vectors, extractors, bilm=saved)
+    sets = TagSets(encoding.labels)
+    doubtful = _forgetful(sentences, generator) if data.partial else ()
+    known_in_part = PartialStream(doubtful, scheme=scheme, target=scheme, sets=sets, rules=rules)
+    corpus = encoding.encode(chain(sentences, known_in_part), tag_ids=sets.ids)
+    pretrained = vectors.table_for(encoding.words, generator) if vectors else None
+    options = sets.table() if data.partial else None
+    bilm = saved.bilm if saved else None
+    return Specimen(
+        model=disturbed(
+            recipe.train.seed, lambda: build(recipe.model, encoding, pretrained, options, bilm=bilm)
+        ),
+        batch=to_tensors(collate(corpus, np.arange(len(corpus))), torch.device("cpu")),
+        loss=cost(recipe.train, examples=len(corpus)),
+        encoding=encoding,
+    )
+
+
+# --- tags ------------------------------------------------------------------------------------------------
+
+
+def scheme_of(recipe: TagRecipe) -> Scheme:
+    """The model's scheme; plain, if the recipe says so or has rules for tags that are of no such scheme."""
+    scheme = Scheme(kind=recipe.data.model_scheme)
+    strange = any(scheme.split(tag) is None for tag in _ruled(recipe.model))
+    return Scheme(kind="plain") if recipe.data.scheme == "plain" or strange else scheme
+
+
+def named_tags(recipe: TagRecipe, scheme: Scheme) -> list[str]:
+    """A tag for each type that the recipe gives a weight or a rule, else for two made-up ones."""
+    ruled, weighed = _ruled(recipe.model), list(recipe.model.head.weights)
+    if not scheme.has_spans:
+        return [*ruled, *weighed, *TYPES, OUTSIDE]
+    marks = [scheme.split(tag) for tag in ruled]
+    types = [mark[1] for mark in marks if mark and mark[1]] + [name for name in weighed if name != OUTSIDE]
+    types = types or recipe.data.types or list(TYPES)
+    if recipe.model.head.kind == "sigmoid":  # which is for one
+        types = types[:1]
+    return [tag for name in types for tag in from_spans([(0, 1, name)], 1, scheme)]
+
+
+def _ruled(model: TaggerConfig) -> list[str]:
+    """A tag that fits each side of the recipe's rules, if not every tag does."""
+    sides = [side.strip() for rule in model.head.forbidden for side in rule.split(ARROW)]
+    named = [side for side in sides if side not in (START, END, "*")]
+    return [re.sub(r"[*?]", "B", re.sub(r"\[(.)[^]]*\]", r"\1", side)) for side in named]
+
+
+def _walk(length: int, rules: Allowed, generator: np.random.Generator) -> list[int]:
+    """A random sequence of tags that keeps the rules."""
+    moves, first, last = rules
+    ending = [last]  # (K,) of each place: tags from which the end can be reached
+    for _ in range(length - 1):
+        ending.insert(0, np.asarray((moves & ending[0]).any(1)))
+    tags: list[int] = []
+    for place in range(length):
+        possible = ending[place] & (moves[tags[-1]] if tags else first)
+        if not possible.any():
+            raise InputError(
+                expected=f"rules (model.head.forbidden) that leave a sequence of {length} tags", got="none"
+            )
+        tags.append(int(generator.choice(np.flatnonzero(possible))))
+    return tags
+
+
+# --- text ------------------------------------------------------------------------------------------------
+
+
+def _sentences(
+    data: TagDataConfig, labels: tuple[str, ...], rules: Allowed, generator: np.random.Generator
+) -> Iterator[Sentence]:
+    """Sentences of ``LENGTHS`` from a few words, the last one from new words."""
+    for number, length in enumerate(LENGTHS, start=1):
+        words = words_of(NEW if number == len(LENGTHS) else WORDS, data)
+        tags = tuple(labels[tag] for tag in _walk(length, rules, generator))
+        yield _sentence(tuple(generator.choice(words, length).tolist()), tags, data, generator)
+
+
+def _sentence(
+    words: tuple[str, ...], tags: tuple[str, ...], data: TagDataConfig, generator: np.random.Generator
+) -> Sentence:
+    columns = {name: tuple(generator.choice(["A", "B"], len(words)).tolist()) for name in data.columns}
+    return Sentence(words=words, tags=tags, columns=columns)
+
+
+def _forgetful(sentences: list[Sentence], generator: np.random.Generator) -> Iterator[Sentence]:
+    """The sentences again, their tags known in part: not at all, as one of two, or for sure."""
+    every = sorted({tag for sentence in sentences for tag in sentence.tags or ()})
+    for sentence in sentences:
+        cells = [
+            str(generator.choice([ANY, f"{tag}{OR}{generator.choice(every)}", tag]))
+            for tag in sentence.tags or ()
+        ]
+        yield replace(sentence, tags=tuple(cells))

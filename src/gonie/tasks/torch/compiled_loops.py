@@ -1,0 +1,29 @@
+"""Whether a model's first step will take seconds, because its loops are not compiled yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gonie.nn.available import has_numba
+from gonie.nn.crf.layer import CRF
+from gonie.nn.encoders import LSTM
+from gonie.tasks.torch.model import Model
+
+
+def must_compile(model: Model, *, per_window: bool = False) -> bool:
+    """Whether this model's compiled loops are still to be made on this machine."""
+    if not has_numba() or not next(model.parameters()).is_cpu:
+        return False
+    from gonie.nn.compiled import is_on_disk
+    from gonie.nn.crf.loops import run_ahead
+    from gonie.nn.encoders.lstm_cpu import run_back
+    from gonie.nn.window.loops import run
+
+    parts = {type(part) for part in model.modules()}
+    uses: list[tuple[bool, Callable[..., Any]]] = [
+        (CRF in parts, run_ahead),
+        (LSTM in parts, run_back),
+        (per_window, run),
+    ]
+    return not all(is_on_disk(loop) for used, loop in uses if used)

@@ -1,0 +1,149 @@
+"""What training asks of a task: the role that taggers and classifiers play, so that all else is written once.
+
+A job is a recipe with its files read. ``fit``, ``run`` and ``cell`` train, keep and compare jobs without
+knowing what is learned; ``tag_job`` and ``text_job`` know.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol
+
+from gonie.export.proof import MaxDifference
+from gonie.features.corpus import Examples
+from gonie.metrics.counts import Counts
+from gonie.metrics.intervals import Interval
+from gonie.metrics.significance import Tally
+from gonie.tasks.recipe import Recipe
+
+Split = Literal["dev", "test", "sample"]
+"""Examples to be scored: ``sample`` are some of the training examples, where their score is asked for."""
+
+
+class Evaluated(Protocol):
+    """Everything measured on one split."""
+
+    @property
+    def headline(self) -> tuple[str, float]:
+        """The one score, with its name."""
+        ...
+
+    @property
+    def by_type(self) -> Sequence[tuple[str, Counts]]:
+        """What was right of each type or label, where that says more than the headline."""
+        ...
+
+    def interval(self, score: str) -> Interval | None:
+        """Where a score lies with 95% confidence."""
+        ...
+
+    def to_json(self) -> dict[str, object]:
+        """As plain values, fractions for scores."""
+        ...
+
+
+class Beside(NamedTuple):
+    """Another model on the same data."""
+
+    name: str
+    evaluations: Mapping[str, Evaluated]
+    """By split, as those of the run."""
+
+
+class Job(Protocol):
+    """A recipe and what its files hold, none of which training changes."""
+
+    noun: str
+    """What examples are called: sentences, or texts."""
+
+    @property
+    def recipe(self) -> Recipe:
+        """The recipe."""
+        ...
+
+    @property
+    def train(self) -> Examples:
+        """What is learned from, encoded."""
+        ...
+
+    @property
+    def labels(self) -> Counter[str]:
+        """How often each tag or label comes."""
+        ...
+
+    def rates(self, model: Any) -> Mapping[str, float]:
+        """Multiples of the learning rate, for parameters of ``model`` whose name begins so."""
+        ...
+
+    def again(self, recipe: Any) -> Job:
+        """The same data under another recipe that reads the same (``prepare.what_is_read``)."""
+        ...
+
+    def size(self, split: Split) -> int:
+        """How many examples there are to be scored."""
+        ...
+
+    def fingerprint(self) -> str:
+        """A digest of the recipe and of what its files held, so that a run is resumed over the same."""
+        ...
+
+    def files(self) -> Mapping[str, str]:
+        """What the run folder keeps beside the weights: the content of each file by its name."""
+        ...
+
+    def build(self) -> Any:
+        """The model before its first step, from torch's generator as it is."""
+        ...
+
+    def compute_once(self, model: Any, note: Callable[[str], None]) -> None:
+        """Give the training examples what parts of the model that are not trained make of them."""
+        ...
+
+    def predictor(self, model: Any) -> Any:
+        """The task's torch-free predictor over ``model`` as it is now, with a torch scorer."""
+        ...
+
+    def encode(self, model: Any, split: Split, note: Callable[[str], None]) -> Any:
+        """The examples of a split as the predictor encodes them, with what fixed parts of ``model`` give."""
+        ...
+
+    def answers(self, predictor: Any, encoded: Any) -> Sequence[Any]:
+        """What a predictor says of each encoded example."""
+        ...
+
+    def metric(self, split: Split) -> str:
+        """The name of the score that ``measure`` gives."""
+        ...
+
+    def measure(self, split: Split, answers: Sequence[Any]) -> float:
+        """The score of the answers to a split."""
+        ...
+
+    def tally(self, split: Split, answers: Sequence[Any]) -> Tally:
+        """Gold and predicted counts of each example of a split."""
+        ...
+
+    def export(self, model: Any, folder: Path) -> MaxDifference:
+        """Write the model as a bundle, proved equal to it."""
+        ...
+
+    def evaluate(self, bundle: Path, split: Split) -> Evaluated:
+        """Measure an exported model on a split from every side."""
+        ...
+
+    def report(
+        self,
+        evaluation: Any,
+        *,
+        title: str,
+        curve: Sequence[Mapping[str, object]],
+        details: Mapping[str, object],
+    ) -> str:
+        """The evaluation as a page."""
+        ...
+
+    def baselines(self) -> Iterator[Beside]:
+        """Models that learn next to nothing, scored on the same splits."""
+        ...

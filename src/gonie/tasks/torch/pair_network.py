@@ -1,0 +1,127 @@
+"""A network for pairs of texts: embeddings, one encoder for both texts, a matching, named heads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple, cast
+
+import torch
+from torch import Tensor, nn
+
+from gonie.errors import InputError
+from gonie.nn.matching import Matching, Projection
+from gonie.nn.protocols import Embedding, Encoder, TextHead, as_modules
+from gonie.tasks.torch.matrices import squared_norm
+from gonie.tasks.torch.penalties import penalties
+
+LABEL = "label"
+
+
+class MatchedPairs(NamedTuple):
+    """What became of a batch of N pairs, B = 2N texts of at most T tokens."""
+
+    vectors: Tensor
+    """(N, P), one for each pair."""
+    words: Tensor
+    """(B, T): the share of each token in its text, as the matching gives it; 0 at padding."""
+
+
+class PairNetwork(nn.Module):
+    """embeddings -> encoder -> matching -> hidden layer -> head, the first two the same for both texts.
+
+    With ``AlignedMatching`` it is ESIM (Chen et al. 2017, arXiv:1609.06038), with ``PooledMatching`` a
+    siamese network (Conneau et al. 2017, arXiv:1705.02364). The texts of a batch are its rows, read at once
+    whichever side they are on. ``places`` (N, 2) says which rows are the first and the second text of each
+    pair; a row belongs to one pair. ``embed``, ``match`` and ``score`` are seams, as in ``Classifier``.
+
+    Args:
+        embedding: batch -> (B, T, D)
+        encoder: (B, T, D) -> (B, T, H)
+        matching: (N, T, H), (N, T, H) -> (N, P)
+        hidden: (N, P) -> (N, Q), the hidden layer below the heads, or none
+        heads: scores and losses over the vectors of pairs, by name; ``label`` is the one that is trained.
+        word_dropout: on whole token vectors.
+        input_dropout: on what the encoder reads.
+        output_dropout: on what the encoder gives.
+        dropout: on the vectors of pairs, before and after the hidden layer.
+    """
+
+    def __init__(
+        self,
+        *,
+        embedding: Embedding,
+        encoder: Encoder,
+        matching: Matching,
+        hidden: Projection | None,
+        heads: Mapping[str, TextHead],
+        word_dropout: nn.Module,
+        input_dropout: nn.Module,
+        output_dropout: nn.Module,
+        dropout: nn.Module,
+    ) -> None:
+        super().__init__()
+        if not isinstance(matching, nn.Module):
+            raise InputError(expected="a matching that is a torch module", got=f"{type(matching).__name__}")
+        _check("an encoder", embedding.width, encoder.input_width)
+        _check("a matching", encoder.width, matching.input_width)
+        if hidden is not None:
+            _check("a hidden layer", matching.width, hidden.input_width)
+        as_modules([embedding, encoder])
+        self.embedding = embedding
+        self.encoder = encoder
+        self.matching = matching
+        self.hidden = hidden
+        self.heads = nn.ModuleDict(dict(zip(heads, as_modules(heads.values()), strict=True)))
+        self.word_dropout = word_dropout
+        self.input_dropout = input_dropout
+        self.output_dropout = output_dropout
+        self.dropout = dropout
+
+    def head(self, name: str = LABEL) -> TextHead:
+        """The head called ``name``."""
+        if name not in self.heads:
+            raise InputError(expected=f"a head among {', '.join(self.heads)}", got=repr(name))
+        return cast("TextHead", self.heads[name])
+
+    def embed(self, batch: Mapping[str, Tensor]) -> Tensor:
+        """Vectors of the tokens, (B, T, D)."""
+        vectors: Tensor = self.word_dropout(self.embedding(batch))
+        return vectors
+
+    def match(self, vectors: Tensor, batch: Mapping[str, Tensor]) -> MatchedPairs:
+        """The vectors of the pairs from those of their tokens (B, T, D)."""
+        mask = batch["mask"]  # (B, T)
+        states = self.output_dropout(self.encoder(self.input_dropout(vectors), mask))  # (B, T, H)
+        first, second = batch["places"].unbind(1)  # (N,) each
+        found = self.matching(states[first], states[second], mask[first], mask[second])
+        pairs = self.dropout(found.vectors)  # (N, P)
+        if self.hidden is not None:
+            pairs = self.dropout(self.hidden(pairs))  # (N, Q)
+        shares = torch.cat([found.first, found.second])  # (B, T), first texts first
+        rows = torch.cat([first, second])  # (B,)
+        return MatchedPairs(pairs, torch.zeros_like(shares).index_copy(0, rows, shares))
+
+    def score(self, vectors: Tensor, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
+        """Scores of each label for each pair, (N, K), from ``vectors`` (N, P)."""
+        return self.head(head).score(vectors, batch)
+
+    def forward(self, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
+        """Scores of a batch, (N, K)."""
+        return self.score(self.match(self.embed(batch), batch).vectors, batch, head)
+
+    def loss(self, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
+        """The head's loss on a batch with gold ``labels``: a scalar, the mean over its pairs.
+
+        The penalties of parts are added.
+        """
+        return self.head(head).loss(self(batch, head), batch) + penalties(self)
+
+    def squares(self) -> Tensor:
+        """‖W‖² of all matrices but those of the embedding. Shape: ()."""
+        hidden = [] if self.hidden is None else [self.hidden]
+        return squared_norm([self.encoder, self.matching, *hidden, self.heads])  # type: ignore[list-item]
+
+
+def _check(what: str, given: int, taken: int) -> None:
+    if given != taken:
+        raise InputError(expected=f"{what} that takes width {given}", got=f"one that takes {taken}")

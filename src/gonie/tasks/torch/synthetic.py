@@ -1,0 +1,137 @@
+"""What small models over made-up text have in common: words, vectors, lists and a biLM that are in no file.
+
+A check that needs none of a recipe's files (``specimen``) builds its model from these, by the code of
+training. Kinds of parts, layers, directions and feature groups are the recipe's; widths are cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import torch
+from pydantic import BaseModel
+from torch import Tensor, nn
+
+from gonie.features.gazetteer import Gazetteers
+from gonie.features.vectors import Vectors
+from gonie.tasks.classification.recipe import TextRecipe
+from gonie.tasks.language_model.recipe import BilmConfig
+from gonie.tasks.language_model.torch.build import build_bilm
+from gonie.tasks.language_model.torch.folder import SavedBilm
+from gonie.tasks.recipe import Recipe
+from gonie.tasks.sections import CorpusConfig, TrainConfig
+from gonie.tasks.tagging.recipe import TagRecipe
+from gonie.tasks.torch.model import Model
+from gonie.text.types import Sentence
+
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "en": ("Gonie", "sleeps", "in", "Room", "B-12", "at", "7:45", "McRae's", "IBM", "."),
+    "ko": ("고니", "는", "방", "12호", "에서", "잔다", "삼성", "IBM", "전자", "."),
+}
+NEW: Mapping[str, tuple[str, ...]] = {"en": ("Oslo", "rains", "3rd"), "ko": ("서울", "비", "3일")}
+"""Words met after counting, so unknown unless there are vectors for them."""
+WIDEST = {"width": 4, "hidden": 3}  # whatever a recipe calls so; unequal, so that a transposed matrix shows
+NOISE = 0.2
+LANGUAGE_MODEL = BilmConfig(byte_width=3, longest=8, filters=[(1, 2), (3, 3)], width=2, hidden=3)
+
+Batch = Mapping[str, Tensor]
+RecipeType = TypeVar("RecipeType", TagRecipe, TextRecipe)
+SectionType = TypeVar("SectionType", bound=BaseModel)
+ModelType = TypeVar("ModelType", bound=Model)
+EncodingType = TypeVar("EncodingType")
+
+
+@dataclass(frozen=True)
+class Specimen(Generic[ModelType, EncodingType]):
+    """A fresh model with weights nowhere zero, a batch for it, and the loss that training would lower."""
+
+    model: ModelType
+    batch: dict[str, Tensor]
+    loss: Callable[[ModelType, Batch], Tensor]
+    encoding: EncodingType
+
+
+def words_of(table: Mapping[str, tuple[str, ...]], data: CorpusConfig) -> tuple[str, ...]:
+    """The words of the recipe's language, or their syllables."""
+    words = table[data.language]
+    return tuple(dict.fromkeys("".join(words))) if data.unit == "syllable" else words
+
+
+def made_up_vectors(recipe: Recipe, generator: np.random.Generator) -> Vectors | None:
+    """Vectors for every other word, and for the new ones, where the recipe names some."""
+    if not recipe.data.vectors:
+        return None
+    known = list(dict.fromkeys([*words_of(WORDS, recipe.data)[::2], *words_of(NEW, recipe.data)[::2]]))
+    width = recipe.model.words.width if recipe.model.words else 1
+    matrix = generator.normal(size=(len(known), width)).astype(np.float32)
+    return Vectors(words=known, matrix=matrix, path=Path(recipe.data.vectors), format="made up")
+
+
+def made_up_lists(data: CorpusConfig, sentences: Sequence[Sentence]) -> Gazetteers:
+    """Lists of the names that the recipe's have, with entries of one and two words of the text."""
+    entries = [sentence.words[:2] for sentence in sentences]
+    names = list(data.gazetteers) or ["list"]
+    return Gazetteers(lists={name: entries[number:] for number, name in enumerate(names)})
+
+
+def made_up_bilm(recipe: Recipe) -> SavedBilm | None:
+    """A small language model with weights drawn by the seed, where the recipe names one."""
+    if recipe.model.elmo is None:
+        return None
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(recipe.train.seed)
+        bilm = build_bilm(LANGUAGE_MODEL)
+    data = recipe.data
+    return SavedBilm(bilm=bilm, shape=LANGUAGE_MODEL, language=data.language, unit=data.token_unit)
+
+
+def small(recipe: RecipeType) -> RecipeType:
+    """The recipe with widths of a few numbers, and with every word, feature and n-gram kept."""
+    every = {"min_count": 1, "min_feature_count": 1}
+    return recipe.model_copy(
+        update={"data": recipe.data.model_copy(update=every), "model": _narrowed(recipe.model)}
+    )
+
+
+def _narrowed(section: SectionType) -> SectionType:
+    """A section of a recipe, and those within it, with no width above ``WIDEST``."""
+    changes: dict[str, object] = {}
+    for name in type(section).model_fields:
+        value = getattr(section, name)
+        if isinstance(value, BaseModel):
+            changes[name] = _narrowed(value)
+        elif name in WIDEST and isinstance(value, int):
+            changes[name] = min(value, WIDEST[name])
+        elif name == "min_count":
+            changes[name] = 1
+    return section.model_copy(update=changes)
+
+
+def disturbed(seed: int, build: Callable[[], ModelType]) -> ModelType:
+    """The model that ``build`` gives, every weight moved: what starts at 0 would hide what it multiplies.
+
+    The caller's random numbers are left alone.
+    """
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(seed)
+        model = build()
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter), alpha=NOISE)
+        for part in model.modules():
+            if isinstance(part, nn.Embedding) and part.padding_idx is not None:
+                part.weight[part.padding_idx] = 0.0
+    return model
+
+
+def cost(config: TrainConfig, *, examples: int) -> Callable[[Any, Batch], Tensor]:
+    """What training lowers: the loss and, where the recipe asks for it, the penalty."""
+    share = config.l2 / (2 * examples)
+
+    def total(model: Model, batch: Batch) -> Tensor:
+        return model.loss(batch) + share * model.squares() if share else model.loss(batch)
+
+    return total

@@ -1,0 +1,166 @@
+"""What taggers and classifiers read alike: words with their features and vectors, and an account of it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Mapping
+from typing import TypeVar
+
+import numpy as np
+
+from gonie.errors import RecipeError
+from gonie.features.context import Context
+from gonie.features.encoding import Encoding, Extractor, count
+from gonie.features.gazetteer import Gazetteers, read_entries
+from gonie.features.morpheme_features import MorphemeFeatures
+from gonie.features.spelling import Spelling
+from gonie.features.vectors import PretrainedVectors, Vectors, read_vectors
+from gonie.tasks.language_model.torch.folder import INDEX, SavedBilm, describe, load_bilm
+from gonie.tasks.recipe import Recipe, locate
+from gonie.tasks.sections import CorpusConfig
+from gonie.tasks.tagging.recipe import TagRecipe
+from gonie.text.normalize import Normalization
+from gonie.text.report import Report
+from gonie.text.schemes import Scheme
+from gonie.text.types import Sentence
+
+Note = Callable[[str], None]
+
+SHOWN_SPANS = 5  # gold spans without tokens of their own that are named before training
+SHOWN_LABELS = 8  # labels that training has not met
+
+Example = TypeVar("Example")
+
+
+def vectors_of(data: CorpusConfig) -> Vectors | None:
+    """The pretrained vectors that the recipe names, if it does."""
+    return read_vectors(locate(data.vectors), limit=data.vectors_limit) if data.vectors else None
+
+
+def fit_encoding(
+    recipe: Recipe,
+    texts: Iterable[Sentence],
+    scheme: Scheme,
+    vectors: Vectors | None,
+    extractors: list[Extractor],
+    *,
+    bilm: SavedBilm | None = None,
+) -> tuple[Encoding, Counter[str]]:
+    """The encoding that the training texts ask for, and how often each of their labels comes."""
+    data = recipe.data
+    normalization = Normalization(lowercase=data.lowercase, digits=data.digits)
+    jamo = bool(recipe.model.chars and recipe.model.chars.jamo)
+    counts = count(texts, normalization=normalization, jamo=jamo, extractors=extractors)
+    encoding = Encoding.fit(
+        counts,
+        scheme=scheme,
+        normalization=normalization,
+        jamo=jamo,
+        extractors=extractors,
+        min_count=data.min_count,
+        min_feature_count=data.min_feature_count,
+        extra_words=vectors.words if vectors else (),
+        longest=bilm.shape.longest if bilm else 0,
+    )
+    return encoding, counts.labels
+
+
+def bilm_of(recipe: Recipe, note: Note) -> SavedBilm | None:
+    """The language model that the recipe names, if it does, of the text's language.
+
+    One of words that are cut otherwise is told of.
+    """
+    config = recipe.model.elmo
+    if config is None:
+        return None
+    saved = load_bilm(locate(config.bilm))
+    data = recipe.data
+    if saved.language != data.language:
+        raise RecipeError(
+            [
+                f"model.elmo.bilm: expected a language model of {data.language}, as the text is, got "
+                f"{config.bilm}, which is of {saved.language}; name another one, or set data.language"
+            ]
+        )
+    if saved.unit != data.token_unit:
+        note(
+            f"{config.bilm}: a language model of {saved.unit}s, while the text is cut into "
+            f"{data.token_unit}s, of which it may have met few; --set data.unit={saved.unit} cuts it likewise"
+        )
+    return saved
+
+
+def bilm_file(saved: SavedBilm | None) -> dict[str, str]:
+    """What a run folder keeps of a language model: its description, by which its weights are read."""
+    return {INDEX: describe(saved)} if saved else {}
+
+
+def digest_bilm(saved: SavedBilm | None) -> bytes:
+    """A digest of the shape and the weights of a language model, of which there may be none."""
+    digest = hashlib.sha256(saved.shape.model_dump_json().encode() if saved else b"")
+    for tensor in saved.bilm.state_dict().values() if saved else ():
+        digest.update(tensor.cpu().numpy().tobytes())
+    return digest.digest()
+
+
+def pretrained_table(
+    vectors: Vectors | None, encoding: Encoding, seed: int, note: Note
+) -> PretrainedVectors | None:
+    """A vector for each word of the encoding, and how many of them the file had."""
+    if vectors is None:
+        return None
+    pretrained = vectors.table_for(encoding.words, np.random.default_rng([seed, 2]))
+    note("\n  ".join([str(vectors.path), *vectors.notes, *str(pretrained.coverage).splitlines()]))
+    return pretrained
+
+
+def read_gazetteers(data: CorpusConfig) -> Gazetteers:
+    """The lists that the recipe names."""
+    if not data.gazetteers:
+        raise RecipeError(
+            [
+                "the model uses gazetteers but data.gazetteers names none; "
+                "give --set data.gazetteers.city=cities.txt"
+            ]
+        )
+    lists = {name: read_entries(locate(path)).entries for name, path in data.gazetteers.items()}
+    return Gazetteers(lists=lists)
+
+
+def build_extractors(
+    recipe: Recipe, gazetteers: Callable[[CorpusConfig], Gazetteers] = read_gazetteers
+) -> list[Extractor]:
+    """The feature extractors that the model's parts ask for; ``gazetteers`` finds the lists."""
+    data = recipe.data
+    columns = recipe.data.columns if isinstance(recipe, TagRecipe) else ()
+    makers: dict[str, Callable[[], Extractor]] = {
+        "spelling": Spelling,
+        "context": lambda: Context(window=data.context_window, columns=tuple(columns)),
+        "gazetteer": lambda: gazetteers(data),
+        "morphemes": MorphemeFeatures,
+    }
+    return [makers[group]() for group in recipe.model.groups]
+
+
+def tell_unmet(parts: Mapping[str, Iterable[str]], known: Container[str], note: Note) -> None:
+    """Say which labels of the examples to be scored, by split, training has not met."""
+    for name, labels in parts.items():
+        unmet = Counter(label for label in labels if label not in known)
+        if unmet:
+            listed = ", ".join(f"{label} ({times})" for label, times in unmet.most_common(SHOWN_LABELS))
+            note(f"{name}: {len(unmet)} labels never met in training, which cannot be predicted: {listed}")
+
+
+def sampled(examples: Iterable[Example], number: int) -> tuple[Example, ...]:
+    """``number`` examples evenly spaced over the whole stream, or all where there are fewer."""
+    if not number:
+        return ()
+    total = sum(1 for _ in examples)
+    chosen = {at * total // number for at in range(number)}
+    return tuple(example for at, example in enumerate(examples) if at in chosen)
+
+
+def tell(name: str, report: Report, note: Note) -> None:
+    """Say what reading a file noticed."""
+    note("\n  ".join([name, *report.lines(shown=SHOWN_SPANS)]))

@@ -1,0 +1,130 @@
+"""Sentences whose tags are known only in part.
+
+Their files look like others, but a tag may be ``?``, if nothing is known of it, or several with bars between
+them, ``B-ORG|B-LOC``, if it is one of these. What is known in the scheme of the files becomes what is
+possible in the model's: ``B-PER`` of IOB2 is ``B-PER`` or ``S-PER`` of BIOES until the next tag decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gonie.errors import InputError
+from gonie.text.rules import Allowed
+from gonie.text.schemes import Scheme
+from gonie.text.types import Sentence
+
+ANY, OR = "?", "|"
+
+_MEANINGS: Mapping[str, Mapping[str, str]] = {
+    "IOB1": {"B": "BS", "I": "BIES"},
+    "IOB2": {"B": "BS", "I": "IE"},
+    "BIOES": {"B": "B", "I": "I", "E": "E", "S": "S"},
+    "BILOU": {"B": "B", "I": "I", "E": "E", "S": "S"},
+    "IO": {"I": "BIES"},
+}
+"""What a marker of a scheme may be in BIOES, the most exact one."""
+
+
+class TagSets:
+    """Sets of tags by number: the first K are the tags alone, the others come as they are met."""
+
+    def __init__(self, labels: Sequence[str]) -> None:
+        self.labels = tuple(labels)
+        self.ids = {label: i for i, label in enumerate(self.labels)}
+        self._options = [np.eye(len(self.labels), dtype=bool)[i] for i in range(len(self.labels))]
+
+    def name(self, options: NDArray[np.bool_]) -> str:
+        """The name by which ``ids`` has a set, given as which tags are in it. Shape: (K,)."""
+        chosen = np.flatnonzero(options)
+        name = OR.join(self.labels[i] for i in chosen)
+        if name not in self.ids:
+            self.ids[name] = len(self._options)
+            self._options.append(options)
+        return name
+
+    def table(self) -> NDArray[np.bool_]:
+        """Which tags each number stands for, of all sets met so far. Shape: (S, K)."""
+        return np.stack(self._options)
+
+
+class PartialStream:
+    """Sentences with a set of the model's tags, by its name in ``sets``, for each word.
+
+    ``source`` gives them as read, tags of ``scheme`` unchecked; the model's are of ``target``. A sentence
+    must leave a sequence that ``rules`` allow.
+    """
+
+    def __init__(
+        self,
+        source: Iterable[Sentence],
+        *,
+        scheme: Scheme,
+        target: Scheme,
+        sets: TagSets,
+        rules: Allowed,
+    ) -> None:
+        self._source = source
+        self._scheme = scheme
+        self._sets = sets
+        self._rules = rules
+        self._marks = [target.split(label) if target.has_spans else None for label in sets.labels]
+        self._meanings = _MEANINGS.get(target.kind, {})
+        self._known: dict[str, NDArray[np.bool_]] = {ANY: np.ones(len(sets.labels), bool)}
+
+    def __iter__(self) -> Iterator[Sentence]:
+        for sentence in self._source:
+            cells = sentence.tags or (ANY,) * len(sentence)
+            options = [self._options(cell, sentence) for cell in cells]
+            if options and not _possible(options, self._rules):
+                raise InputError(
+                    expected="tags that some valid sequence has",
+                    got=f"none that fits {' '.join(cells)}",
+                    path=sentence.path,
+                    line=sentence.line,
+                    fix=f"Write {ANY} where the tag is not known",
+                )
+            yield replace(sentence, tags=tuple(map(self._sets.name, options)))
+
+    def _options(self, cell: str, sentence: Sentence) -> NDArray[np.bool_]:
+        """Which of the model's tags a cell may be. Shape: (K,)."""
+        if cell not in self._known:
+            single = cell in self._sets.ids or OR not in cell
+            found = [self._fitting(tag) for tag in ([cell] if single else cell.split(OR))]
+            if not all(tags.any() for tags in found):
+                raise InputError(
+                    expected=f"tags of the training file, {ANY}, or several with {OR} between them",
+                    got=repr(cell),
+                    path=sentence.path,
+                    line=sentence.line,
+                )
+            self._known[cell] = np.logical_or.reduce(found)
+        return self._known[cell]
+
+    def _fitting(self, tag: str) -> NDArray[np.bool_]:
+        if not self._scheme.has_spans:
+            return np.array([label == tag for label in self._sets.labels], bool)
+        mark = self._scheme.split(tag)
+        return np.array([mark is not None and self._fits(mark, i) for i in range(len(self._marks))], bool)
+
+    def _fits(self, mark: tuple[str, str | None], tag: int) -> bool:
+        """Whether a tag of the files, as marker and label, may be one of the model's."""
+        own = self._marks[tag]
+        if own is None or "O" in (mark[0], own[0]):
+            return own is not None and own[0] == mark[0]
+        same_type = mark[1] is None or mark[1] == own[1]
+        meant = _MEANINGS[self._scheme.kind][mark[0]]
+        return same_type and bool(set(meant) & set(self._meanings[own[0]]))
+
+
+def _possible(options: list[NDArray[np.bool_]], rules: Allowed) -> bool:
+    """Whether a sequence that the rules allow takes each of its tags from the options."""
+    moves, first, last = rules
+    reached = first & options[0]  # (K,)
+    for here in options[1:]:
+        reached = moves[reached].any(axis=0) & here
+    return bool((reached & last).any())

@@ -1,0 +1,233 @@
+"""From a text to the sentences that a classifier reads: one for a flat model, many for a hierarchical one.
+
+A text is cut by a tokenizer, as a tagger's text is, and every token keeps its offsets into the text as it was
+given, so that an explanation can be shown over it. A mark around a stretch of the text becomes two tokens,
+``<e1>`` before the stretch and ``</e1>`` after it, with empty ranges: a model sees which words are meant
+without being told that marks exist. A token that a mark begins or ends inside is cut there.
+
+A text without a token (of blanks alone) is one sentence of the one word ``BLANK``, with an empty range. No
+tokenizer gives that word, so no training has seen it: to the model it is an unknown word, and the text gets a
+label like any other.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+from gonie.errors import InputError
+from gonie.text.labelled_text import LabelledText
+from gonie.text.marks import mark_words
+from gonie.text.report import Report
+from gonie.text.tokenizers import Tokenizer, tokenizer
+from gonie.text.types import Sentence, Span
+
+By = Literal["text", "sentence", "mark"]
+
+BLANK = " "
+
+
+class Passage(NamedTuple):
+    """A text as a classifier reads it: its sentences, its characters for n-grams, and its labels.
+
+    Offsets of the sentences' tokens are offsets into ``running`` too.
+    Whatever is changed between reading and encoding, a word erased or another put in its place, is changed
+    here.
+    """
+
+    sentences: tuple[Sentence, ...]
+    running: str
+    labels: tuple[str, ...] = ()
+    path: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passages:
+    """How texts are cut: ``passages(text, report)`` has at least one sentence of at least one token.
+
+    ``by`` says what a sentence is: the whole ``"text"``, a ``"sentence"`` of the tokenizer, or what stands
+    between two occurrences of ``mark``, which are no tokens themselves. Sentences beyond ``max_sentences``
+    and tokens of a sentence beyond ``max_tokens`` are left out; 0 is no limit. ``report`` counts the
+    sentences and tokens kept, and what was cut.
+    """
+
+    tokenizer: Tokenizer
+    by: By = "text"
+    mark: str = "<s>"
+    max_tokens: int = 0
+    max_sentences: int = 0
+
+    def __post_init__(self) -> None:
+        if self.by == "mark" and not self.mark.strip():
+            raise InputError(
+                expected="a mark between sentences, such as <s>",
+                got=repr(self.mark),
+                fix='Name one, or let the tokenizer find the sentences: by = "sentence"',
+            )
+
+    def __call__(self, text: LabelledText, report: Report | None = None) -> Passage:
+        """The text, cut."""
+        report = report or Report()
+        sentences = _marked(list(self._pieces(text.text)), text.marks, report)
+        kept = [
+            replace(_first(sentence, self.max_tokens, report), path=text.path, line=text.line)
+            for sentence in self._leading(sentences, report)
+        ]
+        if not kept:
+            report.noticed["texts without a token, read as one unknown word"] += 1
+            kept = [blank(text.text, path=text.path, line=text.line)]
+        report.sentences += len(kept)
+        report.tokens += sum(map(len, kept))
+        blanks = " " * len(self.mark)  # as many, so that offsets into the text are offsets into it
+        running = text.text.replace(self.mark, blanks) if self.by == "mark" else text.text
+        return Passage(tuple(kept), running, text.labels, text.path, text.line)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for the bundle."""
+        return {
+            "tokenizer": self.tokenizer.to_json(),
+            "by": self.by,
+            "mark": self.mark,
+            "max_tokens": self.max_tokens,
+            "max_sentences": self.max_sentences,
+        }
+
+    @classmethod
+    def from_json(cls, saved: Mapping[str, Any]) -> Passages:
+        """What ``to_json`` wrote."""
+        return cls(**{**saved, "tokenizer": tokenizer(**saved["tokenizer"])})
+
+    def _pieces(self, text: str) -> Iterator[Sentence]:
+        if self.by == "sentence":
+            yield from self.tokenizer(text)
+            return
+        at = 0
+        for piece in text.split(self.mark) if self.by == "mark" else [text]:
+            joined = _joined(self.tokenizer(piece), text, at)
+            if joined.words:
+                yield joined
+            at += len(piece) + len(self.mark)
+
+    def _leading(self, sentences: list[Sentence], report: Report) -> list[Sentence]:
+        if not self.max_sentences or len(sentences) <= self.max_sentences:
+            return sentences
+        report.noticed[f"texts cut to {self.max_sentences:,} sentences"] += 1
+        return sentences[: self.max_sentences]
+
+
+def blank(text: str, *, path: str = "", line: int = 0) -> Sentence:
+    """What a text without a token is read as."""
+    return Sentence((BLANK,), None, {}, text, (0,), (0,), path, line)
+
+
+def picked(
+    sentence: Sentence, indices: Sequence[int], starts: Sequence[int], ends: Sequence[int]
+) -> Sentence:
+    """A sentence of these tokens of another, at these offsets; -1 stands for none and has empty columns."""
+    return replace(
+        sentence,
+        words=tuple(sentence.words[index] if index >= 0 else "" for index in indices),
+        columns={
+            name: tuple(values[index] if index >= 0 else "" for index in indices)
+            for name, values in sentence.columns.items()
+        },
+        starts=tuple(starts),
+        ends=tuple(ends),
+    )
+
+
+def _joined(sentences: Sequence[Sentence], text: str, shift: int) -> Sentence:
+    """One sentence of ``text`` from those of a piece that begins at ``shift``."""
+    if len(sentences) == 1 and not shift:  # as it is: a text without an end may have millions of tokens
+        return replace(sentences[0], text=text)
+    columns = sentences[0].columns if sentences else ()
+    return Sentence(
+        words=tuple(word for sentence in sentences for word in sentence.words),
+        columns={
+            name: tuple(value for sentence in sentences for value in sentence.columns[name])
+            for name in columns
+        },
+        text=text,
+        starts=_shifted((start for sentence in sentences for start in sentence.starts), shift),
+        ends=_shifted((end for sentence in sentences for end in sentence.ends), shift),
+    )
+
+
+def _shifted(places: Iterator[int], shift: int) -> tuple[int, ...]:
+    """Each so much further on; where that is nowhere, the same numbers and no others."""
+    return tuple(shift + place for place in places) if shift else tuple(places)
+
+
+def _first(sentence: Sentence, most: int, report: Report) -> Sentence:
+    """The sentence, or its first tokens where there are too many."""
+    if not most or len(sentence) <= most:
+        return sentence
+    report.noticed[f"sentences cut to {most:,} tokens"] += 1
+    return picked(sentence, range(most), sentence.starts[:most], sentence.ends[:most])
+
+
+# --- marks -----------------------------------------------------------------------------------------------
+
+
+def _marked(sentences: list[Sentence], marks: Sequence[Span], report: Report) -> list[Sentence]:
+    """The sentences with the tokens of the marks in their places.
+
+    A mark opens before the first token that it reaches into and closes after the last, be it in another
+    sentence. Marks with no token inside are left out and counted.
+    """
+    if not marks or not sentences:
+        return sentences
+    borders = sorted({place for mark in marks for place in (mark.start, mark.end)})
+    sentences = [_cut(sentence, borders) for sentence in sentences]
+    starts = [start for sentence in sentences for start in sentence.starts]
+    ends = [end for sentence in sentences for end in sentence.ends]
+    opening: dict[int, list[Span]] = {}  # by the token they stand before
+    closing: dict[int, list[Span]] = {}  # by the token they stand after
+    for mark in sorted(marks, key=lambda mark: (mark.start, -mark.end)):
+        first, last = bisect_right(ends, mark.start), bisect_left(starts, mark.end) - 1
+        if first > last:
+            report.noticed["marks without a token inside"] += 1
+            continue
+        opening.setdefault(first, []).append(mark)
+        closing.setdefault(last, []).insert(0, mark)  # what opened last closes first
+    shown, at = [], 0
+    for sentence in sentences:
+        shown.append(_inserted(sentence, at, opening, closing))
+        at += len(sentence)
+    return shown
+
+
+def _cut(sentence: Sentence, borders: Sequence[int]) -> Sentence:
+    """The sentence with every token cut at the borders inside it; each part keeps the token's columns."""
+    indices, starts, ends = [], [], []
+    for index, (start, end) in enumerate(zip(sentence.starts, sentence.ends, strict=True)):
+        inside = borders[bisect_right(borders, start) : bisect_left(borders, end)]
+        for left, right in zip([start, *inside], [*inside, end], strict=True):
+            indices.append(index)
+            starts.append(left)
+            ends.append(right)
+    if len(indices) == len(sentence):
+        return sentence
+    text = sentence.surface
+    words = tuple(text[start:end] for start, end in zip(starts, ends, strict=True))
+    return replace(picked(sentence, indices, starts, ends), words=words)
+
+
+def _inserted(
+    sentence: Sentence, at: int, opening: Mapping[int, list[Span]], closing: Mapping[int, list[Span]]
+) -> Sentence:
+    """The sentence, whose first token has the number ``at``, with the marks around its tokens."""
+    tokens: list[tuple[str, int, int, int]] = []  # word, start, end, token of the sentence (-1 for a mark)
+    for index, word in enumerate(sentence.words):
+        for mark in opening.get(at + index, ()):
+            tokens.append((mark_words(mark.label)[0], mark.start, mark.start, -1))
+        tokens.append((word, sentence.starts[index], sentence.ends[index], index))
+        for mark in closing.get(at + index, ()):
+            tokens.append((mark_words(mark.label)[1], mark.end, mark.end, -1))
+    if len(tokens) == len(sentence):
+        return sentence
+    words, starts, ends, indices = zip(*tokens, strict=True)
+    return replace(picked(sentence, indices, starts, ends), words=words)

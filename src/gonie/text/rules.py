@@ -1,0 +1,80 @@
+"""What a sequence of tags may be: the tag scheme's own rules, and those of whoever trains the model.
+
+A rule of one's own forbids a move: ``"B-PER -> B-PER"``, that one person follows another at once. ``*`` and
+``?`` stand for any characters (``"*-PER -> *-LOC"``), ``<start>`` and ``<end>`` for the ends of a sentence
+(``"<start> -> PUNCT"``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gonie.errors import InputError
+from gonie.text.schemes import Scheme
+from gonie.text.schemes import allowed as allowed_by_scheme
+
+Allowed = tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]
+"""Which tag may follow which (K, K) [from, to], which may come first (K,), and which last (K,)."""
+
+ARROW, START, END = "->", "<start>", "<end>"
+
+
+def allowed(
+    labels: Sequence[str], scheme: Scheme, *, constrained: bool = True, forbidden: Iterable[str] = ()
+) -> Allowed:
+    """What the scheme allows, if decoding is ``constrained`` to it, and no rule of ``forbidden`` forbids."""
+    size = len(labels)
+    moves, first, last = (
+        allowed_by_scheme(labels, scheme)
+        if constrained
+        else (np.ones((size, size), bool), np.ones(size, bool), np.ones(size, bool))
+    )
+    for rule in forbidden:
+        before, after = _split(rule)
+        if before == START:
+            first &= ~_matching(after, labels, rule)
+        elif after == END:
+            last &= ~_matching(before, labels, rule)
+        else:
+            moves &= ~np.outer(_matching(before, labels, rule), _matching(after, labels, rule))
+    if not (first.any() and last.any()):
+        raise InputError(
+            expected="rules that leave a tag to begin and to end a sentence with",
+            got=f"none after {', '.join(map(repr, forbidden)) or 'those of the tag scheme'}",
+        )
+    return moves, first, last
+
+
+def breaks(tags: Sequence[str], labels: Sequence[str], rules: Allowed) -> str | None:
+    """The first move of ``tags`` that ``rules`` over ``labels`` do not allow, as a rule is written."""
+    moves, first, last = rules
+    ids = [labels.index(tag) for tag in tags]
+    if ids and not first[ids[0]]:
+        return f"{START} {ARROW} {tags[0]}"
+    for t in range(1, len(ids)):
+        if not moves[ids[t - 1], ids[t]]:
+            return f"{tags[t - 1]} {ARROW} {tags[t]}"
+    return f"{tags[-1]} {ARROW} {END}" if ids and not last[ids[-1]] else None
+
+
+def _split(rule: str) -> tuple[str, str]:
+    before, arrow, after = (part.strip() for part in rule.partition(ARROW))
+    if not (before and arrow and after) or before == END or after == START:
+        raise InputError(
+            expected=f'a rule such as "B-PER {ARROW} B-LOC", "{START} {ARROW} I-*" or "DET {ARROW} {END}"',
+            got=repr(rule),
+        )
+    return before, after
+
+
+def _matching(pattern: str, labels: Sequence[str], rule: str) -> NDArray[np.bool_]:
+    found = np.array([fnmatchcase(label, pattern) for label in labels], bool)
+    if not found.any():
+        raise InputError(
+            expected=f"tags of the model in the rule {rule!r}: {', '.join(labels)}", got=repr(pattern)
+        )
+    return found

@@ -1,0 +1,552 @@
+"""Tag schemes: how a tag a token says where entities begin and end.
+
+    kind    an entity of three tokens, of one token, and one right after another of the same label
+    IOB1    I I I      I      … I | B
+    IOB2    B I I      B      … I | B
+    BIOES   B I E      S      … E | B
+    BILOU   B I L      U      … L | B
+    IO      X X X      X      … X | X, which is then one entity: tags are bare labels, boundaries are lost
+    plain   no entities: each tag is a label of its own (part of speech)
+
+The notation is apart from the kind: ``B-PER`` (prefix), ``PER-B`` (suffix), ``B_Com I O`` (the tags inside an
+entity carry no label), and bare ``B I O`` (no labels at all, the label is then ``""``). A prefix marker ends
+at the first separator and a suffix marker begins at the last, so labels may contain the separator.
+
+Two readings turn tags into spans. ``conlleval`` is lenient, as the CoNLL scorer: a chunk begins at B or S,
+after O, E or S, and where the label changes. ``strict`` keeps the chunks whose tags the kind prescribes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import chain
+from typing import Literal, cast, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gonie.errors import InputError
+
+Kind = Literal["IOB1", "IOB2", "BIOES", "BILOU", "IO", "plain"]
+Affix = Literal["prefix", "suffix"]
+Mode = Literal["conlleval", "strict"]
+Policy = Literal["error", "begin", "outside"]
+TokenSpan = tuple[int, int, str]
+"""Tokens ``[start, end)`` and their label."""
+
+OUTSIDE = "O"
+POLICIES: tuple[Policy, ...] = get_args(Policy)
+_MODES: tuple[Mode, ...] = get_args(Mode)
+
+# Markers as written, to the letters used here: B begins, I is inside, E ends, S is alone.
+_MARKERS: Mapping[str, Mapping[str, str]] = {
+    "IOB1": {"B": "B", "I": "I"},
+    "IOB2": {"B": "B", "I": "I"},
+    "BIOES": {"B": "B", "I": "I", "E": "E", "S": "S"},
+    "BILOU": {"B": "B", "I": "I", "L": "E", "U": "S"},
+    "IO": {},  # a tag is its label
+    "plain": {},
+}
+_NAMES: Mapping[str, Kind] = {
+    "IOB1": "IOB1",
+    "IOB": "IOB1",
+    "IOB2": "IOB2",
+    "BIO": "IOB2",
+    "BIOES": "BIOES",
+    "IOBES": "BIOES",
+    "BILOU": "BILOU",
+    "BILUO": "BILOU",
+    "IO": "IO",
+    "PLAIN": "plain",
+}
+
+_SHOWN = 5  # problems that a refusal spells out
+
+_Mark = tuple[str, str | None]  # a marker letter and its label; None where the tag carries none
+_OUT: _Mark = (OUTSIDE, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """A kind and its notation. An empty separator means bare markers, whose label is ``""``."""
+
+    kind: Kind = "IOB2"
+    separator: str = "-"
+    affix: Affix = "prefix"
+    typed_inside: bool = True
+
+    def __post_init__(self) -> None:
+        if self.kind not in _MARKERS:
+            raise InputError(expected=f"a scheme among {', '.join(_MARKERS)}", got=repr(self.kind))
+        if self.affix not in get_args(Affix):
+            raise InputError(expected="the affix 'prefix' or 'suffix'", got=repr(self.affix))
+        if self.kind == "IOB1" and not self.typed_inside:
+            raise InputError(
+                expected="inside tags with a label in IOB1, where I may open an entity", got="tags without"
+            )
+
+    @property
+    def has_spans(self) -> bool:
+        """False for plain labels, which form no entities."""
+        return self.kind != "plain"
+
+    def split(self, tag: str) -> tuple[str, str | None] | None:
+        """The marker (B, I, E, S or O) and the label of a tag; None when it is not a tag of this scheme.
+
+        BILOU's L and U come back as E and S. The label is None for an inside tag that carries none.
+        """
+        if tag == OUTSIDE:
+            return _OUT
+        if self.kind == "IO":
+            return ("I", tag) if tag else None
+        markers = _MARKERS[self.kind]
+        if not self.separator or (not self.typed_inside and markers.get(tag) in ("I", "E")):
+            marker = markers.get(tag)
+            return None if marker is None else (marker, "" if not self.separator else None)
+        if self.affix == "prefix":
+            letter, _, label = tag.partition(self.separator)
+        else:
+            label, _, letter = tag.rpartition(self.separator)
+        marker = markers.get(letter)
+        if marker is None or not label or (not self.typed_inside and marker in ("I", "E")):
+            return None
+        return marker, label
+
+    def join(self, marker: str, label: str) -> str:
+        """The tag for a marker (B, I, E, S or O) and a label; the inverse of ``split``."""
+        if marker == OUTSIDE:
+            return OUTSIDE
+        if self.kind == "IO":
+            return label
+        letter = next(written for written, meant in _MARKERS[self.kind].items() if meant == marker)
+        if not self.separator or (not self.typed_inside and marker in ("I", "E")):
+            return letter
+        pair = (letter, label) if self.affix == "prefix" else (label, letter)
+        return self.separator.join(pair)
+
+    def __str__(self) -> str:
+        if self.kind == "plain":
+            return "plain labels"
+        if self.kind == "IO":
+            return "IO (X O)"
+        letters = dict.fromkeys(
+            meant for meant in ("B", "I", "E", "S") if meant in _MARKERS[self.kind].values()
+        )
+        return f"{self.kind} ({' '.join(self.join(letter, 'X') for letter in letters)} O)"
+
+    def to_json(self) -> dict[str, object]:
+        """The scheme as plain values, for a bundle."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, object]) -> Scheme:
+        """The scheme of ``to_json``."""
+        return cls(
+            kind=cast(Kind, data["kind"]),
+            separator=str(data["separator"]),
+            affix=cast(Affix, data["affix"]),
+            typed_inside=bool(data["typed_inside"]),
+        )
+
+
+PLAIN = Scheme(kind="plain")
+IOB2 = Scheme(kind="IOB2")
+IO = Scheme(kind="IO")
+
+
+def named(name: str) -> Scheme:
+    """The scheme of a name, in the usual notation; BIO, IOBES and BILUO mean IOB2, BIOES and BILOU."""
+    kind = _NAMES.get(name.upper())
+    if kind is None:
+        raise InputError(expected=f"a scheme among {', '.join(_MARKERS)}", got=repr(name))
+    return Scheme(kind=kind)
+
+
+def policy_named(name: str) -> Policy:
+    """The repair policy of a name."""
+    if name not in POLICIES:
+        raise InputError(expected=f"a repair policy among {', '.join(POLICIES)}", got=repr(name))
+    return name
+
+
+# --- spans -----------------------------------------------------------------------------------------------
+
+
+def to_spans(tags: Sequence[str], scheme: Scheme, mode: Mode = "conlleval") -> list[TokenSpan]:
+    """The entities of a tag sequence, in order; none for plain labels.
+
+    A tag that is not of the scheme counts as O. An inside tag without a label that no entity precedes has no
+    label to give and is no entity in either mode (``problems`` names it).
+    """
+    if mode not in _MODES:
+        raise InputError(expected="the mode 'conlleval' or 'strict'", got=repr(mode))
+    if not scheme.has_spans:
+        return []
+    chunks = _chunks(tags, scheme)
+    if mode == "strict":
+        return [(start, end, label) for start, end, label, markers in chunks if _whole(markers, scheme.kind)]
+    return [(start, end, label) for start, end, label, _ in chunks]
+
+
+def _chunks(tags: Sequence[str], scheme: Scheme) -> Iterator[tuple[int, int, str, str]]:
+    """Start, end, label and markers of each chunk under the lenient rules.
+
+    The first marker is written ``b`` where the chunk follows another of its label: IOB1 must say B there.
+    """
+    start, label, markers = 0, "", ""  # the open chunk; no markers: none
+    before = _OUT
+    for index, tag in enumerate(tags):
+        if tag == OUTSIDE and not markers:
+            before = _OUT
+            continue
+        marker, own = scheme.split(tag) or _OUT
+        if markers and not _goes_on(before, (marker, own), label):
+            yield start, index, label, markers
+            follows = own == label
+            markers = ""
+        else:
+            follows = False
+        if markers:
+            markers += marker
+        elif marker != OUTSIDE and own is not None:
+            start, label, markers = index, own, marker.lower() if follows else marker
+        before = (marker, own)
+    if markers:
+        yield start, len(tags), label, markers
+
+
+def _goes_on(before: _Mark, now: _Mark, label: str) -> bool:
+    """Does the open chunk, whose label this is, go on at ``now``?"""
+    return now[0] in ("I", "E") and before[0] in ("B", "I") and now[1] in (None, label)
+
+
+def _whole(markers: str, kind: Kind) -> bool:
+    """Are these the markers that the kind prescribes for an entity of this length?"""
+    first, rest = markers[0], markers[1:]
+    if kind == "IO":
+        return True
+    if kind == "IOB1":
+        return first in ("b", "I") and rest.strip("I") == ""
+    if kind == "IOB2" or (kind in ("BIOES", "BILOU") and rest):
+        inside = rest if kind == "IOB2" else rest[:-1]
+        closed = kind == "IOB2" or rest[-1] == "E"
+        return first in "Bb" and inside.strip("I") == "" and closed
+    return first in "Ss"
+
+
+def from_spans(spans: Iterable[TokenSpan], length: int, scheme: Scheme) -> list[str]:
+    """The tags of ``length`` tokens with these entities, which must not overlap."""
+    if not scheme.has_spans:
+        raise InputError(expected="a scheme with entities", got="plain labels", fix="Name one, such as IOB2")
+    tags = [OUTSIDE] * length
+    last_end, last_label = 0, None
+    for start, end, label in sorted(spans):
+        if not last_end <= start < end <= length:
+            raise InputError(
+                expected=f"spans that lie in order within {length} tokens and do not overlap",
+                got=f"the span {start}..{end} {label!r}",
+            )
+        touching = start == last_end and label == last_label
+        tags[start:end] = [
+            scheme.join(marker, label) for marker in _markers(end - start, scheme.kind, touching=touching)
+        ]
+        last_end, last_label = end, label
+    return tags
+
+
+def _markers(length: int, kind: Kind, *, touching: bool) -> str:
+    if kind == "IOB1":
+        return ("B" if touching else "I") + "I" * (length - 1)
+    if kind == "IOB2":
+        return "B" + "I" * (length - 1)
+    if kind == "IO":
+        return "I" * length
+    return "S" if length == 1 else "B" + "I" * (length - 2) + "E"
+
+
+def convert(tags: Sequence[str], source: Scheme, target: Scheme) -> list[str]:
+    """The same entities in another scheme; a sequence with problems is refused (``repair`` it first).
+
+    To IO, entities of one label that touch become one.
+    """
+    if source == target:
+        return list(tags)
+    if not (source.has_spans and target.has_spans):
+        raise InputError(expected="two schemes with entities", got=f"{source} and {target}")
+    _refuse(tags, source)
+    return from_spans(to_spans(tags, source), len(tags), target)
+
+
+def keep_types(tags: Sequence[str], scheme: Scheme, types: Collection[str]) -> list[str]:
+    """The tags with entities of other types made O; the scheme says in every tag what type it is of."""
+    return [tag if (scheme.split(tag) or _OUT)[1] in types else OUTSIDE for tag in tags]
+
+
+# --- validity --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A tag that cannot stand where it stands."""
+
+    index: int
+    tag: str
+    reason: str
+
+
+def problems(tags: Sequence[str], scheme: Scheme) -> list[Problem]:
+    """Everything that breaks the scheme, by position; empty for a valid sequence."""
+    if not scheme.has_spans:
+        return []
+    found = []
+    marks = [scheme.split(tag) for tag in tags]
+    edged = [_OUT, *(mark or _OUT for mark in marks), _OUT]
+    for index, tag in enumerate(tags):
+        before, now, after = edged[index : index + 3]
+        if marks[index] is None:
+            found.append(Problem(index, tag, f"is not a tag of {scheme}"))
+        if _orphan(before, now, scheme.kind):
+            found.append(Problem(index, tag, _orphan_reason(tags[index - 1] if index else None)))
+        if _unclosed(now, after, scheme.kind):
+            found.append(Problem(index, tag, "opens or continues an entity that does not end"))
+    return found
+
+
+def _orphan_reason(before: str | None) -> str:
+    place = "at the beginning of a sentence" if before is None else f"after {before}"
+    return f"needs an entity of its label before it, but stands {place}"
+
+
+def _continues(before: _Mark, now: _Mark) -> bool:
+    return now[0] in ("I", "E") and before[0] in ("B", "I") and (now[1] is None or before[1] == now[1])
+
+
+def _orphan(before: _Mark, now: _Mark, kind: Kind) -> bool:
+    """Does ``now`` need an entity before it that is not there? In IOB1 that is B's rule, else I's and E's.
+
+    In IO nothing does.
+    """
+    if kind == "IO":
+        return False
+    if kind == "IOB1":
+        return now[0] == "B" and (before[0] == OUTSIDE or before[1] != now[1])
+    return now[0] in ("I", "E") and not _continues(before, now)
+
+
+def _unclosed(now: _Mark, after: _Mark, kind: Kind) -> bool:
+    return kind in ("BIOES", "BILOU") and now[0] in ("B", "I") and not _continues(now, after)
+
+
+class Checker:
+    """``problems`` for many sequences of one scheme: neighbours already seen to be legal are remembered."""
+
+    def __init__(self, *, scheme: Scheme) -> None:
+        self.scheme = scheme
+        self._legal: set[tuple[str, str]] = set()
+
+    def problems(self, tags: Sequence[str]) -> list[Problem]:
+        """As the function of that name."""
+        pairs = set(_neighbours(tags))
+        if pairs <= self._legal:
+            return []
+        found = problems(tags, self.scheme)
+        if not found:
+            self._legal |= pairs
+        return found
+
+
+def _neighbours(tags: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each pair of neighbouring tags, the edges standing as O: validity is a matter of these alone."""
+    return zip(chain((OUTSIDE,), tags), chain(tags, (OUTSIDE,)), strict=True)
+
+
+def repair(
+    tags: Sequence[str], scheme: Scheme, policy: Policy, *, places: Sequence[str] = ()
+) -> tuple[list[str], int]:
+    """Make a sequence valid by a named policy; returns the tags and how many of them changed.
+
+    ``error``    refuse, naming each problem at its place in ``places`` (``file:line`` of each tag).
+    ``begin``    the lenient reading holds: an orphan opens an entity, an open entity ends where it stops.
+    ``outside``  the strict reading holds: whatever is no well-formed entity becomes O.
+
+    Either way a tag that is not of the scheme becomes O, and so does an orphan that carries no label.
+    """
+    policy = policy_named(policy)
+    if not problems(tags, scheme):
+        return list(tags), 0
+    if policy == "error":
+        _refuse(tags, scheme, places=places)
+    spans = to_spans(tags, scheme, mode="conlleval" if policy == "begin" else "strict")
+    repaired = from_spans(spans, len(tags), scheme)
+    return repaired, sum(old != new for old, new in zip(tags, repaired, strict=True))
+
+
+def _refuse(tags: Sequence[str], scheme: Scheme, *, places: Sequence[str] = ()) -> None:
+    """Raise with the problems of the sequence, if there is one."""
+    found = problems(tags, scheme)
+    if not found:
+        return
+    shown = [
+        f"{places[problem.index] if places else f'tag {problem.index + 1}'}: {problem.tag} {problem.reason}"
+        for problem in found[:_SHOWN]
+    ]
+    more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    raise InputError(
+        expected=f"valid {scheme} tags",
+        got=f"{len(found)} invalid: " + "; ".join(shown) + more,
+        fix="Correct the file, or choose a repair policy: begin or outside",
+    )
+
+
+def allowed(
+    labels: Sequence[str], scheme: Scheme
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which tags may follow which: transitions ``(K, K)`` [from, to], start ``(K,)`` and end ``(K,)``.
+
+    A sequence passes all three exactly when ``problems`` finds nothing.
+    """
+    size = len(labels)
+    if not scheme.has_spans:
+        return np.ones((size, size), bool), np.ones(size, bool), np.ones(size, bool)
+    marks = [scheme.split(label) for label in labels]
+    transitions = np.array([[_may(a, b, scheme.kind) for b in marks] for a in marks], bool).reshape(
+        size, size
+    )
+    start = np.array([_may(_OUT, mark, scheme.kind) for mark in marks], bool)
+    end = np.array([_may(mark, _OUT, scheme.kind) for mark in marks], bool)
+    return transitions, start, end
+
+
+def _may(before: _Mark | None, now: _Mark | None, kind: Kind) -> bool:
+    if before is None or now is None:
+        return False
+    return not _orphan(before, now, kind) and not _unclosed(before, now, kind)
+
+
+# --- detection -------------------------------------------------------------------------------------------
+
+# Tried in this order; the first of those with the fewest violations is taken.
+_NOTATIONS: tuple[tuple[str, Affix, bool], ...] = (
+    ("-", "prefix", True),
+    ("_", "prefix", True),
+    ("-", "suffix", True),
+    ("_", "suffix", True),
+    ("-", "prefix", False),
+    ("_", "prefix", False),
+    ("-", "suffix", False),
+    ("_", "suffix", False),
+    ("", "prefix", True),
+)
+_KINDS: tuple[Kind, ...] = ("IOB2", "IOB1", "BIOES", "BILOU")
+_READABLE = 0.9
+"""The share of tags other than O that a notation must read; the others are then errors of the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """The scheme found, how often each tag occurred, how many tags break it, and why it was chosen."""
+
+    scheme: Scheme
+    counts: Mapping[str, int]
+    invalid: int
+    reason: str
+
+
+@dataclass(slots=True)
+class TagTally:
+    """Counts of neighbouring tags over any number of sequences: all that detection needs to know."""
+
+    pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
+    sequences: int = 0
+
+    def add(self, tags: Sequence[str]) -> None:
+        """Count one sequence."""
+        self.sequences += 1
+        self.pairs.update(_neighbours(tags))
+
+    def counts(self) -> Counter[str]:
+        """How often each tag occurred."""
+        totals: Counter[str] = Counter()
+        for (_, tag), number in self.pairs.items():
+            totals[tag] += number
+        totals[OUTSIDE] -= self.sequences  # each sequence's closing edge
+        return +totals
+
+    def invalid(self, scheme: Scheme) -> int:
+        """How many problems the sequences have under the scheme."""
+        total = 0
+        if not scheme.has_spans:
+            return total
+        for (before, now), number in self.pairs.items():
+            marks = scheme.split(before) or _OUT, scheme.split(now) or _OUT
+            faults = _orphan(*marks, scheme.kind) + _unclosed(*marks, scheme.kind)
+            total += number * (faults + (scheme.split(now) is None))
+        return total
+
+    def detect(self) -> Detection:
+        """The scheme that the sequences break least.
+
+        * No more than nine in ten of the tags other than O readable in any notation: IO if O is the most
+          frequent of all, else plain labels.
+        * Nothing but O: IOB2, as nothing speaks for another.
+        * Else the notation and kind with the fewest invalid tags; on equal terms IOB2 before IOB1 before
+          BIOES before BILOU. So a file valid as both IOB1 and IOB2 is IOB2, and one without E and S is never
+          BIOES.
+        """
+        counts = self.counts()
+        if set(counts) <= {OUTSIDE}:
+            return Detection(IOB2, counts, 0, "no tag but O was seen; IOB2 is assumed")
+        candidates = _candidates(counts)
+        if not candidates:
+            if counts.most_common(1)[0][0] == OUTSIDE:
+                return Detection(IO, counts, 0, f"bare labels among O: {_some(counts)}")
+            return Detection(PLAIN, counts, 0, f"tags such as {_some(counts)} name no beginning or inside")
+        scored = [(self.invalid(scheme), scheme) for scheme in candidates]
+        fewest, best = min(scored, key=lambda pair: pair[0])
+        return Detection(best, counts, fewest, _reason(best, fewest, scored))
+
+
+def detect(sequences: Iterable[Sequence[str]]) -> Detection:
+    """The scheme of these tag sequences; the rules are those of ``TagTally.detect``."""
+    tally = TagTally()
+    for tags in sequences:
+        tally.add(tags)
+    return tally.detect()
+
+
+def looks_tagged(counts: Mapping[str, int]) -> bool:
+    """Do these values, with their counts, look like tags of a scheme with entities (some other than O)?"""
+    return bool(set(counts) - {OUTSIDE}) and bool(_candidates(counts))
+
+
+def _candidates(counts: Mapping[str, int]) -> list[Scheme]:
+    """The schemes whose notation reads nearly all of the tags other than O, in order of preference."""
+    total = sum(number for tag, number in counts.items() if tag != OUTSIDE)
+    found = []
+    for separator, affix, typed in _NOTATIONS:
+        for kind in _KINDS:
+            if kind == "IOB1" and not typed:
+                continue
+            scheme = Scheme(kind=kind, separator=separator, affix=affix, typed_inside=typed)
+            if _readable(counts, scheme) > _READABLE * total:
+                found.append(scheme)
+    return found
+
+
+def _readable(counts: Mapping[str, int], scheme: Scheme) -> int:
+    return sum(number for tag, number in counts.items() if tag != OUTSIDE and scheme.split(tag) is not None)
+
+
+def _some(counts: Mapping[str, int]) -> str:
+    return ", ".join(tag for tag, _ in Counter(counts).most_common(3))
+
+
+def _reason(best: Scheme, fewest: int, scored: list[tuple[int, Scheme]]) -> str:
+    equal = sorted(
+        {scheme.kind for number, scheme in scored if number == fewest and scheme.kind != best.kind}
+    )
+    if fewest:
+        return f"the fewest invalid tags of all schemes: {fewest:,}"
+    return "every tag is valid" + (f", as it would be in {' and '.join(equal)}" if equal else "")

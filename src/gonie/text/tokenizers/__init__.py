@@ -1,0 +1,52 @@
+"""Raw text into sentences and tokens with exact character offsets, by language and unit.
+
+``tokenizer(language="en", unit="word")`` gives a ``Tokenizer``: call it with a text. A new one is its file
+and a line of ``_TOKENIZERS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from gonie.errors import InputError
+from gonie.text.tokenizers.english import EnglishTokenizer
+from gonie.text.tokenizers.korean import (
+    EojeolTokenizer,
+    MorphemeTokenizer,
+    SyllableTokenizer,
+    parse_morphemes,
+)
+from gonie.text.tokenizers.protocol import Tokenizer
+
+__all__ = [
+    "EnglishTokenizer",
+    "EojeolTokenizer",
+    "MorphemeTokenizer",
+    "SyllableTokenizer",
+    "Tokenizer",
+    "parse_morphemes",
+    "tokenizer",
+]
+
+_TOKENIZERS: Mapping[tuple[str, str], Callable[[], Tokenizer]] = MappingProxyType(
+    {
+        ("en", "word"): EnglishTokenizer,
+        ("ko", "eojeol"): EojeolTokenizer,
+        ("ko", "syllable"): SyllableTokenizer,
+        ("ko", "morpheme"): MorphemeTokenizer,
+    }
+)
+
+
+def tokenizer(*, language: str, unit: str) -> Tokenizer:
+    """A new tokenizer for a language and a unit; ``tokenizer(**t.to_json())`` equals ``t``."""
+    make = _TOKENIZERS.get((language, unit))
+    if make is None:
+        known = ", ".join(f"{language}/{unit}" for language, unit in _TOKENIZERS)
+        raise InputError(
+            expected=f"a language and unit that can be tokenised ({known})",
+            got=f"{language}/{unit}",
+            fix='A Korean word is an eojeol: unit = "eojeol"' if (language, unit) == ("ko", "word") else "",
+        )
+    return make()

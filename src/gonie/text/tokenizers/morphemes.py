@@ -1,0 +1,50 @@
+"""The analyses of a surface token as one string, so that they travel in a column: "하/VV+었/EP".
+
+A form or a tag may hold any character: ``/``, ``+`` and the backslash are written with a backslash before
+them, white space as its code, ``\\x20;``, so that the string never breaks a column file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from gonie.errors import InputError
+from gonie.text.types import Morpheme
+
+_SPECIAL = re.compile(r"[\\/+]|\s")
+_ESCAPE = re.compile(r"\\(?:x([0-9a-f]++);|(.))", re.DOTALL)
+_TEXT = r"(?:[^\\/+]|\\.)*+"
+_ANALYSIS = re.compile(rf"({_TEXT})/({_TEXT})", re.DOTALL)
+
+
+def format_morphemes(morphemes: Iterable[Morpheme]) -> str:
+    """Morphemes as ``form/tag`` joined by ``+``; the inverse of ``parse_morphemes``."""
+    return "+".join(f"{_escaped(morpheme.form)}/{_escaped(morpheme.tag)}" for morpheme in morphemes)
+
+
+def parse_morphemes(text: str) -> tuple[Morpheme, ...]:
+    """The morphemes that ``format_morphemes`` wrote; the empty string holds none."""
+    found: list[Morpheme] = []
+    at = 0 if text else len(text) + 1
+    while at <= len(text):
+        match = _ANALYSIS.match(text, at)
+        if match is None or text[match.end() : match.end() + 1] not in ("", "+"):
+            raise InputError(
+                expected="morphemes as form/tag joined by +, such as 하/VV+었/EP",
+                got=repr(text),
+                fix=r"Write a / + or \ that belongs to a form with a backslash before it",
+            )
+        found.append(Morpheme(form=_unescaped(match[1]), tag=_unescaped(match[2])))
+        at = match.end() + 1
+    return tuple(found)
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(
+        lambda match: f"\\x{ord(match[0]):x};" if match[0].isspace() else "\\" + match[0], text
+    )
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPE.sub(lambda match: chr(int(match[1], 16)) if match[1] else match[2], text)

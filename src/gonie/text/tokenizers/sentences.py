@@ -1,0 +1,234 @@
+"""Where sentences end, in English and in Korean.
+
+A text falls apart first at blank lines, then before list items and after headings, then at stops. Each stop
+(a run of ``. ! ? …`` with the quotes and brackets that close on it) is shown, with the word before it and the
+word after, to the judge of the language, which says whether a sentence ends there. A single line break is
+otherwise a blank like any other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from gonie.text.tokenizers.lexicon import (
+    ABBREVIATIONS,
+    BEFORE_NUMBERS,
+    BRANDS,
+    CAPITALISED_ONLY,
+    SENTENCE_OPENERS,
+    TITLES,
+)
+from gonie.text.types import Sentence
+
+Range = tuple[int, int]
+
+STOPS = ".!?…。！？"
+CLOSERS = "\"')]}»”’›」』】〉》"
+OPENERS = "\"'`([{«“‘‹「『【〈《*_-"
+_SEEN = 40  # characters of the words around a stop that a judge gets to see
+
+_EMOTICON = r"(?:>?[:;=][-'^]?[)(DP]++|\^_*+\^|<3)"
+# The look-behind lets a run of stops be tried at its first character only, which keeps the search linear.
+_STOP = (
+    rf"(?P<mark>(?<![{STOPS}])[{STOPS}]++|(?<=\s){_EMOTICON})"
+    rf"(?P<closers>[{re.escape(CLOSERS)}]*+)(?:[^\S\n]++{_EMOTICON}(?!\S))?+"
+)
+_BLANKS = re.compile(r"\s*+")
+_NEXT_CHUNK = re.compile(rf"\s*+(\S{{0,{_SEEN}}})")
+_LINE_BREAK = re.compile(r"[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]\s*+")
+_LIST_ITEM = re.compile(r"(?:[-*•·‣▪■●○◦※▶]|\d{1,3}[.)]|\(?(?:\d{1,3}|[A-Za-z가-힣])\))\s++\S")
+_HEADING = re.compile(r"#{1,6}\s|[^.!?…。a-z가-힣]*[A-Z]{2}[^.!?…。a-z가-힣]*$")
+_SMALL_LETTER = re.compile(r"[a-z]")
+_LINE = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A place where a sentence may end: ``word`` + ``mark`` + ``closers``, then ``after``.
+
+    ``word`` is what stands before the mark back to the white space, ``after`` the next chunk, both cut to a
+    few dozen characters; ``first`` says that the sentence begins with ``word``.
+    """
+
+    word: str
+    mark: str
+    closers: str
+    after: str
+    first: bool
+
+    @property
+    def continues(self) -> bool:
+        """Whether more punctuation follows, as in ". . ." or "? )": the sentence has not closed yet."""
+        return self.after[:1] in set(".!?…,;:)")
+
+    @property
+    def trails_off(self) -> bool:
+        """Whether the mark is dots: "..", "...", "…"."""
+        return self.mark != "." and set(self.mark) <= set(".…")
+
+    @property
+    def numbers(self) -> bool:
+        """Whether the stop belongs to the number of a list item: "1." at the head of a sentence."""
+        return self.first and not self.closers and _NUMBERING.fullmatch(self.word) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How one language ends a sentence: which places to look at (groups mark, closers), and who decides."""
+
+    places: re.Pattern[str]
+    judge: Callable[[Stop], bool]
+
+
+def split_sentences(text: str, rules: Rules) -> list[Range]:
+    """The ranges of the sentences of a text, in order, without white space at either end.
+
+    Every character that is not white space is in exactly one of them.
+    """
+    return [piece for start, end in _blocks(text) for piece in _at_stops(text, start, end, rules)]
+
+
+def sentence(
+    text: str, tokens: Sequence[Range], columns: Mapping[str, tuple[str, ...]] | None = None
+) -> Sentence:
+    """A sentence of ``text`` from the ranges of its tokens."""
+    return Sentence(
+        words=tuple(text[start:end] for start, end in tokens),
+        columns=columns or {},
+        text=text,
+        starts=tuple(start for start, _ in tokens),
+        ends=tuple(end for _, end in tokens),
+    )
+
+
+def _blocks(text: str) -> Iterator[Range]:
+    """Stretches between the line breaks that end a sentence whatever the words say."""
+    start = line = 0
+    for gap in _LINE_BREAK.finditer(text):
+        if _breaks(text, line, gap):
+            yield start, gap.start()
+            start = gap.end()
+        line = gap.end()
+    yield start, len(text)
+
+
+def _breaks(text: str, line: int, gap: re.Match[str]) -> bool:
+    blank_line = len(f"{gap[0]}.".splitlines()) > 2
+    if blank_line or "\x0c" in gap[0] or "\u2029" in gap[0]:
+        return True
+    if _LIST_ITEM.match(text, gap.end()):
+        return True
+    heads = gap.start() - line <= _LINE and _HEADING.match(text, line, gap.start())
+    return bool(heads and (text[line] == "#" or _SMALL_LETTER.search(text, gap.end(), gap.end() + _LINE)))
+
+
+def _at_stops(text: str, start: int, end: int, rules: Rules) -> Iterator[Range]:
+    start = _after_blanks(text, start, end)
+    for place in rules.places.finditer(text, start, end):
+        if place.start() < start or not rules.judge(_stop(text, start, end, place)):
+            continue
+        yield start, place.end()
+        start = _after_blanks(text, place.end(), end)
+    if start < end:
+        yield start, start + len(text[start:end].rstrip())
+
+
+def _after_blanks(text: str, start: int, end: int) -> int:
+    blanks = _BLANKS.match(text, start, end)
+    return blanks.end() if blanks else start
+
+
+def _stop(text: str, start: int, end: int, place: re.Match[str]) -> Stop:
+    before = text[max(start, place.start() - _SEEN) : place.start()]
+    word = "" if not before or before[-1].isspace() else before.split()[-1]
+    ahead = _NEXT_CHUNK.match(text, place.end(), end)
+    return Stop(
+        word=word,
+        mark=place["mark"],
+        closers=place["closers"],
+        after=ahead[1] if ahead else "",
+        first=place.start() - len(word) == start,
+    )
+
+
+# English
+
+_KNOWN = TITLES | BEFORE_NUMBERS | ABBREVIATIONS
+_NEVER_LAST = (TITLES - {"st", "sts", "ste", "mt", "ft"}) | {
+    "e.g",
+    "i.e",
+    "eg",
+    "ie",
+    "vs",
+    "cf",
+    "p.s",
+    "ps",
+}
+_DOTTED = re.compile(r"[A-Z]|[^\W\d_](?:\.[^\W\d_])+|(?:[Pp]h|[Ee]d)\.[Dd]|[BM]\.(?:Sc|Ed)")
+_LAST_WORD = re.compile(r"[\w.&]*$")
+_FIRST_WORD = re.compile(r"[^\W_]*")
+_NUMBERING = re.compile(r"[(*]?(?:\d{1,3}|[A-Za-z]|[ivx]{1,5})")
+
+
+def _ends_english(stop: Stop) -> bool:
+    if stop.continues:
+        return False
+    after = stop.after.lstrip(OPENERS)
+    runs_on = after[:1].islower() and not after.startswith(("http", "www."))
+    if runs_on and (stop.closers or stop.trails_off or (stop.mark == "." and not stop.word)):
+        return False
+    word = _matched(_LAST_WORD.search(stop.word))
+    if stop.mark == ".":
+        return not stop.numbers and (not is_abbreviation(word) or _ends_after(word, after))
+    if stop.mark[0] in STOPS:
+        return word.lower() not in BRANDS
+    return after[:1].isupper()  # an emoticon
+
+
+def is_abbreviation(word: str) -> bool:
+    """Whether an English word keeps the stop after it: "Mr", "U.S", "J"; the word comes without that stop."""
+    small = word.lower()
+    if small in CAPITALISED_ONLY and word == small:
+        return False
+    return small in _KNOWN or _DOTTED.fullmatch(word) is not None
+
+
+def _ends_after(abbreviation: str, after: str) -> bool:
+    """Whether the stop of an abbreviation also ends the sentence, by the word that follows."""
+    small = abbreviation.lower()
+    if abbreviation == "I":
+        return True
+    if small in _NEVER_LAST or not after[:1].isupper():
+        return False
+    if small == "etc" or (small in BEFORE_NUMBERS and len(small) > 1):
+        return True
+    return _matched(_FIRST_WORD.match(after)).lower() in SENTENCE_OPENERS
+
+
+def _matched(match: re.Match[str] | None) -> str:
+    return match[0] if match else ""
+
+
+ENGLISH = Rules(places=re.compile(rf"{_STOP}(?=\s)"), judge=_ends_english)
+"""English: a stop before white space, but not that of an abbreviation, an initial or a list number."""
+
+# Korean
+
+_FINAL_SYLLABLES = "다요죠까네지음임함됨오자라"
+_QUOTING = re.compile(r"이?라[고며는면]|하[고며는였]|했|고|며|는|말|묻|물")
+
+
+def _ends_korean(stop: Stop) -> bool:
+    if stop.continues or (stop.closers and _QUOTING.match(stop.after)):
+        return False
+    if stop.trails_off:
+        return stop.word.endswith(tuple(_FINAL_SYLLABLES))
+    return stop.mark != "." or not (stop.numbers or is_abbreviation(stop.word.lstrip(OPENERS)))
+
+
+KOREAN = Rules(
+    places=re.compile(rf"{_STOP}(?:(?=\s)|(?<=[{_FINAL_SYLLABLES}]\.)(?=[가-힣]{{2}}))"), judge=_ends_korean
+)
+"""Korean: a stop before white space, or one written tight between a final ending and the next word."""

@@ -1,0 +1,36 @@
+"""Options of bulk runs: those that mean nothing together are refused before anything is made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gonie.cli.options.bulk import BulkOptions
+from gonie.errors import InputError
+
+FILES = [Path("a.txt")]
+
+
+def test_without_a_folder_nothing_is_asked_for() -> None:
+    assert BulkOptions().folder("text", []) is None
+    assert BulkOptions().folder(None, FILES) is None
+    assert BulkOptions(out=Path("out"), workers=3).folder(None, FILES) == Path("out")
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "files", "words"),
+    [
+        ({"engine": "ray"}, None, FILES, "expected --out DIR with --engine, got none"),
+        ({"workers": 2, "shard_size": 5}, None, FILES, "--workers, --shard-size"),
+        ({"out": Path("o")}, "text", [], "expected --out with --file FILE, got a TEXT"),
+        ({"out": Path("o")}, None, [], "got no file"),
+        ({"out": Path("o"), "address": "auto"}, None, FILES, "expected --engine ray with --address"),
+    ],
+)
+def test_what_means_nothing_is_refused(
+    options: dict[str, Any], text: str | None, files: list[Path], words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        BulkOptions(**options).folder(text, files)

@@ -1,0 +1,88 @@
+"""If these break, `gonie evaluate` shows a wrong or garbled table of a classifier on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from rich.console import Console
+
+from gonie.cli.views.class_table import print_class_evaluation
+from gonie.metrics.classes import ClassEvaluation, evaluate_classes
+from gonie.text.labelled_text import LabelledText
+
+
+def printed(evaluation: ClassEvaluation, width: int = 140) -> str:
+    console = Console(width=width, force_terminal=False)
+    with console.capture() as capture:
+        print_class_evaluation(console, evaluation)
+    return capture.get()
+
+
+def evaluated(
+    gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str], **more: int
+) -> ClassEvaluation:
+    chances = np.array(
+        [[0.9 if label == given else 0.1 / (len(labels) - 1) for label in labels] for given in predicted]
+    )
+    texts = [LabelledText(f"text {n}", (label,)) for n, label in enumerate(gold)]
+    lengths = [3 * n for n in range(len(gold))]
+    return evaluate_classes(texts, [(p,) for p in predicted], chances, labels, lengths=lengths, **more)
+
+
+def test_headline_labels_confusion_lengths_and_calibration_are_shown() -> None:
+    text = printed(
+        evaluated(["pos", "pos", "neg", "neg"], ["pos", "pos", "neg", "pos"], ["neg", "pos"], bootstrap=20)
+    )
+    assert text.startswith("Accuracy 75.00  95% interval ")
+    for wanted in (
+        "ROC AUC 75.00",
+        "macro F1",
+        "(4 texts)",
+        "micro",
+        "taken for",
+        "0–5",
+        "Calibration error 15.00",
+    ):
+        assert wanted in text, wanted
+    assert "One label a text" in text
+
+
+def test_relations_have_the_official_score_first() -> None:
+    labels = ["Cause-Effect(e1,e2)", "Cause-Effect(e2,e1)", "Other"]
+    text = printed(evaluated(labels, [labels[0], labels[0], labels[2]], labels, bootstrap=0))
+    assert text.startswith("Official macro F1 50.00  accuracy 66.67")
+
+
+def test_long_labels_are_whole_on_a_narrow_terminal() -> None:
+    """The directions of a relation differ in their last letters."""
+    labels = ["Entity-Destination(e1,e2)", "Entity-Destination(e2,e1)"]
+    lines = printed(evaluated(labels, labels, labels, bootstrap=20), width=80).splitlines()
+    names = "".join(line.split("  ")[0].strip() for line in lines)
+    assert "".join(labels) in names
+
+
+def test_several_labels_have_no_confusion() -> None:
+    gold = [LabelledText("a", ("x", "y")), LabelledText("b", ())]
+    result = evaluate_classes(
+        gold, [("x",), ()], [[0.9, 0.2], [0.1, 0.1]], ["x", "y"], several=True, bootstrap=0
+    )
+    text = printed(result)
+    assert text.startswith("F1 66.67  accuracy 50.00")
+    assert "taken for" not in text
+
+
+def test_a_label_that_the_model_lacks_is_said_and_none_is_read_as_markup() -> None:
+    text = printed(evaluated(["[red]x[/red]", "b"], ["b", "b"], ["b", "c"], bootstrap=0))
+    assert "does not know: [red]x[/red] (1)" in text
+    assert text.count("[red]x[/red]") == 3  # its row, its confusion, the warning
+
+
+def test_no_label_steers_the_terminal_or_breaks_its_row() -> None:
+    labels = ["new\nline", "\x1b[2Jclear"]
+    text = printed(
+        evaluated([*labels, "\x1bunknown"], [labels[1], labels[1], labels[0]], labels, bootstrap=0)
+    )
+    assert "\x1b" not in text
+    for wanted in ("new line  ", "\ufffd[2Jclear", "\ufffdunknown (1)"):
+        assert wanted in text, wanted

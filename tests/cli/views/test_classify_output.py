@@ -1,0 +1,51 @@
+"""Labels for the eye: no text can steer the terminal, and no label is lost."""
+
+from __future__ import annotations
+
+import json
+
+from gonie.cli.inputs.classify import Given, LabelledInput
+from gonie.cli.views.classify_output import all_scores, jsonl, pretty
+from gonie.text.labelled_text import LabelledText
+from gonie.text.types import Classification
+
+
+def found(text: str, scores: dict[str, float], labels: tuple[str, ...]) -> Classification:
+    best = max(scores, key=lambda label: scores[label])
+    return Classification(text=text, label=best, score=scores[best], scores=scores, labels=labels)
+
+
+def test_a_text_is_one_line_and_cannot_steer_the_terminal() -> None:
+    shown = pretty(found("\x1b[2J one\n two\ttabs", {"a\x07": 0.75, "b": 0.25}, ("a\x07",)))
+    assert shown.plain == "a\ufffd 0.750  \ufffd[2J one two tabs"
+
+
+def test_none_of_several_labels_is_a_dash() -> None:
+    assert pretty(found("text", {"a": 0.2, "b": 0.1}, ())).plain == "–  text"
+
+
+def test_every_label_has_its_line_the_likeliest_first() -> None:
+    scores = {"a": 0.1, "longer": 0.7, "b": 0.2}
+    shown = all_scores(found("text", scores, ("longer",))).plain
+    assert shown == "longer  0.700\nb       0.200\na       0.100"
+
+
+def test_probabilities_stand_below_each_other_whatever_the_labels_hold() -> None:
+    scores = {"two\nlines": 0.5, "긍정": 0.375, "a\tb": 0.125}
+    shown = all_scores(found("text", scores, ("two\nlines",))).plain
+    assert shown == "two lines  0.500\n긍정       0.375\na b        0.125"
+    assert pretty(found("text", scores, ("two\nlines",))).plain == "two lines 0.500  text"
+
+
+def test_whatever_stood_in_an_object_is_given_back() -> None:
+    """Half a surrogate pair beside the text cannot be written as UTF-8, and is no reason to stop."""
+    given = {"text": "좋다", "id": "half a pair \ud800", "more": {"deep": [1, None]}}
+    line = jsonl(
+        LabelledInput(Given(LabelledText("좋다"), given), found("좋다", {"a": 1.0}, ("a",))), several=False
+    )
+    line.encode("utf-8")
+    assert {**json.loads(line), **given} == json.loads(line)
+    whole = jsonl(
+        LabelledInput(Given(LabelledText("좋다")), found("좋다", {"a": 1.0}, ("a",))), several=False
+    )
+    assert "좋다" in whole

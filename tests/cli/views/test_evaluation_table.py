@@ -1,0 +1,60 @@
+"""If these break, `gonie evaluate` shows a wrong or garbled table on the terminal."""
+
+from rich.console import Console
+
+from gonie.cli.views.evaluation_table import print_evaluation
+from gonie.metrics.evaluation import evaluate
+from gonie.metrics.novelty import SeenMentions
+from gonie.text.schemes import Scheme
+from gonie.text.types import Sentence
+
+
+def printed(evaluation, width=120):
+    console = Console(width=width, record=True, file=None, force_terminal=False)
+    with console.capture() as capture:
+        print_evaluation(console, evaluation)
+    return capture.get()
+
+
+def ner(**options):
+    gold = [Sentence(words=("Kim", "in", "서울"), tags=("B-PER", "O", "B-LOC"))]
+    return evaluate(gold, [["B-PER", "O", "B-ORG"]], scheme=Scheme(kind="IOB2"), **options)
+
+
+def test_headline_types_novelty_mode_and_policy_are_shown():
+    text = printed(ner(seen=SeenMentions.from_types({"Kim": ["PER"]}), bootstrap=20, repair="begin"))
+    for wanted in (
+        "F1 50.00",
+        "95% interval 50.00–50.00",
+        "precision 50.00",
+        "macro",
+        "unseen",
+        "Mode conlleval",
+    ):
+        assert wanted in text
+    assert "Repair policy begin" in text
+    assert "does not know: LOC (1)" in text
+
+
+def test_without_intervals_or_novelty():
+    text = printed(ner(bootstrap=0))
+    assert "unseen" not in text
+    assert "–" not in text.replace("95% interval", "")
+
+
+def test_plain_labels_show_accuracy():
+    gold = [Sentence(words=("a", "b"), tags=("DET", "NOUN"))]
+    text = printed(evaluate(gold, [["DET", "DET"]], scheme=Scheme(kind="plain"), bootstrap=0))
+    assert text.startswith("Accuracy 50.00")
+
+
+def test_labels_are_not_read_as_terminal_markup():
+    gold = [Sentence(words=("a",), tags=("B-[red]x[/red]",))]
+    text = printed(evaluate(gold, [["O"]], scheme=Scheme(kind="IOB2"), bootstrap=0, known_tags=[]))
+    assert text.count("[red]x[/red]") == 2
+
+
+def test_many_labels_are_cut_and_the_rest_is_counted():
+    tags = tuple(f"T{n}" for n in range(100))
+    result = evaluate([Sentence(words=tags, tags=tags)], [tags], scheme=Scheme(kind="plain"), bootstrap=0)
+    assert "40 rarer labels left out" in printed(result)

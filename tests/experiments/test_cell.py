@@ -1,0 +1,122 @@
+"""One run of a comparison: the scores it notes are those of its best weights, and a failure is a result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gonie.errors import ResumeError
+from gonie.experiments.cell import Advanced, Began, Ended, Event, Note, Preparations, run_cell
+from gonie.experiments.outcome import CellScores, Failure, read_outcome
+from gonie.metrics.evaluation import evaluate
+from gonie.system.files import atomic_write
+from gonie.tasks.recipe import load_recipe, write_recipe
+from gonie.tasks.tagging.torch.job import TagJob
+from gonie.tasks.tagging.torch.network import TaggingNetwork
+from gonie.tasks.torch.checkpoint import load_weights
+from gonie.tasks.torch.prepare import prepare
+from gonie.training.fit import begin
+from gonie.training.folder import held
+
+
+def laid_out(toy: Path, folder: Path, *changes: str) -> Path:
+    recipe = load_recipe(toy / "toy.toml", ["train.epochs=3", "train.score_train=30", *changes])
+    folder.mkdir()
+    atomic_write(folder / "recipe.toml", write_recipe(recipe))
+    return folder
+
+
+def scored(folder: Path) -> CellScores:
+    outcome = read_outcome(folder)
+    assert isinstance(outcome, CellScores), outcome
+    return outcome
+
+
+def test_the_scores_are_those_of_the_best_weights(toy: Path, tmp_path: Path) -> None:
+    """Scored again here from the weights, by the whole evaluation."""
+    folder = laid_out(toy, tmp_path / "cell")
+    assert run_cell(folder, Preparations(), lambda event: None, keep=True)
+    found = scored(folder)
+    recipe = load_recipe(folder / "recipe.toml")
+    job = prepare(recipe, lambda text: None)
+    assert isinstance(job, TagJob)
+    prepared, model = job.data, begin(job).model
+    assert isinstance(model, TaggingNetwork)
+    load_weights(folder / "best.safetensors", model)
+    splits = {"dev": prepared.dev, "train": prepared.sample, "test": prepared.test or []}
+    for split, sentences in splits.items():
+        tags = [tagging.tags for tagging in job.predictor(model).tag_sentences(sentences)]
+        whole = evaluate(sentences, tags, scheme=prepared.encoding.scheme, bootstrap=0)
+        assert getattr(found, split) == pytest.approx(whole.headline[1]), split
+    assert found.dev == max(point.dev for point in found.curve) == found.curve[found.best_epoch - 1].dev
+    assert [point.epoch for point in found.curve] == [1, 2, 3]
+    assert found.tally.counts.shape == (20, 3)
+    assert found.metric == "F1"
+
+
+def test_without_a_test_file_the_tally_is_of_dev(toy: Path, tmp_path: Path) -> None:
+    folder = laid_out(toy, tmp_path / "cell", "data.test=none", "train.score_train=0")
+    assert run_cell(folder, Preparations(), lambda event: None)
+    found = scored(folder)
+    assert (found.test, found.train) == (None, None)
+    assert found.tally.f1 == pytest.approx(found.dev)
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_weights_are_kept_only_if_asked(toy: Path, tmp_path: Path, keep: bool) -> None:
+    """A sweep of hundreds would else fill the disk."""
+    folder = laid_out(toy, tmp_path / "cell", "train.epochs=1")
+    assert run_cell(folder, Preparations(), lambda event: None, keep=keep)
+    names = {path.name for path in folder.iterdir()}
+    weights = {"last.safetensors", "best.safetensors"}
+    assert names == {"recipe.toml", "metrics.jsonl", "result.json"} | (weights if keep else set())
+
+
+def test_a_cell_tells_what_it_does(toy: Path, tmp_path: Path) -> None:
+    folder = laid_out(toy, tmp_path / "cell")
+    told: list[Event] = []
+    assert run_cell(folder, Preparations(), told.append)
+    assert told[0] == Began(folder)
+    assert told[-1] == Ended(folder)
+    assert any(isinstance(event, Note) and "80 sentences" in event.text for event in told)
+    ends = [event for event in told if isinstance(event, Advanced) and event.share == 1.0]
+    assert [(event.epoch, event.epochs) for event in ends] == [(1, 3), (2, 3), (3, 3)]
+    assert ends[-1].score == scored(folder).curve[-1].dev
+
+
+def test_a_loss_that_is_no_number_is_a_result(toy: Path, tmp_path: Path) -> None:
+    changes = ("train.optimizer=sgd", "train.lr=1e30", "train.clip=0")
+    folder = laid_out(toy, tmp_path / "cell", *changes)
+    assert run_cell(folder, Preparations(), lambda event: None)
+    outcome = read_outcome(folder)
+    assert isinstance(outcome, Failure)
+    assert "the loss became" in outcome.error
+
+
+def test_a_folder_that_another_holds_is_no_result(toy: Path, tmp_path: Path) -> None:
+    folder = laid_out(toy, tmp_path / "cell")
+    with held(folder), pytest.raises(ResumeError, match="another process"):
+        run_cell(folder, Preparations(), lambda event: None)
+    assert read_outcome(folder) is None
+
+
+def test_what_reads_the_same_is_read_once(toy: Path) -> None:
+    notes: list[str] = []
+    preparations = Preparations()
+
+    def job(*changes: str) -> TagJob:
+        found = preparations.get(load_recipe(toy / "toy.toml", changes), notes.append)
+        assert isinstance(found, TagJob)
+        return found
+
+    first = job()
+    assert notes
+    before = len(notes)
+    again = job("train.lr=0.5")
+    assert again.data is first.data
+    assert (again.recipe.train.lr, first.recipe.train.lr) == (0.5, 0.02)
+    assert len(notes) == before
+    other = job("data.lowercase=false")
+    assert other.data is not first.data
+    assert other.data.encoding.normalization.lowercase is False

@@ -1,0 +1,453 @@
+"""A comparison that dies or is stopped at any moment ends, once resumed, as the one that never was.
+
+With real processes, workers and signals, on a corpus small enough to train in a second.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+
+from gonie.errors import GonieError, OutputError, ResumeError
+from gonie.experiments.cell import Began, Ended, Event, Note
+from gonie.experiments.compare import REPORTS, resume_comparison, start_comparison
+from gonie.experiments.comparison import Comparison
+from gonie.experiments.outcome import CellScores, Failure, Outcome, read_outcome
+from gonie.experiments.plan import Asked, ComparisonPlan
+from gonie.metrics.significance import Tally, randomization_test
+from gonie.tasks.recipe import load_recipe
+
+PATIENCE = 300
+"""Seconds before a child is taken to hang: a busy machine needs some."""
+
+GRID = ("model.encoder.hidden=4,6", "train.lr=0.01,0.03", "train.epochs=24", "train.patience=24")
+UNTIMED = {"seconds"}
+
+
+class Silence:
+    """Shows nothing, keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.outcomes: list[Outcome] = []
+        self.begun: tuple[int, int] | None = None
+        self.stopped = self.done = 0
+
+    def begin(self, plan: ComparisonPlan, *, done: int, jobs: int) -> None:
+        self.begun = (done, jobs)
+
+    def event(self, event: Event, outcome: Outcome | None = None) -> None:
+        self.events.append(event)
+        self.outcomes += [outcome] if outcome else []
+
+    def tested(self, number: int, rows: int) -> None: ...
+
+    def interrupted(self, folder: Path) -> None:
+        self.stopped += 1
+
+    def finished(self, comparison: Comparison, folder: Path) -> None:
+        self.done += 1
+
+    def folders(self, kind: type) -> list[str]:
+        return [event.folder.name for event in self.events if isinstance(event, kind)]
+
+
+class StopsInside(Silence):
+    """Presses Ctrl-C in the middle of a run, counted from 1."""
+
+    def __init__(self, *, at: int) -> None:
+        super().__init__()
+        self._at = at
+
+    def event(self, event: Event, outcome: Outcome | None = None) -> None:
+        super().event(event, outcome)
+        if len(self.folders(Began)) == self._at and not isinstance(event, Began | Note):
+            self._at = 0
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def asked(toy: Path, *changes: str, seeds: int = 1) -> Asked:
+    return Asked((str(toy / "toy.toml"),), changes, seeds)
+
+
+def timeless(value: Any) -> Any:
+    """Results without what the clock says."""
+    if isinstance(value, dict):
+        return {key: timeless(inner) for key, inner in value.items() if key not in UNTIMED}
+    return [timeless(inner) for inner in value] if isinstance(value, list) else value
+
+
+def results(folder: Path) -> Any:
+    return timeless(json.loads((folder / "results.json").read_text("utf-8")))
+
+
+def command(toy: Path, folder: Path) -> list[str]:
+    settings = [part for change in GRID for part in ("--set", change)]
+    return ["compare", str(toy / "toy.toml"), *settings, "--out", str(folder), "--jobs", "2"]
+
+
+@contextmanager
+def launched(arguments: list[str]) -> Iterator[subprocess.Popen[str]]:
+    """The command as a process with a group of its own, as a terminal makes it; none outlives a test."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gonie", *arguments],
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def wait_for(process: subprocess.Popen[str], happened: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not happened():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def alive(process: psutil.Process) -> bool:
+    """Whether it still runs: a dead one may stand in the list until someone asks how it ended."""
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def cells_with(folder: Path, name: str) -> list[Path]:
+    return sorted(path.parent for path in folder.glob(f"cells/*/{name}"))
+
+
+def in_the_middle(folder: Path) -> bool:
+    """One cell is done, and another has an epoch behind it and is not."""
+    done, begun = cells_with(folder, "result.json"), cells_with(folder, "last.safetensors")
+    return bool(done) and bool(set(begun) - set(done))
+
+
+@pytest.fixture(scope="module")
+def unbroken(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """What the comparison never stopped found, one cell after another in this process."""
+    folder = tmp_path_factory.mktemp("unbroken") / "c"
+    assert start_comparison(asked(toy, *GRID), folder, Silence(), jobs=1)
+    found = results(folder)
+    curves = {json.dumps(cell["runs"][0]["curve"]) for cell in found["cells"]}
+    assert len(curves) == 4, "sameness must mean something"
+    return found
+
+
+@pytest.mark.slow
+def test_killed_and_resumed_is_the_comparison_never_killed(toy: Path, tmp_path: Path, unbroken: Any) -> None:
+    """Nothing is lost, nothing is done twice, and a cell in its middle goes on from its checkpoint."""
+    folder = tmp_path / "c"
+    with launched(command(toy, folder)) as process:
+        wait_for(process, lambda: in_the_middle(folder))
+        workers = psutil.Process(process.pid).children(recursive=True)
+        process.kill()
+        process.communicate(timeout=PATIENCE)
+    assert len(workers) >= 2
+    deadline = time.monotonic() + PATIENCE
+    while any(alive(worker) for worker in workers):  # they end with the process that hired them
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert not (folder / "results.json").exists()
+    before = {path: path.read_bytes() for path in folder.glob("cells/*/result.json")}
+    half = {
+        path: path.read_text("utf-8").splitlines()
+        for path in folder.glob("cells/*/metrics.jsonl")
+        if not (path.parent / "result.json").exists()
+    }
+    display = Silence()
+    assert resume_comparison(folder, display, jobs=2)
+    assert display.begun == (len(before), 2)
+    assert not {path.parent.name for path in before} & set(display.folders(Began))
+    assert {path: path.read_bytes() for path in before} == before
+    for path, lines in half.items():
+        kept = path.read_text("utf-8").splitlines()[: len(lines) - 1]  # of the last the checkpoint may lack
+        assert kept == lines[:-1], "an epoch done before the kill, with its seconds, was not done again"
+    assert results(folder) == unbroken
+    assert not list(folder.rglob("*.safetensors")) + list(folder.rglob("*.tmp"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("everyone", [True, False], ids=["terminal", "parent alone"])
+def test_a_wish_to_stop_saves_and_resumes(toy: Path, tmp_path: Path, unbroken: Any, everyone: bool) -> None:
+    """Ctrl-C reaches all processes of a terminal, `kill` only one; both save and say how to go on."""
+    folder = tmp_path / "a folder"
+    with launched(command(toy, folder)) as process:
+        wait_for(process, lambda: in_the_middle(folder))
+        (os.killpg if everyone else os.kill)(process.pid, signal.SIGINT)
+        printed, complaints = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130, complaints
+    assert not complaints
+    (line,) = re.findall(r"^ +gonie (compare .*--resume)$", printed, re.MULTILINE)
+    assert shlex.split(line) == ["compare", "--out", str(folder), "--resume"]
+    begun = set(cells_with(folder, "metrics.jsonl")) - set(cells_with(folder, "result.json"))
+    assert begun <= set(cells_with(folder, "last.safetensors")), "cells at work have saved where they stand"
+    assert resume_comparison(folder, Silence(), jobs=1)
+    assert results(folder) == unbroken
+
+
+def test_stopped_in_this_process_and_resumed(toy: Path, tmp_path: Path, unbroken: Any) -> None:
+    folder = tmp_path / "c"
+    display = StopsInside(at=2)
+    assert start_comparison(asked(toy, *GRID), folder, display, jobs=1) is None
+    assert display.stopped == 1
+    assert len(display.folders(Ended)) == 1
+    assert not (folder / "table.md").exists()
+    assert resume_comparison(folder, Silence(), jobs=1)
+    assert results(folder) == unbroken
+
+
+# --- what it leaves --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def small(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A comparison with seeds and a cell that diverges."""
+    folder = tmp_path_factory.mktemp("small") / "c"
+    changes = ("train.lr=0.02,1e30", "train.optimizer=sgd", "train.clip=0", "train.epochs=2")
+    display = Silence()
+    found = start_comparison(asked(toy, *changes, seeds=2), folder, display, jobs=1)
+    assert found is not None
+    assert found.failures == 2
+    assert [type(outcome) for outcome in display.outcomes] == [CellScores, CellScores, Failure, Failure]
+    assert display.done == 1
+    return folder
+
+
+def test_a_failed_cell_is_in_the_table_and_the_others_go_on(small: Path) -> None:
+    table = (small / "table.md").read_text("utf-8")
+    assert "| 1e30 | – |" in table
+    assert table.count("the loss became") == 2
+    cells = json.loads((small / "results.json").read_text("utf-8"))["cells"]
+    assert [cell["best"] for cell in cells] == [True, False]
+    assert cells[0]["dev"]["sd"] is not None
+
+
+def test_every_report_is_there_and_no_weights(small: Path) -> None:
+    assert {path.name for path in small.iterdir()} == {*REPORTS, "compare.json", "cells"}
+    assert not list(small.rglob("*.safetensors"))
+
+
+def test_failures_are_not_tried_again(small: Path) -> None:
+    display = Silence()
+    assert resume_comparison(small, display, jobs=1)
+    assert display.begun == (4, 1)
+    assert not display.folders(Began)
+
+
+def test_weights_that_a_kill_left_behind_a_result_are_cleared(small: Path) -> None:
+    weights = small / "cells" / ComparisonPlan.read(small).runs[0].folder / "best.safetensors"
+    weights.write_bytes(b"left")
+    assert resume_comparison(small, Silence(), jobs=1)
+    assert not weights.exists()
+
+
+def test_a_kept_cell_can_be_finished_into_a_bundle(toy: Path, tmp_path: Path, silence: Any) -> None:
+    from gonie.training.run import resume_run
+
+    folder = tmp_path / "c"
+    assert start_comparison(asked(toy, "train.epochs=3"), folder, Silence(), jobs=1, keep=True)
+    (cell,) = (folder / "cells").iterdir()
+    found = read_outcome(cell)
+    assert isinstance(found, CellScores)
+    result = resume_run(cell, silence)
+    assert result is not None
+    assert result.evaluations["dev"].headline[1] == pytest.approx(found.dev)
+    assert (cell / "bundle").is_dir()
+
+
+# --- what is read, and by whom ---------------------------------------------------------------------------
+
+
+def test_data_is_read_once_for_cells_that_share_it(toy: Path, tmp_path: Path) -> None:
+    """Cells that read alike stand in a row, whatever the order asked; results keep that order."""
+    changes = ("train.lr=0.02,0.03", "data.lowercase=true,false", "train.epochs=1")
+    display = Silence()
+    assert start_comparison(asked(toy, *changes), tmp_path / "c", display, jobs=1)
+    notes = [event.text for event in display.events if isinstance(event, Note)]
+    assert sum(note.startswith(f"{toy}/train.conll") for note in notes) == 2
+    assert [name[0] for name in display.folders(Began)] == ["1", "3", "2", "4"]
+    cells = results(tmp_path / "c")["cells"]
+    assert [cell["values"] for cell in cells] == [
+        ["0.02", "true"],
+        ["0.02", "false"],
+        ["0.03", "true"],
+        ["0.03", "false"],
+    ]
+
+
+def test_sentences_held_out_by_seed_are_still_paired(toy: Path, tmp_path: Path) -> None:
+    changes = ("data.dev=none", "data.test=none", "data.holdout=0.3", "train.lr=0.001,0.03", "train.epochs=3")
+    found = start_comparison(asked(toy, *changes, seeds=2), tmp_path / "c", Silence(), jobs=1)
+    assert found is not None
+    assert found.tested_on == "dev"
+    data = {scores.tally.data for row in found.rows for scores in row.scores}
+    assert len(data) == 2, "each seed holds out its own"
+    assert [row.p is not None for row in found.rows] == [not row.best for row in found.rows]
+
+
+# --- folds -----------------------------------------------------------------------------------------------
+
+FOLDED = ("data.test=none", "train.epochs=1", "train.lr=0.001,0.03")
+
+
+def folded(text_toy: Path) -> Asked:
+    return Asked((str(text_toy / "texts.toml"),), FOLDED, seeds=2, folds=3)
+
+
+@pytest.fixture(scope="module")
+def folds(text_toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("folds") / "c"
+    assert start_comparison(folded(text_toy), folder, Silence(), jobs=1)
+    return folder
+
+
+def test_every_cell_is_trained_on_every_fold_and_the_test_texts_are_all_texts(
+    text_toy: Path, folds: Path
+) -> None:
+    """A row stands for the whole file: each of its texts was a test text once for each seed."""
+    found = results(folds)
+    assert (found["folds"], found["seeds"], found["tested_on"]) == (3, 2, "test")
+    for cell in found["cells"]:
+        assert [(run["seed"], run["fold"]) for run in cell["runs"]] == [
+            (s, f) for s in (1, 2) for f in (1, 2, 3)
+        ]
+        scores = [run["test"] for run in cell["runs"]]
+        assert cell["test"]["mean"] == pytest.approx(statistics.fmean(scores))
+        assert cell["test"]["sd"] == pytest.approx(statistics.stdev(scores))
+        tallies = [read_outcome(folds / run["folder"]).tally for run in cell["runs"]]  # type: ignore[union-attr]
+        assert sum(len(tally.counts) for tally in tallies[:3]) == 60
+        assert [tally.data for tally in tallies[:3]] == [tally.data for tally in tallies[3:]]
+        assert len({tally.data for tally in tallies}) == 3
+    assert [cell["p"] is not None for cell in found["cells"]] == [not cell["best"] for cell in found["cells"]]
+
+
+def test_the_p_of_folds_is_over_all_texts(folds: Path) -> None:
+    rows = [
+        [read_outcome(folds / run["folder"]).tally for run in cell["runs"]]  # type: ignore[union-attr]
+        for cell in results(folds)["cells"]
+    ]
+    one, other = (
+        Tally("all", np.concatenate([row[fold].counts + row[fold + 3].counts for fold in range(3)]))
+        for row in rows
+    )
+    assert len(one.counts) == 60
+    (p,) = [cell["p"] for cell in results(folds)["cells"] if not cell["best"]]
+    worse, best = (one, other) if results(folds)["cells"][1]["best"] else (other, one)
+    assert p == pytest.approx(randomization_test(worse, best))
+
+
+def test_tables_say_how_many_folds(folds: Path) -> None:
+    page = (folds / "table.md").read_text("utf-8")
+    assert "mean ± standard deviation over 3 folds and 2 seeds" in page
+    assert "as large as on the test data of all folds" in page
+    names, *rows = (line.split("\t") for line in (folds / "table.tsv").read_text("utf-8").splitlines())
+    for row in rows:
+        told = dict(zip(names, row, strict=True))
+        assert (told["seeds"], told["folds"], told["failed"]) == ("2", "3", "0")
+
+
+def test_folds_stopped_in_their_middle_go_on(text_toy: Path, folds: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    assert start_comparison(folded(text_toy), folder, StopsInside(at=5), jobs=1) is None
+    assert 0 < len(list(folder.glob("cells/*/result.json"))) < 12
+    with pytest.raises(ResumeError, match="something else"):
+        resume_comparison(folder, Silence(), folds=4)
+    assert resume_comparison(folder, Silence(), folds=3, jobs=1)
+    assert results(folder) == results(folds)
+
+
+# --- refusals --------------------------------------------------------------------------------------------
+
+
+def test_a_data_file_that_cannot_be_read_leaves_nothing(toy: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.conll"
+    bad.write_bytes(b"a\tO\nb\0\tO\n")
+    with pytest.raises(GonieError, match="NUL"):
+        start_comparison(asked(toy, f"data.train={bad}", "train.lr=0.1,0.2"), tmp_path / "c", Silence())
+    assert not (tmp_path / "c").exists()
+
+
+def test_a_folder_with_something_to_lose_is_refused(toy: Path, tmp_path: Path, small: Path) -> None:
+    with pytest.raises(OutputError, match="--resume"):
+        start_comparison(asked(toy), small, Silence())
+    (tmp_path / "table.md").write_text("mine")
+    with pytest.raises(OutputError, match=r"table\.md"):
+        start_comparison(asked(toy), tmp_path, Silence())
+    with pytest.raises(OutputError, match="got a file"):
+        start_comparison(asked(toy), tmp_path / "table.md", Silence())
+    assert (tmp_path / "table.md").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "again",
+    [{"recipes": ["ner"]}, {"changes": ["train.lr=0.1,0.2"]}, {"seeds": 3}, {"keep": True}],
+    ids=str,
+)
+def test_what_is_asked_again_must_be_the_same(small: Path, again: dict[str, Any]) -> None:
+    with pytest.raises(ResumeError, match="something else"):
+        resume_comparison(small, Silence(), **again)
+
+
+class Stops(Silence):
+    """Ctrl-C comes while differences are tested, when all is trained."""
+
+    def tested(self, number: int, rows: int) -> None:
+        raise KeyboardInterrupt
+
+
+def test_ctrl_c_in_the_report_says_how_to_go_on(small: Path) -> None:
+    """It ended without a word, as if all were lost."""
+    display = Stops()
+    assert resume_comparison(small, display) is None
+    assert (display.stopped, display.done) == (1, 0)
+    assert resume_comparison(small, Silence()) is not None
+
+
+def test_what_it_began_with_may_be_asked_again(toy: Path, small: Path) -> None:
+    began = ComparisonPlan.read(small).asked
+    assert resume_comparison(small, Silence(), recipes=began.recipes, changes=began.changes, seeds=2)
+
+
+def test_a_mapped_corpus_is_written_by_one_process(toy: Path, tmp_path: Path) -> None:
+    changes = (f"data.cache={tmp_path}/cache", "train.lr=0.01,0.02", "train.epochs=1")
+    with pytest.raises(GonieError, match=r"expected 1 with data\.cache"):
+        start_comparison(asked(toy, *changes), tmp_path / "c", Silence(), jobs=2)
+    display = Silence()
+    assert start_comparison(asked(toy, *changes), tmp_path / "c", display)
+    assert display.begun == (0, 1)
+
+
+def test_the_recipes_that_it_began_with_count_whatever_becomes_of_them(toy: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text((toy / "toy.toml").read_text("utf-8").replace("epochs = 12", "epochs = 2"), "utf-8")
+    folder = tmp_path / "c"
+    assert start_comparison(Asked((str(own),), (), 1), folder, Silence(), jobs=1)
+    own.unlink()
+    assert resume_comparison(folder, Silence(), jobs=1)
+    (cell,) = (folder / "cells").iterdir()
+    assert load_recipe(cell / "recipe.toml").train.epochs == 2

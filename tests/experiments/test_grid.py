@@ -1,0 +1,221 @@
+"""What is typed after `gonie compare` becomes these cells, in this order, or one refusal that says it all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from gonie.errors import RecipeError
+from gonie.experiments.grid import Axis, load_cells, read_grid, split_values
+from gonie.tasks.recipe import load_recipe
+
+# --- commas ----------------------------------------------------------------------------------------------
+
+BARE = st.text(st.characters(exclude_characters=",[]{}()\"'\\=", exclude_categories=["C", "Z"]), min_size=1)
+QUOTED = st.text(st.characters(exclude_characters="\"'\\", exclude_categories=["C"])).map(lambda t: f'"{t}"')
+LITERAL = st.text(st.characters(exclude_characters="'", exclude_categories=["C"])).map(lambda t: f"'{t}'")
+VALUE = st.recursive(
+    BARE | QUOTED | LITERAL,
+    lambda inner: (
+        st.lists(inner).map(lambda parts: f"[{', '.join(parts)}]")
+        | st.lists(st.tuples(BARE, inner)).map(
+            lambda pairs: "{" + ", ".join(f"{key} = {value}" for key, value in pairs) + "}"
+        )
+    ),
+    max_leaves=6,
+)
+
+
+@given(st.lists(VALUE, min_size=1))
+def test_values_come_back_as_they_were_written(values: list[str]) -> None:
+    """Lists, tables and quoted texts hold commas of their own."""
+    assert split_values(",".join(values)) == values
+    assert split_values(" , ".join(values)) == values
+
+
+@given(st.text())
+def test_no_letter_is_lost_whatever_is_typed(text: str) -> None:
+    parts = split_values(text)
+    assert "".join("".join(parts).replace(",", "").split()) == "".join(text.replace(",", "").split())
+    assert sum(part.count(",") for part in parts) + len(parts) - 1 == text.count(",")
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("a,b,c", ["a", "b", "c"]),
+        ("0.1", ["0.1"]),
+        ("", [""]),
+        ("a,,b", ["a", "", "b"]),
+        ("[],[1, 2]", ["[]", "[1, 2]"]),
+        ('[],["spelling","context"]', ["[]", '["spelling","context"]']),
+        ('"a,b",c', ['"a,b"', "c"]),
+        ("'a,b',c", ["'a,b'", "c"]),
+        (r'"a\",b",c', [r'"a\",b"', "c"]),
+        ("it's,b", ["it's", "b"]),
+        ('{city = "a,b"},none', ['{city = "a,b"}', "none"]),
+        ("a],b", ["a]", "b"]),
+        ('"open,b', ['"open', "b"]),
+        ("한국어, 영어", ["한국어", "영어"]),
+    ],
+)
+def test_commas_by_example(text: str, values: list[str]) -> None:
+    assert split_values(text) == values
+
+
+# --- cells -----------------------------------------------------------------------------------------------
+
+
+def test_the_first_key_is_the_slowest_and_one_value_is_only_set() -> None:
+    grid = read_grid(["ner"], ["train.lr=0.1,0.2", "train.epochs=3", "model.encoder.hidden=4,8"])
+    assert [axis.key for axis in grid.axes] == ["train.lr", "model.encoder.hidden"]
+    assert [axis.label for axis in grid.axes] == ["lr", "hidden"]
+    assert [cell.values for cell in grid.cells] == [("0.1", "4"), ("0.1", "8"), ("0.2", "4"), ("0.2", "8")]
+    assert grid.cells[1].changes == ("train.lr=0.1", "train.epochs=3", "model.encoder.hidden=8")
+    assert grid.name(grid.cells[1]) == "lr=0.1 hidden=8"
+
+
+def test_several_recipes_are_an_axis_and_the_slowest() -> None:
+    grid = read_grid(["lstm", "bilstm-crf"], ['model.head.direct=[],["spelling"]'])
+    assert [axis.key for axis in grid.axes] == ["recipe", "model.head.direct"]
+    assert [cell.recipe for cell in grid.cells] == ["lstm", "lstm", "bilstm-crf", "bilstm-crf"]
+    assert grid.cells[3].values == ("bilstm-crf", '["spelling"]')
+
+
+def test_three_keys_of_five_values_are_125_cells_each_with_a_folder_of_its_own() -> None:
+    five = ",".join(str(number) for number in range(1, 6))
+    grid = read_grid(["rnn"], [f"train.{key}={five}" for key in ("epochs", "patience", "seed")])
+    assert len(grid.cells) == 125
+    folders = {grid.folder(number, 1) for number in range(125)}
+    assert len(folders) == 125
+    assert grid.folder(0, 7) == "001_epochs=1_patience=1_seed=1_seed=7"
+
+
+def test_folders_can_be_read() -> None:
+    grid = read_grid(["ner"], ['model.head.direct=[],["spelling","context"]', "data.vectors=none,/a/b/v.gz"])
+    names = [grid.folder(number, 1) for number in range(4)]
+    assert names[0] == "1_direct=_vectors=none_seed=1"
+    assert names[3] == "4_direct=spelling-context_vectors=v.gz_seed=1"
+
+
+def test_without_axes_there_is_one_cell() -> None:
+    grid = read_grid(["ner"], ["train.epochs=3"])
+    assert not grid.axes
+    assert len(grid.cells) == 1
+    assert grid.folder(0, 2) == "1_seed=2"
+
+
+def test_labels_are_as_short_as_they_can_be_told_apart() -> None:
+    keys = ["model.words.width=1,2", "model.chars.width=1,2", "train.lr=1,2", "data.train=a,b"]
+    assert [axis.label for axis in read_grid(["ner"], keys).axes] == [
+        "words.width",
+        "chars.width",
+        "lr",
+        "train",
+    ]
+
+
+@given(st.lists(st.text(min_size=1), min_size=2, max_size=3, unique=True))
+def test_any_value_makes_a_folder_that_every_system_takes(values: list[str]) -> None:
+    text = ",".join(values)
+    parts = split_values(text)
+    assume(len(parts) > 1 and all(parts) and len(set(parts)) == len(parts))
+    grid = read_grid(["ner"], [f"data.train={text}"])
+    for number in range(len(grid.cells)):
+        name = grid.folder(number, 1)
+        assert not set(name) & set('/\\:*?"<>|\0 \n')
+        assert len(name.encode()) < 255
+        name.encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("values", "numbers"),
+    [
+        (("0.1", "1e-3"), (0.1, 1e-3)),
+        (("1", "2"), (1.0, 2.0)),
+        (("true", "false"), None),
+        (("1", "auto"), None),
+        (("nan", "1"), None),
+        (("inf", "1"), None),
+    ],
+)
+def test_values_are_numbers_if_all_are(values: tuple[str, ...], numbers: tuple[float, ...] | None) -> None:
+    assert Axis("k", "k", values).numbers == numbers
+
+
+# --- refusals --------------------------------------------------------------------------------------------
+
+
+def refusal(recipes: list[str], changes: list[str]) -> str:
+    with pytest.raises(RecipeError) as caught:
+        load_cells(read_grid(recipes, changes))
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("recipes", "changes", "words"),
+    [
+        (["ner"], ["train.lr=1,2", "train.lr=3"], "train.lr is set twice"),
+        (["ner"], ["train.lr=1,,2"], "on both sides of every comma"),
+        (["ner"], ["train.lr"], "expected key=a,b,c"),
+        (["ner"], ["train.lr=0.1,0.1"], "0.1 is named twice"),
+        (["ner", "ner"], [], "ner is named twice"),
+        (["ner"], ["recipe=pos"], "recipe is set twice"),
+    ],
+)
+def test_slips_of_the_grid_are_refused(recipes: list[str], changes: list[str], words: str) -> None:
+    assert words in refusal(recipes, changes)
+
+
+def test_all_that_is_wrong_with_any_cell_is_said_at_once_and_once() -> None:
+    text = refusal(
+        ["ner", "nr"],
+        ["train.lr=0.1,-1", "model.encoder.hidden=0,4,x", "train.epoch=3", "data.vectors=none,nowhere.txt"],
+    )
+    assert text.count("train.lr:") == 1
+    assert "lr=-1" in text
+    assert text.count("model.encoder.hidden:") == 2
+    assert text.count("did you mean 'epochs'?") == 1
+    assert "did you mean 'ner'?" in text
+
+
+def test_a_file_that_is_not_there_is_said_before_anything_runs(tmp_path: Path) -> None:
+    text = refusal(["ner"], [f"data.vectors=none,{tmp_path}/nowhere.txt", "train.lr=0.1,0.2"])
+    assert "data.vectors: expected a file" in text
+    assert "1 problem" in text
+    assert "and 1 more of 4 cells" in text
+
+
+# --- the recipes of the cells ----------------------------------------------------------------------------
+
+
+def test_folds_are_for_classifiers_and_set_once(text_toy: Path, toy: Path) -> None:
+    own = ["data.test=none"]
+    grid = read_grid([str(text_toy / "texts.toml")], [*own, "train.lr=0.1,0.2"])
+    data = [recipe.data for recipe in load_cells(grid, folds=4)]
+    assert [(each.folds, each.fold) for each in data] == [(4, 1), (4, 1)]  # type: ignore[union-attr]
+    with pytest.raises(RecipeError, match="--folds: expected recipes of classifiers, got that of a tagger"):
+        load_cells(read_grid([str(toy / "toy.toml")], []), folds=4)
+    with pytest.raises(RecipeError, match=r"leave --set data\.folds and data\.fold away"):
+        load_cells(read_grid([str(text_toy / "texts.toml")], [*own, "data.fold=1,2"]), folds=4)
+    with pytest.raises(RecipeError, match=r"leave data\.test out \(--set data\.test=none\)"):
+        load_cells(read_grid([str(text_toy / "texts.toml")], []), folds=4)
+
+
+def test_every_cell_reads_its_values_as_train_does(toy: Path) -> None:
+    grid = read_grid([str(toy / "toy.toml")], ['model.head.direct=[],["spelling"]', "data.test=none"])
+    recipes = load_cells(grid)
+    assert [recipe.model.head.direct for recipe in recipes] == [[], ["spelling"]]
+    assert [recipe.data.test for recipe in recipes] == [None, None]
+
+
+def test_cells_train_on_one_thread_and_score_training_sentences_unless_told(toy: Path) -> None:
+    name = str(toy / "toy.toml")
+    (recipe,) = load_cells(read_grid([name], []))
+    assert (recipe.train.threads, recipe.train.score_train) == (1, 1000)
+    (recipe,) = load_cells(read_grid([name], ["train.threads=0", "train.score_train=0"]))
+    assert (recipe.train.threads, recipe.train.score_train) == (0, 0)
+    assert recipe.train.epochs == load_recipe(name).train.epochs

@@ -1,0 +1,76 @@
+"""The table that is pasted into a paper or opened in a spreadsheet: every cell in its place."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+
+from gonie.experiments.comparison import Comparison, ComparisonRow
+from gonie.experiments.grid import read_grid
+from gonie.experiments.outcome import CellScores, Failure, Outcome, Point
+from gonie.experiments.tables import cells, failures, header, markdown, note, tsv
+from gonie.metrics.significance import Tally
+
+
+def scores(dev: float, train: float | None, test: float | None, right: int) -> CellScores:
+    counts = np.array([[1, 1, int(at < right)] for at in range(20)])
+    return CellScores("F1", dev, train, test, 3, 2.04, (Point(1, dev, train),), Tally("d", counts))
+
+
+def comparison(train: bool = True, test: bool = True, direct: str = '[],["a|b"]') -> Comparison:
+    grid = read_grid(["ner"], ["train.lr=0.1,0.2", f"model.head.direct={direct}"])
+    outcomes: list[list[Outcome]] = [
+        [scores(0.5, 0.6 if train else None, 0.4 if test else None, 2), scores(0.6, None, None, 2)],
+        [scores(0.9, 0.95 if train else None, 0.8 if test else None, 20)] * 2,
+        [scores(0.9, None, None, 20), Failure("the loss\nbecame nan")],
+        [Failure("x"), Failure("y")],
+    ]
+    rows = [
+        ComparisonRow(grid.name(cell), cell.values, (f"c/{at}-1", f"c/{at}-2"), (1, 2), tuple(found))
+        for at, (cell, found) in enumerate(zip(grid.cells, outcomes, strict=True))
+    ]
+    return Comparison.judge(grid.axes, rows)
+
+
+def test_a_row_a_cell_in_the_order_asked() -> None:
+    made = comparison()
+    assert header(made) == ["lr", "direct", "dev F1", "train", "test", "best epoch", "seconds", "p"]
+    rows = [cells(made, row) for row in made.rows]
+    assert rows[0] == ["0.1", "[]", "55.00 ± 7.07", "60.00", "40.00", "3", "2.0", "<0.001"]
+    assert rows[1] == ["0.1", '["a|b"]', "90.00 ± 0.00", "95.00 ± 0.00", "80.00 ± 0.00", "3", "2.0", "best"]
+    assert rows[2][2:] == ["90.00", "–", "–", "3", "2.0", "1.000, 1 failed"]
+    assert rows[3][2:] == ["–", "–", "–", "–", "–", "failed"]
+
+
+def test_columns_that_nothing_was_scored_for_are_left_out() -> None:
+    made = comparison(train=False, test=False)
+    assert header(made)[2:] == ["dev F1", "best epoch", "seconds", "p"]
+    assert all(len(cells(made, row)) == len(header(made)) for row in made.rows)
+
+
+def test_markdown_has_as_many_fields_in_every_line() -> None:
+    """A bar or a line end in a value would break the table."""
+    lines = markdown(comparison()).splitlines()
+    table = [line for line in lines if line.startswith("|")]
+    assert len(table) == 6
+    assert {line.replace("\\|", "").count("|") for line in table} == {9}
+    assert "- c/2-2: the loss became nan" in lines
+    assert note(comparison()) in lines
+
+
+def test_a_spreadsheet_reads_back_every_number() -> None:
+    made = comparison(direct='[],"tab\there"')
+    rows = list(csv.DictReader(io.StringIO(tsv(made)), delimiter="\t", quoting=csv.QUOTE_NONE))
+    assert [row["train.lr"] for row in rows] == ["0.1", "0.1", "0.2", "0.2"]
+    assert rows[1]["model.head.direct"] == '"tab here"'
+    assert [float(rows[0][key]) for key in ("dev", "test", "best_epoch")] == [0.55, 0.4, 3.0]
+    assert float(rows[0]["p"]) == made.rows[0].p
+    assert [row["best"] for row in rows] == ["0", "1", "0", "0"]
+    assert [row["failed"] for row in rows] == ["0", "0", "1", "2"]
+    assert rows[3]["dev"] == rows[3]["p"] == ""
+
+
+def test_every_failure_is_one_line() -> None:
+    assert failures(comparison()) == ["c/2-2: the loss became nan", "c/3-1: x", "c/3-2: y"]

@@ -1,0 +1,151 @@
+"""If these break, the picture of word vectors shows another beginning than the run had, or other words."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gonie.errors import GonieError, InputError
+from gonie.experiments.word_vectors import UNSEEN, WordVectors, read_word_vectors, read_words
+from gonie.formats.tagged import TaggedSource
+from gonie.tasks.recipe import load_recipe
+from gonie.training.run import start_run
+
+
+def nothing(text: str) -> None:
+    """No notes."""
+
+
+@pytest.fixture(scope="module")
+def vectors(toy_run: Path) -> WordVectors:
+    return read_word_vectors(toy_run, nothing)
+
+
+def trained(toy: Path, folder: Path, silence: object, *changes: str) -> Path:
+    settings = ["train.epochs=1", "model.encoder.hidden=4", *changes]
+    assert start_run(load_recipe(toy / "toy.toml", settings), folder, silence) is not None  # type: ignore
+    return folder
+
+
+def test_before_is_where_the_run_began(toy: Path, tmp_path: Path, silence: object) -> None:
+    """A run that hardly learns ends where it began; one of another seed began elsewhere."""
+    still = [
+        read_word_vectors(
+            trained(toy, tmp_path / str(seed), silence, "train.lr=1e-12", f"train.seed={seed}"), nothing
+        )
+        for seed in (1, 2)
+    ]
+    for one in still:
+        assert np.allclose(one.before, one.after, atol=1e-6)
+    assert not np.allclose(still[0].before, still[1].before, atol=1e-3)
+
+
+def test_after_is_what_was_learned(vectors: WordVectors) -> None:
+    id = vectors.encoding.word_id("Seoul")
+    assert vectors.before.shape == vectors.after.shape
+    assert np.abs(vectors.after[id] - vectors.before[id]).max() > 0.01
+
+
+def test_pretrained_vectors_are_the_beginning(toy: Path, tmp_path: Path, silence: object) -> None:
+    file = tmp_path / "v.txt"
+    file.write_text("seoul 0.5 0.25 1\nanna 1 0 0\nzebra 0 1 0\n", "utf-8")
+    changes = (f"data.vectors={file}", "model.words.tuned=all", "train.lr=0.1")
+    run = trained(toy, tmp_path / "run", silence, *changes)
+    made = read_word_vectors(run, nothing)
+    (seoul, zebra), missing = made.find(["Seoul", "zebra", "yak"])
+    assert made.before[seoul.id].tolist() == [0.5, 0.25, 1.0]
+    assert made.after[seoul.id].tolist() != [0.5, 0.25, 1.0]
+    assert (seoul.label, zebra.label, missing) == ("LOC", UNSEEN, ["yak"])
+    file.unlink()
+    with pytest.raises(GonieError, match=r"(?s)v\.txt.*which must lie where they lay"):
+        read_word_vectors(run, nothing)
+
+
+def test_the_label_of_a_word_is_the_one_it_had_most_often(vectors: WordVectors, toy: Path) -> None:
+    """Counted by hand over the file."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for sentence in TaggedSource(toy / "train.conll"):
+        for word, tag in zip(sentence.words, sentence.tags or (), strict=True):
+            counts[word.lower()][tag.partition("-")[2] or "O"] += 1
+    assert {word.text: word.label for word in vectors.words.values()} == {
+        word: min(labels, key=lambda label: (-labels[label], label)) for word, labels in counts.items()
+    }
+    times = [counts[word.text][word.label] for word in vectors.words.values()]
+    assert times == sorted(times, reverse=True)
+
+
+def test_typical_words_are_the_most_frequent_of_each_label(vectors: WordVectors) -> None:
+    chosen = vectors.typical(3)
+    assert [word.label for word in chosen] == ["LOC"] * 3 + ["PER"] * 3 + ["O"] * 3
+    ordered = list(vectors.words.values())
+    for label in ("LOC", "PER", "O"):
+        assert [w for w in chosen if w.label == label] == [w for w in ordered if w.label == label][:3]
+
+
+def test_words_are_found_as_the_model_looks_them_up(vectors: WordVectors) -> None:
+    found, missing = vectors.find(["SEOUL", "Zzz", "seoul", "Anna", "Zzz"])
+    assert [word.text for word in found] == ["seoul", "anna"], "in the order asked, each once"
+    assert missing == ["Zzz"]
+
+
+def test_words_without_vectors_alone_are_refused(vectors: WordVectors) -> None:
+    with pytest.raises(InputError, match="Zzz, Yyy"):
+        vectors.choose(["Zzz", "Yyy"])
+    assert vectors.choose([]) == (vectors.typical(), [])
+
+
+def test_tags_known_in_part_count_for_no_label(toy: Path, tmp_path: Path, silence: object) -> None:
+    more = tmp_path / "part.conll"
+    more.write_text("Seoul\tB-PER|B-LOC\nOslo\t?\nyak\t?\n", "utf-8")
+    run = trained(toy, tmp_path / "run", silence, f"data.partial={more}")
+    made = read_word_vectors(run, nothing)
+    (seoul, yak), _ = made.find(["Seoul", "yak"])
+    assert (seoul.label, yak.label) == ("LOC", UNSEEN)
+
+
+def test_the_runs_own_encoded_corpus_is_left_alone(toy: Path, tmp_path: Path, silence: object) -> None:
+    """Another process may be training from it."""
+    cache = tmp_path / "cache"
+    run = trained(toy, tmp_path / "run", silence, f"data.cache={cache}")
+    shutil.rmtree(cache)
+    read_word_vectors(run, nothing)
+    assert not cache.exists()
+
+
+# --- refusals --------------------------------------------------------------------------------------------
+
+
+def test_files_that_are_gone_or_changed_are_told_of(toy: Path, tmp_path: Path, silence: object) -> None:
+    own = tmp_path / "train.conll"
+    shutil.copy(toy / "train.conll", own)
+    run = trained(toy, tmp_path / "run", silence, f"data.train={own}")
+    own.write_text(own.read_text("utf-8") + "\nnew\tO\nwords\tO\n", "utf-8")
+    with pytest.raises(InputError, match="others under the same names"):
+        read_word_vectors(run, nothing)
+    own.unlink()
+    with pytest.raises(GonieError, match=r"(?s)train\.conll: expected a file.*which must lie where they lay"):
+        read_word_vectors(run, nothing)
+
+
+def test_a_bundle_is_no_run(toy_run: Path) -> None:
+    with pytest.raises(InputError, match=r"without recipe\.toml"):
+        read_word_vectors(toy_run / "bundle", nothing)
+
+
+def test_a_model_without_word_vectors_is_refused(toy: Path, tmp_path: Path, silence: object) -> None:
+    run = trained(toy, tmp_path / "run", silence, "model.words=none", "model.chars.hidden=4")
+    with pytest.raises(InputError, match=r"model\.words"):
+        read_word_vectors(run, nothing)
+
+
+def test_words_are_read_one_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("Seoul\n\n  서울 \nNew York\n", "utf-8")
+    assert read_words(path) == ["Seoul", "서울", "New York"]
+    path.write_text("\n \n", "utf-8")
+    with pytest.raises(InputError, match="a word a line"):
+        read_words(path)

@@ -1,0 +1,122 @@
+"""Workers: one that dies, refuses or crashes is told of in a sentence, and none is left behind."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from pathlib import Path
+
+import psutil
+import pytest
+
+from gonie.errors import GonieError
+from gonie.experiments.cell import Advanced, Began, Ended, Event, Preparations
+from gonie.experiments.outcome import CellScores, read_outcome
+from gonie.experiments.workers import run_here, run_spread, work
+from gonie.system.files import atomic_write
+from gonie.system.worker_pool import Crashed, WorkerRefused, run
+from gonie.tasks.recipe import load_recipe, write_recipe
+from gonie.training.folder import held
+
+
+def laid_out(toy: Path, root: Path, number: int, *changes: str) -> list[Path]:
+    folders = [root / f"cell{at}" for at in range(number)]
+    for seed, folder in enumerate(folders):
+        recipe = load_recipe(toy / "toy.toml", ["train.epochs=2", "train.threads=1", *changes])
+        train = recipe.train.model_copy(update={"seed": seed})
+        folder.mkdir()
+        text = write_recipe(recipe.model_copy(update={"train": train}))
+        atomic_write(folder / "recipe.toml", text)
+    return folders
+
+
+def workers() -> list[psutil.Process]:
+    """Processes of this one that train: the tracker of resources that Python starts beside them is none."""
+    children = psutil.Process().children(recursive=True)
+    return [child for child in children if "resource_tracker" not in " ".join(child.cmdline())]
+
+
+@pytest.mark.slow
+def test_many_cells_by_few_workers_are_those_of_one(toy: Path, tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "many").mkdir()
+    told: list[Event] = []
+    here, spread = laid_out(toy, tmp_path / "one", 3), laid_out(toy, tmp_path / "many", 3)
+    assert run_here(here, Preparations(), lambda event: None, keep=False)
+    assert run_spread(spread, told.append, jobs=2, keep=False)
+    assert {event.folder for event in told if isinstance(event, Ended)} == set(spread)
+    for one, other in zip(here, spread, strict=True):
+        first, second = read_outcome(one), read_outcome(other)
+        assert isinstance(first, CellScores)
+        assert isinstance(second, CellScores)
+        assert first.curve == second.curve
+        assert first.tally.counts.tolist() == second.tally.counts.tolist()
+    assert not workers()
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_is_told_of_and_the_others_save(toy: Path, tmp_path: Path) -> None:
+    """The kernel kills what uses up the memory; the comparison must not wait for it for ever."""
+    folders = laid_out(toy, tmp_path, 2, "train.epochs=5000", "train.patience=5000")
+    seen: set[Path] = set()
+
+    def kill_one(event: Event) -> None:
+        if isinstance(event, Advanced):
+            seen.add(event.folder)
+            if len(seen) == 2:
+                os.kill(workers()[0].pid, signal.SIGKILL)
+                seen.clear()
+
+    with pytest.raises(GonieError, match=r"ended by signal 9.*--resume and fewer --jobs"):
+        run_spread(folders, kill_one, jobs=2, keep=False)
+    assert not workers()
+    assert any((folder / "last.safetensors").exists() for folder in folders)
+    for folder in folders:
+        with held(folder):
+            assert read_outcome(folder) is None
+
+
+@pytest.mark.slow
+def test_a_folder_that_cannot_be_used_stops_the_comparison(toy: Path, tmp_path: Path) -> None:
+    folders = laid_out(toy, tmp_path, 2, "train.epochs=5000", "train.patience=5000")
+    with held(folders[1]), pytest.raises(GonieError, match="another process"):
+        run_spread(folders, lambda event: None, jobs=2, keep=False)
+    assert not workers()
+
+
+# --- what a worker does, in this process -----------------------------------------------------------------
+
+
+def said(*asked: object) -> list[object]:
+    """What a worker answers that is asked for these folders, and then for none."""
+    ours, theirs = multiprocessing.Pipe()
+    for folder in (*asked, None):
+        ours.send(folder)
+    run(work, theirs, False)
+    answers = []
+    while ours.poll():
+        answers.append(ours.recv())
+    return answers
+
+
+def test_a_worker_trains_what_it_is_asked_for(toy: Path, tmp_path: Path) -> None:
+    (folder,) = laid_out(toy, tmp_path, 1)
+    answers = said(folder)
+    assert answers[0] == Began(folder)
+    assert answers[-1] == Ended(folder)
+
+
+def test_what_a_user_can_mend_and_what_not_are_told_apart(tmp_path: Path) -> None:
+    (refused,) = said(tmp_path / "nowhere")
+    assert isinstance(refused, WorkerRefused)
+    assert "expected a run folder" in refused.reason
+    (crashed,) = said("not a path")
+    assert isinstance(crashed, Crashed)
+    assert "Traceback" in crashed.trace
+
+
+def test_a_worker_ends_when_nobody_is_at_the_other_end() -> None:
+    ours, theirs = multiprocessing.Pipe()
+    ours.close()
+    run(work, theirs, False)

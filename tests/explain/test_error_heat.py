@@ -1,0 +1,38 @@
+"""If these break, a report explains an error by another text, or takes minutes over one long review."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gonie.explain import error_heat
+from gonie.explain.error_heat import ErrorHeat
+from gonie.metrics.class_errors import ClassError
+from gonie.metrics.errors import Kind
+from gonie.text.labelled_text import LabelledText
+
+
+def error(line: int, predicted: str | None) -> ClassError:
+    return ClassError(0.9, Kind.WRONG_LABEL, "a", predicted, 0.1, "told by the report", "file.tsv", line)
+
+
+def test_an_error_is_explained_for_the_label_it_was_given(reader: Any) -> None:
+    texts = ("A good film.", "The plot is thin but the players are fine.")
+    heat = ErrorHeat(
+        reader, [LabelledText(text, ("a",), (), "file.tsv", at) for at, text in enumerate(texts)]
+    )
+    shown = str(heat(error(1, "b")))
+    assert "erasure" in shown
+    assert "for b" in shown
+    assert "players" in shown
+    assert "told by the report" not in shown
+
+
+def test_what_cannot_be_explained_is_left_as_it_is(reader: Any) -> None:
+    heat = ErrorHeat(reader, [LabelledText("A good film.", ("a",), (), "file.tsv", 1)])
+    assert heat(error(1, None)) is None
+    assert heat(error(2, "b")) is None
+
+
+def test_a_long_text_is_not_erased_word_by_word(reader: Any) -> None:
+    text = LabelledText("good " * (error_heat.LONGEST + 1), ("a",), (), "file.tsv", 1)
+    assert "attention" in str(ErrorHeat(reader, [text])(error(1, "b")))

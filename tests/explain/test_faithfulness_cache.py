@@ -1,0 +1,76 @@
+"""If these break, figures of another model are shown, or every question waits for a minute."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from gonie.explain.faithfulness_cache import FILE, Kept, digest
+from gonie.reports.explanation import Faithfulness, Method
+from gonie.training.folder import RunFolder
+
+RANDOM = Faithfulness("random", 0.125, 0.25, 7)
+
+
+class Measuring:
+    """Measures by counting, and remembers what it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[str]] = []
+
+    def __call__(self, methods: Sequence[Method]) -> list[Faithfulness]:
+        self.asked.append(list(methods))
+        return [*(Faithfulness(method, 0.5, 0.1, 7) for method in methods), RANDOM]
+
+
+def test_what_was_measured_is_not_measured_again(tmp_path: Path) -> None:
+    measuring, kept = Measuring(), Kept(tmp_path, digest([b"model", b"texts"]))
+    first = kept.complete(["erasure"], measuring)
+    assert kept.complete(["erasure"], measuring) == first == [Faithfulness("erasure", 0.5, 0.1, 7), RANDOM]
+    both = kept.complete(["attention", "erasure"], measuring)
+    assert [each.method for each in both] == ["attention", "erasure", "random"]
+    assert measuring.asked == [["erasure"], ["attention"]]
+
+
+def test_figures_of_another_model_or_other_texts_do_not_count(tmp_path: Path) -> None:
+    measuring = Measuring()
+    for parts in ([b"model", b"texts"], [b"other", b"texts"], [b"model", b"others"]):
+        Kept(tmp_path, digest(parts)).complete(["erasure"], measuring)
+    assert len(measuring.asked) == 3
+    assert digest([b"ab", b"c"]) != digest([b"a", b"bc"])
+
+
+def test_the_run_folder_knows_the_file(tmp_path: Path) -> None:
+    assert RunFolder(tmp_path).faithfulness == tmp_path / FILE
+
+
+NO_NUMBER = '{"method": "erasure", "comprehensiveness": null, "sufficiency": 0.5, "texts": 7}'
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "",
+        "[]",
+        "{",
+        '{"digest": 1}',
+        '{"digest": "d", "figures": [{"a": 1}]}',
+        f'{{"digest": "d", "figures": [{NO_NUMBER}]}}',
+    ],
+)
+def test_a_damaged_file_is_measured_over(tmp_path: Path, damage: str) -> None:
+    (tmp_path / FILE).write_text(damage, "utf-8")
+    kept = Kept(tmp_path, "d")
+    assert kept.read() == {}
+    assert kept.complete(["erasure"], Measuring())
+    assert list(kept.read()) == ["erasure", "random"]
+
+
+def test_where_nothing_can_be_kept_it_is_measured_each_time(tmp_path: Path) -> None:
+    (tmp_path / FILE).mkdir()
+    measuring = Measuring()
+    for _ in range(2):
+        assert Kept(tmp_path, "d").complete(["erasure"], measuring)[0].method == "erasure"
+    assert len(measuring.asked) == 2

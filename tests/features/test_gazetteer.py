@@ -1,0 +1,164 @@
+"""Gazetteers: against a brute-force search; a wrong match would tell the model of a place that is none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gonie.errors import InputError
+from gonie.features.gazetteer import Gazetteers, read_entries
+from gonie.text.types import Sentence
+
+TOKEN = st.sampled_from(["a", "A", "b", "c"])
+ENTRIES = st.lists(st.lists(TOKEN, max_size=4), max_size=8)
+
+
+def brute_force(tokens: list[str], entries: list[list[str]], *, fold: bool) -> list[list[str]]:
+    """Try every entry at every place, longest first."""
+    if fold:
+        tokens, entries = [t.lower() for t in tokens], [[t.lower() for t in e] for e in entries]
+    rows: list[list[str]] = [[] for _ in tokens]
+    at = 0
+    while at < len(tokens):
+        length = max((len(e) for e in entries if e and tokens[at : at + len(e)] == e), default=0)
+        for part in range(length):
+            letter = "S" if length == 1 else "B" if part == 0 else "E" if part == length - 1 else "I"
+            rows[at + part].append(f"list={letter}")
+        at += max(length, 1)
+    return rows
+
+
+@settings(deadline=None, max_examples=400)
+@given(st.lists(TOKEN, max_size=10), ENTRIES, st.booleans())
+def test_equals_brute_force(tokens: list[str], entries: list[list[str]], fold: bool) -> None:
+    gazetteers = Gazetteers(lists={"list": entries}, fold=fold)
+    assert gazetteers.extract(Sentence(words=tuple(tokens))) == brute_force(tokens, entries, fold=fold)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(TOKEN, max_size=10), ENTRIES, ENTRIES)
+def test_lists_do_not_disturb_each_other(
+    tokens: list[str], one: list[list[str]], two: list[list[str]]
+) -> None:
+    sentence = Sentence(words=tuple(tokens))
+    both = Gazetteers(lists={"one": one, "two": two}).extract(sentence)
+    apart = [
+        Gazetteers(lists={name: entries}).extract(sentence) for name, entries in (("one", one), ("two", two))
+    ]
+    assert both == [first + second for first, second in zip(*apart, strict=True)]
+
+
+def test_the_longest_name_wins_even_at_the_end_of_a_sentence() -> None:
+    gazetteers = Gazetteers(lists={"city": [("New", "York"), ("New", "York", "City"), ("York",)]})
+    rows = gazetteers.extract(Sentence(words=("new", "york", "city", "or", "New", "York")))
+    assert rows == [["city=B"], ["city=I"], ["city=E"], [], ["city=B"], ["city=E"]]
+
+
+def test_without_folding_case_counts() -> None:
+    gazetteers = Gazetteers(lists={"city": [("Nice",)]}, fold=False)
+    assert gazetteers.extract(Sentence(words=("Nice", "nice"))) == [["city=S"], []]
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(st.lists(st.text(max_size=3), max_size=3)), st.booleans())
+def test_saved_and_loaded_it_has_the_same_entries(entries: list[list[str]], fold: bool) -> None:
+    gazetteers = Gazetteers(lists={"list": entries, "도시": [("서울",)]}, fold=fold)
+    saved = json.loads(json.dumps(gazetteers.to_json()))
+    again = Gazetteers.from_json(saved)
+    assert again.to_json() == saved
+    assert again.sizes == gazetteers.sizes
+    for entry in entries:
+        sentence = Sentence(words=tuple(entry))
+        assert again.extract(sentence) == gazetteers.extract(sentence)
+
+
+def test_an_entry_is_saved_as_its_words() -> None:
+    saved = Gazetteers(lists={"city": [("New", "York"), ("서 울",)]}).to_json()
+    assert saved["lists"] == {"city": ["new york", ["서 울"]]}
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_bytes(text.encode())
+    return path
+
+
+def test_a_plain_list_has_an_entry_a_line(tmp_path: Path) -> None:
+    entries = read_entries(write(tmp_path / "list.txt", "\ufeffNew York\r\n\nParis, Texas\nNew  York\n"))
+    assert entries.entries == (("New", "York"), ("Paris,", "Texas"))
+    assert entries.notes == ("lines without an entry: 1", "repeated entries: 1")
+
+
+def test_entries_are_cut_by_the_given_tokeniser(tmp_path: Path) -> None:
+    path = write(tmp_path / "list.txt", "서울 역\n")
+    assert read_entries(path, tokenize=list).entries == (("서", "울", " ", "역"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "header"),
+    [
+        ("name\tpop\nNew York\t8\n's \"Hage\t1\n", "name", False),
+        ('pop,name\n8,New York\n1,"\'s ""Hage"\n', "name", False),
+        ('pop,name\n8,New York\n1,"\'s ""Hage"\n', 1, True),
+        ("8\tNew York\n1\t's \"Hage\n", -1, False),
+    ],
+)
+def test_a_table_gives_one_column(tmp_path: Path, text: str, column: int | str, header: bool) -> None:
+    entries = read_entries(write(tmp_path / "table", text), column=column, header=header)
+    assert entries.entries == (("New", "York"), ("'s", '"Hage'))
+
+
+def test_a_table_apart_by_blanks(tmp_path: Path) -> None:
+    path = write(tmp_path / "dist", "SMITH   1.006  1.006   1\n\nJONES   0.8   1.8   2\n")
+    assert read_entries(path, column=0).entries == (("SMITH",), ("JONES",))
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "message"),
+    [
+        ("a\tb\n", "name", r"list:1: expected a column 'name', got 2 columns: 'a', 'b'"),
+        ("a\tb\n", 2, r"list:1: expected a column 2, got 2 columns"),
+        ("a\tb\nc\n", 1, r"list:2: expected a column 1, got 1 columns"),
+        ("", None, r"list: expected at least one entry, got none"),
+        ("", 0, r"list: expected at least one entry, got none"),
+        ("name\tb\n", "name", r"list: expected at least one entry, got none"),
+        ('a,b\n"' + "x" * 200_000, 0, r"list:2: expected a table"),
+    ],
+)
+def test_a_bad_table_is_told_with_its_line(
+    tmp_path: Path, text: str, column: int | str | None, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        read_entries(write(tmp_path / "list", text), column=column)
+
+
+def test_what_is_not_utf8_is_told_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "list").write_bytes("Köln\n".encode() + "Zürich\n".encode("latin-1"))
+    with pytest.raises(InputError, match=r"list:2: expected UTF-8 text, got byte 0xfc"):
+        read_entries(tmp_path / "list")
+
+
+def test_a_folder_or_nothing_for_a_file_is_refused(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "nothing"):
+        with pytest.raises(InputError, match="expected a list of names"):
+            read_entries(path)
+
+
+@pytest.mark.parametrize(
+    ("file", "column", "count", "first"),
+    [
+        ("geonames/cities15000.tsv", "name", 32148, ("'Alī", "Ābād-e", "Katūl")),
+        ("geonames/cities15000_korean_altnames.tsv", "korean", 6050, ("라코루냐",)),
+        ("sp500.csv", "Headquarters Location", 250, ("Saint", "Paul,", "Minnesota")),
+        ("us_census/dist.male.first", 0, 1219, ("JAMES",)),
+    ],
+)
+def test_the_shared_lists_are_read(
+    shared_data: Path, file: str, column: int | str, count: int, first: tuple[str, ...]
+) -> None:
+    entries = read_entries(shared_data / "gazetteers" / file, column=column)
+    assert len(entries.entries) == count
+    assert entries.entries[0] == first

@@ -1,0 +1,96 @@
+"""The n-gram bag: what is encoded in whole arrays must be what the strings say, in training and in use."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gonie.errors import InputError
+from gonie.features import ngrams as module
+from gonie.features.ngrams import Lengths, NGramBag, NGrams
+from gonie.features.vocabulary import UNKNOWN, Vocabulary
+
+text = st.text(st.sampled_from("abA .\t\n가\U0001f600\ud800İ"), max_size=12)
+texts = st.lists(text, max_size=6)
+kinds = st.sampled_from([((1, 4), (0, 0)), ((2, 3), (1, 2)), ((0, 0), (2, 2)), ((1, 1), (1, 1))])
+
+
+def test_the_n_grams_of_a_text() -> None:
+    assert NGrams(chars=(1, 2)).extract(" So \n so") == [*"so so", "so", "o ", " s", "so"]
+    words = NGrams(chars=(0, 0), words=(1, 2), lowercase=False).extract("It's ok")
+    assert words == ["\tIt", "\t'", "\ts", "\tok", "\tIt '", "\t' s", "\ts ok"]
+    assert NGrams().extract("") == []
+    assert NGrams().extract("ab") == ["a", "b", "ab"], "shorter than the longest n-gram"
+
+
+@settings(deadline=None)
+@given(texts, texts, kinds, st.integers(1, 3), st.none() | st.integers(1, 8))
+def test_a_bag_is_what_the_strings_say(
+    training: list[str],
+    use: list[str],
+    lengths: tuple[Lengths, Lengths],
+    min_count: int,
+    max_size: int | None,
+) -> None:
+    ngrams = NGrams(chars=lengths[0], words=lengths[1], lowercase=lengths[1] == (0, 0))
+    bag = NGramBag.fit(training, ngrams=ngrams, min_count=min_count, max_size=max_size)
+    assert bag.vocabulary == Vocabulary.from_sequences(
+        map(ngrams.extract, training), min_count=min_count, max_size=max_size
+    )
+    ids, offsets = bag.encode(use)
+    assert (ids.dtype, len(offsets)) == (np.int32, len(use) + 1)
+    for row, given_text in enumerate(use):
+        known = bag.vocabulary.ids(ngrams.extract(given_text))
+        assert ids[offsets[row] : offsets[row + 1]].tolist() == known[known != UNKNOWN].tolist()
+
+
+def test_blocks_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = ["ab", "", "bab", "zz", "a"]
+    bag = NGramBag.fit(many[:3], ngrams=NGrams(words=(1, 1)))
+    whole = bag.encode(many)
+    monkeypatch.setattr(module, "BLOCK", 2)
+    for one, other in zip(whole, bag.encode(iter(many)), strict=True):
+        assert one.tolist() == other.tolist()
+
+
+def test_saved_and_made_again() -> None:
+    bag = NGramBag.fit(["good film", "bad film"], ngrams=NGrams(chars=(2, 3), words=(1, 2), lowercase=False))
+    again = NGramBag.from_json(json.loads(json.dumps(bag.to_json())))
+    assert again.vocabulary == bag.vocabulary
+    for one, other in zip(bag.encode(["A good film"]), again.encode(["A good film"]), strict=True):
+        assert one.tolist() == other.tolist()
+
+
+@pytest.mark.parametrize(
+    "lengths", [{"chars": (2, 1)}, {"chars": (0, 3)}, {"words": (-1, 2)}, {"chars": (0, 0)}]
+)
+def test_lengths_that_are_none_are_refused(lengths: dict[str, Lengths]) -> None:
+    with pytest.raises(InputError, match="expected the shortest and longest n-grams"):
+        NGrams(**lengths)
+
+
+@settings(deadline=None)
+@given(st.text("ab \t\n,.AİΣς한é", max_size=20), st.booleans())
+def test_n_grams_are_found_again_where_they_stand(text: str, lowercase: bool) -> None:
+    """What an n-gram says is shown over the text as it was written, not over what it was cut from."""
+    ngrams = NGrams(chars=(1, 3), words=(1, 2), lowercase=lowercase)
+    grams, places = ngrams.extract(text), ngrams.places(text)
+    assert len(grams) == len(places)
+    for gram, (start, end) in zip(grams, places, strict=True):
+        shown = text[start:end].lower() if lowercase else text[start:end]
+        if gram.startswith("\t"):
+            assert len(gram[1:].replace(" ", "")) <= len("".join(shown.split()))
+        elif "İ" not in text and "Σ" not in text:
+            assert " ".join(shown.split()) == gram.strip()
+
+
+def test_places_are_those_of_the_n_grams_that_are_known() -> None:
+    bag = NGramBag.fit(["a b"], ngrams=NGrams(chars=(1, 2), words=(1, 1)))
+    ids, _ = bag.encode(["B  x A"])
+    known = [bag.vocabulary.string(id) for id in ids.tolist()]
+    assert known == ["b", " ", " ", "a", "\tb", "\ta"]
+    assert bag.places("B  x A").tolist() == [[0, 1], [2, 3], [4, 5], [5, 6], [0, 1], [5, 6]]

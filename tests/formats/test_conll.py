@@ -1,0 +1,238 @@
+"""Column files come in every shape; a wrong guess here trains on the wrong column without a word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gonie.errors import InputError
+from gonie.formats import conll as columns
+from gonie.text.report import Report
+from gonie.text.types import Sentence
+
+
+def read(text: str, **options: object) -> tuple[list[Sentence], Report]:
+    report = Report(path="f")
+    rows = list(enumerate(text.split("\n"), 1))
+    return list(columns.read(rows, report=report, **options)), report  # type: ignore[arg-type]
+
+
+def pairs(sentences: list[Sentence]) -> list[list[tuple[str, str]]]:
+    return [list(zip(s.words, s.tags or (), strict=True)) for s in sentences]
+
+
+def test_two_columns_apart_by_tabs() -> None:
+    sentences, report = read("EU\tB-ORG\nrejects\tO\n\nPeter\tB-PER\nBlackburn\tI-PER")
+    assert pairs(sentences) == [
+        [("EU", "B-ORG"), ("rejects", "O")],
+        [("Peter", "B-PER"), ("Blackburn", "I-PER")],
+    ]
+    assert (report.sentences, report.tokens) == (2, 4)
+    assert [(s.path, s.line) for s in sentences] == [("f", 1), ("f", 4)]
+    assert report.choices["separator"][0] == "a tab"
+
+
+def test_conll_2003_with_documents_and_the_tags_at_the_end() -> None:
+    text = "-DOCSTART- -X- O O\n\nEU NNP I-NP I-ORG\nrejects VBZ I-VP O\n\n"
+    text += "-DOCSTART- -X- O O\nPeter NNP I-NP I-PER\n"
+    sentences, report = read(text, columns={"pos": 1, "chunk": -2})
+    assert pairs(sentences) == [[("EU", "I-ORG"), ("rejects", "O")], [("Peter", "I-PER")]]
+    assert sentences[0].columns == {"pos": ("NNP", "VBZ"), "chunk": ("I-NP", "I-VP")}
+    assert report.documents == 2
+
+
+def test_a_document_line_ends_a_sentence() -> None:
+    sentences, _ = read("a\tO\n-DOCSTART-\tO\nb\tO")
+    assert [s.words for s in sentences] == [("a",), ("b",)]
+
+
+def test_numbered_tokens_and_columns_after_the_tag() -> None:
+    text = "# sent_id = 1\n# text = Al-Zaman : x\n1\tAl\tB-ORG\t-\tann\n2\t-\tI-ORG\t-\tann\n"
+    text += "3\tZaman\tI-ORG\t-\tann\n4\t:\tO\t-\t-\n5\tx\tO\t-\t-\n\n1\tHi\tO\t-\t-\n"
+    sentences, report = read(text)
+    assert sentences[0].words == ("Al", "-", "Zaman", ":", "x")
+    assert sentences[0].tags == ("B-ORG", "I-ORG", "I-ORG", "O", "O")
+    assert sentences[0].text == "Al-Zaman : x"
+    assert sentences[0].offsets() == [(0, 2), (2, 3), (3, 8), (9, 10), (11, 12)]
+    assert (sentences[1].text, sentences[1].line) == (None, 9)
+    assert (report.choices["word column"][0], report.choices["tag column"][0]) == ("1", "2")
+    assert report.comments == 2
+
+
+def test_numbers_as_words_are_not_a_count() -> None:
+    sentences, _ = read("1\tO\n\n2\tO\n")
+    assert [s.words for s in sentences] == [("1",), ("2",)]
+
+
+def test_multiword_rows_among_numbered_ones_are_counted() -> None:
+    sentences, report = read("1-2\tdon't\t_\n1\tdo\tO\n2\tn't\tO\n3\tEve\tB-PER\n")
+    assert sentences[0].words == ("do", "n't", "Eve")
+    assert report.skipped.total() == 1
+    assert list(report.rows) == [2, 3, 4]
+
+
+def test_a_hash_may_be_a_word() -> None:
+    """WNUT and CrossNER have these tokens; taken for comments they shift every gold entity behind them."""
+    sentences, report = read("# a comment\n#\tO\n#hashtag\tB-X\n#also a comment\nend\tO")
+    assert sentences[0].words == ("#", "#hashtag", "end")
+    assert report.comments == 2
+    sentences, report = read("# newdoc\npaid VBD O\n# # B-NP\n1.2 CD I-NP\n# not a token\n")
+    assert sentences[0].words == ("paid", "#", "1.2")
+    assert report.comments == 2
+    assert read("#a\tO\n#b\tO")[0][0].words == ("#a", "#b")
+    assert read("# only\n# comments\n") == ([], Report(path="f"))
+
+
+def test_whitespace_lines_end_sentences() -> None:
+    assert len(read("a\tO\n\t\nb\tO\n   \n\u3000\nc\tO")[0]) == 3
+
+
+def test_blanks_are_ascii_and_many() -> None:
+    sentences, _ = read("1\u00a0000   B-X\nb O ")
+    assert pairs(sentences) == [[("1\u00a0000", "B-X"), ("b", "O")]]
+
+
+def test_columns_by_index_from_either_end() -> None:
+    text = "a\tX\tO\tp\nb\tY\tB-Z\tq"
+    assert read(text, word_column=-1, tag_column=1)[0][0].words == ("p", "q")
+    assert read(text, word_column=-1, tag_column=1)[0][0].tags == ("X", "Y")
+    with pytest.raises(InputError, match="f: expected a tag column from 0 to 3, or from -1 to -4, got 4"):
+        read(text, tag_column=4)
+
+
+def test_the_tag_column_is_the_last_that_looks_like_tags() -> None:
+    assert read("a\tNN\tB-X\t7\nb\tVB\tO\t8")[0][0].tags == ("B-X", "O")
+    assert read("a\tB-NP\tB-X\nb\tO\tO")[0][0].tags == ("B-X", "O")
+    assert read("a\tO\t7\nb\tO\t8")[0][0].tags == ("O", "O")  # nothing but O so far
+    sentences, report = read("a\tDT\tx\nb\tNN\ty")
+    assert sentences[0].tags == ("x", "y")
+    assert "no column looks like" in report.choices["tag column"][1]
+
+
+def test_words_alone_have_no_tags() -> None:
+    sentences, report = read("one\ntwo\n\nthree")
+    assert [(s.words, s.tags) for s in sentences] == [(("one", "two"), None), (("three",), None)]
+    assert report.choices["tag column"][0] == "none"
+
+
+def test_a_literal_separator() -> None:
+    assert read("a||B-X\nb||O", separator="||")[0][0].tags == ("B-X", "O")
+    assert read("a b\tB-X\nc\tO", separator="tab")[0][0].words == ("a b", "c")
+    with pytest.raises(InputError, match="f:1: expected columns apart by a tab, got 'a O'"):
+        read("a O\nb O", separator="tab")
+
+
+def test_offsets_need_a_text_that_matches() -> None:
+    sentences, report = read("# text = do n't\ndo\tO\nn't\tO\n\n# text = other\nwords\tO\n")
+    assert sentences[0].offsets() == [(0, 2), (3, 6)]
+    assert sentences[1].text is None
+    assert sum(report.noticed.values()) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a\tO\nb\tO\tO\nc\tO", "f:2: expected 2 columns apart by a tab, .* got 3 columns: 'b\\\\tO\\\\tO'"),
+        ("a\tO\nb\tO\nc O", "f:3: expected 2 columns .* got 1 column with tabs and blanks mixed: 'c O'"),
+        ("a O\nb O\nc\tO", "f:3: expected 2 columns apart by blanks, .* with tabs and blanks mixed"),
+        ("a\tO\n\tO\nc\tO", "f:2: expected a word, got an empty column"),
+        ("a\tO\nb\t\nc\tO", "f:2: expected a tag, got an empty column"),
+    ],
+)
+def test_uneven_lines_are_refused_with_their_number(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read(text)
+
+
+def test_a_wrong_line_far_behind_the_first_ones_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "PEEK", 10)
+    with pytest.raises(InputError, match="f:101:"):
+        read("a\tO\n" * 100 + "b")
+
+
+def test_detection_reads_past_a_long_head_of_comments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "PEEK", 5)
+    sentences, report = read("# c\n" * 23 + "a\tB-X\nb\tO")
+    assert (sentences[0].tags, report.comments) == (("B-X", "O"), 23)
+
+
+def test_sentences_stream() -> None:
+    """A corpus larger than memory must come out as it goes in."""
+
+    def endless() -> object:
+        number = 0
+        while True:
+            number += 1
+            yield number, "" if number % 5 == 0 else "w\tB-X"
+
+    stream = columns.read(endless(), report=Report())  # type: ignore[arg-type]
+    assert [len(next(stream)) for _ in range(1000)] == [4] * 1000
+
+
+def test_one_sentence_of_a_hundred_thousand_tokens() -> None:
+    sentences, _ = read("w\tO\n" * 100_000)
+    assert [len(s) for s in sentences] == [100_000]
+
+
+# --- writing ---
+
+word = st.text(st.characters(codec="utf-8", exclude_categories=["Z", "Cc"]), min_size=1, max_size=6)
+sentence = st.lists(st.tuples(word, st.sampled_from(["O", "B-X", "I-X"])), min_size=1, max_size=6).map(
+    lambda rows: Sentence(tuple(w for w, _ in rows), tuple(t for _, t in rows))
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(sentence, min_size=1, max_size=5))
+def test_what_is_written_reads_back(sentences: list[Sentence]) -> None:
+    text = "".join(columns.write(sentences))
+    if any(w.startswith("-DOCSTART-") for s in sentences for w in s.words):
+        return
+    back, _ = read(text, word_column=0, tag_column=1)
+    assert pairs(back) == pairs(sentences)
+
+
+def test_text_offsets_and_columns_are_written() -> None:
+    whole = "One. Two three"
+    cut = Sentence(("Two", "three"), ("O", "B-X"), {"pos": ("CD", "CD")}, whole, (5, 9), (8, 14))
+    text = "".join(columns.write([cut], columns=["pos"]))
+    assert text == "# text = Two three\nTwo\tCD\tO\nthree\tCD\tB-X\n\n"
+    assert "".join(columns.write([Sentence(("a",))])) == "a\n\n"
+
+
+@pytest.mark.parametrize("bad", ["a\tb", "a\nb", "", " ", "# x", "-DOCSTART-"])
+def test_words_that_would_not_come_back_are_refused(bad: str) -> None:
+    with pytest.raises(InputError, match="words that a column file can hold"):
+        list(columns.write([Sentence((bad,), ("O",))]))
+
+
+def test_tags_in_some_sentences_only_are_refused() -> None:
+    with pytest.raises(InputError, match="in all sentences or in none"):
+        list(columns.write([Sentence(("a",), ("O",)), Sentence(("b",))]))
+
+
+# --- the corpora ---
+
+
+@pytest.mark.parametrize(
+    ("path", "sentences", "tokens", "types"),
+    [
+        ("ner/uner_english_ewt/en_ewt-ud-dev.iob2", 2001, 25149, 3),
+        ("ner/wnut17/wnut17train.conll", 3394, 62730, 6),
+        ("ner/wnut17/emerging.test.annotated", 1287, 23394, 6),
+        ("ner/crossner/ai/test.txt", 431, 12991, 14),
+        ("ner/bc5cdr/devel.tsv", 4581, 117453, 2),
+        ("ner/ncbi_disease/train.tsv", 5424, 135701, 1),
+    ],
+)
+def test_published_counts(shared_data: Path, path: str, sentences: int, tokens: int, types: int) -> None:
+    from gonie.system.files import lines
+
+    report = Report(path=path)
+    tags = {tag for s in columns.read(lines(shared_data / path), report=report) for tag in s.tags or ()}
+    assert (report.sentences, report.tokens) == (sentences, tokens)
+    assert len({tag[2:] for tag in tags} - {""}) == types
+    assert report.noticed.total() == 0

@@ -1,0 +1,177 @@
+"""Character spans to tags: what does not fit the tokens must be listed; bad records say where they are."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from gonie.errors import InputError
+from gonie.formats import jsonl
+from gonie.text.report import Report
+from gonie.text.schemes import PLAIN, Scheme
+from gonie.text.types import Document, Morpheme, Sentence, Span, Token
+
+
+def tokenize(text: str) -> list[Sentence]:
+    """Sentences end at a period, tokens are runs without blanks or periods: enough to test with."""
+    sentences, words = [], []
+    for match in re.finditer(r"[^\s.]+|\.", text):
+        words.append(match)
+        if match[0] == ".":
+            sentences.append(words)
+            words = []
+    return [
+        Sentence(
+            words=tuple(m[0] for m in group),
+            text=text,
+            starts=tuple(m.start() for m in group),
+            ends=tuple(m.end() for m in group),
+        )
+        for group in [*sentences, words]
+        if group
+    ]
+
+
+def read(*records: object) -> tuple[list[Sentence], Report]:
+    report = Report(path="f")
+    rows = [
+        (i, r if isinstance(r, str) else json.dumps(r, ensure_ascii=False)) for i, r in enumerate(records, 1)
+    ]
+    return list(jsonl.read(rows, report=report, tokenizer=tokenize)), report
+
+
+TEXT = "George Bush met Ann. She left."
+
+
+@pytest.mark.parametrize(
+    "spans",
+    [
+        {"spans": [{"start": 0, "end": 11, "label": "PER"}, {"start": 25, "end": 29, "label": "V"}]},
+        {"entities": [[0, 11, "PER"], [25, 29, "V"]]},
+    ],
+)
+def test_spans_become_tags_of_each_sentence(spans: dict[str, object]) -> None:
+    sentences, report = read({"text": TEXT, **spans}, "", {"text": "x", "spans": []})
+    assert [s.tags for s in sentences] == [
+        ("B-PER", "I-PER", "O", "O", "O"),
+        ("O", "B-V", "O"),
+        ("O",),
+    ]
+    assert [(s.path, s.line) for s in sentences] == [("f", 1), ("f", 1), ("f", 3)]
+    assert (report.sentences, report.tokens, report.misaligned) == (3, 9, [])
+
+
+def test_without_the_key_gold_is_unknown_not_empty() -> None:
+    assert read({"text": "a b"})[0][0].tags is None
+    assert read({"text": "a b", "spans": []})[0][0].tags == ("O", "O")
+
+
+def test_spans_that_do_not_fit_are_listed() -> None:
+    spans = [[1, 6, "A"], [16, 24, "B"], [0, 11, "C"], [7, 11, "D"]]
+    sentences, report = read({"text": TEXT, "spans": spans})
+    assert sentences[0].tags == ("B-C", "I-C", "O", "O", "O")
+    assert [(m.label, m.text, m.line) for m in report.misaligned] == [
+        ("A", "eorge", 1),
+        ("D", "Bush", 1),
+        ("B", "Ann. She", 1),
+    ]
+
+
+def test_a_text_without_tokens_is_counted() -> None:
+    sentences, report = read({"text": "  ", "spans": []}, {"text": "a"})
+    assert len(sentences) == 1
+    assert report.skipped.total() == 1
+
+
+def test_a_record_may_bring_its_tokens() -> None:
+    tokens = [{"start": 0, "end": 3, "tag": "N"}, {"start": 3, "end": 6, "tag": "V"}]
+    sentences, _ = read(
+        {"text": "abcdef", "tokens": tokens}, {"text": "abcdef", "tokens": [[0, 2]], "spans": []}
+    )
+    assert (sentences[0].words, sentences[0].tags) == (("abc", "def"), ("N", "V"))
+    assert (sentences[1].words, sentences[1].tags) == (("ab",), ("O",))
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ("{", "f:1: expected a JSON object, got what is none"),
+        ("[" * 100_000, "f:1: expected a JSON object"),
+        ("[1]", "f:1: expected a JSON object with .* got list"),
+        ({"txt": "a"}, r"got the keys \['txt'\]"),
+        ({"text": 5}, "expected a JSON object with"),
+        ({"text": "abc", "spans": {}}, "expected a list under 'spans', got dict"),
+        ({"text": "abc", "spans": [[0, 1]]}, r"expected a span .* got \[0, 1\]"),
+        ({"text": "abc", "spans": [{"start": 0, "end": 1}]}, "expected a span"),
+        ({"text": "abc", "spans": [[0, 9, "X"]]}, r"0 <= start < end <= 3, got \[0, 9, \"X\"\]. .*not bytes"),
+        ({"text": "abc", "spans": [[2, 2, "X"]]}, "expected character offsets"),
+        ({"text": "abc", "spans": [["0", "1", "X"]]}, "expected character offsets"),
+        ({"text": "abc", "spans": [[False, True, "X"]]}, "expected character offsets"),
+        ({"text": "abc", "tokens": [[0, 2], [1, 3]]}, "tokens in order that do not overlap"),
+        ('{"text": "a\\ud800b"}', "half a surrogate pair"),
+    ],
+)
+def test_bad_records_are_refused_with_their_line(record: object, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read(record)
+
+
+def test_raw_text_needs_a_tokenizer() -> None:
+    with pytest.raises(InputError, match="f:1: expected a tokenizer"):
+        list(jsonl.read([(1, '{"text": "a"}')], report=Report(path="f")))
+
+
+# --- writing ---
+
+
+def test_sentences_of_one_text_become_one_record_again() -> None:
+    records = [
+        {
+            "text": TEXT,
+            "spans": [{"start": 0, "end": 11, "label": "PER"}, {"start": 25, "end": 29, "label": "V"}],
+        },
+        {"text": TEXT, "spans": []},
+        {"text": "단 하나", "spans": [{"start": 2, "end": 4, "label": "QT"}]},
+        {"text": "no gold"},
+    ]
+    sentences, _ = read(*records)
+    assert [json.loads(line) for line in jsonl.write(sentences)] == records
+    assert "단" in "".join(jsonl.write(sentences))
+
+
+def test_other_schemes_and_texts_without_offsets() -> None:
+    line = next(
+        jsonl.write([Sentence(("Ann", "Lee", "x"), ("B-P", "E-P", "S-Q"))], scheme=Scheme(kind="BIOES"))
+    )
+    assert json.loads(line) == {
+        "text": "Ann Lee x",
+        "spans": [{"start": 0, "end": 7, "label": "P"}, {"start": 8, "end": 9, "label": "Q"}],
+    }
+
+
+def test_plain_labels_go_to_tokens_and_come_back() -> None:
+    line = next(jsonl.write([Sentence(("ab", "c"), ("N", "V"))], scheme=PLAIN))
+    back, _ = read(line)
+    assert (back[0].words, back[0].tags) == (("ab", "c"), ("N", "V"))
+
+
+def test_documents_are_records_too() -> None:
+    document = Document(
+        text="Ann left",
+        tokens=(Token("Ann", 0, 3, "B-P", 0.9), Token("left", 4, 8, "O")),
+        spans=(Span(0, 3, "P", "Ann", 0.9),),
+    )
+    span = {"start": 0, "end": 3, "label": "P", "text": "Ann", "score": 0.9}
+    assert jsonl.document_record(document) == {"text": "Ann left", "spans": [span]}
+    assert jsonl.document_record(document, tokens=True)["tokens"] == [
+        {"start": 0, "end": 3, "text": "Ann", "tag": "B-P", "score": 0.9},
+        {"start": 4, "end": 8, "text": "left", "tag": "O"},
+    ]
+
+
+def test_a_korean_token_keeps_its_analyses() -> None:
+    token = Token(text="했", start=0, end=1, tag="O", morphemes=(Morpheme("하", "VV"), Morpheme("었", "EP")))
+    (record,) = jsonl.document_record(Document(text="했", tokens=(token,)), tokens=True)["tokens"]
+    assert record["morphemes"] == [{"form": "하", "tag": "VV"}, {"form": "었", "tag": "EP"}]

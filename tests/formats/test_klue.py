@@ -1,0 +1,132 @@
+"""KLUE's characters: dropping the blanks must keep every entity and every offset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gonie.errors import InputError
+from gonie.formats import klue
+from gonie.system.files import lines
+from gonie.text.report import Report
+from gonie.text.schemes import IOB2, PLAIN, Policy, from_spans, to_spans
+from gonie.text.types import Sentence
+
+
+def read(text: str, policy: Policy = "error") -> tuple[list[Sentence], Report]:
+    report = Report(path="f")
+    return list(klue.read(enumerate(text.split("\n"), 1), report=report, policy=policy)), report
+
+
+EXAMPLE = "## note\n## id-0\t<김 씨:PS>는\n김\tB-PS\n \tI-PS\n씨\tI-PS\n는\tO\n\n## id-1\t<3:QT>\n3\tB-QT\n"
+
+
+def test_words_are_the_characters_that_are_not_blanks() -> None:
+    (first, second), report = read(EXAMPLE)
+    assert first.words == ("김", "씨", "는")
+    assert first.tags == ("B-PS", "I-PS", "O")
+    assert first.text == "김 씨는"
+    assert first.offsets() == [(0, 1), (2, 3), (3, 4)]
+    assert (first.line, second.line) == (3, 9)
+    assert (report.sentences, report.tokens, report.comments) == (2, 4, 3)
+
+
+def test_line_numbers_count_the_blanks() -> None:
+    report = Report(path="f")
+    next(klue.read(enumerate(EXAMPLE.split("\n"), 1), report=report))
+    assert list(report.rows) == [3, 5, 6]
+
+
+def test_an_entity_that_begins_with_a_blank_keeps_its_beginning() -> None:
+    """KLUE's own file has two; without care the I after the lost B is an orphan, or joins its neighbour."""
+    sentences, report = read("가\tB-X\n \tB-X\n \tI-X\n나\tI-X\n다\tI-X")
+    assert sentences[0].tags == ("B-X", "B-X", "I-X")
+    assert report.noticed.total() == 1
+
+
+def test_an_entity_of_blanks_alone_is_counted() -> None:
+    sentences, report = read("가\tO\n \tB-X\n나\tO")
+    assert sentences[0].tags == ("O", "O")
+    assert report.skipped == {"entities of blanks alone": 1}
+
+
+def test_a_broken_sequence_is_not_hidden_by_dropping_its_blank() -> None:
+    text = "가\tB-X\n \tO\n나\tI-X"
+    with pytest.raises(InputError, match="f:3: I-X needs"):
+        read(text)
+    assert read(text, "begin")[0][0].tags == ("B-X", "B-X")
+    sentences, report = read(text, "outside")
+    assert sentences[0].tags == ("B-X", "O")
+    assert report.repairs == {"outside": 1}
+
+
+@pytest.mark.parametrize("line", ["가나\tO", "가", "가\tO\tO", "가\t", "\tO"])
+def test_lines_of_another_form_are_refused(line: str) -> None:
+    with pytest.raises(InputError, match="f:2: expected one character, a tab and its tag"):
+        read(f"가\tO\n{line}")
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    st.lists(
+        st.tuples(st.text("가나 다a", min_size=1, max_size=4), st.sampled_from(["", "X", "Y"])), max_size=6
+    )
+)
+def test_any_text_and_entities_survive_writing_and_reading(parts: list[tuple[str, str]]) -> None:
+    text = "".join(part for part, _ in parts)
+    if not text.strip():
+        return
+    spans, at = [], 0
+    for part, label in parts:
+        core = part.strip()
+        if label and core:
+            start = at + part.index(core)
+            spans.append((start, start + len(core), label))
+        at += len(part)
+    kept = [i for i, c in enumerate(text) if c != " "]
+    tags = from_spans(spans, len(text), IOB2)
+    sentence = Sentence(
+        tuple(text[i] for i in kept),
+        tuple(tags[i] for i in kept),
+        text=text,
+        starts=tuple(kept),
+        ends=tuple(i + 1 for i in kept),
+    )
+    (back,), _ = read("".join(klue.write([sentence])))
+    assert (back.words, back.tags, back.text, back.starts) == (
+        sentence.words,
+        sentence.tags,
+        sentence.text,
+        sentence.starts,
+    )
+
+
+def test_longer_words_are_written_by_character() -> None:
+    text = "".join(klue.write([Sentence(("김씨는", "간다"), ("B-PS", "O"))]))
+    assert text.startswith("## gonie_00000\t<김씨는:PS> 간다\n김\tB-PS\n씨\tI-PS\n는\tI-PS\n \tO\n간\tO\n")
+
+
+def test_what_the_format_cannot_say_is_refused() -> None:
+    for sentence, scheme in [
+        (Sentence(("가",)), IOB2),
+        (Sentence(("가",), ("N",)), PLAIN),
+        (Sentence(("가",), ("O",), text="가\t", starts=(0,), ends=(1,)), IOB2),
+    ]:
+        with pytest.raises(InputError, match="expected a line of text with entities"):
+            list(klue.write([sentence], scheme=scheme))
+
+
+def test_the_corpus(shared_data: Path) -> None:
+    path = shared_data / "ner" / "klue_ner_dev" / "klue-ner-v1.1_dev.tsv"
+    report = Report(path=str(path))
+    entities = 0
+    for sentence in klue.read(lines(path), report=report):
+        assert sentence.text is not None
+        assert "".join(sentence.words) == "".join(sentence.text.split())
+        entities += len(to_spans(sentence.tags or (), IOB2, "strict"))
+    annotated = sum(text.startswith("## klue") for _, text in lines(path))
+    begun = sum("\tB-" in text and not text.startswith("##") for _, text in lines(path))
+    assert (report.sentences, annotated, entities) == (5000, 5000, begun)

@@ -1,0 +1,119 @@
+"""Tables: a quotation mark, a stray tab or a line break must not move a text to another label."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gonie.errors import InputError
+from gonie.formats.labelled_tables import first_row, read_csv, read_tsv
+from gonie.text.labelled_text import LabelledRow, TextOptions
+from gonie.text.report import Report
+
+
+def rows(read: object, content: str, **options: object) -> tuple[list[LabelledRow], Report]:
+    report = Report(path="f")
+
+    def lines() -> Iterator[tuple[int, str]]:
+        yield from enumerate(content.split("\n")[: None if content[-1:] != "\n" else -1], 1)
+
+    return list(read(lines(), TextOptions(**options), report)), report  # type: ignore[operator]
+
+
+def test_columns_by_header() -> None:
+    content = 'id\tdocument\tlabel\n1\t"굳" ㅋ\t1\n2\t\t0\n3\ta "b\t0\n'
+    found, report = rows(read_tsv, content, text_column="document")
+    assert found == [
+        LabelledRow(2, '"굳" ㅋ', ("1",)),
+        LabelledRow(3, "", ()),
+        LabelledRow(4, 'a "b', ("0",)),
+    ]
+    assert report.choices["header"][0] == "id, document, label"
+
+
+def test_two_columns_need_no_header() -> None:
+    found, report = rows(read_tsv, "good film\tpos\n\nbad film\tneg")
+    assert found == [LabelledRow(1, "good film", ("pos",)), LabelledRow(3, "bad film", ("neg",))]
+    assert report.choices["header"][0] == "none"
+    assert report.skipped == {"empty lines": 1}
+    assert rows(read_tsv, "label\ttext\npos\tgood film")[0] == [LabelledRow(2, "good film", ("pos",))]
+
+
+def test_texts_to_be_labelled() -> None:
+    unlabelled = {"label_column": None}
+    assert rows(read_tsv, "one\n\ntwo", **unlabelled)[0] == [
+        LabelledRow(1, "one", ()),
+        LabelledRow(3, "two", ()),
+    ]
+    assert rows(read_tsv, "id\ttext\n7\tone", **unlabelled)[0] == [LabelledRow(2, "one", ())]
+    assert rows(read_tsv, "one\tpos", **unlabelled)[0] == [LabelledRow(1, "one", ())]
+
+
+def test_a_missing_label_is_refused_but_not_that_of_an_empty_text() -> None:
+    with pytest.raises(InputError, match="f:2: expected a label"):
+        rows(read_tsv, "text\tlabel\nfilm\t ")
+    assert rows(read_tsv, "text\tlabel\n \t")[0] == [LabelledRow(2, " ", ())]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("text\tlabel\na\tb\tc\n", "f:2: expected 2 columns apart by tabs, got 3"),
+        ("a\tb\tc\n", "f:1: expected a header with the columns text and label"),
+        ("sentence\tlabel\na\tb\n", "f:1: expected a header .* got 'sentence, label'"),
+        ("text\tlabel\tlabel\na\tb\tb\n", "f:1: expected .* each once"),
+        ("one column\n", "f:1: expected a header"),
+        ("x" * 1_000_000 + "\n", "got 'x{200}…'"),
+    ],
+)
+def test_bad_tables_are_refused(content: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        rows(read_tsv, content)
+
+
+def test_a_field_in_quotation_marks_may_hold_anything() -> None:
+    content = 'label,text\npos,"good, he said: ""yes""\n\nand left"\n\nneg,bad\n'
+    found, report = rows(read_csv, content)
+    assert found == [
+        LabelledRow(2, 'good, he said: "yes"\n\nand left', ("pos",)),
+        LabelledRow(6, "bad", ("neg",)),
+    ]
+    assert report.skipped == {"empty lines": 1}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('text,label\na,b\n"never closed,c\n\nd,e\n', "f:3: expected a row of CSV.*Is a quotation mark"),
+        ('text,label\n"a"b,c\n', "f:2: expected a row of CSV"),
+        ("text,label\ngood, really,pos\n", "f:2: expected 2 columns apart by commas, got 3.*needs quotation"),
+        ("text,label\na\rb,c\n", "f:2: expected a row of CSV"),
+        (f'text,label\n"{"x" * 1_000_000}",c\n', "f:2: expected a row of CSV, its fields no longer"),
+    ],
+)
+def test_bad_csv_is_refused_where_its_row_begins(content: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        rows(read_csv, content)
+
+
+texts = st.text(st.sampled_from('ab ,"\n가'), min_size=1, max_size=8).filter(str.strip)
+
+
+@given(st.lists(st.tuples(texts, st.sampled_from(["x", "y,z"])), min_size=1, max_size=5))
+def test_what_a_spreadsheet_writes_is_read_as_it_was(pairs: list[tuple[str, str]]) -> None:
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    writer.writerows([("text", "label"), *pairs])
+    found, _ = rows(read_csv, written.getvalue())
+    assert [(row.text, row.labels) for row in found] == [(text, (label,)) for text, label in pairs]
+
+
+def test_the_first_row() -> None:
+    assert first_row('text,"a,b"') == ["text", "a,b"]
+    assert first_row('"open') == []
+    assert first_row("") == []

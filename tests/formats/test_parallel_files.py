@@ -1,0 +1,63 @@
+"""Parallel files: line i must meet line i, and a file that ends early must not go unseen."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from gonie.errors import InputError
+from gonie.formats.labelled import LabelledSource
+from gonie.formats.parallel_files import is_parallel, read_parallel
+from gonie.text.labelled_text import LabelledRow, TextOptions
+from gonie.text.report import Report
+
+
+def folder(path: Path, texts: str, labels: str | None) -> Path:
+    (path / "seq.in").write_text(texts, "utf-8")
+    if labels is not None:
+        (path / "label").write_text(labels, "utf-8")
+    return path
+
+
+def rows(path: Path, **options: object) -> list[LabelledRow]:
+    return list(read_parallel(path, TextOptions(**options), Report()))  # type: ignore[arg-type]
+
+
+def test_line_by_line(tmp_path: Path) -> None:
+    folder(tmp_path, "play it \n\nrain?\n", "Play\n\nWeather#Time\n")
+    assert rows(tmp_path, label_separator="#") == [
+        LabelledRow(1, "play it ", ("Play",)),
+        LabelledRow(2, "", ()),
+        LabelledRow(3, "rain?", ("Weather", "Time")),
+    ]
+
+
+def test_texts_alone(tmp_path: Path) -> None:
+    (tmp_path / "seq.in.gz").write_bytes(gzip.compress(b"a\nb\n"))
+    assert is_parallel(tmp_path)
+    assert [row.text for row in rows(tmp_path, label_column=None)] == ["a", "b"]
+    with pytest.raises(InputError, match="got no file label in it"):
+        rows(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels", "where"),
+    [("a\nb\n", "x\n", "label:2"), ("a\n", "x\ny\n", "seq.in:2"), ("a\nb\n", "x\n\n", "label:2")],
+)
+def test_files_of_unequal_length_are_refused(tmp_path: Path, texts: str, labels: str, where: str) -> None:
+    with pytest.raises(InputError, match=f"{where}: expected"):
+        rows(folder(tmp_path, texts, labels))
+
+
+def test_no_such_folder(tmp_path: Path) -> None:
+    assert not is_parallel(tmp_path / "none")
+    with pytest.raises(InputError, match="got no folder of that name"):
+        rows(tmp_path / "none")
+
+
+def test_the_intents(shared_data: Path) -> None:
+    source = LabelledSource(shared_data / "classify" / "snips" / "train")
+    assert len({text.labels for text in source}) == 7
+    assert source.report.texts == 13_084

@@ -1,0 +1,277 @@
+"""One way in for every file: format, scheme and repairs must be those that the user would have chosen."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gonie.errors import GonieError, InputError, OutputError
+from gonie.formats import tagged as formats
+from gonie.formats.tagged import FORMATS, ReadOptions, TaggedSource, detect_format, read, survey, write
+from gonie.text.report import Report
+from gonie.text.schemes import IOB2, PLAIN, Scheme
+from gonie.text.types import Sentence
+
+
+def blank_tokenizer(text: str) -> list[Sentence]:
+    words = text.split()
+    starts, at = [], 0
+    for word in words:
+        at = text.index(word, at)
+        starts.append(at)
+        at += len(word)
+    ends = tuple(start + len(word) for start, word in zip(starts, words, strict=True))
+    return [Sentence(tuple(words), text=text, starts=tuple(starts), ends=ends)]
+
+
+def wrote(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+UD = "1\tAnn\t_\tPROPN\t_\t_\t0\troot\t_\t_\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("a.conll", "a\tO\n", "conll"),
+        ("a.conllu", UD, "conllu"),
+        ("a.conllu.gz", UD, "conllu"),
+        ("a.jsonl", '{"text": "a"}\n', "jsonl"),
+        ("a.txt", '\n{"text": "a"}\n', "jsonl"),
+        ("a.txt", "# c\n" + UD, "conllu"),
+        ("a.tsv", "a\tB-X\nb\tO\n", "conll"),
+        ("a.tsv", "Ann left\tB-X O\nhi\tO\n", "tsv"),
+        ("a.tsv", "## id\t<가:PS>\n가\tB-PS\n \tO\n", "klue"),
+        ("a.txt", "#\tO\n#x\tO\n", "conll"),
+        ("a.txt", "{\tO\n}\tO\n", "conll"),
+        ("a.iob2", "1\ta\tO\t-\t-\n", "conll"),
+        ("a", "EU NNP B-ORG\n", "conll"),
+    ],
+)
+def test_the_format_is_recognised(tmp_path: Path, name: str, text: str, expected: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    assert detect_format(path) == expected
+    report = Report()
+    list(read(path, ReadOptions(tokenizer=blank_tokenizer), report))
+    assert report.choices["format"][0] == expected
+    assert report.path == str(path)
+
+
+@pytest.mark.parametrize("text", ["", "\n\n \n", "# only\n# comments\n", "-DOCSTART- O\n\n"])
+def test_a_file_without_a_sentence_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InputError, match="expected at least one sentence"):
+        list(read(wrote(tmp_path / "a.conll", text), ReadOptions(), Report()))
+
+
+def test_unknown_formats_and_columns_are_refused(tmp_path: Path) -> None:
+    path = wrote(tmp_path / "a", "a\tO\n")
+    with pytest.raises(InputError, match="a format among conll, conllu, jsonl, tsv, klue, got 'csv'"):
+        list(read(path, ReadOptions(format="csv"), Report()))
+    with pytest.raises(InputError, match="the tag column as a number"):
+        list(read(path, ReadOptions(tag_column="upos"), Report()))
+
+
+def test_invalid_tags_are_refused_or_repaired_by_name(tmp_path: Path) -> None:
+    path = wrote(tmp_path / "a.conll", "a\tO\nb\tI-X\nc\tI-X\n\nd\tB-X\n")
+    raw = TaggedSource(path)
+    assert [s.tags for s in raw] == [("O", "I-X", "I-X"), ("B-X",)]
+    begin = raw.using(IOB2, "begin")
+    assert [s.tags for s in begin] == [("O", "B-X", "I-X"), ("B-X",)]
+    assert begin.report.repairs == {"begin": 1}
+    assert next(iter(raw.using(IOB2, "outside"))).tags == ("O", "O", "O")
+    with pytest.raises(InputError, match=r"a\.conll:2: I-X needs"):
+        list(raw.using(IOB2, "error"))
+    named = TaggedSource(path, ReadOptions(scheme="IOB2", repair="begin"))
+    assert next(iter(named)).tags == ("O", "B-X", "I-X")
+
+
+def test_a_source_goes_round_again_with_a_fresh_report(tmp_path: Path) -> None:
+    source = TaggedSource(wrote(tmp_path / "a.conll", "a\tO\n\nb\tO\n"))
+    assert [len(list(source)), len(list(source))] == [2, 2]
+    assert (source.report.sentences, source.report.tokens) == (2, 2)
+
+
+def test_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\tI-X\nb\tB-Y\n")))
+    source = TaggedSource("-")
+    assert len(list(source)) == 1
+    with pytest.raises(InputError, match="standard input: expected a file"):
+        list(source)
+
+
+pieces = st.sampled_from(
+    [
+        *(
+            "a",
+            "가",
+            "\t",
+            " ",
+            "\n",
+            "\n\n",
+            "\r\n",
+            "#",
+            "# ",
+            "## x\n",
+            "1",
+            "1-2",
+            "O",
+            "B-X",
+            "I-X",
+            "_",
+        ),
+        *("\0", "{", '{"text": "a b"', ', "spans": [', "[0, 1]", "]}", "-DOCSTART-", "# text = a", "\ufeff"),
+        *("1\ta\t_\tX\t_\t_\t0\td\t_\t_\n", "\x85"),
+    ]
+).map(str.encode)
+
+
+@settings(deadline=None, max_examples=400)
+@given(st.lists(pieces | st.just(b"\xff"), max_size=30).map(b"".join), st.sampled_from(["auto", *FORMATS]))
+def test_no_input_makes_a_stack_trace(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes, name: str
+) -> None:
+    """Whatever a stranger hands in is read or refused with a sentence; nothing else may come out."""
+    path = tmp_path_factory.mktemp("hostile") / "a"
+    path.write_bytes(data)
+    try:
+        found = survey(TaggedSource(path, ReadOptions(format=name, tokenizer=blank_tokenizer)))
+    except GonieError:
+        return
+    assert found.sentences > 0
+
+
+# --- survey ---
+
+
+def test_a_survey_finds_the_scheme_and_the_places(tmp_path: Path) -> None:
+    good = "a\tB-X\nb\tI-X\nc\tO\n\n" * 10
+    path = wrote(tmp_path / "a.conll", good + "# c\nx\tO\n# c\ny\tI-X\nz\tBX\n")
+    found = survey(TaggedSource(path))
+    assert found.scheme == IOB2
+    assert (found.sentences, found.tokens, found.untagged, found.detection.invalid) == (11, 33, 0, 2)
+    assert found.labels == {"B-X": 10, "I-X": 11, "O": 11, "BX": 1}
+    assert [problem.place for problem in found.problems] == [f"{path}:44", f"{path}:45"]
+    assert "scheme" in found.report.choices
+    assert len(survey(TaggedSource(path), shown=1).problems) == 1
+
+
+def test_a_survey_under_a_given_scheme_counts_against_it(tmp_path: Path) -> None:
+    path = wrote(tmp_path / "a.conll", "a\tB-X\nb\tI-X\n")
+    found = survey(TaggedSource(path, ReadOptions(scheme=Scheme(kind="BIOES"))))
+    assert (found.scheme.kind, found.detection.invalid) == ("BIOES", 1)
+    assert survey(TaggedSource(path)).detection.invalid == 0
+
+
+def test_plain_and_missing_tags(tmp_path: Path) -> None:
+    assert survey(TaggedSource(wrote(tmp_path / "a", "a\tNN\nb\tVB\n"))).scheme == PLAIN
+    assert survey(TaggedSource(wrote(tmp_path / "a", "a\nb\n\nc"))).untagged == 2
+
+
+def test_a_survey_of_standard_input_counts_without_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\tI-X\nb\tB-Y\n")))
+    found = survey(TaggedSource("-"))
+    assert (found.detection.invalid, found.problems) == (1, [])
+
+
+# --- writing ---
+
+words = st.text(st.characters(codec="utf-8", exclude_categories=["Z", "C"]), min_size=1, max_size=5)
+rows = st.lists(st.tuples(words, st.sampled_from(["O", "S-X", "S-Y"])), min_size=1, max_size=5)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    sentences=st.lists(rows, min_size=1, max_size=4),
+    name=st.sampled_from(["conll", "conllu", "tsv", "jsonl", "klue"]),
+)
+def test_every_format_gives_back_its_entities(
+    tmp_path_factory: pytest.TempPathFactory, sentences: list[list[tuple[str, str]]], name: str
+) -> None:
+    """The same words and tags (in KLUE, which knows characters, the same text) after writing and reading."""
+    scheme = Scheme(kind="BIOES")
+    given = [
+        Sentence(tuple(w for w, _ in rows), tuple(t for _, t in rows), line=i)
+        for i, rows in enumerate(sentences)
+    ]
+    if any(word.startswith(("#", "-DOCSTART-")) for s in given for word in s.words):
+        return
+    path = tmp_path_factory.mktemp("formats") / "out.gz"
+    assert write(path, given, name, scheme=scheme) == len(given)
+    tag_column = {"conllu": "misc:NER", "conll": 1}.get(name)
+    if name == "conllu" and not any(tag != "O" for s in given for tag in s.tags or ()):
+        return  # without an entity the key is nowhere, and reading by it is refused
+    options = ReadOptions(format=name, tag_column=tag_column, tokenizer=blank_tokenizer)
+    back = list(read(path, options, Report()))
+    assert [s.surface.split() for s in back] == [list(s.words) for s in given]
+    if name != "klue":
+        expected = [
+            tuple(t.replace("S-", "B-") if name == "jsonl" else t for t in s.tags or ()) for s in given
+        ]
+        assert [s.tags for s in back] == expected
+
+
+def test_a_failure_while_writing_leaves_the_old_file(tmp_path: Path) -> None:
+    path = wrote(tmp_path / "a.conll", "old")
+    with pytest.raises(InputError):
+        write(path, [Sentence(("a",), ("O",)), Sentence(("b\tc",), ("O",))], "conll")
+    assert path.read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.conll"]
+    with pytest.raises(OutputError, match="does not exist"):
+        write(tmp_path / "no" / "a", [], "conll")
+
+
+def test_compressed_output_is_the_same_bytes_each_time(tmp_path: Path) -> None:
+    given = [Sentence(("a",), ("O",))]
+    for suffix in ("gz", "xz"):
+        for name in ("a", "b"):
+            write(tmp_path / f"{name}.{suffix}", given, "conll")
+        assert (tmp_path / f"a.{suffix}").read_bytes() == (tmp_path / f"b.{suffix}").read_bytes()
+        assert next(iter(TaggedSource(tmp_path / f"a.{suffix}"))).words == ("a",)
+
+
+def test_the_table_of_formats_is_whole() -> None:
+    assert set(FORMATS) == {"conll", "conllu", "jsonl", "tsv", "klue"}
+    suffixes = [suffix for known in FORMATS.values() for suffix in known.suffixes]
+    assert len(suffixes) == len(set(suffixes))
+    assert all(known.description for known in FORMATS.values())
+
+
+def test_jsonl_reading_reports_what_does_not_align(tmp_path: Path) -> None:
+    record = {"text": "Ann left", "spans": [[0, 2, "P"], [4, 8, "V"]]}
+    source = TaggedSource(
+        wrote(tmp_path / "a.jsonl", json.dumps(record)), ReadOptions(tokenizer=blank_tokenizer)
+    )
+    assert [s.tags for s in source] == [("O", "B-V")]
+    assert len(source.report.misaligned) == 1
+    assert formats.survey(source).scheme == IOB2
+
+
+# --- the corpora ---
+
+
+@pytest.mark.parametrize(
+    ("path", "expected", "scheme", "sentences"),
+    [
+        ("ner/klue_ner_dev/klue-ner-v1.1_dev.tsv", "klue", "IOB2", 5000),
+        ("ner/ncbi_disease/test.tsv", "conll", "IOB2", 940),
+        ("ner/wnut17/emerging.test.annotated", "conll", "IOB2", 1287),
+        ("ner/uner_english_ewt/en_ewt-ud-test.iob2", "conll", "IOB2", 2077),
+        ("pos/ud_korean_gsd/ko_gsd-ud-dev.conllu", "conllu", "plain", 950),
+    ],
+)
+def test_corpora_need_no_options(
+    shared_data: Path, path: str, expected: str, scheme: str, sentences: int
+) -> None:
+    found = survey(TaggedSource(shared_data / path))
+    assert found.report.choices["format"][0] == expected
+    assert (found.scheme.kind, found.sentences, found.detection.invalid) == (scheme, sentences, 0)

@@ -1,0 +1,48 @@
+"""A sentence and its tags a line: a stray blank or tab must not move a tag to another word."""
+
+from __future__ import annotations
+
+import pytest
+
+from gonie.errors import InputError
+from gonie.formats.tagged_tsv import read_sentences, write_sentences
+from gonie.text.report import Report
+from gonie.text.types import Sentence
+
+
+def sentences(*rows: str) -> tuple[list[Sentence], Report]:
+    report = Report(path="f")
+    return list(read_sentences(enumerate(rows, 1), report=report)), report
+
+
+def test_a_sentence_a_line() -> None:
+    found, report = sentences("Ann left\tB-P O", "", "hi\tO")
+    assert [(s.words, s.tags, s.line) for s in found] == [
+        (("Ann", "left"), ("B-P", "O"), 1),
+        (("hi",), ("O",), 3),
+    ]
+    assert (report.sentences, report.tokens, report.skipped.total()) == (2, 3, 1)
+    assert sentences("just words")[0][0].tags is None
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (["Ann left\tO"], "f:1: expected as many tags as tokens, got 2 tokens and 1 tags"),
+        (["a\tO", "b"], "f:2: expected tokens, a tab and their tags, got 0 tabs"),
+        (["a", "b\tO"], "f:2: expected tokens without a tab"),
+        (["a\tO\tO"], "f:1: .*got 2 tabs"),
+    ],
+)
+def test_uneven_lines_are_refused(rows: list[str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        sentences(*rows)
+
+
+def test_sentences_written_read_back() -> None:
+    given = [Sentence(("a", "b"), ("O", "B-X")), Sentence(("c",), ("O",))]
+    text = "".join(write_sentences(given))
+    back, _ = sentences(*text.splitlines())
+    assert [(s.words, s.tags) for s in back] == [(s.words, s.tags) for s in given]
+    with pytest.raises(InputError, match="without blanks, got 'a b'"):
+        list(write_sentences([Sentence(("a b",), ("O",))]))

@@ -1,0 +1,46 @@
+"""Measures of labelled texts: a test text that is also a training text must not go unseen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gonie.formats.text_stats import Known, check_texts, text_stats
+from gonie.text.labelled_text import TextOptions
+
+
+def wrote(path: Path, *rows: str) -> Path:
+    path.write_text("\n".join(["text\tlabel", *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def test_what_is_counted(tmp_path: Path) -> None:
+    first = wrote(tmp_path / "a.tsv", "a b c\tx|y", "a\tx", "a\tx", "a\ty", "d e\t")
+    second = wrote(tmp_path / "b.tsv", "a\tx", "new\tz", "a\tx")
+    one, two = text_stats([first, second], TextOptions(label_separator="|"))
+    assert one.labels == {"x": 3, "y": 2}
+    assert (one.unlabelled, one.several, one.repeated, one.contradicted) == (1, 1, 2, 1)
+    assert (one.lengths[0], one.lengths[2], one.lengths[-1]) == (1, 1, 3)
+    assert one.known is None
+    assert (two.known, two.repeated, two.contradicted) == (Known(2, ("z",)), 1, 0)
+    assert (one.report.texts, two.report.texts) == (5, 3)
+
+
+def test_the_order_of_labels_is_no_contradiction(tmp_path: Path) -> None:
+    path = wrote(tmp_path / "a.tsv", "a\tx|y", "a\ty|x")
+    (measured,) = text_stats([path], TextOptions(label_separator="|"))
+    assert (measured.repeated, measured.contradicted) == (1, 0)
+
+
+def test_the_same_words_with_other_marks_are_another_text(tmp_path: Path) -> None:
+    path = wrote(tmp_path / "a.tsv", "<e>a</e> b\tx", "a <e>b</e>\ty")
+    (measured,) = text_stats([path], TextOptions(marks=("e",)))
+    assert measured.repeated == 0
+
+
+def test_one_bad_file_does_not_hide_the_next(tmp_path: Path) -> None:
+    good = wrote(tmp_path / "a.tsv", "a\tx")
+    bad, fine = check_texts([tmp_path / "none.tsv", good], TextOptions())
+    assert bad.report is None
+    assert "got none of that name" in bad.error
+    assert fine.report is not None
+    assert fine.report.texts == 1

@@ -1,0 +1,28 @@
+"""Several labels at once: each is a question of its own."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+
+from gonie.nn import MultiLabelHead, TextScores
+
+
+def test_the_loss_is_binary_cross_entropy_summed_over_labels() -> None:
+    head = MultiLabelHead(scores=TextScores(width=4, num_labels=3, direct={}))
+    vectors, gold = torch.randn(5, 4), torch.randint(0, 2, (5, 3)).float()
+    scores = head.score(vectors, {})
+    expected = F.binary_cross_entropy_with_logits(scores, gold, reduction="sum") / 5
+    torch.testing.assert_close(head.loss(scores, {"labels": gold}), expected)
+
+
+def test_a_label_s_score_learns_from_that_label_alone() -> None:
+    """With a softmax, one label would push the others down."""
+    head = MultiLabelHead(scores=TextScores(width=4, num_labels=3, direct={}))
+    gradients = []
+    for other in (0.0, 1.0):
+        scores = torch.zeros(1, 3, requires_grad=True)
+        head.loss(scores, {"labels": torch.tensor([[1.0, other, 0.0]])}).backward()
+        assert scores.grad is not None
+        gradients.append(scores.grad[0, [0, 2]])
+    assert torch.equal(*gradients)

@@ -1,0 +1,19 @@
+"""If these break, looking at a model in the middle of its training changes how it trains on."""
+
+from __future__ import annotations
+
+import pytest
+from torch import nn
+
+from gonie.nn.inference import evaluating
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_a_model_is_left_as_it_was(training: bool) -> None:
+    model = nn.Sequential(nn.Dropout(0.5)).train(training)
+    with evaluating(model):
+        assert not model[0].training
+    assert model.training is model[0].training is training
+    with pytest.raises(ZeroDivisionError), evaluating(model):
+        _ = 1 / 0
+    assert model.training is model[0].training is training

@@ -1,0 +1,47 @@
+"""If these break, a share stands at the wrong layer, or is compared where it must not be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gonie.reports.explanation import LayerShares
+from gonie.reports.explanations.layer_shares import heading, layer_section, lines, reading
+from gonie.reports.explanations.tag_page import render_tags
+from gonie.reports.explanations.text_page import render_texts
+
+INPUT = LayerShares(place="input", shares=(0.125, 0.5, 0.375), scale=1.25, normalized=True)
+OUTPUT = LayerShares(place="output", shares=(0.0, 0.0, 1.0), scale=-0.5, normalized=False)
+
+
+def test_each_layer_has_its_name_share_and_bar(parse: Callable[[str], Any]) -> None:
+    markup = layer_section([INPUT, OUTPUT])
+    text = " ".join(parse(markup).text)
+    assert "At the input (what the encoder reads): γ = 1.2500" in text
+    assert "At the output (what stands beside the encoder's states): γ = -0.5000" in text
+    names = "layer 0, the words by their spelling 0.1250 layer 1 0.5000 layer 2 0.3750"
+    assert names in " ".join(text.split())
+    assert markup.count("--p:0.5000") == 1
+    assert [share for _, share in lines(INPUT)] == [0.125, 0.5, 0.375]
+
+
+def test_it_is_said_whether_shares_can_be_compared() -> None:
+    assert "more of syntax, high ones more of meaning" in reading([INPUT])
+    assert "can be compared" in reading([INPUT])
+    assert "does not say how much a layer counts" in reading([OUTPUT])
+    assert "does not say how much a layer counts" in reading([INPUT, OUTPUT])
+
+
+def test_a_place_that_a_later_gonie_knows_is_shown_by_its_name() -> None:
+    other = LayerShares(place="<attic>", shares=(1.0,), scale=1.0, normalized=False)
+    assert heading(other) == "At the <attic>: γ = 1.0000"
+    assert "<attic>" not in layer_section([other])
+
+
+def test_pages_have_them_where_there_are_some(parse: Callable[[str], Any]) -> None:
+    for render in (
+        lambda layers: render_texts([], [], title="t", layers=layers),
+        lambda layers: render_tags([], None, [], title="t", layers=layers),
+    ):
+        assert "Layers of the language model" in parse(render([INPUT])).text
+        assert "Layers of the language model" not in parse(render([])).text

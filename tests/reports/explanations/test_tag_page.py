@@ -1,0 +1,57 @@
+"""If these break, a tagger's explanation loses spans, doubts or alternatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from gonie.reports.explanation import Faithfulness, TagExplanation, Transitions
+from gonie.reports.explanations.tag_page import render_tags
+from gonie.text.types import Candidate, Sentence
+
+Parse = Callable[[str], Any]
+
+
+def test_spans_probabilities_alternatives_and_moves_are_there(
+    parse: Parse, tagged: Sequence[TagExplanation], moves: Transitions, figures: Sequence[Faithfulness]
+) -> None:
+    page = render_tags(tagged, moves, figures, title="runs/ner")
+    text = " ".join(parse(page).text)
+    spans = ("It rains.", "Anna Kim PER 0.900", "서울에 LOC 0.900", "B-PER 0.9100", "1 more")
+    others = ("0.1250", "서울에 : B-LOC → O", "What the chain has learned", "✕", "not the model's reasons")
+    for due in (*spans, *others):
+        assert due in text, due
+
+
+def test_a_sentence_is_shown_as_it_was_written_without_its_neighbours(
+    parse: Parse, tagged: Sequence[TagExplanation]
+) -> None:
+    text = "".join(parse(render_tags(tagged[1:], None, [], title="t")).text)
+    assert "It rains" not in text
+    assert "What the chain" not in text
+
+
+def test_plain_tags_stand_behind_each_word(parse: Parse) -> None:
+    sentence = Sentence(words=("It", "rains"))
+    tags = ("PRON", "VERB")
+    chances = ({"PRON": 1.0, "VERB": 0.0}, {"PRON": 0.0, "VERB": 1.0})
+    each = TagExplanation(sentence, tags, chances, (Candidate(tags, 1.0),), ())
+    text = " ".join(parse(render_tags([each], None, [], title="t")).text)
+    assert "It PRON   rains VERB" in text
+
+
+def test_hostile_words_and_tags_are_text(
+    parse: Parse, tagged: Sequence[TagExplanation], moves: Transitions, hostile: str
+) -> None:
+    words = tuple(hostile for _ in tagged[1].sentence.words)
+    each = replace(
+        tagged[1],
+        sentence=Sentence(words=words),
+        spans=tuple(replace(span, label=hostile) for span in tagged[1].spans),
+        marginals=tuple({hostile: 1.0} for _ in words),
+    )
+    named = replace(moves, labels=(hostile, *moves.labels[1:]))
+    page = render_tags([each], named, [], title=hostile)
+    assert parse(page).runs_and_loads_nothing()
+    assert "://" not in page

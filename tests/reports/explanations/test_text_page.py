@@ -1,0 +1,84 @@
+"""If these break, an explanation is not self-contained, hides its doubts, or shows another text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gonie.reports.explanation import Faithfulness, TextExplanation
+from gonie.reports.explanations.text_page import render_texts
+
+Parse = Callable[[str], Any]
+
+
+def words(parse: Parse, page: str) -> str:
+    return " ".join(parse(page).text)
+
+
+def test_the_doubt_about_attention_comes_first_and_the_verdict_with_it(
+    parse: Parse, texts: Sequence[TextExplanation], figures: Sequence[Faithfulness]
+) -> None:
+    text = words(parse, render_texts(texts, figures, title="runs/nsmc", notes=["A note."]))
+    due = ("Attention is not by itself an explanation", "Jain & Wallace 2019", "Wiegreffe & Pinter 2019",
+           "Most faithful on this model: erasure", "A note.", "positive")  # fmt: skip
+    places = [text.index(each) for each in due]
+    assert places == sorted(places)
+
+
+def test_every_method_the_labels_and_the_gold_are_shown(
+    parse: Parse, texts: Sequence[TextExplanation], figures: Sequence[Faithfulness]
+) -> None:
+    page = render_texts(texts, figures, title="t")
+    text = words(parse, page)
+    for method in ("attention", "integrated gradients", "erasure"):
+        assert text.count(f" {method} ,") == len(texts)
+    for due in ("0.8125", "0.1875", "as gold", "(gold)", "a.tsv:3", "control", "no better than chance"):
+        assert due in text, due
+    wrong = render_texts([replace(texts[0], gold=("negative",))], figures, title="t")
+    assert "✗ gold is negative" in words(parse, wrong)
+
+
+def test_no_address_no_script_and_nothing_that_breaks_out(
+    parse: Parse, texts: Sequence[TextExplanation], figures: Sequence[Faithfulness], hostile: str
+) -> None:
+    page = render_texts(texts, figures, title=hostile, notes=[hostile])
+    assert not re.search(r"://|@import|url\(|<script", page)
+    parsed = parse(page)
+    assert parsed.runs_and_loads_nothing()
+    assert "<script>" in "".join(parsed.text)
+    assert page.count("</style>") == 1
+
+
+def test_a_text_without_weights_is_still_shown(parse: Parse, texts: Sequence[TextExplanation]) -> None:
+    page = render_texts([replace(texts[0], weights=(), gold=())], [], title="t")
+    text = words(parse, page)
+    assert "Not a bad film at all." in text
+    assert "was not measured" in text
+    assert "speaks for" not in text
+
+
+@pytest.mark.parametrize("number", [3, 60])
+def test_many_labels_do_not_bury_the_text(
+    parse: Parse, texts: Sequence[TextExplanation], number: int
+) -> None:
+    chances = {f"L{n}": 1 / number for n in range(number)}
+    page = render_texts([replace(texts[0], given=(), probabilities=chances)], [], title="t")
+    assert (f"{number - 8} more labels" in words(parse, page)) == (number > 8)
+
+
+def test_a_text_of_several_labels_is_right_only_with_all_of_them(
+    parse: Parse, texts: Sequence[TextExplanation]
+) -> None:
+    each = replace(texts[0], probabilities={"a<b>": 0.75, "b": 0.625, "c": 0.25}, gold=("a<b>", "b"))
+    for given, due in (
+        (("a<b>", "b"), "a<b> · 0.7500, b · 0.6250 ✓ as gold"),
+        (("a<b>",), "a<b> · 0.7500 ✗ gold is a<b>, b"),
+        ((), "– ✗ gold is a<b>, b"),
+    ):
+        assert due in " ".join(
+            words(parse, render_texts([replace(each, given=given)], [], title="t")).split()
+        )

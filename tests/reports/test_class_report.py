@@ -1,0 +1,136 @@
+"""If these break, the report of a classifier is empty, unsafe to open, or not readable by everybody."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gonie.metrics.classes import ClassEvaluation, evaluate_classes
+from gonie.reports.class_report import BEGINNING, END, MOST_ERRORS, render_classes, shortened
+
+HOSTILE = '"><script>alert(1)</script><img src="https://evil.example/x" onerror=alert(2)>'
+CURVE = [{"epoch": n, "loss": 5 / n, "score": n / 10, "rate": 0.1, "seconds": 1.5} for n in range(1, 4)]
+
+
+@dataclass(frozen=True)
+class Text:
+    """As a file of texts gives it."""
+
+    text: str
+    labels: tuple[str, ...]
+    path: str = "nsmc.tsv"
+    line: int = 1
+
+
+def two_labels() -> ClassEvaluation:
+    gold = [Text("정말 재미있다", ("긍정",), line=2), Text("dull", ("부정",)), Text("no plot", ("부정",))]
+    predicted = [("부정",), ("부정",), ("부정",)]
+    table = [[0.125, 0.875], [0.25, 0.75], [0.5, 0.5]]
+    return evaluate_classes(gold, predicted, table, ["긍정", "부정"], lengths=[2, 1, 40], bootstrap=50)
+
+
+def several_labels() -> ClassEvaluation:
+    gold = [Text("a", ("sport", "new")), Text("b", ())]
+    table = [[0.9, 0.8], [0.25, 0.5]]
+    return evaluate_classes(
+        gold, [("sport", "arts"), ()], table, ["sport", "arts"], several=True, bootstrap=20
+    )
+
+
+def relations() -> ClassEvaluation:
+    labels = ["Cause-Effect(e1,e2)", "Cause-Effect(e2,e1)", "Other"]
+    gold = [Text("x", (label,)) for label in labels]
+    return evaluate_classes(gold, [(labels[0],)] * 3, [[0.5, 0.25, 0.25]] * 3, labels, bootstrap=20)
+
+
+def hostile() -> ClassEvaluation:
+    gold = [Text(HOSTILE + "\0\x1b\ud800", (HOSTILE,), path=HOSTILE), Text("", ("unknown" + HOSTILE,))]
+    table = [[0.25, 0.75]] * 2
+    return evaluate_classes(gold, [("b",)] * 2, table, [HOSTILE, "b"], lengths=[1, 1], bootstrap=5)
+
+
+def text_of(parse: Any, evaluation: ClassEvaluation, **options: Any) -> str:
+    return " ".join(parse(render_classes(evaluation, title="runs/nsmc", **options)).text)
+
+
+def test_everything_asked_for_is_on_the_page(parse: Any) -> None:
+    text = text_of(parse, two_labels(), curve=CURVE, details={"temperature": 1.25, "recipe": "a = 1\nb = 2"})
+    scores = ("runs/nsmc", "66.67", "accuracy of texts", "95% interval", "ROC AUC", "macro F1", "all (micro)")
+    sections = ("Training loss a text", "Confusion", "Calibration", "log loss", "By length", "21–40")
+    errors = (
+        "Worst errors",
+        "긍정",
+        "부정",
+        "정말 재미있다",
+        "0.875 · gold 0.125 · nsmc.tsv:2",
+        "1.25",
+        "a = 1",
+    )
+    for wanted in (*scores, *sections, *errors):
+        assert wanted in text, wanted
+
+
+def test_several_labels_have_their_own_words(parse: Any) -> None:
+    text = text_of(parse, several_labels())
+    for wanted in ("F1 of labels, micro average", "precision", "does not know: new (1)", "several labels"):
+        assert wanted in text, wanted
+    for absent in ("Confusion", "ROC AUC", "By length", "Training loss"):
+        assert absent not in text, absent
+
+
+def test_relations_are_headed_by_their_official_score(parse: Any) -> None:
+    text = text_of(parse, relations())
+    assert "as SemEval-2010 task 8 scores" in text
+    assert "Relations in percent" in text
+    assert "40.00" in text
+
+
+@pytest.mark.parametrize("make", [two_labels, several_labels, relations, hostile])
+def test_the_page_refers_to_nothing_outside_itself_and_runs_nothing(make: Any, parse: Any) -> None:
+    page = render_classes(make(), title=HOSTILE, curve=CURVE, details={HOSTILE: HOSTILE, "r": HOSTILE + "\n"})
+    assert not re.search(r"https?://|@import|url\(", page)
+    assert parse(page).runs_and_loads_nothing()
+    assert "default-src 'none'" in page
+    page.encode("utf-8")
+
+
+def test_a_script_in_a_review_is_shown_as_text(parse: Any) -> None:
+    assert HOSTILE in text_of(parse, hostile())
+
+
+def test_readable_by_everybody(parse: Any) -> None:
+    parsed = parse(render_classes(two_labels(), title="t", curve=CURVE))
+    tags = [tag for tag, _ in parsed.tags]
+    assert tags.count("table") == tags.count("caption") >= 4
+    assert all("role" in found or "aria-hidden" in found for tag, found in parsed.tags if tag == "svg")
+    assert ("p", {"class": "text", "lang": "ko"}) in parsed.tags
+
+
+def test_a_perfect_file_has_no_errors(parse: Any) -> None:
+    right = evaluate_classes([Text("a", ("x",))], [("x",)], [[1.0]], ["x"], bootstrap=0)
+    text = text_of(parse, right)
+    assert "100.00" in text
+    assert "None." in text
+    assert "95% interval 1" not in text
+
+
+def test_the_surest_errors_are_shown_and_the_others_counted(parse: Any) -> None:
+    size = MOST_ERRORS + 30
+    chances = np.linspace(0.5, 1, size)
+    gold = [Text(f"text number {n}.", ("a",)) for n in range(size)]
+    table = np.stack([1 - chances, chances], axis=1)
+    wrong = evaluate_classes(gold, [("b",)] * size, table, ["a", "b"], bootstrap=0)
+    text = text_of(parse, wrong)
+    assert f"The {MOST_ERRORS} surest of {size}" in text
+    assert f"text number {size - 1}." in text
+    assert "text number 0." not in text
+
+
+def test_of_a_long_text_beginning_and_end_are_shown() -> None:
+    text = "가" * 5000 + "!"
+    assert shortened(text) == "가" * BEGINNING + " … " + "가" * (END - 1) + "!"
+    assert shortened(text[:100]) == text[:100]

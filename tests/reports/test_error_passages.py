@@ -1,0 +1,73 @@
+"""If these break, a reader of the report cannot see what went wrong in a sentence."""
+
+import re
+
+import pytest
+
+from gonie.metrics.mistakes import find_mistake
+from gonie.metrics.spans import unit_spans
+from gonie.reports.error_passages import passage
+from gonie.text.types import Sentence
+
+
+def shown(words, gold, predicted, plain=False):
+    mistake = find_mistake(Sentence(words=tuple(words)), gold, predicted)
+    return passage(mistake, plain=plain)
+
+
+def text_of(markup):
+    return re.sub(r"<small>.*?</small>|<[^>]*>", "", markup)
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "labels"),
+    [
+        ([(0, 1, "PER")], [], ["PER · missed"]),
+        ([], [(0, 1, "PER")], ["PER · spurious"]),
+        ([(0, 1, "PER")], [(0, 1, "LOC")], ["PER · wrong type", "LOC · wrong type"]),
+        ([(0, 2, "PER")], [(0, 1, "PER")], ["PER · wrong boundary", "PER · wrong boundary"]),
+        ([(0, 1, "A"), (1, 2, "B")], [(0, 1, "A")], ["A", "B · missed", "A"]),
+    ],
+)
+def test_each_error_is_named_in_words(gold, predicted, labels):
+    assert re.findall(r"<small>(.*?)</small>", shown(["x", "y"], gold, predicted)) == labels
+
+
+def test_plain_tags_show_gold_and_predicted_of_the_wrong_tokens_only():
+    markup = shown(["a", "b"], unit_spans(["DET", "NOUN"]), unit_spans(["DET", "VERB"]), plain=True)
+    assert re.findall(r"<small>(.*?)</small>", markup) == ["NOUN → VERB"]
+    assert text_of(markup) == "1 errora b"
+
+
+def test_hostile_words_and_labels_are_inert():
+    markup = shown(["<script>alert(1)</script>"], [(0, 1, "<img src=x>")], [])
+    assert "<script" not in markup
+    assert "<img" not in markup
+    assert "&lt;script&gt;" in markup
+
+
+def test_the_whole_sentence_is_there_once_a_side():
+    markup = shown(["a", "b", "c", "d"], [(1, 3, "X")], [(2, 3, "X")])
+    assert text_of(markup).count("a b c d") == 2
+
+
+def test_long_sentences_are_shown_around_their_errors_with_spans_whole():
+    words = [f"w{n}" for n in range(500)]
+    markup = shown(words, [(100, 130, "X"), (400, 401, "Y")], [(129, 130, "X")])
+    found = text_of(markup)
+    assert "… w88 " in found
+    assert "w100 " in found
+    assert "w413" not in found
+    assert found.endswith("…")
+    assert "w250" not in found
+
+
+def test_a_sentence_wrong_everywhere_does_not_fill_the_page():
+    words = ["w"] * 5000
+    markup = shown(words, unit_spans(["A"] * 5000), unit_spans(["B"] * 5000), plain=True)
+    assert markup.count("<mark") < 100
+
+
+def test_korean_is_marked_as_korean():
+    assert 'lang="ko"' in shown(["서울"], [(0, 1, "LOC")], [])
+    assert "lang" not in shown(["Seoul"], [(0, 1, "LOC")], [])

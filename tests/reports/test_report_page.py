@@ -1,0 +1,43 @@
+"""If these break, a report says its numbers in a way that cannot be compared."""
+
+import pytest
+
+from gonie.reports.report_page import detail_section, opening, percent, range_text, training
+
+
+def test_details_as_tables_lines_and_folds(parse):
+    details = {
+        "seconds": 83.25,
+        "labels": {"PER": {"train": 1200, "dev": 3}},
+        "sizes": {"words": 10, "ok": True},
+        "recipe": "a = 1\nb = 2",
+    }
+    text = parse(detail_section(details)).text
+    for wanted in ("83.25", "1,200", "train", "words", "True", "a = 1\nb = 2"):
+        assert wanted in text
+    assert detail_section({}) is None
+
+
+OPENING = {"score": 0.5, "measure": "accuracy", "values": {"seed": 7}, "told": "Told."}
+
+
+def test_the_top_has_an_interval_and_a_warning_only_where_there_are_any(parse):
+    whole = parse(opening("<b>", interval=(0.4, 0.6), unknown={"<i>": 1200}, **OPENING)).text
+    assert whole[:4] == ["<b>", "50.00", "accuracy", "95% interval 40.00–60.00"]
+    assert whole[4:7] == ["seed", "7", "Told."]
+    assert "does not know: <i> (1,200)" in whole[7]
+    assert parse(opening("t", interval=None, unknown={}, **OPENING)).text == [
+        "t", "50.00", "accuracy", "seed", "7", "Told.",
+    ]  # fmt: skip
+
+
+def test_a_run_without_epochs_has_no_curve():
+    assert training([]) is None
+    assert "<svg" in training([{"epoch": 1, "loss": 2.0}])
+
+
+@pytest.mark.parametrize(("value", "shown"), [(0.812345, "81.23"), (1.0, "100.00"), (0.0, "0.00")])
+def test_numbers_are_written_as_conlleval_does(value, shown):
+    assert percent(value) == shown
+    assert range_text((value, value)) == f"{shown}–{shown}"
+    assert range_text(None) == ""

@@ -1,0 +1,107 @@
+"""If these break, the report is empty, unsafe to open, or not readable by everybody."""
+
+import re
+
+import pytest
+
+from gonie.metrics.evaluation import evaluate
+from gonie.metrics.novelty import SeenMentions
+from gonie.reports.tag_report import render
+from gonie.text.schemes import Scheme
+from gonie.text.types import Sentence
+
+IOB2, PLAIN = Scheme(kind="IOB2"), Scheme(kind="plain")
+CURVE = [{"epoch": n, "loss": 5 / n, "score": n / 10, "rate": 0.1, "seconds": 1.5} for n in range(1, 4)]
+HOSTILE = '"><script>alert(1)</script><img src="https://evil.example/x" onerror=alert(2)>'
+
+
+def spans_evaluation():
+    gold = [
+        Sentence(
+            words=("George", "Bush", "in", "서울"), tags=("B-PER", "I-PER", "O", "B-LOC"), path="d", line=1
+        ),
+        Sentence(words=("see", "https://enron.com"), tags=("O", "B-ORG"), path="d", line=6),
+    ]
+    predicted = [["B-PER", "O", "O", "B-LOC"], ["O", "O"]]
+    seen = SeenMentions.from_types({"서울": ["LOC"]})
+    return evaluate(gold, predicted, scheme=IOB2, seen=seen, bootstrap=50, known_tags=["B-PER", "B-LOC"])
+
+
+def hostile_evaluation():
+    gold = [Sentence(words=(HOSTILE, "\0\x1b"), tags=(f"B-{HOSTILE}", "O"), path=HOSTILE, line=1)]
+    seen = SeenMentions.from_types({HOSTILE: [HOSTILE]})
+    return evaluate(gold, [["O", "B-X"]], scheme=IOB2, bootstrap=10, seen=seen, known_tags=["B-X"])
+
+
+def plain_evaluation(labels=3):
+    tags = tuple(f"T{n}" for n in range(labels))
+    gold = [Sentence(words=tags, tags=tags)]
+    return evaluate(gold, [[*tags[1:], tags[0]]], scheme=PLAIN, bootstrap=0)
+
+
+def test_everything_asked_for_is_on_the_page(parse):
+    page = render(
+        spans_evaluation(), title="runs/ner", curve=CURVE, details={"recipe": "task = 'tag'\nx = 1"}
+    )
+    text = " ".join(parse(page).text)
+    scores = ("runs/ner", "40.00", "95% interval", "Dev score", "PER", "all (macro)")
+    errors = ("wrong boundary", "missed", "spurious", "Worst errors", "서울", "does not know: ORG (1)")
+    settings = ("seen in training with this type", "task = 'tag'", "Mode conlleval", "Repair policy none")
+    for wanted in (*scores, *errors, *settings):
+        assert wanted in text, wanted
+
+
+@pytest.mark.parametrize("make", [spans_evaluation, hostile_evaluation, plain_evaluation])
+def test_the_page_refers_to_nothing_outside_itself_and_runs_nothing(make, parse):
+    details = {
+        HOSTILE: HOSTILE,
+        "recipe": HOSTILE + "\nurl = 'http://x.example'",
+        "table": {HOSTILE: {HOSTILE: 1.5}},
+    }
+    page = render(make(), title=HOSTILE, curve=[*CURVE, {"epoch": HOSTILE, "loss": HOSTILE}], details=details)
+    assert not re.search(r"https?://|@import|url\(", page)
+    assert parse(page).runs_and_loads_nothing()
+    assert "default-src 'none'" in page
+
+
+def test_the_page_can_be_written_whatever_the_corpus_holds():
+    gold = [Sentence(words=("\ud800",), tags=("B-X",))]
+    render(evaluate(gold, [["O"]], scheme=IOB2, bootstrap=0), title="t").encode("utf-8")
+
+
+def test_readable_by_everybody(parse):
+    page = render(spans_evaluation(), title="t", curve=CURVE)
+    parsed = parse(page)
+    tags = [tag for tag, _ in parsed.tags]
+    assert page.startswith("<!DOCTYPE html>")
+    assert ("html", {"lang": "en"}) in parsed.tags
+    assert tags.count("table") == tags.count("caption") >= 4
+    assert all(attributes.get("scope") in ("col", "row") for tag, attributes in parsed.tags if tag == "th")
+    assert all(
+        "role" in attributes or "aria-hidden" in attributes for tag, attributes in parsed.tags if tag == "svg"
+    )
+    assert "prefers-color-scheme: dark" in page
+    assert 'name="viewport"' in page
+
+
+def test_plain_labels_have_their_own_words(parse):
+    text = " ".join(parse(render(plain_evaluation(), title="t")).text)
+    assert "accuracy of tokens" in text
+    assert "wrong boundary" not in text
+    assert "T0 → T1" in text
+
+
+def test_a_perfect_file_and_a_file_without_curve_novelty_or_intervals(parse):
+    gold = [Sentence(words=("a",), tags=("B-X",))]
+    text = " ".join(parse(render(evaluate(gold, [["B-X"]], scheme=IOB2, bootstrap=0), title="t")).text)
+    assert "100.00" in text
+    assert "None." in text
+    assert "Training" not in text
+    assert "Seen in training" not in text
+
+
+def test_a_thousand_labels_do_not_make_a_million_cells_and_the_rest_is_said():
+    page = render(plain_evaluation(labels=1000), title="t")
+    assert page.count("<td") < 5000
+    assert "rarer labels are in the JSON only" in page
+    assert "24 most frequent labels" in page

@@ -1,0 +1,112 @@
+"""What a stranger's value may be: types and sizes as they are told, and what is wrong named by its place."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gonie.runtime.validators import (
+    Kind,
+    anything,
+    by_name,
+    either,
+    flag,
+    nothing,
+    number,
+    record,
+    several,
+    text,
+    texts,
+    whole,
+    wholes,
+)
+
+SOUND: list[tuple[Kind, Any]] = [
+    (flag, False),
+    (number, 0),
+    (number, -1.5),
+    (whole(0, 3), 3),
+    (text(3), "서울"),
+    (text(9, of=("a", "b")), "b"),
+    (texts(2, 3), []),
+    (texts(2, 3), ["abc", ""]),
+    (wholes(2, 9), [0, 9]),
+    (several(flag, 2), [True, False]),
+    (by_name(flag, 1, 3), {"abc": True}),
+    (record({"a": flag}, {"b": number}), {"a": True, "c": object()}),
+    (either(flag, number), 3),
+    (nothing, None),
+    (anything, object()),
+]
+WRONG: list[tuple[Kind, Any]] = [
+    (flag, 1),
+    (flag, None),
+    (number, True),
+    (number, "1"),
+    (whole(0, 3), True),
+    (whole(0, 3), 4),
+    (whole(0, 3), -1),
+    (whole(0, 3), 1.0),
+    (text(3), "four"),
+    (text(3), 3),
+    (text(3), "\ud800"),
+    (text(9, of=("a", "b")), "c"),
+    (texts(2, 3), ["a", "b", "c"]),
+    (texts(2, 3), ["four"]),
+    (texts(2, 3), "ab"),
+    (texts(2, 3), ["a", None]),
+    (texts(2, 3), ["\udc80"]),
+    (wholes(2, 9), [10]),
+    (wholes(2, 9), [-1]),
+    (wholes(2, 9), [True]),
+    (wholes(2, 9), [1, 2, 3]),
+    (wholes(2, 9), {"a": 1}),
+    (several(flag, 2), [True, 1]),
+    (several(flag, 2), [True] * 3),
+    (several(flag, 2), {}),
+    (by_name(flag, 1, 3), {"four": True}),
+    (by_name(flag, 1, 3), {"a": True, "b": True}),
+    (by_name(flag, 1, 3), {"a": 1}),
+    (by_name(flag, 1, 3), []),
+    (record({"a": flag}), {}),
+    (record({"a": flag}), {"a": 1}),
+    (record({}, {"b": number}), {"b": "x"}),
+    (record({}), []),
+    (either(flag, number), "x"),
+    (nothing, 0),
+]
+
+
+@pytest.mark.parametrize(("kind", "value"), SOUND)
+def test_sound_values_pass(kind: Kind, value: Any) -> None:
+    kind(value, "it")
+
+
+@pytest.mark.parametrize(("kind", "value"), WRONG)
+def test_wrong_values_are_refused_by_their_place(kind: Kind, value: Any) -> None:
+    with pytest.raises(ValueError, match=r"the\.place"):
+        kind(value, "the.place")
+
+
+def test_a_refusal_shows_a_sentence_and_no_more() -> None:
+    for value in ("x" * 10_000, ["x"] * 10_000, {str(n): n for n in range(1000)}):
+        with pytest.raises(ValueError, match=r"of 10,000|of 1,000") as told:
+            flag(value, "a")
+        assert len(str(told.value)) < 100
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
+)
+
+
+@given(JSON, st.sampled_from([kind for kind, _ in SOUND]))
+def test_nothing_but_a_refusal_comes_of_any_json(value: Any, kind: Kind) -> None:
+    with suppress(ValueError):
+        kind(value, "it")

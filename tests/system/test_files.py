@@ -1,0 +1,332 @@
+"""A reader that gets a wrong line number or half a line sends the user to the wrong place; a writer that is
+not atomic loses what they had."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import io
+import lzma
+import os
+import random
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gonie.errors import GonieError, InputError, OutputError
+from gonie.system import files
+from gonie.system.files import (
+    atomic_file,
+    atomic_path,
+    atomic_write,
+    is_stream,
+    is_utf8,
+    lines,
+    remove_leftovers,
+)
+
+
+def wrote(path: Path, data: bytes) -> Path:
+    path.write_bytes(data)
+    return path
+
+
+# --- reading ---
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.txt.xz"])
+def test_lines_are_numbered_plain_and_compressed(tmp_path: Path, name: str) -> None:
+    pack = {".gz": gzip.compress, ".xz": lzma.compress}.get(Path(name).suffix, bytes)
+    path = wrote(tmp_path / name, pack("하나\n\nthree".encode()))
+    assert list(lines(path)) == [(1, "하나"), (2, ""), (3, "three")]
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.txt.xz"])
+def test_a_progress_bar_learns_how_much_of_the_file_is_read(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In bytes as they are stored: the size of the text inside is not known before the end."""
+    monkeypatch.setattr(files, "BLOCK", 1000)
+    pack = {".gz": gzip.compress, ".xz": lzma.compress}.get(Path(name).suffix, bytes)
+    path = wrote(tmp_path / name, pack(random.Random(0).randbytes(150_000).hex("\n").encode()))
+    told: list[int] = []
+    assert sum(1 for _ in lines(path, reached=told.append)) == 150_000
+    assert told == sorted(told)
+    assert len(set(told)) > 3
+    assert told[-1] == path.stat().st_size
+
+
+def test_bom_and_crlf_come_off_and_odd_line_ends_stay(tmp_path: Path) -> None:
+    path = wrote(tmp_path / "a", "\ufeffa\tO\r\n\r\nb\u2028c\x85d\x0b\n".encode())
+    assert list(lines(path)) == [(1, "a\tO"), (2, ""), (3, "b\u2028c\x85d\x0b")]
+
+
+def test_standard_input_is_a_dash(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("a\n나".encode())))
+    assert list(lines("-")) == [(1, "a"), (2, "나")]
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    texts=st.lists(
+        st.text(st.characters(codec="utf-8", exclude_characters="\n\r\0"), max_size=9), max_size=30
+    ),
+    block=st.integers(1, 40),
+    last=st.booleans(),
+)
+def test_blocks_of_any_size_give_the_same_lines(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str], block: int, last: bool
+) -> None:
+    """A character or a line end cut by a block's edge must not be lost: compared with plain splitting."""
+    content = "\n".join(texts) + ("\n" if last else "")
+    path = wrote(tmp_path_factory.mktemp("blocks") / "a", content.encode())
+    expected = content.removeprefix("\ufeff").split("\n")
+    if expected[-1] == "":
+        expected.pop()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "BLOCK", block)
+        got = list(lines(path))
+    assert got == list(enumerate(expected, 1))
+
+
+@pytest.mark.parametrize(
+    ("data", "line", "byte", "encoding"),
+    [
+        ("ok\nOslo\tO\nMünchen\tB-LOC\n".encode("latin1"), 3, "0xfc", "LATIN1"),
+        ("“quoted”\n".encode("cp1252"), 1, "0x93", "WINDOWS-1252"),
+        ("ok\n서울\tB-LC\n".encode("cp949"), 2, "0xbc", "CP949"),
+        ("뷁 처럼 넓은 글자\n".encode("cp949"), 1, "0x94", "CP949"),
+        ("Ärger\n".encode("latin1"), 1, "0xc4", "LATIN1"),
+        ("text\n".encode("utf-16"), 1, "0xff", "UTF-16"),
+    ],
+)
+def test_a_bad_byte_is_named_with_its_line_and_the_way_out(
+    tmp_path: Path, data: bytes, line: int, byte: str, encoding: str
+) -> None:
+    path = wrote(tmp_path / "a b.conll", data)
+    with pytest.raises(InputError) as caught:
+        list(lines(path))
+    message = str(caught.value)
+    assert message.startswith(f"{path}:{line}: expected UTF-8, got the byte {byte}")
+    assert f"iconv -f {encoding} -t UTF-8 '{path}'" in message
+
+
+def test_a_bad_byte_after_many_blocks_still_has_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "BLOCK", 64)
+    path = wrote(tmp_path / "a", b"word\tO\n" * 500 + b"caf\xe9\tO\n")
+    with pytest.raises(InputError, match=r"a:501: .*0xe9 at byte 4"):
+        list(lines(path))
+
+
+def test_nul_bytes_are_refused_with_their_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"a:2: expected text, got a NUL byte"):
+        list(lines(wrote(tmp_path / "a", b"fine\nb\0d\n")))
+
+
+def test_a_missing_file_suggests_a_near_name(tmp_path: Path) -> None:
+    wrote(tmp_path / "train.conll", b"")
+    with pytest.raises(InputError, match=r"trian\.conll: expected a file, got none.*mean .*train\.conll\?"):
+        list(lines(tmp_path / "trian.conll"))
+    with pytest.raises(InputError, match=r"folder .*nowhere does not exist"):
+        list(lines(tmp_path / "nowhere" / "x"))
+
+
+def test_a_folder_says_what_is_in_it(tmp_path: Path) -> None:
+    wrote(tmp_path / "train.conll", b"")
+    with pytest.raises(InputError, match=r"got a folder.*train\.conll"):
+        list(lines(tmp_path))
+
+
+def test_an_unreadable_file_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)  # root may read anything, so a mode bit proves nothing
+    with pytest.raises(InputError, match="you may not read"):
+        list(lines(tmp_path / "a"))
+
+
+@pytest.mark.parametrize(
+    "data", [b"not gzip at all", gzip.compress(b"word\tO\n" * 1000, mtime=0)[:-20]], ids=["other", "cut"]
+)
+def test_a_damaged_archive_is_no_stack_trace(tmp_path: Path, data: bytes) -> None:
+    with pytest.raises(InputError, match="expected a whole compressed file"):
+        list(lines(wrote(tmp_path / "a.gz", data)))
+
+
+def test_a_line_without_end_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "BLOCK", 1000)
+    monkeypatch.setattr(files, "LONGEST_LINE", 5000)
+    with pytest.raises(InputError, match="expected lines shorter"):
+        list(lines(wrote(tmp_path / "a", b"x" * 10_000)))
+
+
+# --- writing ---
+
+
+def left(folder: Path) -> list[str]:
+    return sorted(os.listdir(folder))
+
+
+def test_text_and_bytes_are_written_whole(tmp_path: Path) -> None:
+    atomic_write(tmp_path / "a", "하나\n")
+    atomic_write(tmp_path / "b", b"\xff")
+    with atomic_file(tmp_path / "c") as file:
+        file.write("x\ny")
+    assert (tmp_path / "a").read_text(encoding="utf-8") == "하나\n"
+    assert (tmp_path / "b").read_bytes() == b"\xff"
+    assert (tmp_path / "c").read_bytes() == b"x\ny"
+    assert left(tmp_path) == ["a", "b", "c"]
+
+
+def test_nothing_is_visible_until_the_end(tmp_path: Path) -> None:
+    atomic_write(tmp_path / "a", "old")
+    with atomic_file(tmp_path / "a") as file:
+        file.write("new")
+        file.flush()
+        assert (tmp_path / "a").read_text() == "old"
+    assert (tmp_path / "a").read_text() == "new"
+
+
+@pytest.mark.parametrize("error", [RuntimeError("bug"), KeyboardInterrupt(), OSError(errno.ENOSPC, "full")])
+def test_any_failure_leaves_the_old_file_and_no_litter(tmp_path: Path, error: BaseException) -> None:
+    atomic_write(tmp_path / "a", "old")
+
+    def half_way() -> None:
+        with atomic_file(tmp_path / "a") as file:
+            file.write("half")
+            raise error
+
+    with pytest.raises((type(error), GonieError)):
+        half_way()
+    assert (tmp_path / "a").read_text() == "old"
+    assert left(tmp_path) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (errno.ENOSPC, "the disk is full"),
+        (errno.EACCES, "you may not write in"),
+        (errno.EROFS, "is read-only"),
+        (errno.EDQUOT, "quota"),
+        (errno.EIO, "Input/output error"),
+    ],
+)
+def test_errors_of_the_system_become_sentences(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, words: str
+) -> None:
+    atomic_write(tmp_path / "a", "old")
+
+    def fail(descriptor: int) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OutputError, match=words) as caught:
+        atomic_write(tmp_path / "a", "new")
+    assert f"cannot write {tmp_path / 'a'}" in str(caught.value)
+    assert "unchanged" in str(caught.value)
+    assert (tmp_path / "a").read_text() == "old"
+    assert left(tmp_path) == ["a"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs Linux's /dev/full")
+def test_a_disk_that_is_really_full_is_a_sentence() -> None:
+    with pytest.raises(OutputError, match="the disk is full"):
+        atomic_write("/dev/full", b"x" * 100_000)
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)  # the device was not replaced by a file
+
+
+def test_places_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="it is a folder"):
+        atomic_write(tmp_path, "x")
+    with pytest.raises(OutputError, match=r"does not exist\. Do: mkdir -p"):
+        atomic_write(tmp_path / "no" / "a", "x")
+    atomic_write(tmp_path / "file", "x")
+    with pytest.raises(OutputError, match="is not a folder"):
+        atomic_write(tmp_path / "file" / "a", "x")
+    with pytest.raises(OutputError, match="mode"):
+        atomic_file(tmp_path / "a", "a").__enter__()
+    assert left(tmp_path) == ["file"]
+
+
+def test_an_error_about_another_file_is_not_blamed_on_this_one(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError), atomic_file(tmp_path / "a"):
+        (tmp_path / "other").read_bytes()
+    assert left(tmp_path) == []
+
+
+def test_permissions_and_links_survive(tmp_path: Path) -> None:
+    atomic_write(tmp_path / "real", "old")
+    os.chmod(tmp_path / "real", 0o640)
+    os.symlink("real", tmp_path / "link")
+    atomic_write(tmp_path / "link", "new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "new"
+    assert stat.S_IMODE(os.stat(tmp_path / "real").st_mode) == 0o640
+
+
+def write_half(path: Path) -> None:
+    with atomic_path(path) as temporary:
+        temporary.write_text("half")
+        raise KeyboardInterrupt
+
+
+def test_a_library_that_opens_files_itself_writes_whole_ones_too(tmp_path: Path) -> None:
+    atomic_write(tmp_path / "a", "old")
+    with atomic_path(tmp_path / "a") as temporary:
+        temporary.write_text("new")
+        assert (tmp_path / "a").read_text() == "old"
+    assert (tmp_path / "a").read_text() == "new"
+    with pytest.raises(KeyboardInterrupt):
+        write_half(tmp_path / "a")
+    assert (tmp_path / "a").read_text() == "new"
+    assert left(tmp_path) == ["a"]
+
+
+@pytest.mark.parametrize(("place", "words"), [("", "it is a folder"), ("pipe", "a device or a pipe")])
+def test_only_files_are_replaced(tmp_path: Path, place: str, words: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OutputError, match=words):
+        atomic_path(tmp_path / place).__enter__()
+    assert left(tmp_path) == ["pipe"]
+
+
+def test_a_file_that_is_read_only_is_replaced_by_one(tmp_path: Path) -> None:
+    """Its folder may be written; in the meantime the new one must be writable, and no more open to others."""
+    atomic_write(tmp_path / "a", "old")
+    os.chmod(tmp_path / "a", 0o440)
+    with atomic_path(tmp_path / "a") as temporary:
+        assert stat.S_IMODE(temporary.stat().st_mode) == 0o640
+        temporary.write_text("new")
+    assert (tmp_path / "a").read_text() == "new"
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o440
+
+
+def test_what_a_killed_writer_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    """A kill in the middle of a write leaves a temporary file as large as the model."""
+    atomic_write(tmp_path / "kept", "x")
+    (tmp_path / ".gonie-mine.txt").write_text("x")
+    writer = atomic_file(tmp_path / "unfinished")
+    writer.__enter__().write("half")
+    assert len(left(tmp_path)) == 3
+    remove_leftovers(tmp_path)
+    assert left(tmp_path) == [".gonie-mine.txt", "kept"]
+
+
+def test_what_can_be_read_only_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "file").write_text("x")
+    streams = {"-": True, tmp_path / "pipe": True, tmp_path / "file": False, tmp_path / "none": False}
+    assert {path: is_stream(path) for path in streams} == streams
+
+
+def test_a_name_that_is_not_utf8_is_told() -> None:
+    assert is_utf8("가\x00")
+    assert not is_utf8(os.fsdecode(b"caf\xe9"))

@@ -1,0 +1,28 @@
+"""A model's files are read as those it was trained on; a stranger's recipe ends in a sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gonie.errors import BundleError
+from gonie.tasks.classification.read_options import text_options
+from gonie.text.labelled_text import TextOptions
+
+
+def test_what_the_recipe_says_is_kept_and_changes_win() -> None:
+    data = {"text_column": "document", "label_separator": "|", "marks": ["e1", "e2"], "train": "x.tsv"}
+    assert text_options({"data": data}, label_column=None) == TextOptions(
+        text_column="document", label_column=None, label_separator="|", marks=("e1", "e2")
+    )
+
+
+def test_without_a_recipe_the_columns_are_text_and_label() -> None:
+    assert text_options({}) == TextOptions()
+
+
+@pytest.mark.parametrize("data", [{"marks": 3}, {"marks": [3]}, {"text_column": None}, "none", 3, [{}]])
+def test_a_recipe_of_other_values_is_refused(data: Any) -> None:
+    with pytest.raises(BundleError, match="expected a recipe that says how its texts are read"):
+        text_options({"data": data})

@@ -1,0 +1,63 @@
+"""What a classifier's recipe may say: what cannot work together is refused before anything is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gonie.errors import RecipeError
+from gonie.tasks.classification.recipe import TextRecipe
+from gonie.tasks.recipe import check_recipe
+
+PLAIN: dict[str, Any] = {"task": "classify", "data": {"train": "x.tsv"}, "model": {"words": {}}}
+
+
+def recipe(**changes: Any) -> TextRecipe:
+    """The plain recipe with whole sections replaced."""
+    made = check_recipe({**PLAIN, **changes}, source="a test")
+    assert isinstance(made, TextRecipe)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"model": {}}, "the model reads nothing"),
+        ({"model": {"bag": {}}}, "the encoder has nothing to read"),
+        ({"model": {"bag": {"chars": [0, 0]}, "words": {}}}, "expected n-grams of characters or of words"),
+        ({"model": {"bag": {"chars": [4, 1]}, "words": {}}}, "the shortest and the longest"),
+        ({"data": {"train": "x", "sentences": "text"}, "model": {"words": {}, "sentences": {}}}, "makes one"),
+        ({"data": {"train": "x", "sentences": "mark"}}, "no second level"),
+        ({"data": {"train": "x", "folds": 10, "fold": 11}}, "expected a fold from 1 to folds"),
+        ({"data": {"train": "x", "folds": 1}}, "of at least 2"),
+        ({"data": {"train": "x", "folds": 5, "test": "y"}}, "leave data.test out"),
+        ({"train": {"optimizer": "per-window"}}, "per-window is for taggers"),
+        ({"model": {"words": {}, "pooling": {"kinds": []}}}, "at least 1 item"),
+        ({"model": {"words": {}, "pooling": {"kinds": ["atention"]}}}, "'attention'"),
+        ({"task": "translate"}, "task: expected tag or classify, got 'translate'"),
+    ],
+    ids=str,
+)
+def test_what_cannot_work_is_refused_with_its_reason(changes: dict[str, Any], told: str) -> None:
+    with pytest.raises(RecipeError, match=told):
+        recipe(**changes)
+
+
+def test_a_second_level_reads_sentences_unless_told_otherwise() -> None:
+    """A user's own file has no marks between sentences: the tokenizer then finds them."""
+    assert recipe().cut_by == "text"
+    assert recipe(model={"words": {}, "sentences": {}}).cut_by == "sentence"
+    marked = recipe(data={"train": "x", "sentences": "mark"}, model={"words": {}, "sentences": {}})
+    assert marked.cut_by == "mark"
+
+
+def test_n_grams_alone_are_a_model() -> None:
+    alone = recipe(model={"bag": {"words": [1, 2]}, "encoder": {"kind": "none"}})
+    assert not alone.model.sees_tokens
+    assert alone.model.groups == ()
+
+
+def test_what_only_a_tagger_has_is_unknown_to_a_classifier() -> None:
+    with pytest.raises(RecipeError, match=r"data\.tag_column: unknown key"):
+        recipe(data={"train": "x", "tag_column": 1})

@@ -1,0 +1,42 @@
+"""A classifier's answers against gold: what would break: a score of other texts than those of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from gonie.tasks.classification.scoring import score_texts
+from gonie.text.labelled_text import LabelledText
+from gonie.text.types import Classification
+
+TEXTS = [LabelledText("good film", ("pos",)), LabelledText("bad", ("neg",)), LabelledText("good", ("neg",))]
+
+
+def classify(texts: Iterable[LabelledText]) -> Iterator[Classification]:
+    """Whatever is good is positive, and the probability says so."""
+    for text in texts:
+        chance = 0.75 if "good" in text.text else 0.25
+        label = "pos" if chance > 0.5 else "neg"
+        yield Classification(
+            text=text.text,
+            label=label,
+            score=max(chance, 1 - chance),
+            scores={"pos": chance, "neg": 1 - chance},
+            labels=(label,),
+            tokens=len(text.text.split()),
+        )
+
+
+def test_each_text_is_held_against_its_own_answer() -> None:
+    result = score_texts(iter(TEXTS), classify, labels=("neg", "pos"), several=False, bootstrap=0)
+    assert (result.texts, result.right) == (3, 2)
+    (error,) = result.errors()
+    assert (error.gold, error.predicted, error.confidence, error.text) == ("neg", "pos", 0.75, "good")
+    assert result.auc == 0.75  # of the two negatives one is tied with the positive
+    assert sum(score.texts for score in result.lengths) == 3
+
+
+def test_several_labels_are_scored_each_by_itself() -> None:
+    texts = [LabelledText("good film", ("pos", "neg")), LabelledText("bad", ("neg",))]
+    result = score_texts(texts, classify, labels=("neg", "pos"), several=True, bootstrap=0)
+    assert (result.several, result.accuracy) == (True, 0.5)
+    assert result.scores.micro.recall == 2 / 3

@@ -1,0 +1,120 @@
+"""A trained classifier becomes a bundle that judges as it did, and a bad export leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from gonie.errors import GonieError
+from gonie.features.encoding import Encoding, count
+from gonie.features.ngrams import NGramBag, NGrams
+from gonie.features.text_encoding import TextEncoding
+from gonie.nn import LSTM, AdditiveAttention, Bidirectional, TextScores, TextSoftmaxHead, WordEmbedding
+from gonie.tasks.classification.classifier import TextClassifier
+from gonie.tasks.classification.torch import export as module
+from gonie.tasks.classification.torch.export import export_classifier
+from gonie.tasks.classification.torch.network import LABEL, ClassifyingNetwork, Level
+from gonie.tasks.load import load_classifier
+from gonie.tasks.torch.scorer import TorchTextScorer
+from gonie.text.labelled_text import LabelledText
+from gonie.text.normalize import Normalization
+from gonie.text.passages import Passages
+from gonie.text.schemes import PLAIN
+from gonie.text.tokenizers import EnglishTokenizer
+
+TEXTS = [
+    LabelledText("A good film. I like it!", ("pos",)),
+    LabelledText("bad", ("neg",)),
+    LabelledText("It is not good. No. Never.", ("neg",)),
+]
+
+
+@pytest.fixture
+def encoding() -> TextEncoding:
+    passages = Passages(tokenizer=EnglishTokenizer(), by="sentence")
+    normalization = Normalization(lowercase=True, digits=True)
+    words = Encoding.fit(
+        count(
+            (sentence for text in TEXTS for sentence in passages(text).sentences),
+            normalization=normalization,
+            jamo=False,
+            extractors=(),
+        ),
+        scheme=PLAIN,
+        normalization=normalization,
+        jamo=False,
+        extractors=(),
+        min_count=1,
+        min_feature_count=1,
+    )
+    bag = NGramBag.fit([text.text for text in TEXTS], ngrams=NGrams(chars=(1, 2)))
+    return TextEncoding(passages=passages, words=words, labels=("neg", "pos"), several=False, bag=bag)
+
+
+def level(width: int) -> Level:
+    encoder = Bidirectional(ahead=LSTM(width=width, hidden=3), back=LSTM(width=width, hidden=3))
+    return Level(encoder=encoder, pooling=AdditiveAttention(width=6, hidden=4))
+
+
+@pytest.fixture
+def model(encoding: TextEncoding) -> ClassifyingNetwork:
+    torch.manual_seed(1)
+    assert encoding.bag is not None
+    scores = TextScores(width=6, num_labels=2, direct={"bag": len(encoding.bag.vocabulary)})
+    nn.init.normal_(scores.direct["bag"].weight)  # type: ignore[arg-type]
+    return ClassifyingNetwork(
+        embedding=WordEmbedding(size=len(encoding.words.words), width=5),
+        words=level(5),
+        sentences=level(6),
+        heads={LABEL: TextSoftmaxHead(scores=scores)},
+        word_dropout=nn.Identity(),
+        dropout=nn.Dropout(0.5),
+    )
+
+
+def test_the_bundle_judges_as_the_model_does(
+    tmp_path: Path, encoding: TextEncoding, model: ClassifyingNetwork
+) -> None:
+    """Both scorers behind the one classifier: same labels, same probabilities, same shares."""
+    difference = export_classifier(
+        model,
+        encoding=encoding,
+        folder=tmp_path / "bundle",
+        samples=TEXTS,
+        temperature=1.5,
+        scores={"dev": {"accuracy": 0.25}},
+        recipe={"task": "classify"},
+    )
+    assert difference.value < 1e-5
+    assert difference.tokens == sum(len(each) for text in TEXTS for each in encoding.passages(text).sentences)
+    shipped = load_classifier(tmp_path / "bundle")
+    trained = TextClassifier(encoding=encoding, scorer=TorchTextScorer(model), temperature=1.5)
+    text = "Good! I did not like it. Xyzzy 1999."
+    ours, theirs = shipped(text), trained(text)
+    assert ours.label == theirs.label
+    assert ours.scores == pytest.approx(theirs.scores, abs=1e-5)
+    one, other = (each.read([each.passage(text)])[0] for each in (shipped, trained))
+    np.testing.assert_allclose(one.sentences, other.sentences, atol=1e-5)
+    for got, wanted in zip(one.words, other.words, strict=True):
+        np.testing.assert_allclose(got, wanted, atol=1e-5)
+    index = json.loads((tmp_path / "bundle" / "bundle.json").read_text("utf-8"))
+    assert (index["task"], index["temperature"]) == ("classify", 1.5)
+    assert index["scores"] == {"dev": {"accuracy": 0.25}}
+    assert index["model"]["weights"]["words"] == sum(p.numel() for p in model.words.parameters())
+
+
+def test_an_export_that_is_not_proved_is_not_written(
+    tmp_path: Path, encoding: TextEncoding, model: ClassifyingNetwork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise GonieError("not equal")
+
+    monkeypatch.setattr(module, "prove_texts", refuse)
+    with pytest.raises(GonieError, match="not equal"):
+        export_classifier(model, encoding=encoding, folder=tmp_path / "bundle", samples=TEXTS)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,161 @@
+"""Training a classifier: what is kept of it beside its weights can be used, and what ships is calibrated."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from gonie.features.text_encoding import TextEncoding
+from gonie.formats.labelled import LabelledSource
+from gonie.tasks.classification.read_options import text_options
+from gonie.tasks.classification.recipe import TextRecipe
+from gonie.tasks.classification.torch import job as text_job
+from gonie.tasks.classification.torch.job import BAG, MAJORITY, TextJob
+from gonie.tasks.load import load_classifier
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.torch.prepare import prepare
+from gonie.training.dev_evaluator import DevEvaluator
+from gonie.training.fit import begin, fresh_model
+from gonie.training.optim import RATE, build_optimizer
+
+
+def job_of(recipe: Path | str, *changes: str) -> TextJob:
+    job = prepare(load_recipe(recipe, changes), lambda text: None)
+    assert isinstance(job, TextJob)
+    return job
+
+
+def own(path: Path, text: str) -> list[str]:
+    """The settings of a recipe over one file of one's own."""
+    path.write_text(text, "utf-8")
+    return [f"data.{split}={path}" for split in ("train", "dev", "test")]
+
+
+RELATIONS = 'x\tThe <e1>rain <e2>fell</e2></e1> <e2></e2>\ny\tA <e1>dog</e1><e2>s</e2> "q"\n'
+SEVERAL = "a|b, c\tone\n\ttwo\nb, c\tthree\n"
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "changes"),
+    [
+        ("label\ttext", "good\ta <b>film</b>\nbad\tno\n", []),
+        (
+            "stars\treview",
+            "1\t한글 \u2028 영화\n5\tno\n",
+            ["data.text_column=review", "data.label_column=stars"],
+        ),
+        ("label\ttext", RELATIONS, ['data.marks=["e1", "e2"]']),
+        ("label\ttext", SEVERAL, ["data.label_separator=|"]),
+    ],
+    ids=["plain", "own columns", "marks", "several labels"],
+)
+def test_the_held_out_texts_are_read_back_by_the_recipes_own_columns(
+    header: str, rows: str, changes: list[str], text_toy: Path, tmp_path: Path
+) -> None:
+    """Explanations are measured on them: other texts, marks or labels would be measured on something else."""
+    job = job_of(text_toy / "texts.toml", *own(tmp_path / "t.tsv", f"{header}\n{rows}"), *changes)
+    (tmp_path / "samples.jsonl").write_text(job.files()["samples.jsonl"], "utf-8")
+    options = text_options(job.recipe.model_dump(mode="json"))
+    again = list(LabelledSource(tmp_path / "samples.jsonl", options))
+    assert [(text.text, text.labels, text.marks) for text in again] == [
+        (text.text, text.labels, text.marks) for text in job.data.dev
+    ]
+
+
+def test_no_more_texts_are_kept_than_are_needed(text_toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_job, "SAMPLED", 7)
+    files = job_of(text_toy / "texts.toml").files()
+    assert len(files["samples.jsonl"].splitlines()) == 7
+    assert set(files) == {"samples.jsonl", "encoding.json"}
+
+
+def test_texts_are_kept_from_end_to_end(
+    text_toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a file that is sorted by label the first texts would be all of one."""
+    monkeypatch.setattr(text_job, "SAMPLED", 4)
+    rows = "".join(f"{label}\tfilm {number}\n" for label in ("bad", "good") for number in range(20))
+    job = job_of(text_toy / "texts.toml", *own(tmp_path / "t.tsv", f"label\ttext\n{rows}"))
+    kept = [json.loads(line)["label"] for line in job.files()["samples.jsonl"].splitlines()]
+    assert kept == ["bad", "bad", "good", "good"]
+
+
+def test_the_encoding_that_is_kept_is_the_one_of_training(text_toy: Path) -> None:
+    job = job_of(text_toy / "texts.toml")
+    again = TextEncoding.from_json(json.loads(job.files()["encoding.json"]))
+    one, other = again.encode(job.data.dev), job.data.encoding.encode(job.data.dev)
+    rows = np.arange(len(one))
+    for name, array in one.batch(rows).items():
+        assert np.array_equal(array, other.batch(rows)[name]), name
+
+
+def test_a_bundle_answers_as_the_model_and_is_calibrated_on_dev(text_toy: Path, tmp_path: Path) -> None:
+    job = job_of(text_toy / "texts.toml")
+    model = begin(job).model
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter))
+    job.export(model, tmp_path / "bundle")  # type: ignore[arg-type]
+    classifier = load_classifier(tmp_path / "bundle")
+    assert classifier.temperature == pytest.approx(job.temperature(model))
+    passages = [classifier.passage(text) for text in job.data.dev]
+    for got, wanted in zip(classifier.read(passages), job.predictor(model).read(passages), strict=True):
+        np.testing.assert_allclose(got.scores, wanted.scores, atol=1e-4)
+    assert job.evaluate(tmp_path / "bundle", "dev").headline[1] == DevEvaluator(job, model, "dev").score()
+    assert job.evaluate(tmp_path / "bundle", "test").texts == 20
+
+
+def test_marks_that_a_format_brings_are_the_models_too(text_toy: Path, tmp_path: Path) -> None:
+    """A relation file has marks without being asked; asked in use, the model must cut them out as well."""
+    lines = [
+        f'{at}\t"The <e1>rain</e1> {verb} the <e2>flood</e2>."\n{relation}\nComment:\n'
+        for at, (verb, relation) in enumerate([("caused", "Cause-Effect(e1,e2)"), ("and", "Other")] * 4, 1)
+    ]
+    job = job_of(text_toy / "texts.toml", *own(tmp_path / "TRAIN.TXT", "\n".join(lines)))
+    assert job.recipe.data.marks == []
+    job.export(begin(job).model, tmp_path / "bundle")  # type: ignore[arg-type]
+    classifier = load_classifier(tmp_path / "bundle")
+    (sentence,) = classifier.passage("The <e1>rain</e1> fell.").sentences
+    assert sentence.words == ("The", "<e1>", "rain", "</e1>", "fell", ".")
+
+
+def test_the_bag_has_a_rate_of_its_own(text_toy: Path) -> None:
+    """Most n-grams are rare: at the rate of the network they would hardly move."""
+    job = job_of(text_toy / "texts.toml", "model.bag.rate=7")
+    model = fresh_model(job)
+    assert any(name.startswith(BAG) for name, _ in model.named_parameters())
+    optimizer = build_optimizer(job.recipe.train, model.named_parameters(), job.rates(model))
+    named = {id(parameter): name for name, parameter in model.named_parameters()}
+    rates = {named[id(p)]: group[RATE] for group in optimizer.param_groups for p in group["params"]}
+    assert {name: rate for name, rate in rates.items() if rate != 1.0} == {f"{BAG}.bag.weight": 7.0}
+    plain = job_of(text_toy / "texts.toml", "model.bag=none")
+    assert plain.rates(fresh_model(plain)) == {}
+
+
+def test_the_baseline_always_gives_the_most_frequent_label(text_toy: Path, tmp_path: Path) -> None:
+    rows = "label\ttext\n" + "b\tx\n" * 3 + "a\ty\n"
+    job = job_of(text_toy / "texts.toml", *own(tmp_path / "t.tsv", rows))
+    (beside,) = job.baselines()
+    assert beside.name == MAJORITY
+    assert {split: found.headline for split, found in beside.evaluations.items()} == {
+        "dev": ("accuracy", 0.75),
+        "test": ("accuracy", 0.75),
+    }
+
+
+def test_the_report_is_a_page_about_labels(text_toy: Path, tmp_path: Path) -> None:
+    job = job_of(text_toy / "texts.toml")
+    job.export(begin(job).model, tmp_path / "bundle")  # type: ignore[arg-type]
+    page = job.report(job.evaluate(tmp_path / "bundle", "dev"), title="t", curve=[], details={"seed": 1})
+    assert "<html" in page
+    assert "good" in page
+
+
+def test_the_recipe_is_a_classifiers(text_toy: Path) -> None:
+    job = job_of(text_toy / "texts.toml")
+    assert isinstance(job.recipe, TextRecipe)
+    assert job.noun == "texts"

@@ -1,0 +1,3 @@
+"""Fixtures of this folder."""
+
+from support.tagger_fixtures import *

@@ -1,0 +1,159 @@
+"""A language model on disk: what was saved is what is loaded, and anything else is one sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from gonie.errors import BundleError, OutputError
+from gonie.tasks.language_model.recipe import BilmConfig
+from gonie.tasks.language_model.torch.build import build_bilm
+from gonie.tasks.language_model.torch.folder import (
+    INDEX,
+    SOFTMAX,
+    VOCABULARY,
+    WEIGHTS,
+    Predictions,
+    SavedBilm,
+    check_free,
+    load_bilm,
+    save_bilm,
+)
+from gonie.tasks.language_model.torch.storage import Storage
+
+SHAPE = BilmConfig(byte_width=2, longest=8, filters=[(1, 3), (2, 4)], width=3, hidden=5, layers=2)
+
+
+def made(*, predictions: bool = False) -> SavedBilm:
+    known = Predictions(["the", "집", "a\u2028b"], {"weight": torch.randn(3, 3), "bias": torch.randn(3)})
+    return SavedBilm(
+        bilm=build_bilm(SHAPE),
+        shape=SHAPE,
+        language="ko",
+        unit="eojeol",
+        about={"perplexity": 76.5},
+        predictions=known if predictions else None,
+    )
+
+
+@pytest.mark.parametrize(("storage", "tolerance"), [("float32", 0.0), ("float16", 1e-3), ("int8", 1e-2)])
+def test_what_is_saved_is_loaded(tmp_path: Path, storage: Storage, tolerance: float) -> None:
+    saved = made(predictions=True)
+    save_bilm(tmp_path, saved, storage=storage)
+    loaded = load_bilm(tmp_path, predictions=True)
+    assert (loaded.shape, loaded.language, loaded.unit) == (SHAPE, "ko", "eojeol")
+    assert loaded.about == {"perplexity": 76.5}
+    assert not loaded.bilm.training
+    for name, weight in saved.bilm.state_dict().items():
+        torch.testing.assert_close(loaded.bilm.state_dict()[name], weight, rtol=0, atol=tolerance)
+    assert loaded.predictions is not None
+    assert saved.predictions is not None
+    assert loaded.predictions.words == saved.predictions.words
+    torch.testing.assert_close(
+        loaded.predictions.weights["weight"], saved.predictions.weights["weight"], rtol=0, atol=2 * tolerance
+    )
+
+
+def test_it_is_used_without_its_softmax(tmp_path: Path) -> None:
+    save_bilm(tmp_path, made(predictions=True))
+    (tmp_path / SOFTMAX).unlink()
+    assert load_bilm(tmp_path).predictions is None
+
+
+def test_a_run_folder_is_named_as_well(tmp_path: Path) -> None:
+    save_bilm(tmp_path / "bilm", made())
+    assert load_bilm(tmp_path).shape == SHAPE
+
+
+def test_no_softmax_of_an_earlier_model_stays(tmp_path: Path) -> None:
+    """It would be taken for the new model's when training goes on."""
+    save_bilm(tmp_path, made(predictions=True))
+    save_bilm(tmp_path, made())
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([INDEX, WEIGHTS])
+    with pytest.raises(BundleError, match=f"expected the words that it predicts in {VOCABULARY}"):
+        load_bilm(tmp_path, predictions=True)
+
+
+def refusal(folder: Path, *, predictions: bool = False) -> str:
+    """The one line in which a folder is refused."""
+    with pytest.raises(BundleError) as caught:
+        load_bilm(folder, predictions=predictions)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert "expected" in message
+    return message
+
+
+def test_a_folder_without_a_model(tmp_path: Path) -> None:
+    assert "gonie pretrain or gonie import-elmo" in refusal(tmp_path / "none")
+
+
+def test_damaged_weights(tmp_path: Path) -> None:
+    save_bilm(tmp_path, made())
+    content = bytearray((tmp_path / WEIGHTS).read_bytes())
+    content[-5] ^= 0x40
+    (tmp_path / WEIGHTS).write_bytes(content)
+    assert "damaged" in refusal(tmp_path)
+    (tmp_path / WEIGHTS).unlink()
+    assert WEIGHTS in refusal(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"hidden": 6}, "ahead.layers.0.input_weight, by bilm.json, the shape (24, 3), got (20, 3)"),
+        ({"layers": 3}, "ahead.layers.2.input_weight, by bilm.json, the shape (20, 3), got none"),
+        ({"layers": 1}, "ahead.layers.1.bias, by bilm.json, the shape none, got (20,)"),
+        ({"filters": [[9, 9]]}, "longer than a word may be"),
+        ({"width": 0}, "got width: "),
+        ({"odd": 1}, "got odd: "),
+    ],
+)
+def test_a_shape_that_is_not_that_of_the_weights(
+    tmp_path: Path, changes: dict[str, object], words: str
+) -> None:
+    save_bilm(tmp_path, made())
+    index = json.loads((tmp_path / INDEX).read_text("utf-8"))
+    index["shape"] |= changes
+    (tmp_path / INDEX).write_text(json.dumps(index), "utf-8")
+    assert words in refusal(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "[]", "{}", '{"format": 9, "language": "en", "unit": "word"}', '{"format": 1}', "\udcff"],
+)
+def test_an_index_that_is_none(tmp_path: Path, content: str) -> None:
+    save_bilm(tmp_path, made())
+    (tmp_path / INDEX).write_bytes(content.encode("utf-8", "surrogateescape"))
+    assert "expected a language model" in refusal(tmp_path)
+
+
+def test_an_index_without_a_shape(tmp_path: Path) -> None:
+    save_bilm(tmp_path, made())
+    (tmp_path / INDEX).write_text('{"format": 1, "language": "en", "unit": "word"}', "utf-8")
+    assert "expected the shape of a language model, got none" in refusal(tmp_path)
+
+
+def test_words_that_are_not_as_many_as_their_vectors(tmp_path: Path) -> None:
+    save_bilm(tmp_path, made(predictions=True))
+    (tmp_path / VOCABULARY).write_text("the\n", "utf-8")
+    assert "got 3 and 3 for 1" in refusal(tmp_path, predictions=True)
+
+
+def test_a_folder_with_a_model_or_the_run_of_one_is_not_free(tmp_path: Path) -> None:
+    check_free(tmp_path)
+    check_free(tmp_path / "new")
+    save_bilm(tmp_path / "run" / "bilm", made())
+    for folder in (tmp_path / "run", tmp_path / "run" / "bilm"):
+        with pytest.raises(OutputError, match="holds a language model already"):
+            check_free(folder)
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OutputError, match="cannot make the folder"):
+        save_bilm(tmp_path / "file", made())

@@ -1,0 +1,66 @@
+"""What a tagger's recipe may say: what cannot work together is refused before anything is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from gonie.tasks.tagging.recipe import TaggerConfig, TagRecipe
+
+
+def test_a_model_that_reads_nothing_is_refused() -> None:
+    """It would train for an hour and give every word the same tag."""
+    with pytest.raises(ValidationError, match=r"reads nothing.*model\.words\.width"):
+        TaggerConfig.model_validate({"encoder": {"kind": "lstm"}})
+    without = {"head": {"direct": ["spelling"]}, "encoder": {"kind": "none"}}
+    for reading in ({"words": {}}, {"chars": {}}, without):
+        TaggerConfig.model_validate(reading)
+
+
+WINDOW: dict[str, Any] = {
+    "data": {"train": "train.conll"},
+    "model": {
+        "words": {},
+        "encoder": {"kind": "window"},
+        "head": {"kind": "sigmoid"},
+        "dropout": {"input": 0.0, "output": 0.0},
+    },
+    "train": {"optimizer": "per-window"},
+}
+
+
+@pytest.mark.parametrize(
+    ("section", "change", "named"),
+    [
+        ("model", {"encoder": {"kind": "lstm"}}, r"model\.encoder\.kind=lstm"),
+        ("model", {"head": {"kind": "crf"}}, r"model\.head\.kind=crf"),
+        ("model", {"head": {"kind": "sigmoid", "direct": ["spelling"]}}, r"model\.head\.direct"),
+        ("model", {"head": {"kind": "sigmoid", "weights": {"PER": 2.0}}}, r"model\.head\.weights"),
+        ("model", {"chars": {}}, r"model\.chars"),
+        ("model", {"elmo": {"bilm": "lm"}}, r"model\.elmo"),
+        ("model", {"dropout": {"input": 0.0, "output": 0.0, "word": 0.1}}, r"model\.dropout\.word=0\.1"),
+        ("model", {"dropout": {}}, r"model\.dropout\.input=0\.5, model\.dropout\.output=0\.5"),
+        ("data", {"partial": "more.conll"}, r"data\.partial"),
+        ("train", {"weight_decay": 0.1}, r"train\.weight_decay"),
+        ("train", {"normalize": True}, r"train\.normalize"),
+    ],
+)
+def test_what_updates_per_window_cannot_do_is_refused_and_not_left_out_in_silence(
+    section: str, change: dict[str, Any], named: str
+) -> None:
+    """A decay of the weights did nothing, and a character network was refused only when all was read."""
+    TagRecipe.model_validate(WINDOW)
+    changed = {**WINDOW, section: {**WINDOW[section], **change}}
+    with pytest.raises(ValidationError, match=f"it knows no {named}\\. "):
+        TagRecipe.model_validate(changed)
+    TagRecipe.model_validate({**changed, "train": {**changed["train"], "optimizer": "sgd"}})
+
+
+def test_feature_groups_are_those_of_all_parts_each_once() -> None:
+    """A group that two parts share is extracted once; one that none uses costs nothing."""
+    config = TaggerConfig.model_validate(
+        {"features": {"groups": ["context", "spelling"]}, "head": {"direct": ["spelling", "gazetteer"]}}
+    )
+    assert config.groups == ("context", "spelling", "gazetteer")

@@ -1,0 +1,159 @@
+"""Scoring a whole file: its scheme found, its tags compared, and what cannot be scored refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from gonie.errors import InputError
+from gonie.formats.tagged import ReadOptions, TaggedSource
+from gonie.metrics.novelty import SeenMentions
+from gonie.tasks.tagging.scoring import score_source
+from gonie.text.schemes import IO, IOB2, PLAIN, Scheme, convert, to_spans
+from gonie.text.types import Sentence
+
+BIOES = Scheme(kind="BIOES")
+GOLD = "Anna\tB-PER\nKim\tI-PER\nsaw\tO\nSeoul\tB-LOC\n\nSeoul\tB-LOC\n"
+
+
+class Tagged(NamedTuple):
+    """What a tagger says."""
+
+    tags: tuple[str, ...]
+    scores: tuple[float, ...]
+    spans: tuple[tuple[int, int, str, float], ...] = ()
+
+
+class Oracle:
+    """Tags every sentence as it is told, in BIOES, and keeps what it was asked."""
+
+    def __init__(self, *tags: str, span: float | None = None) -> None:
+        self.tags = [tuple(row.split()) for row in tags]
+        self.span = span
+        self.asked: list[Sentence] = []
+
+    def __call__(self, sentences: Sequence[Sentence]) -> list[Tagged]:
+        self.asked = list(sentences)
+        return [Tagged(tags, (0.9,) * len(tags), self.spans(tags)) for tags in self.tags]
+
+    def spans(self, tags: Sequence[str]) -> tuple[tuple[int, int, str, float], ...]:
+        return () if self.span is None else tuple((*found, self.span) for found in to_spans(tags, BIOES))
+
+
+def score(
+    path: Path, oracle: Oracle, *, scheme: Scheme = BIOES, seen: Path = Path("none"), **options: object
+):
+    return score_source(
+        TaggedSource(path, ReadOptions(**options)),  # type: ignore[arg-type]
+        oracle,
+        model_scheme=scheme,
+        known_tags=("O", "B-PER", "E-PER", "I-PER", "S-PER"),
+        mode="conlleval",
+        repair="none",
+        seen=seen,
+    )
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    path = tmp_path / "gold.conll"
+    path.write_text(GOLD, "utf-8")
+    return path
+
+
+def test_the_models_scheme_and_the_files_are_brought_together(gold: Path) -> None:
+    """The file is IOB2 and the model BIOES: the same entities must count as the same."""
+    result = score(gold, Oracle("B-PER E-PER O S-LOC", "S-LOC"))
+    assert result.headline == ("f1", 1.0)
+    assert result.scheme == IOB2
+    assert score(gold, Oracle("B-PER E-PER O O", "S-PER")).spans.micro.recall == pytest.approx(1 / 3)
+
+
+def test_labels_the_model_cannot_give_are_counted(gold: Path) -> None:
+    result = score(gold, Oracle("B-PER E-PER O O", "O"))
+    assert result.unknown_labels == {"LOC": 2}
+
+
+def test_an_error_has_the_probability_of_its_span_and_a_miss_that_of_its_tags(gold: Path) -> None:
+    found, missed = score(gold, Oracle("B-PER E-PER O O", "S-PER", span=0.95)).errors()
+    assert (found.predicted, found.confidence) == ("PER", 0.95)
+    assert (missed.gold_text, missed.confidence) == ("Seoul", 0.9)
+
+
+def test_mentions_of_training_split_the_recall(gold: Path, tmp_path: Path) -> None:
+    known = [Sentence(("Seoul",), ("B-LOC",))]
+    seen = tmp_path / "seen.json"
+    seen.write_text(json.dumps(SeenMentions.from_sentences(known, IOB2).to_json()), "utf-8")
+    oracle = Oracle("O O O S-LOC", "S-LOC")
+    split = score(gold, oracle, seen=seen).novelty
+    assert split is not None
+    assert {kind.value: (r.correct, r.gold) for kind, r in split.items() if r.gold} == {
+        "seen": (2, 2),
+        "unseen": (0, 1),
+    }
+    assert score(gold, oracle).novelty is None
+
+
+def test_invalid_gold_is_scored_as_it_stands(tmp_path: Path) -> None:
+    """conlleval reads an I after O as a beginning; a scorer must not change or refuse its gold."""
+    path = tmp_path / "gold.conll"
+    path.write_text("Anna\tI-PER\nsaw\tO\nKim\tB-PER\nLee\tI-PER\n", "utf-8")
+    tags = convert(["B-PER", "O", "B-PER", "I-PER"], IOB2, BIOES)
+    assert score(path, Oracle(" ".join(tags)), scheme=BIOES).headline == ("f1", 1.0)
+
+
+def test_plain_tags_are_scored_by_accuracy(tmp_path: Path) -> None:
+    path = tmp_path / "gold.conll"
+    path.write_text("a\tDET\ndog\tNOUN\nran\tVERB\nfar\tADV\n", "utf-8")
+    assert score(path, Oracle("DET NOUN NOUN ADV"), scheme=PLAIN).headline == ("accuracy", 0.75)
+
+
+def test_tags_of_another_kind_are_refused_with_a_few_of_them(gold: Path) -> None:
+    with pytest.raises(InputError, match=r"gold\.conll: expected tags of the kind the model gives.*B-LOC"):
+        score(gold, Oracle(), scheme=PLAIN)
+
+
+def test_a_sentence_without_tags_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "raw.conll"
+    path.write_text("Anna\nKim\n", "utf-8")
+    with pytest.raises(InputError, match=r"raw\.conll:1: expected a gold tag for every word"):
+        score(path, Oracle())
+
+
+def test_the_tagger_gets_the_columns_of_the_file(tmp_path: Path) -> None:
+    """A model with part-of-speech features needs them when it is scored, too."""
+    path = tmp_path / "gold.conll"
+    path.write_text("Anna NNP B-PER\nKim NNP I-PER\nsaw VBD O\n", "utf-8")
+    oracle = Oracle("B-PER E-PER O")
+    assert score(path, oracle, columns={"pos": 1}).headline[1] == 1.0
+    assert oracle.asked[0].columns["pos"] == ("NNP", "NNP", "VBD")
+
+
+def test_a_model_of_one_type_is_scored_on_that_type(gold: Path) -> None:
+    """It was never asked to find the others."""
+    oracle = Oracle("PER O O O", "O")
+    source = TaggedSource(gold)
+    result = score_source(
+        source,
+        oracle,
+        model_scheme=IO,
+        known_tags=("O", "PER"),
+        mode="conlleval",
+        repair="none",
+        seen=Path("none"),
+        types=("PER",),
+    )
+    assert list(result.spans.types) == ["PER"]
+    assert (result.spans.micro.precision, result.spans.micro.recall) == (1.0, 0.5)
+    assert not result.unknown_labels
+
+
+def test_a_file_of_nothing_but_names_is_bare_labels_to_a_model_of_them(tmp_path: Path) -> None:
+    """Alone it would be taken for plain tags, as O is not the most frequent."""
+    path = tmp_path / "names.conll"
+    path.write_text("Anna\tPER\nKim\tPER\nran\tO\n", "utf-8")
+    assert score(path, Oracle("PER PER O"), scheme=IO).headline == ("f1", 1.0)

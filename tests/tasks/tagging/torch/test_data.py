@@ -1,0 +1,333 @@
+"""From files to arrays: what is held out, cut, unknown or fixed, and that a user is told of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import BaseModel
+
+from gonie.errors import InputError, RecipeError
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.tagging.recipe import TagRecipe
+from gonie.tasks.tagging.torch.data import HoldOut, Pieces, TagData, read_tag_data, what_tags_read
+from gonie.text.types import Sentence
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, "utf-8")
+    return path
+
+
+def numbered(count: int) -> list[Sentence]:
+    return [Sentence(words=(f"w{i}",), tags=("O",)) for i in range(count)]
+
+
+def prepared(toy: Path, *changes: str) -> tuple[TagData, list[str]]:
+    notes: list[str] = []
+    return read_tag_data(load_recipe(toy / "toy.toml", changes), notes.append), notes
+
+
+# --- holding out -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5])
+def test_a_split_is_disjoint_complete_and_repeatable(share: float) -> None:
+    """A sentence in both parts would flatter the score; one in neither would be lost."""
+    sentences = numbered(500)
+    held = HoldOut(sentences, share=share, seed=3, held_out=True)
+    rest = HoldOut(sentences, share=share, seed=3, held_out=False)
+    one, other = [s.words for s in held], [s.words for s in rest]
+    assert not set(one) & set(other)
+    assert Counter(one) + Counter(other) == Counter(s.words for s in sentences)
+    assert one == [s.words for s in held], "the same at every pass"
+    assert abs(len(one) - 500 * share) < 50
+    assert share == 0 or one != [s.words for s in HoldOut(sentences, share=share, seed=4, held_out=True)]
+
+
+def test_without_a_dev_file_some_sentences_are_held_out(toy: Path) -> None:
+    made, notes = prepared(toy, "data.dev=none", "data.holdout=0.25")
+    whole, _ = prepared(toy)
+    assert len(made.dev) + len(made.train) == len(whole.train)
+    assert any(f"{len(made.dev)} sentences of" in note and "held out" in note for note in notes)
+
+
+def test_too_few_to_hold_out_is_said(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.conll", "Anna\tB-PER\n")
+    recipe = write(tmp_path / "r.toml", f'[data]\ntrain = "{path}"\n[model.words]\n')
+    notes: list[str] = []
+    made = read_tag_data(load_recipe(recipe), notes.append)
+    assert len(made.dev) == len(made.train) == 1
+    assert any("too few sentences" in note for note in notes)
+
+
+# --- what was found --------------------------------------------------------------------------------------
+
+
+def test_each_file_is_described_once(toy: Path) -> None:
+    _, notes = prepared(toy)
+    for split in ("train", "dev", "test"):
+        (found,) = [note for note in notes if note.startswith(f"{toy}/{split}.conll")]
+        assert "sentences" in found
+
+
+def test_labels_that_cannot_be_predicted_are_named(toy: Path, tmp_path: Path) -> None:
+    """They count as missed: a user must know that no training will ever find them."""
+    dev = write(tmp_path / "dev.conll", "Anna\tB-PER\n\nAcme\tB-ORG\nInc\tI-ORG\n")
+    test = write(tmp_path / "test.conll", "Acme\tB-GPE\n")
+    made, notes = prepared(toy, f"data.dev={dev}", f"data.test={test}")
+    (about_dev,) = [note for note in notes if note.startswith("dev: ")]
+    (about_test,) = [note for note in notes if note.startswith("test: ")]
+    assert "2 labels never met in training" in about_dev
+    assert "ORG" in about_dev
+    assert "S-GPE (1)" in about_test
+    assert not any("ORG" in label for label in made.encoding.labels)
+
+
+def test_tags_are_learned_in_the_models_scheme(toy: Path) -> None:
+    made, _ = prepared(toy)
+    assert set(made.encoding.labels) == {"O"} | {f"{p}-{t}" for p in "BIES" for t in ("PER", "LOC")}
+    assert {tag for sentence in made.dev for tag in sentence.tags or ()} <= set(made.encoding.labels)
+    other, _ = prepared(toy, "data.model_scheme=IOB2")
+    assert set(other.encoding.labels) == {"O", "B-PER", "I-PER", "B-LOC", "I-LOC"}
+
+
+def test_a_file_without_tags_is_refused_with_its_line(toy: Path, tmp_path: Path) -> None:
+    dev = write(tmp_path / "dev.conll", "Anna\nlives\n")
+    with pytest.raises(InputError, match=r"dev\.conll:1: expected a tag for every word.*data\.tag_column"):
+        prepared(toy, f"data.dev={dev}")
+
+
+def test_broken_tags_are_refused_or_repaired_by_name(toy: Path, tmp_path: Path) -> None:
+    train = write(tmp_path / "t.conll", "Anna\tB-PER\nis\tO\nKim\tI-PER\n\nBert\tB-PER\nLee\tI-PER\n" * 20)
+    changes = [f"data.train={train}", "data.scheme=IOB2"]
+    with pytest.raises(InputError, match=r"t\.conll:3"):
+        prepared(toy, *changes)
+    made, notes = prepared(toy, *changes, "data.repair=outside")
+    assert any("repaired 20 tags by the policy 'outside'" in note for note in notes)
+    assert made.labels["O"] == 2 * made.labels["S-PER"]
+
+
+# --- long sentences --------------------------------------------------------------------------------------
+
+
+def test_pieces_put_together_are_the_sentence() -> None:
+    words = tuple(f"w{i}" for i in range(10))
+    long = Sentence(words=words, tags=("O",) * 10, columns={"pos": words}, path="f", line=3)
+    pieces = Pieces([*numbered(2), long], 4)
+    for _ in range(2):
+        cut = list(pieces)
+        assert [len(piece) for piece in cut] == [1, 1, 4, 4, 2]
+        assert pieces.cut == 1
+    assert tuple(word for piece in cut[2:] for word in piece.words) == words
+    assert tuple(value for piece in cut[2:] for value in piece.columns["pos"]) == words
+    assert cut[3].path == "f"
+
+
+def test_overlong_sentences_are_cut_and_counted(toy: Path) -> None:
+    whole, _ = prepared(toy)
+    made, notes = prepared(toy, "data.max_tokens=4")
+    assert made.train.lengths.max() == 4
+    assert made.train.tokens == whole.train.tokens
+    cut = int((whole.train.lengths > 4).sum())
+    assert any(f"{cut} sentences longer than 4 tokens" in note for note in notes)
+
+
+# --- features, vectors, the cache ------------------------------------------------------------------------
+
+
+def test_only_what_the_model_uses_is_extracted(toy: Path, tmp_path: Path) -> None:
+    assert prepared(toy)[0].encoding.groups == ()
+    cities = write(tmp_path / "cities.txt", "Seoul\nOslo\n")
+    changes = ['model.head.direct=["spelling", "gazetteer"]', f"data.gazetteers.city={cities}"]
+    encoding = prepared(toy, *changes)[0].encoding
+    assert encoding.groups == ("spelling", "gazetteer")
+    assert len(encoding.features["gazetteer"]) > 2
+
+
+def test_gazetteers_without_a_list_are_refused(toy: Path) -> None:
+    with pytest.raises(RecipeError, match=r"data\.gazetteers"):
+        prepared(toy, 'model.head.direct=["gazetteer"]')
+
+
+def test_vectors_bring_their_words_and_their_coverage(toy: Path, tmp_path: Path) -> None:
+    vectors = write(tmp_path / "v.txt", "anna 1 2\nseoul 3 4\nzebra 5 6\n")
+    made, notes = prepared(toy, f"data.vectors={vectors}")
+    assert made.pretrained is not None
+    row = made.encoding.words.id("zebra")
+    assert made.pretrained.matrix[row].tolist() == [5.0, 6.0]
+    assert any(str(vectors) in note and "vectors cover" in note for note in notes)
+    assert made.encoding.word_id("Zebra") == row
+
+
+def test_a_mapped_corpus_equals_one_in_memory(toy: Path, tmp_path: Path) -> None:
+    """`data.cache` is for corpora larger than memory; the model must not depend on it."""
+    held, _ = prepared(toy)
+    mapped, _ = prepared(toy, f"data.cache={tmp_path / 'cache'}")
+    assert isinstance(mapped.train.arrays["forms"], np.memmap)
+    assert held.train.arrays.keys() == mapped.train.arrays.keys()
+    for name, array in held.train.arrays.items():
+        np.testing.assert_array_equal(array, mapped.train.arrays[name])
+
+
+def test_mentions_seen_in_training_are_kept(toy: Path) -> None:
+    seen = prepared(toy)[0].seen.to_json()
+    assert "Seoul" in str(seen)
+
+
+# --- the fingerprint -------------------------------------------------------------------------------------
+
+
+def test_the_fingerprint_changes_with_the_recipe_and_with_the_data(toy: Path, tmp_path: Path) -> None:
+    """A run goes on only over what it began with."""
+
+    def fingerprint(*changes: str) -> str:
+        recipe: TagRecipe = load_recipe(toy / "toy.toml", changes)
+        return read_tag_data(recipe, lambda text: None).fingerprint(recipe)
+
+    train = tmp_path / "train.conll"
+    text = (toy / "train.conll").read_text("utf-8")
+    same = (f"data.train={train}", f"data.dev={toy}/dev.conll")
+    write(train, text)
+    first = fingerprint(*same)
+    assert fingerprint(*same) == first
+    assert fingerprint(*same, "train.seed=9") != first
+    write(train, text.replace("Seoul\tB-LOC", "Seoul\tO", 1))
+    assert fingerprint(*same) != first
+
+
+# --- types -----------------------------------------------------------------------------------------------
+
+
+def test_types_not_asked_for_become_o(toy: Path) -> None:
+    made, _ = prepared(toy, 'data.types=["PER", "PERSON"]', "data.model_scheme=IO")
+    assert made.encoding.labels == ("O", "PER")
+    whole, _ = prepared(toy, "data.model_scheme=IO")
+    assert made.labels["PER"] == whole.labels["PER"] > 0
+    assert {tag for sentence in made.dev for tag in sentence.tags or ()} == {"O", "PER"}
+
+
+def test_types_that_the_file_does_not_have_are_refused_with_those_it_has(toy: Path, tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match=r"has none of GPE; it has LOC, PER"):
+        prepared(toy, 'data.types=["GPE"]')
+    path = write(tmp_path / "pos.conll", "the\tDET\ndog\tNOUN\n")
+    with pytest.raises(RecipeError, match="plain labels, which name no types"):
+        prepared(toy, 'data.types=["PER"]', f"data.train={path}")
+    path = write(tmp_path / "none.conll", "the\tO\ndog\tO\n")
+    with pytest.raises(RecipeError, match="it has no tag but O"):
+        prepared(toy, 'data.types=["PER"]', f"data.train={path}")
+
+
+@pytest.mark.parametrize("text", ["Bob\tPERSON\nran\tO\n", "A\tPERSON\nB\tPERSON\nran\tO\n\nC\tPERSON\n"])
+def test_bare_labels_that_are_the_types_asked_for_are_entities_however_frequent(
+    text: str, toy: Path, tmp_path: Path
+) -> None:
+    """A file of names has more PERSON than O, and was refused as one that names no types."""
+    path = write(tmp_path / "names.tsv", text)
+    asked = (f"data.train={path}", f"data.dev={path}", 'data.types=["PER", "PERSON"]', "data.model_scheme=IO")
+    made, notes = prepared(toy, *asked)
+    assert set(made.encoding.labels) == {"O", "PERSON"}
+    assert any("scheme: IO (X O) (bare labels, as data.types names them)" in note for note in notes)
+
+
+def test_bare_labels_and_documents_are_read_as_they_are(toy: Path, tmp_path: Path) -> None:
+    """`word TAB tag`, an empty line between documents and none between sentences."""
+    text = "Anna\tPERSON\nKim\tPERSON\nran\tO\n.\tO\nOslo\tO\n.\tO\n" * 300 + "\nBert\tPERSON\nsat\tO\n"
+    path = write(tmp_path / "train", text)
+    changes = (f"data.train={path}", f"data.dev={path}", 'data.types=["PER", "PERSON"]')
+    made, notes = prepared(toy, *changes, "data.model_scheme=IO")
+    assert made.encoding.labels == ("O", "PERSON")
+    assert made.train.tokens == 1802
+    assert any("scheme: IO (X O) (bare labels among O: O, PERSON)" in note for note in notes)
+    assert any("1 sentences longer than 1000 tokens cut" in note for note in notes)
+    spans, _ = prepared(toy, *changes)  # for a model of spans, a run of one label is one
+    assert spans.encoding.labels == ("O", "S-PERSON", "B-PERSON", "E-PERSON", "I-PERSON")
+    assert (spans.dev[0].tags or ())[:3] == ("B-PERSON", "E-PERSON", "O")
+
+
+# --- the sample that curves are drawn from, and what may be prepared once for many runs ------------------
+
+
+@pytest.mark.parametrize(("asked", "number"), [(0, 0), (1, 1), (7, 7), (80, 80), (1000, 80)])
+def test_a_sample_is_spread_over_the_whole_corpus(toy: Path, asked: int, number: int) -> None:
+    """The first sentences of a file are often of one kind; their score would not be that of training."""
+    made, _ = prepared(toy, f"train.score_train={asked}")
+    assert len(made.sample) == number
+    lines = [sentence.line for sentence in made.sample]
+    assert lines == sorted(lines)
+    if asked == 7:
+        gaps = np.diff([*lines, (toy / "train.conll").read_text("utf-8").count("\n")])
+        assert gaps.max() < 3 * gaps.min()
+
+
+class Watched:
+    """Stands before a recipe and notes what is read of it."""
+
+    def __init__(self, section: BaseModel, read: set[str], place: str = "") -> None:
+        self._section, self._read, self._place = section, read, place
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._section, name)
+        if isinstance(value, BaseModel) and name != "data":
+            return Watched(value, self._read, f"{self._place}{name}.")
+        self._read.add(f"{self._place}{name}")
+        return value
+
+
+def test_what_is_read_names_everything_that_prepare_reads(toy: Path) -> None:
+    """A key that were read but not named would give one cell of a comparison the data of another."""
+    read: set[str] = set()
+    recipe = load_recipe(toy / "toy.toml", ["model.chars.width=4"])
+    read_tag_data(Watched(recipe, read), lambda text: None)  # type: ignore[arg-type]
+    assert "data" in read
+    for key in read - {"data"}:
+        assert key == "model.groups" or any(change.startswith(f"{key}=") for change in CHANGES), key
+
+
+CHANGES = {
+    "data.lowercase=false": True,
+    "data.dev=none": True,
+    'model.head.direct=["spelling"]': True,
+    "model.chars.jamo=true": True,
+    'model.elmo={bilm = "bilm"}': True,
+    "model.head.constrained=false": True,
+    'model.head.forbidden=["B-PER -> B-PER"]': True,
+    "model.head.constrain_training=true": True,
+    "train.score_train=5": True,
+    "train.seed=7": False,  # unless it decides what is held out, or vectors of words without one
+    "train.lr=0.5": False,
+    "model.encoder.hidden=3": False,
+    "model.head.kind=softmax": False,
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_preparation_is_shared_where_its_part_of_the_recipe_is_the_same(toy: Path, change: str) -> None:
+    base = load_recipe(toy / "toy.toml", ["model.chars.width=4"])
+    changed = load_recipe(toy / "toy.toml", ["model.chars.width=4", change])
+    assert (what_tags_read(changed) != what_tags_read(base)) is CHANGES[change]
+
+
+def test_the_head_counts_where_labels_are_partial(toy: Path) -> None:
+    """A CRF needs sentences that keep the rules; a softmax takes them as they are."""
+    kinds = ("crf", "softmax")
+    settings = [["data.partial=more.conll", f"model.head.kind={kind}"] for kind in kinds]
+    one, other = (load_recipe(toy / "toy.toml", each) for each in settings)
+    assert what_tags_read(one) != what_tags_read(other)
+
+
+@pytest.mark.parametrize("setting", ["data.dev=none", "data.vectors=v.txt"])
+def test_a_seed_counts_where_preparing_draws(toy: Path, setting: str) -> None:
+    one, other = (load_recipe(toy / "toy.toml", [setting, f"train.seed={seed}"]) for seed in (1, 2))
+    assert what_tags_read(one) != what_tags_read(other)
+
+
+def test_a_column_of_words_is_not_taken_for_tags(toy: Path, tmp_path: Path) -> None:
+    """A chain over tens of thousands of them would be killed for memory without a word."""
+    text = "".join(f"a\tword{i}\n" for i in range(4_500))
+    path = write(tmp_path / "wrong.conll", text)
+    with pytest.raises(InputError, match=r"at most 4,000 different tags.*got 4,500.*data\.tag_column"):
+        prepared(toy, f"data.train={path}", f"data.dev={path}")

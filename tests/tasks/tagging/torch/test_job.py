@@ -1,0 +1,55 @@
+"""Training a tagger: what is kept of it, and what it is read beside."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gonie.features.encoding import Encoding
+from gonie.metrics.novelty import SeenMentions
+from gonie.tasks.load import load_tagger
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.tagging.torch.job import BASELINES, TagJob
+from gonie.tasks.torch.prepare import prepare
+from gonie.training.fit import begin, fresh_model
+
+
+@pytest.fixture
+def job(toy: Path) -> TagJob:
+    made = prepare(load_recipe(toy / "toy.toml"), lambda text: None)
+    assert isinstance(made, TagJob)
+    return made
+
+
+def test_the_encoding_and_the_mentions_that_are_kept_come_back(job: TagJob) -> None:
+    files = job.files()
+    assert Encoding.from_json(json.loads(files["encoding.json"])).labels == job.data.encoding.labels
+    seen = SeenMentions.from_json(json.loads(files["seen.json"]))
+    assert seen.to_json() == job.data.seen.to_json()
+
+
+def test_a_bundle_keeps_to_the_rules_of_the_recipe(toy: Path, tmp_path: Path) -> None:
+    """Without them the exported tagger would give sequences that the trained one may not."""
+    recipe = load_recipe(toy / "toy.toml", ['model.head.forbidden=["O -> *-LOC"]'])
+    job = prepare(recipe, lambda text: None)
+    job.export(begin(job).model, tmp_path / "bundle")
+    tagger = load_tagger(tmp_path / "bundle")
+    for sentence in job.data.dev:  # type: ignore[attr-defined]
+        (found,) = tagger.tag_sentences([sentence])
+        pairs = zip(found.tags, found.tags[1:], strict=False)
+        assert not any(one == "O" and other.endswith("-LOC") for one, other in pairs)
+
+
+def test_the_baselines_are_named_and_learned_from_the_training_sentences(job: TagJob) -> None:
+    rows = list(job.baselines())
+    assert [row.name for row in rows] == list(BASELINES)
+    by_heart = rows[-1].evaluations["dev"].headline
+    assert by_heart[0] == "f1"
+    assert by_heart[1] > 0.5, "the toy language has few names, and all were met"
+
+
+def test_examples_are_called_sentences(job: TagJob) -> None:
+    assert job.noun == "sentences"
+    assert job.rates(fresh_model(job)) == {}

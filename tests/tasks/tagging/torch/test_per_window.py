@@ -1,0 +1,41 @@
+"""Which taggers can be updated per window: the others must be refused in words before training begins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gonie.errors import GonieError
+from gonie.features.encoding import Encoding
+from gonie.tasks.tagging.recipe import TaggerConfig as ModelConfig
+from gonie.tasks.tagging.torch.per_window import per_window
+from gonie.tasks.torch.parts import build
+
+WINDOW = {
+    "words": {"width": 4},
+    "encoder": {"kind": "window", "hidden": 3, "window": 3},
+    "head": {"kind": "softmax"},
+    "dropout": {"input": 0.0, "output": 0.0},
+}
+
+
+def test_a_window_network_can_be(encoding: Encoding) -> None:
+    per_window(build(ModelConfig.model_validate(WINDOW), encoding))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"dropout": {"input": 0.5, "output": 0.0}}, "per-window knows no dropout"),
+        ({"dropout": {"kind": "plain", "input": 0.0, "output": 0.2}}, "per-window knows no dropout"),
+        ({"dropout": {"input": 0.0, "output": 0.0, "word": 0.1}}, "per-window knows no dropout"),
+        ({"encoder": {"kind": "lstm", "hidden": 3}}, "a window as encoder"),
+        ({"head": {"kind": "crf"}}, "a sigmoid or softmax head"),
+        ({"chars": {"width": 3, "hidden": 3}}, "words and features alone"),
+    ],
+)
+def test_another_cannot(change: dict[str, Any], message: str, encoding: Encoding) -> None:
+    model = build(ModelConfig.model_validate({**WINDOW, **change}), encoding)
+    with pytest.raises(GonieError, match=message):
+        per_window(model)

@@ -1,0 +1,139 @@
+"""Loading what training left, without torch; and what is said when there is nothing to load."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import gonie
+from gonie.errors import BundleError
+from gonie.features.encoding import Encoding
+from gonie.runtime.bundle import write_bundle
+from gonie.tasks.classification.classifier import TextClassifier
+from gonie.tasks.load import load, load_classifier, load_tagger
+from gonie.tasks.tagging.bundle import TagBundle
+from gonie.text.tokenizers import tokenizer
+
+
+@pytest.fixture
+def bundle(encoding: Encoding, word_scorer: Any) -> TagBundle:
+    """The toy tagger as a real bundle: its graph is one look-up."""
+    table = word_scorer(encoding, {"George": "S-PER", "New": "B-LOC", "York": "E-LOC"}).table
+    size = len(encoding.labels)
+    graph = helper.make_graph(
+        [helper.make_node("Gather", ["table", "words"], ["scores"])],
+        "look-up",
+        [helper.make_tensor_value_info("words", TensorProto.INT64, ["B", "T"])],
+        [helper.make_tensor_value_info("scores", TensorProto.FLOAT, ["B", "T", size])],
+        [numpy_helper.from_array(table, "table")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    return TagBundle(
+        encoding=encoding,
+        tokenizer=tokenizer(language="en", unit="word").to_json(),
+        graph=bytes(model.SerializeToString()),
+        transitions=np.zeros((size, size), np.float32),
+        start=np.zeros(size, np.float32),
+        end=np.zeros(size, np.float32),
+    )
+
+
+@pytest.fixture
+def run(tmp_path: Path, bundle: TagBundle) -> Path:
+    write_bundle(tmp_path / "run" / "bundle", bundle)
+    return tmp_path / "run"
+
+
+def test_a_run_folder_and_its_bundle_load_alike(run: Path) -> None:
+    for path in (run, run / "bundle", str(run)):
+        document = gonie.load(path)("George is in New York.")
+        assert [(span.text, span.label) for span in document.spans] == [
+            ("George", "PER"),
+            ("New York", "LOC"),
+        ]
+
+
+def test_tagging_never_imports_torch(run: Path) -> None:
+    """The core install has no torch: `gonie.load` and `gonie tag` must work without it."""
+    program = (
+        "import sys, gonie\n"
+        "assert 'onnxruntime' not in sys.modules, 'importing gonie should be cheap'\n"
+        f"tagger = gonie.load({str(run)!r})\n"
+        "assert tagger('George sleeps.').spans[0].text == 'George'\n"
+        "assert len(list(tagger.pipe(['a', 'b']))) == 2\n"
+        "from gonie.cli.tag import tag\n"
+        f"tag({str(run)!r}, text='George sleeps.', output='jsonl')\n"
+        "print([name for name in sys.modules if name.split('.')[0] in ('torch', 'onnx', 'pydantic')])\n"
+    )
+    # the tests' own path, in case the package is not installed
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=env, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_unconstrained_bundles_decode_without_the_scheme(tmp_path: Path, bundle: TagBundle) -> None:
+    write_bundle(tmp_path / "free", replace(bundle, constrained=False))
+    write_bundle(tmp_path / "held", bundle)
+    words = [["New", "sleeps"]]
+    assert load_tagger(tmp_path / "free").tag_tokens(words)[0].tags == ("B-LOC", "O")
+    assert load_tagger(tmp_path / "held").tag_tokens(words)[0].tags != ("B-LOC", "O")
+
+
+def test_a_corrupt_graph_is_refused(tmp_path: Path, bundle: TagBundle) -> None:
+    write_bundle(tmp_path / "b", replace(bundle, graph=b"garbage"))
+    with pytest.raises(BundleError, match="expected an ONNX graph"):
+        load(tmp_path / "b")
+
+
+def test_a_tagger_is_no_classifier_and_the_reverse(run: Path, tmp_path: Path, text_bundle: Any) -> None:
+    """The wrong model in a command must end in a sentence that names the right command."""
+    write_bundle(tmp_path / "texts", text_bundle())
+    with pytest.raises(BundleError, match=r"expected a model that tags words.*Do: gonie classify "):
+        load_tagger(tmp_path / "texts")
+    with pytest.raises(BundleError, match=r"expected a model that classifies texts.*Do: gonie tag "):
+        load_classifier(run)
+
+
+def test_a_classifier_loads_with_all_it_was_exported_with(tmp_path: Path, text_bundle: Any) -> None:
+    write_bundle(
+        tmp_path / "run" / "bundle", text_bundle(temperature=2.0, recipe={"data": {"marks": ["e1"]}})
+    )
+    classifier = load_classifier(tmp_path / "run")
+    assert isinstance(gonie.load(tmp_path / "run"), TextClassifier)
+    assert (classifier.temperature, classifier.marks) == (2.0, ("e1",))
+    assert classifier("a good film").label == "positive"
+
+
+def test_classifying_never_imports_torch(tmp_path: Path, text_bundle: Any) -> None:
+    write_bundle(tmp_path / "b", text_bundle(upper=True))
+    program = (
+        "import sys, gonie\n"
+        f"assert gonie.load({str(tmp_path / 'b')!r})('bad').label == 'negative'\n"
+        "print([name for name in sys.modules if name.split('.')[0] in ('torch', 'onnx', 'pydantic')])\n"
+    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=env, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
+
+
+def test_what_is_no_model_is_explained(tmp_path: Path) -> None:
+    with pytest.raises(BundleError, match="expected a bundle's folder, got nothing there"):
+        load(tmp_path / "nowhere")
+    with pytest.raises(BundleError, match=r"neither bundle\.json nor bundle/"):
+        load(tmp_path)
+    (tmp_path / "recipe.toml").write_text("")
+    with pytest.raises(BundleError, match=r"training has not finished\. Do: gonie train .* --resume"):
+        load(tmp_path)

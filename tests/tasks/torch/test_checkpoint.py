@@ -1,0 +1,82 @@
+"""Weights on disk: what was written is what is read, and anything else is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from gonie.errors import BundleError
+from gonie.tasks.torch.checkpoint import load_weights, read_tensors, save_weights, write_tensors
+
+TENSORS = {
+    "matrix": torch.randn(3, 4),
+    "turned": torch.randn(3, 4).t(),
+    "scalar": torch.tensor(1.5, dtype=torch.float64),
+    "none": torch.zeros(0, 3),
+    "flags": torch.tensor([True, False]),
+    "half": torch.randn(5).to(torch.bfloat16),
+    "ids": torch.arange(4),
+}
+
+
+def test_tensors_of_every_kind_come_back(tmp_path: Path) -> None:
+    path = tmp_path / "t.safetensors"
+    write_tensors(path, TENSORS, {"note": "한글 and \n lines"})
+    tensors, metadata = read_tensors(path)
+    assert metadata == {"note": "한글 and \n lines"}
+    assert tensors.keys() == TENSORS.keys()
+    for name, tensor in TENSORS.items():
+        assert tensors[name].dtype == tensor.dtype
+        assert torch.equal(tensors[name], tensor)
+
+
+def test_the_same_content_is_the_same_file(tmp_path: Path) -> None:
+    """Two runs are compared by their bytes."""
+    metadata = {str(number): "x" for number in range(20)}
+    for name in ("a", "b"):
+        write_tensors(tmp_path / name, TENSORS, metadata)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@pytest.mark.parametrize("place", [-1, -30, 3, 40])
+def test_one_damaged_byte_is_noticed(tmp_path: Path, place: int) -> None:
+    path = tmp_path / "t.safetensors"
+    write_tensors(path, {"a": torch.randn(50)}, {"note": "x"})
+    content = bytearray(path.read_bytes())
+    content[place] ^= 0x40
+    path.write_bytes(content)
+    with pytest.raises(BundleError, match=r"t\.safetensors: expected"):
+        read_tensors(path)
+
+
+@pytest.mark.parametrize("kept", [0, 7, 100, -1])
+def test_a_file_cut_short_is_noticed(tmp_path: Path, kept: int) -> None:
+    path = tmp_path / "t.safetensors"
+    write_tensors(path, {"a": torch.randn(50)})
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(BundleError, match="expected"):
+        read_tensors(path)
+
+
+def test_a_model_gets_its_weights_back(tmp_path: Path) -> None:
+    model, other = nn.Linear(3, 2), nn.Linear(3, 2)
+    save_weights(tmp_path / "w", model)
+    load_weights(tmp_path / "w", other)
+    assert torch.equal(model.weight, other.weight)
+    assert torch.equal(model.bias, other.bias)
+
+
+@pytest.mark.parametrize("other", [nn.Linear(4, 2), nn.Linear(3, 2, bias=False), nn.Embedding(3, 2)])
+def test_weights_of_another_model_are_refused(tmp_path: Path, other: nn.Module) -> None:
+    """Loading what happens to fit would be a model that is half trained."""
+    save_weights(tmp_path / "w", nn.Linear(3, 2))
+    with pytest.raises(BundleError, match="expected the weights of this model"):
+        load_weights(tmp_path / "w", other)
+
+
+def test_a_file_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(BundleError, match="expected a file of weights"):
+        load_weights(tmp_path / "missing", nn.Linear(3, 2))

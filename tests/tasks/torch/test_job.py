@@ -1,0 +1,83 @@
+"""What every job must give, whatever is learned: training, comparing and resuming rely on no more."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.torch.job import Job, Split
+from gonie.tasks.torch.prepare import prepare
+from gonie.training.dev_evaluator import DevEvaluator
+from gonie.training.fit import begin, fresh_model
+
+Make = Callable[..., Job]
+SPLITS: tuple[Split, ...] = ("dev", "test", "sample")
+
+
+@pytest.fixture(params=["tag", "classify"])
+def make(request: pytest.FixtureRequest, toy: Path, text_toy: Path) -> Make:
+    path = {"tag": toy / "toy.toml", "classify": text_toy / "texts.toml"}[request.param]
+    return lambda *changes: prepare(load_recipe(path, changes), lambda text: None)
+
+
+def test_splits_are_as_large_as_their_files(make: Make) -> None:
+    job = make("train.score_train=9")
+    assert [job.size(split) for split in SPLITS] == [20, 20, 9]
+    assert make("data.test=none").size("test") == 0
+    assert len(job.train) in (60, 80)
+    assert sum(job.labels.values()) >= len(job.train)
+
+
+def test_the_same_data_serves_another_recipe(make: Make) -> None:
+    job = make()
+    other = load_recipe_like(job, lr=0.5)
+    again = job.again(other)
+    assert again.train is job.train
+    assert again.recipe.train.lr == 0.5
+    assert again.fingerprint() != job.fingerprint()
+    assert again.again(job.recipe).fingerprint() == job.fingerprint()
+
+
+def load_recipe_like(job: Job, **train: object) -> object:
+    recipe = job.recipe
+    return recipe.model_copy(update={"train": recipe.train.model_copy(update=train)})
+
+
+def test_the_model_follows_from_the_seed(make: Make) -> None:
+    one, same, other = fresh_model(make()), fresh_model(make()), fresh_model(make("train.seed=2"))
+    assert all(map(torch.equal, one.parameters(), same.parameters()))
+    assert not all(map(torch.equal, one.parameters(), other.parameters()))
+
+
+def test_what_is_kept_beside_the_weights_can_be_read(make: Make) -> None:
+    files = make().files()
+    assert "encoding.json" in files
+    for name, content in files.items():
+        for line in content.splitlines() if name.endswith(".jsonl") else [content]:
+            json.loads(line)
+
+
+def test_a_dev_score_a_tally_and_the_exported_model_agree(make: Make, tmp_path: Path) -> None:
+    """The score by which the best epoch is chosen is the one that the report gives."""
+    job = make()
+    trainee = begin(job)
+    dev = DevEvaluator(job, trainee.model, "dev")
+    assert 0.0 <= dev.score() <= 1.0
+    assert len(dev.tally().counts) == 20
+    assert dev.tally().f1 == pytest.approx(dev.score())
+    assert job.export(trainee.model, tmp_path / "bundle").value < 1e-3
+    evaluation = job.evaluate(tmp_path / "bundle", "dev")
+    assert evaluation.headline[1] == pytest.approx(dev.score())
+    assert evaluation.headline[0].replace("f1", "F1") == dev.metric
+    page = job.report(evaluation, title="a title", curve=[], details={})
+    assert "a title" in page
+
+
+def test_baselines_are_scored_on_every_split_there_is(make: Make) -> None:
+    assert all(set(beside.evaluations) == {"dev", "test"} for beside in make().baselines())
+    assert all(set(beside.evaluations) == {"dev"} for beside in make("data.test=none").baselines())

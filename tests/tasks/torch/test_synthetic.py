@@ -1,0 +1,120 @@
+"""What small models are made of: widths are cut and nothing else, and no weight is left at zero."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from gonie.tasks.classification.recipe import TextRecipe
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.sections import CorpusConfig, TrainConfig
+from gonie.tasks.tagging.recipe import TagRecipe
+from gonie.tasks.torch.synthetic import (
+    cost,
+    disturbed,
+    made_up_bilm,
+    made_up_lists,
+    made_up_vectors,
+    small,
+    words_of,
+)
+from gonie.text.types import Sentence
+
+
+def test_only_widths_are_cut() -> None:
+    before = load_recipe("ner", ["model.encoder.layers=3", "model.chars.kernel=5", "model.words.width=2"])
+    assert isinstance(before, TagRecipe)
+    model = small(before).model
+    assert model.words is not None
+    assert model.chars is not None
+    assert (model.words.width, model.chars.width, model.encoder.hidden) == (2, 4, 3)
+    assert (model.encoder.layers, model.chars.kernel) == (3, 5)
+    assert small(before).train == before.train
+
+
+def test_both_levels_and_the_bag_of_a_classifier_are_cut() -> None:
+    before = load_recipe("reviews-han", ["model.pooling.heads=2", "model.bag.min_count=7"])
+    assert isinstance(before, TextRecipe)
+    model = small(before).model
+    assert model.sentences is not None
+    assert model.bag is not None
+    assert model.sentences.encoder.hidden == model.sentences.pooling.hidden == model.pooling.hidden == 3
+    assert (model.pooling.heads, model.bag.words, model.bag.min_count) == (2, [1, 2], 1)
+    assert small(before).data.min_count == 1
+
+
+def test_words_are_those_of_the_language_and_the_unit() -> None:
+    assert all(word.isascii() for word in words_of({"en": ("a", "bc")}, CorpusConfig(train="")))
+    syllables = words_of({"ko": ("가나", "나")}, CorpusConfig(train="", language="ko", unit="syllable"))
+    assert syllables == ("가", "나")
+
+
+def test_vectors_are_made_where_the_recipe_names_some() -> None:
+    import numpy as np
+
+    generator = np.random.default_rng(1)
+    assert made_up_vectors(load_recipe("ner"), generator) is None
+    found = made_up_vectors(load_recipe("ner", ["data.vectors=not-there.txt"]), generator)
+    assert found is not None
+    assert found.path == Path("not-there.txt")
+    assert found.matrix.shape == (len(found), load_recipe("ner").model.words.width)  # type: ignore[union-attr]
+
+
+def test_a_language_model_is_made_where_the_recipe_names_one() -> None:
+    assert made_up_bilm(load_recipe("ner")) is None
+    state = torch.get_rng_state()
+    changes = ["model.elmo.bilm=not-there"]
+    one, same = made_up_bilm(load_recipe("ner", changes)), made_up_bilm(load_recipe("ner", changes))
+    other = made_up_bilm(load_recipe("ner-ko", [*changes, "train.seed=2"]))
+    assert torch.equal(torch.get_rng_state(), state), "the caller's random numbers are left alone"
+    assert one is not None
+    assert same is not None
+    assert other is not None
+    assert all(map(torch.equal, one.bilm.parameters(), same.bilm.parameters()))
+    assert not torch.equal(one.bilm.words.projection.weight, other.bilm.words.projection.weight)
+    assert ((one.language, one.unit), other.language) == (("en", "word"), "ko")
+
+
+def test_lists_have_the_names_of_the_recipes() -> None:
+    data = CorpusConfig(train="", gazetteers={"city": "no.txt", "river": "no.txt"})
+    lists = made_up_lists(data, [Sentence(("a", "b", "c")), Sentence(("d",))])
+    features = lists.extract(Sentence(("a", "b", "d")))
+    assert "city=B" in features[0]
+    assert any(feature.startswith("river") for feature in features[2])
+
+
+class Part(nn.Module):
+    """A table with a row of padding, and a bias that starts at zero."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows = nn.Embedding(4, 3, padding_idx=0)
+        self.bias = nn.Parameter(torch.zeros(3))
+
+
+def test_no_weight_is_left_at_zero_but_padding() -> None:
+    state = torch.get_rng_state()
+    model = disturbed(3, Part)  # type: ignore[type-var]
+    assert torch.equal(torch.get_rng_state(), state), "the caller's random numbers are left alone"
+    assert (model.bias != 0).all()
+    assert (model.rows.weight[0] == 0).all()
+    assert (model.rows.weight[1:] != 0).all()
+    assert model.bias.requires_grad
+
+
+class Penalised:
+    """A model whose loss is 2 and whose squares are 3."""
+
+    def loss(self, batch: object) -> torch.Tensor:
+        return torch.tensor(2.0)
+
+    def squares(self) -> torch.Tensor:
+        return torch.tensor(3.0)
+
+
+@pytest.mark.parametrize(("l2", "expected"), [(0.0, 2.0), (4.0, 2.0 + 4.0 / (2 * 5) * 3.0)])
+def test_the_penalty_is_part_of_what_is_lowered(l2: float, expected: float) -> None:
+    assert float(cost(TrainConfig(l2=l2), examples=5)(Penalised(), {})) == pytest.approx(expected)

@@ -1,0 +1,18 @@
+"""A specimen of whatever a recipe trains."""
+
+from __future__ import annotations
+
+import pytest
+
+from gonie.tasks.classification.torch.network import ClassifyingNetwork
+from gonie.tasks.recipe import RECIPES, load_recipe, recipe_names
+from gonie.tasks.tagging.torch.network import TaggingNetwork
+from gonie.tasks.torch.synthetic_task import make_specimen
+
+
+@pytest.mark.parametrize("name", recipe_names(*RECIPES))
+def test_it_is_the_model_of_the_recipes_task(name: str) -> None:
+    recipe = load_recipe(name, absent={"data.train": "not-there"})
+    specimen = make_specimen(recipe)
+    assert isinstance(specimen.model, ClassifyingNetwork if recipe.task == "classify" else TaggingNetwork)
+    assert specimen.loss(specimen.model, specimen.batch).isfinite()

@@ -1,0 +1,101 @@
+"""Words as both tasks read them: what is left out, which vectors words get, and which features they have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gonie.errors import RecipeError
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.sections import CorpusConfig
+from gonie.tasks.torch.word_data import (
+    build_extractors,
+    fit_encoding,
+    pretrained_table,
+    read_gazetteers,
+    sampled,
+    tell,
+    tell_unmet,
+    vectors_of,
+)
+from gonie.text.report import Report
+from gonie.text.schemes import PLAIN
+from gonie.text.types import Sentence
+
+SENTENCES = [Sentence(("Anna", "saw", "42", "cats"), ("A", "B", "B", "B")), Sentence(("anna", "slept"))]
+
+
+@pytest.fixture
+def vectors(tmp_path: Path) -> Path:
+    path = tmp_path / "v.txt"
+    path.write_text("anna 1 2\nunmet 3 4\n", "utf-8")
+    return path
+
+
+def test_words_are_levelled_and_rare_ones_left_out_unless_they_have_vectors(vectors: Path) -> None:
+    recipe = load_recipe("ner", ["data.min_count=2", f"data.vectors={vectors}"])
+    encoding, labels = fit_encoding(recipe, SENTENCES, PLAIN, vectors_of(recipe.data), [])
+    assert set(encoding.words.strings) == {"anna", "unmet"}
+    assert labels == {"A": 1, "B": 3}
+    kept, _ = fit_encoding(load_recipe("ner", ["data.digits=false"]), SENTENCES, PLAIN, None, [])
+    assert {"42", "anna"} <= set(kept.words.strings)
+
+
+def test_every_word_gets_a_vector_and_the_file_is_described(vectors: Path) -> None:
+    notes: list[str] = []
+    recipe = load_recipe("ner", [f"data.vectors={vectors}"])
+    found = vectors_of(recipe.data)
+    encoding, _ = fit_encoding(recipe, SENTENCES, PLAIN, found, [])
+    table = pretrained_table(found, encoding, 1, notes.append)
+    assert table is not None
+    assert table.matrix[encoding.word_id("Anna")].tolist() == [1.0, 2.0]
+    assert str(vectors) in notes[0]
+    again = pretrained_table(found, encoding, 1, notes.append)
+    other = pretrained_table(found, encoding, 2, notes.append)
+    assert again is not None
+    assert other is not None
+    assert np.array_equal(table.matrix, again.matrix)
+    assert not np.array_equal(table.matrix, other.matrix), "words without one are drawn by the seed"
+    assert pretrained_table(None, encoding, 1, notes.append) is None
+    assert vectors_of(load_recipe("ner").data) is None
+
+
+def test_extractors_are_those_that_the_model_names_for_either_task() -> None:
+    groups = 'model.features.groups=["spelling", "context", "morphemes"]'
+    for name in ("ner", "subjectivity"):
+        found = build_extractors(load_recipe(name, [groups]))
+        assert [extractor.name for extractor in found] == ["spelling", "context", "morphemes"]
+    assert build_extractors(load_recipe("subjectivity")) == []
+
+
+def test_gazetteers_must_be_named(tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match=r"--set data\.gazetteers\.city"):
+        read_gazetteers(CorpusConfig(train=""))
+    (tmp_path / "c.txt").write_text("Seoul\nNew York\n", "utf-8")
+    lists = read_gazetteers(CorpusConfig(train="", gazetteers={"city": str(tmp_path / "c.txt")}))
+    assert "city=B" in lists.extract(Sentence(("New", "York")))[0]
+
+
+def test_a_file_is_named_before_what_was_noticed_in_it() -> None:
+    notes: list[str] = []
+    report = Report(path="f")
+    report.skipped["empty lines"] += 2
+    tell("my.tsv", report, notes.append)
+    assert notes[0].startswith("my.tsv\n  ")
+    assert "empty lines" in notes[0]
+
+
+def test_labels_never_met_are_named_by_split_the_most_frequent_first() -> None:
+    notes: list[str] = []
+    tell_unmet({"dev": ["a", "x", "y", "x"], "test": ["a"]}, {"a"}, notes.append)
+    assert notes == ["dev: 2 labels never met in training, which cannot be predicted: x (2), y (1)"]
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"), [(0, ""), (1, "a"), (2, "ac"), (3, "abd"), (5, "abcde"), (9, "abcde")]
+)
+def test_a_sample_is_spread_over_the_whole_stream(number: int, expected: str) -> None:
+    """Files are often sorted: the first examples alone would be all of one kind."""
+    assert "".join(sampled("abcde", number)) == expected

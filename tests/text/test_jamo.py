@@ -1,0 +1,55 @@
+"""Hangul letters against Unicode's own tables: a wrong letter would give the character network nonsense."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gonie.text.jamo import compose, decompose
+
+SYLLABLES = st.text(st.characters(min_codepoint=0xAC00, max_codepoint=0xD7A3))
+JAMO = st.characters(min_codepoint=0x1100, max_codepoint=0x11FF)
+MIXED = st.text(
+    st.one_of(st.characters(min_codepoint=0xAC00, max_codepoint=0xD7A3), JAMO, st.sampled_from("aZ 9.ㄱ"))
+)
+
+
+def test_a_syllable_gives_initial_medial_and_final() -> None:
+    assert decompose("한") == "\u1112\u1161\u11ab"
+    assert decompose("가") == "\u1100\u1161"
+
+
+def test_initial_and_final_of_the_same_letter_differ() -> None:
+    letters = decompose("각")
+    assert letters[0] != letters[2]
+
+
+def test_every_syllable_equals_unicode() -> None:
+    text = "".join(map(chr, range(0xAC00, 0xD7A4)))
+    assert decompose(text) == unicodedata.normalize("NFD", text)
+    assert compose(decompose(text)) == text
+
+
+@settings(deadline=None, max_examples=200)
+@given(SYLLABLES)
+def test_decomposing_equals_nfd(text: str) -> None:
+    assert decompose(text) == unicodedata.normalize("NFD", text)
+
+
+@settings(deadline=None, max_examples=300)
+@given(MIXED)
+def test_composing_equals_nfc_whatever_loose_letters_there_are(text: str) -> None:
+    assert compose(text) == unicodedata.normalize("NFC", text)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_there_and_back_for_any_text_without_loose_letters(text: str) -> None:
+    text = "".join(c for c in text if not "\u1100" <= c <= "\u11ff")
+    assert compose(decompose(text)) == text
+
+
+def test_what_is_not_hangul_stays_even_if_unicode_would_take_it_apart() -> None:
+    assert decompose("café ㄱ 漢 ½ é") == "café ㄱ 漢 ½ é"

@@ -1,0 +1,34 @@
+"""Labels of a text: a cell must give the labels that its writer meant, no more and no fewer."""
+
+from __future__ import annotations
+
+import pytest
+
+from gonie.errors import InputError
+from gonie.text.labelled_text import LabelledText, TextOptions, count_labels, split_labels
+
+
+@pytest.mark.parametrize(
+    ("cell", "separator", "labels"),
+    [
+        (" a|b ", "", ("a|b",)),
+        ("a|b", "|", ("a", "b")),
+        ("a | b|a|", "|", ("a", "b")),
+        ("", "|", ()),
+    ],
+)
+def test_a_cell_is_one_label_unless_there_is_a_separator(
+    cell: str, separator: str, labels: tuple[str, ...]
+) -> None:
+    assert split_labels(cell, TextOptions(label_separator=separator), path="f", line=1) == labels
+
+
+def test_an_empty_cell_is_no_label() -> None:
+    with pytest.raises(InputError, match="f:7: expected a label, got an empty cell"):
+        split_labels(" ", TextOptions(), path="f", line=7)
+    assert split_labels(" ", TextOptions(label_column=None), path="f", line=7) == ()
+
+
+def test_labels_are_counted_by_text() -> None:
+    texts = [LabelledText("a", ("x", "y")), LabelledText("b", ("x",)), LabelledText("c")]
+    assert count_labels(texts) == {"x": 2, "y": 1}

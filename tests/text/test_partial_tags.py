@@ -1,0 +1,112 @@
+"""Tags known in part: what each cell leaves open, and what cannot be meant."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gonie.errors import InputError
+from gonie.features.encoding import close_labels
+from gonie.text.partial_tags import PartialStream, TagSets
+from gonie.text.rules import allowed
+from gonie.text.schemes import PLAIN, Kind, Scheme, convert, from_spans
+from gonie.text.types import Sentence
+
+BIOES = Scheme(kind="BIOES")
+
+
+def options(tags: str, *, scheme: str | Scheme = "IOB2", target: Scheme = BIOES) -> list[set[str]]:
+    """What a sentence of tags, with blanks between them, leaves open."""
+    source = Scheme(kind=scheme) if isinstance(scheme, str) else scheme  # type: ignore[arg-type]
+    labels = ("A", "B", "C|D") if target == PLAIN else close_labels(["B-PER", "B-LOC"], target)
+    sets = TagSets(labels)
+    sentence = Sentence(words=("w",) * len(tags.split()), tags=tuple(tags.split()), path="x.conll", line=7)
+    stream = PartialStream([sentence], scheme=source, target=target, sets=sets, rules=allowed(labels, target))
+    (found,) = stream
+    table = sets.table()
+    assert table.shape == (len(sets.ids), len(labels))
+    return [{labels[k] for k in np.flatnonzero(table[sets.ids[name]])} for name in found.tags or ()]
+
+
+def test_nothing_known_leaves_everything_open() -> None:
+    assert options("?") == [set(close_labels(["B-PER", "B-LOC"], BIOES))]
+
+
+def test_a_tag_of_the_files_is_what_it_may_become() -> None:
+    assert options("B-PER I-PER O ?")[:3] == [{"B-PER", "S-PER"}, {"I-PER", "E-PER"}, {"O"}]
+    assert options("I-PER O", scheme="IOB1")[0] == {"B-PER", "I-PER", "E-PER", "S-PER"}
+    assert options("B-PER L-PER", scheme="BILOU") == [{"B-PER"}, {"E-PER"}]
+    assert options("S-PER ?", scheme="BIOES", target=Scheme(kind="IOB2"))[0] == {"B-PER"}
+
+
+def test_one_of_several_is_any_of_them() -> None:
+    assert options("B-PER|B-LOC|O") == [{"B-PER", "S-PER", "B-LOC", "S-LOC", "O"}]
+
+
+def test_inside_tags_without_a_type_may_have_any() -> None:
+    untyped = Scheme(kind="IOB2", separator="_", typed_inside=False)
+    assert options("B_PER I", scheme=untyped) == [{"B-PER", "S-PER"}, {"I-PER", "E-PER", "I-LOC", "E-LOC"}]
+
+
+def test_a_plain_tag_may_have_a_bar_in_its_name() -> None:
+    assert options("A C|D", scheme=PLAIN, target=PLAIN) == [{"A"}, {"C|D"}]
+    assert options("A|B", scheme=PLAIN, target=PLAIN) == [{"A", "B"}]
+
+
+@pytest.mark.parametrize("cell", ["B-ORG", "PER", "B-PER|", "B-PER|B-ORG", "??"])
+def test_a_tag_that_training_never_met_is_a_slip(cell: str) -> None:
+    with pytest.raises(InputError, match=r"x\.conll:7.*\?, or several"):
+        options(f"O {cell}")
+
+
+def test_what_no_sequence_has_is_refused_where_it_stands() -> None:
+    with pytest.raises(InputError, match=r"x\.conll:7.*none that fits O I-PER.*Write \?"):
+        options("O I-PER")
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_what_is_left_open_always_has_the_truth_in_it(data: st.DataObject) -> None:
+    """Whatever is hidden of a sentence, and in whatever schemes, its own tags stay possible."""
+    length = data.draw(st.integers(1, 6))
+    cuts = sorted(data.draw(st.sets(st.integers(0, length), min_size=2, max_size=4)))
+    kinds = data.draw(st.lists(st.sampled_from(["PER", "LOC", None]), min_size=3, max_size=3))
+    spans = [(a, b, k) for (a, b), k in zip(pairwise(cuts), kinds, strict=False) if k]
+    every: list[Kind] = ["IOB1", "IOB2", "BIOES", "BILOU"]
+    source = Scheme(kind=data.draw(st.sampled_from(every)))
+    target = Scheme(kind=data.draw(st.sampled_from(every[1:])))  # no model learns IOB1
+    tags = from_spans(spans, length, source)
+    right = convert(tags, source, target)
+    hidden = [data.draw(st.sampled_from([tag, "?", f"O|{tag}"])) for tag in tags]
+    labels = close_labels(["B-PER", "B-LOC"], target)
+    sets = TagSets(labels)
+    stream = PartialStream(
+        [Sentence(words=("w",) * length, tags=tuple(hidden))],
+        scheme=source,
+        target=target,
+        sets=sets,
+        rules=allowed(labels, target),
+    )
+    (found,) = stream
+    table = sets.table()
+    for name, tag, cell, given_tag in zip(found.tags or (), right, hidden, tags, strict=True):
+        left = {labels[k] for k in np.flatnonzero(table[sets.ids[name]])}
+        assert tag in left
+        assert cell != given_tag or all(convertible(other, given_tag, source, target) for other in left)
+
+
+def convertible(tag: str, given_tag: str, source: Scheme, target: Scheme) -> bool:
+    """Whether some sentence of up to three words has ``tag`` where its conversion has ``given_tag``."""
+    for length, kind in product((1, 2, 3), ("PER", "LOC")):
+        for before in ([], [(0, 1, kind)]):
+            first = len(before)
+            spans = [*before, (first, first + length, kind)]
+            ours = from_spans(spans, first + length + 1, target)
+            theirs = from_spans(spans, first + length + 1, source)
+            if (tag, given_tag) in zip(ours, theirs, strict=True):
+                return True
+    return False

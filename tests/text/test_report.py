@@ -1,0 +1,42 @@
+"""What a report does not tell, the user never learns: every kind of entry must reach the display."""
+
+from __future__ import annotations
+
+from gonie.text.report import Misaligned, Report, count
+
+
+def test_everything_noticed_is_displayed() -> None:
+    report = Report(path="a.jsonl", sentences=2000, tokens=1, documents=3, comments=1)
+    report.choose("separator", "a tab", "all lines have one")
+    report.skipped["empty nodes"] += 4
+    report.noticed["texts that differ"] += 5
+    report.repairs["begin"] += 6
+    report.misaligned.append(Misaligned("a.jsonl", 7, 0, 3, "Geo", "PER", "ends inside the token 'George'"))
+    assert report.lines() == [
+        "separator: a tab (all lines have one)",
+        "2,000 sentences, 1 token",
+        "3 -DOCSTART- lines",
+        "1 comment line",
+        "5 texts that differ",
+        "skipped 4 empty nodes",
+        "repaired 6 tags by the policy 'begin'",
+        "1 gold span without tokens of their own:",
+        "  a.jsonl:7: PER 'Geo' at 0..3 ends inside the token 'George'",
+    ]
+
+
+def test_texts_are_counted_as_texts() -> None:
+    """A file of reviews has no sentences until they are cut; saying 0 would look like a failure."""
+    assert Report(texts=3).lines() == ["3 texts"]
+    assert Report(texts=3, sentences=5, tokens=9).lines() == ["3 texts", "5 sentences, 9 tokens"]
+
+
+def test_a_long_list_may_be_cut_but_says_so() -> None:
+    span = Misaligned("a", 1, 0, 1, "x", "X", "overlaps")
+    report = Report(misaligned=[span] * 25)
+    assert report.lines(shown=20)[-1] == "  and 5 more"
+    assert len(report.lines()) == 2 + 25
+
+
+def test_counts_read_as_english() -> None:
+    assert (count(1, "tag"), count(0, "tag"), count(12345, "tag")) == ("1 tag", "0 tags", "12,345 tags")

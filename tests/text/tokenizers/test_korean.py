@@ -1,0 +1,229 @@
+"""Korean tokens: eojeol as in the treebank, syllables as a reader counts them, morphemes on the surface."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gonie.errors import MissingExtraError
+from gonie.formats.tagged import ReadOptions, TaggedSource
+from gonie.text.tokenizers.korean import (
+    EojeolTokenizer,
+    MorphemeTokenizer,
+    SyllableTokenizer,
+    parse_morphemes,
+)
+from gonie.text.types import Morpheme
+
+TREEBANK = Path(__file__).parents[4] / "shared/data/pos/ud_korean_gsd/ko_gsd-ud-dev.conllu"
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("나는 학교에 갔다.", "나는 학교에 갔다 ."),
+        ("기아차(36.8%)를", "기아차 ( 36.8 % ) 를"),
+        ("'영웅' 같은", "' 영웅 ' 같은"),
+        ("1,260킬로미터를 70~80%까지", "1,260킬로미터를 70~80 % 까지"),
+        ("S-Oil과 K-파워스 M&A는", "S-Oil과 K-파워스 M&A는"),
+        ("홈페이지(http://www.modetour.com)의", "홈페이지 ( http://www.modetour.com ) 의"),
+        ("포털(gris.gg.go.kr)에서 a@b.co.kr로", "포털 ( gris.gg.go.kr ) 에서 a@b.co.kr 로"),
+        ("글쎄... 좋아요~~ ^^", "글쎄 ... 좋아요 ~ ~ ^^"),
+        ("중소ㆍ중견기업과 85㎡", "중소 ㆍ 중견기업과 85 ㎡"),
+        ("S.E.S.의 L. 버드", "S.E.S.의 L. 버드"),
+        ("「귀학문답」을 『가지』는", "「 귀학문답 」 을 『 가지 』 는"),
+        ("오후 13:00에 1:2로", "오후 13:00에 1:2로"),
+    ],
+)
+def test_eojeol_by_the_conventions_of_the_treebank(text, tokens):
+    assert [word for sentence in EojeolTokenizer()(text) for word in sentence.words] == tokens.split(" ")
+
+
+@pytest.mark.skipif(not TREEBANK.exists(), reason=f"needs {TREEBANK}")
+def test_eojeol_agree_with_the_development_treebank():
+    tokenize = EojeolTokenizer()
+    right = found = wanted = 0
+    for block in TREEBANK.read_text(encoding="utf-8").strip().split("\n\n"):
+        lines = block.split("\n")
+        text = next(line.removeprefix("# text = ") for line in lines if line.startswith("# text = "))
+        gold, at = set(), 0
+        for word in (row[1] for row in (line.split("\t") for line in lines) if row[0].isdigit()):
+            start = text.index(word, at)
+            at = start + len(word)
+            gold.add((start, at))
+        mine = {span for sentence in tokenize(text) for span in sentence.offsets()}
+        right, found, wanted = right + len(mine & gold), found + len(mine), wanted + len(gold)
+    assert 2 * right / (found + wanted) > 0.99
+
+
+def test_syllables_are_single_characters_even_in_latin_and_numbers():
+    """As in KLUE's files, where a label stands beside every character."""
+    words = SyllableTokenizer()("삼성 TV 4K다.")[0].words
+    assert words == ("삼", "성", "T", "V", "4", "K", "다", ".")
+
+
+@pytest.mark.parametrize(
+    ("text", "count"), [("ᄏᄏᄏ", 3), ("고ᅮᅮ", 3), ("ᄏᄏ" + unicodedata.normalize("NFD", "각각"), 4)]
+)
+def test_jamo_that_make_no_syllable_stand_alone(text, count):
+    """Laughter typed in conjoining jamo would else be one token of any length that no model has ever seen."""
+    words = SyllableTokenizer()(text)[0].words
+    assert len(words) == count
+    assert "".join(words) == text
+
+
+def test_syllables_agree_with_klue(shared_data):
+    """A model trained on KLUE's characters must meet the same ones when it tags raw text."""
+    tokenize = SyllableTokenizer()
+    source = TaggedSource(shared_data / "ner/klue_ner_dev/klue-ner-v1.1_dev.tsv", ReadOptions(format="klue"))
+    for gold in source:
+        spans = [span for sentence in tokenize(gold.text) for span in sentence.offsets()]
+        assert spans == gold.offsets(), gold.text
+
+
+GRAPHEMES = [
+    "e\u0301",
+    "x\u0301\u0323",
+    "☺\ufe0f",
+    "1\ufe0f\u20e3",
+    "가\u11a8",
+    unicodedata.normalize("NFD", "각"),
+]
+PICTURES = ["👨‍👩‍👧‍👦", "🇰🇷", "👍🏽"]
+
+
+@pytest.mark.parametrize("grapheme", GRAPHEMES + PICTURES)
+def test_what_a_reader_sees_as_one_character_stays_one(grapheme):
+    assert SyllableTokenizer()(f"가{grapheme}나")[0].words == ("가", grapheme, "나")
+
+
+def test_neighbouring_flags_and_emoji_are_told_apart():
+    assert SyllableTokenizer()("🇰🇷🇺🇸😀😀")[0].words == ("🇰🇷", "🇺🇸", "😀", "😀")
+
+
+@pytest.mark.parametrize(
+    "unit", ["a.", "가-", "1,", "1.", "www.", "a@", "다.", "e\u0301", "👍\u200d", "ᄒ", "🇰", "ㆍ"]
+)
+@pytest.mark.parametrize("make", [EojeolTokenizer, SyllableTokenizer])
+def test_time_is_linear_in_hostile_text(make, unit):
+    """Were a rule to look over the rest of the text and fail, this would run for hours."""
+    text = unit * (100_000 // len(unit)) + "Q"
+    assert sum(len(word) for sentence in make()(text) for word in sentence.words) == len(text)
+
+
+@dataclass
+class Fake:
+    """A morpheme as an analyser reports it."""
+
+    form: str
+    tag: str
+    start: int
+    len: int
+
+
+class FakeAnalyser:
+    """Reports the same morphemes whatever the text."""
+
+    def __init__(self, *tokens: Fake) -> None:
+        self.tokens = tokens
+
+    def tokenize(self, text: str) -> list[Fake]:
+        return [token for token in self.tokens if token.start + token.len <= len(text)]
+
+
+def analysed(text: str, *tokens: Fake) -> list[tuple[str, str]]:
+    [sentence] = MorphemeTokenizer(analyser=FakeAnalyser(*tokens))(text)
+    return list(zip(sentence.words, sentence.columns["morphemes"], strict=True))
+
+
+def test_morphemes_of_one_syllable_become_one_token_that_keeps_both():
+    assert analysed("했다", Fake("하", "VV", 0, 1), Fake("었", "EP", 0, 1), Fake("다", "EF", 1, 1)) == [
+        ("했", "하/VV+었/EP"),
+        ("다", "다/EF"),
+    ]
+
+
+def test_an_empty_morpheme_joins_its_neighbour():
+    """ "학생이다" may lose its copula: it has an analysis but no characters."""
+    assert analysed("학생다", Fake("학생", "NNG", 0, 2), Fake("이", "VCP", 2, 0), Fake("다", "EF", 2, 1)) == [
+        ("학생", "학생/NNG+이/VCP"),
+        ("다", "다/EF"),
+    ]
+    assert analysed("가", Fake("이", "VCP", 0, 0), Fake("가", "JKS", 0, 1)) == [("가", "이/VCP+가/JKS")]
+
+
+def test_characters_that_were_not_analysed_are_kept_as_unknown():
+    assert analysed("가나 다", Fake("나", "NP", 1, 1)) == [("가", "가/UN"), ("나", "나/NP"), ("다", "다/UN")]
+
+
+def test_a_name_with_a_blank_becomes_its_words():
+    assert analysed("에이미 아담스", Fake("에이미 아담스", "NNP", 0, 7)) == [
+        ("에이미", "에이미/NNP"),
+        ("아담스", "아담스/NNP"),
+    ]
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    text=st.text(alphabet="가나 \n다e\u0301😀\u200d.", min_size=1, max_size=12),
+    places=st.lists(st.tuples(st.integers(0, 12), st.integers(0, 4)), max_size=8),
+)
+def test_any_report_at_all_gives_exact_offsets(text, places):
+    """Whatever a future Kiwi does, a text is covered once and in order."""
+    tokens = [Fake("f", "T", start, length) for start, length in places]
+    sentences = MorphemeTokenizer(analyser=FakeAnalyser(*tokens))(text)
+    spans = [span for sentence in sentences for span in sentence.offsets()]
+    assert [index for start, end in spans for index in range(start, end)] == [
+        index for index, character in enumerate(text) if not character.isspace()
+    ]
+    for sentence in sentences:
+        for analysis in sentence.columns["morphemes"]:
+            assert parse_morphemes(analysis)
+
+
+@pytest.mark.parametrize("text", ["가 " * 5000, "가" * 5000, " ".join(["가" * 1500] * 5), "가\n" * 3000])
+def test_a_long_sentence_reaches_the_analyser_in_pieces(text):
+    """Kiwi takes half a minute for 250,000 letters without a blank."""
+    given_lengths = []
+
+    class Recorder:
+        def tokenize(self, text: str) -> list[Fake]:
+            given_lengths.append(len(text))
+            return [Fake(text, "T", 0, len(text))]
+
+    sentences = MorphemeTokenizer(analyser=Recorder())(text)
+    assert max(given_lengths) <= 2000
+    assert "".join(word for sentence in sentences for word in sentence.words) == "".join(text.split())
+
+
+@pytest.fixture(scope="session")
+def kiwi() -> MorphemeTokenizer:
+    pytest.importorskip("kiwipiepy")
+    return MorphemeTokenizer()
+
+
+def test_kiwi_on_a_text_with_astral_characters(kiwi):
+    """Kiwi works in UTF-16: offsets after an emoji would be off by one for each."""
+    sentences = kiwi("😀😀 그는 집에 갔다.👨‍👩‍👧 좋았다!")
+    words = [word for sentence in sentences for word in sentence.words]
+    assert words == ["😀", "😀", "그", "는", "집", "에", "갔", "다", ".", "👨‍👩‍👧", "좋", "았", "다", "!"]
+    analyses = dict(zip(sentences[0].words, sentences[0].columns["morphemes"], strict=True))
+    assert parse_morphemes(analyses["갔"]) == (Morpheme("가", "VV"), Morpheme("었", "EP"))
+
+
+def test_kiwi_gives_the_same_twice(kiwi):
+    text = "삼성전자는 좋은 회사였다. 그래서 샀어요ㅋㅋ"
+    assert kiwi(text) == kiwi(text)
+
+
+def test_without_kiwi_the_extra_is_named(monkeypatch):
+    """The core install has no kiwipiepy; the message must say what to type."""
+    monkeypatch.setitem(sys.modules, "kiwipiepy", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'gonie\[korean\]'"):
+        MorphemeTokenizer()("가다")

@@ -1,0 +1,121 @@
+"""Sentence ends: a wrong one cuts an entity in two or shows the tagger two sentences as one."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gonie.text.tokenizers.sentences import ENGLISH, KOREAN, Rules, is_abbreviation, split_sentences
+
+
+def split(text: str, rules: Rules) -> str:
+    return "|".join(text[start:end] for start, end in split_sentences(text, rules))
+
+
+def joined(expected: str) -> str:
+    """The text of an expectation, whose sentences stand apart by "|" where the text has a blank."""
+    return expected.replace("|", " ")
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        "It works.|It is fast!|Is it?|Yes.",
+        "Mr. Smith met Dr. J. R. Jones in Washington, D.C. on Jan. 5.|He left.",
+        "The U.S. Army grew.|He lives in the U.S.|The end.",
+        "They sell apples, etc.|Nobody buys.",
+        "See No. 5 or p. 12.|No.|That is all.",
+        "At 5 p.m. he left.|At 6 p.m.|The train came.",
+        '"Stop!" he said.|"Why?"|Nobody knew.',
+        "(It rained.)|[He left.]|Then sun.",
+        "He asked (why?) and left.|Fine.",
+        "Well... maybe.|So...|Next.",
+        "What?!|No!!!|Yes.",
+        "it was good.|i liked it.",
+        "Good. :)|Bad. :(|Thanks :)|See you.",
+        "So am I.|You too.",
+        "1. First item.|2. Second item.",
+        "Version 3.5 of foo.com is out.|Get it.",
+        "He said . . . nothing.",
+        "Alerts with Yahoo! Messenger work.",
+    ],
+)
+def test_english_stops(expected):
+    assert split(joined(expected), ENGLISH) == expected
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        "나는 학교에 갔다.|밥을 먹었어요.|맛있죠?|네!",
+        '"어디 가니?" 하고 물었다.|그는 웃었다.',
+        "“안녕하세요.” 라고 말했다.|그랬다.",
+        "(비가 왔다.)|그래서 집에 있었다.",
+        "글쎄... 모르겠다.|그랬다...|그리고 끝.",
+        "1. 첫째 항목이다.|2. 둘째 항목이다.",
+        "값은 3.5달러다.|Dr. Kim이 왔다.",
+        "정말 좋아요!!|또 올게요~ ^^",
+    ],
+)
+def test_korean_stops(expected):
+    assert split(joined(expected), KOREAN) == expected
+
+
+def test_korean_sentences_written_without_a_blank():
+    assert split("학교에 갔다.그리고 왔다.", KOREAN) == "학교에 갔다.|그리고 왔다."
+
+
+@pytest.mark.parametrize("rules", [ENGLISH, KOREAN])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("one\n\ntwo", "one|two"),
+        ("one\r\n \t\r\ntwo", "one|two"),
+        ("one\u2029two", "one|two"),
+        ("one\x0ctwo", "one|two"),
+        ("one\ntwo", "one\ntwo"),
+        ("one\n    two", "one\n    two"),
+        ("one\r\ntwo", "one\r\ntwo"),
+        ("to buy:\n- milk\n- eggs", "to buy:|- milk|- eggs"),
+        ("steps\n1. mix\n2) bake", "steps|1. mix|2) bake"),
+        ("# Title\nsome text", "# Title|some text"),
+        ("THE TITLE\nsome text", "THE TITLE|some text"),
+        ("ALL IN\nCAPITALS", "ALL IN\nCAPITALS"),
+        ("  one  \n\n\n  ", "one"),
+    ],
+)
+def test_lines(rules, text, expected):
+    assert split(text, rules) == expected
+
+
+@pytest.mark.parametrize("word", ["Mr", "U.S", "J", "e.g", "etc", "Ph.D", "Sat", "DR"])
+def test_abbreviations(word):
+    assert is_abbreviation(word)
+
+
+@pytest.mark.parametrize("word", ["sat", "dog", "x1", "", "sun", "i"])
+def test_words_that_are_none(word):
+    assert not is_abbreviation(word)
+
+
+@pytest.mark.parametrize("rules", [ENGLISH, KOREAN])
+@settings(deadline=None, max_examples=200)
+@given(text=st.one_of(st.text(), st.text(alphabet=" \n\r\t.!?…\"')(aA1다요:;-*#Mr\u2028\x1c")))
+def test_sentences_cover_the_text_and_touch_no_blank(rules, text):
+    ranges = split_sentences(text, rules)
+    assert "".join("".join(text[a:b].split()) for a, b in ranges) == "".join(text.split())
+    assert all(a < b and text[a:b] == text[a:b].strip() for a, b in ranges)
+    assert all(end <= start for (_, end), (start, _) in pairwise(ranges))
+
+
+@pytest.mark.parametrize("rules", [ENGLISH, KOREAN])
+@pytest.mark.parametrize(
+    "unit", ["\n", "\n ", ". ", "Mr. ", ".", ".)", ") ", "! :) ", "다.", "1. ", "- a\n", "^_", "A\n"]
+)
+def test_time_is_linear_in_hostile_text(rules, unit):
+    """Were each stop to look back over its whole sentence, this would take hours."""
+    text = unit * (300_000 // len(unit))
+    split_sentences(text, rules)

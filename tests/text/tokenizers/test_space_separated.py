@@ -1,0 +1,24 @@
+"""Text that is tokenised already."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gonie.text.tokenizers.space_separated import BlankTokenizer
+
+CUT = BlankTokenizer("en", "word")
+
+
+@given(st.text())
+def test_tokens_are_what_stands_between_blanks(text: str) -> None:
+    sentences = CUT(text)
+    words = text.split()
+    assert [list(sentence.words) for sentence in sentences] == ([words] if words else [])
+    for sentence in sentences:
+        places = zip(sentence.starts, sentence.ends, strict=True)
+        assert [text[start:end] for start, end in places] == words
+
+
+def test_it_tells_itself_from_a_tokenizer_of_raw_text() -> None:
+    assert CUT.to_json() != {"language": "en", "unit": "word"}

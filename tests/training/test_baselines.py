@@ -1,0 +1,155 @@
+"""What a run is read beside: without it, a reader cannot tell whether a score of 75 is much."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gonie.errors import RecipeError
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.tagging.recipe import TagRecipe
+from gonie.training.baselines import build_variants
+from gonie.training.loop import Step
+from gonie.training.run import resume_run, start_run
+
+VARIANTS = """
+[variants."all types"]
+"data.types" = []
+"model.head.kind" = "softmax"
+"""
+
+
+@pytest.fixture
+def recipe(toy: Path, tmp_path: Path) -> TagRecipe:
+    """People or not in the toy language, by single windows; and all types beside it."""
+    path = tmp_path / "person.toml"
+    path.write_text((toy / "toy.toml").read_text("utf-8") + VARIANTS, "utf-8")
+    return load_recipe(
+        path,
+        [
+            "data.model_scheme=IO",
+            'data.types=["PER"]',
+            "model.encoder.kind=window",
+            "model.head.kind=sigmoid",
+            "model.dropout.input=0",
+            "model.dropout.output=0",
+            "train.optimizer=per-window",
+            "train.epochs=3",
+            "train.lr=0.1",
+            "train.baselines=true",
+        ],
+    )
+
+
+def test_a_run_reports_its_baselines_and_its_variants(
+    recipe: TagRecipe, tmp_path: Path, silence: Any
+) -> None:
+    result = start_run(recipe, tmp_path / "run", silence)
+    assert result is not None
+    assert list(result.beside) == ["every capitalised word", "words known by heart", "all types"]
+    assert result.beside["every capitalised word"].startswith("dev F1 ")
+    assert "PER" in result.beside["all types"]
+    assert "LOC" in result.beside["all types"]
+    written = json.loads((tmp_path / "run" / "beside.json").read_text("utf-8"))
+    assert set(written) == set(result.beside)
+    assert set(written["all types"]) == {"dev", "test"}
+    assert set(written["all types"]["test"]["types"]) == {"PER", "LOC"}
+    assert set(written["words known by heart"]["test"]["types"]) == {"PER"}
+    assert (tmp_path / "run" / "variants" / "all-types" / "bundle").is_dir()
+    assert "words known by heart" in (tmp_path / "run" / "report.html").read_text("utf-8")
+
+
+class Dies:
+    """A display under which the process ends at some step."""
+
+    def __init__(self, silence: Any, steps: int) -> None:
+        self._silence, self._left = silence, steps
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._silence, name)
+
+    def step(self, step: Step) -> None:
+        self._left -= 1
+        if self._left == 0:
+            raise MemoryError
+
+
+def test_a_run_that_ended_within_a_variant_goes_on_there(
+    recipe: TagRecipe, tmp_path: Path, silence: Any
+) -> None:
+    whole = start_run(recipe, tmp_path / "whole", silence)
+    assert whole is not None
+    steps = sum(isinstance(event, Step) for event in silence.events)
+    with pytest.raises(MemoryError):
+        start_run(recipe, tmp_path / "broken", Dies(silence, steps - 5))
+    assert (tmp_path / "broken" / "variants" / "all-types" / "recipe.toml").is_file()
+    resumed = resume_run(tmp_path / "broken", silence)
+    assert resumed is not None
+    assert resumed.beside == whole.beside
+    for name in ("beside.json", "variants/all-types/best.safetensors"):
+        assert (tmp_path / "broken" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (("H 9", "H-9"), "'H 9' and 'H-9' would be one folder, H-9"),
+        (("x" * 300 + "a", "x" * 300 + "b"), "would be one folder"),
+        (("!!",), "a name with letters or digits .*got '!!'"),
+        (("words known by heart",), "that no baseline has"),
+    ],
+)
+def test_variants_that_would_lie_in_one_place_are_refused_before_anything_is_trained(
+    names: tuple[str, ...], message: str, recipe: TagRecipe, tmp_path: Path, silence: Any
+) -> None:
+    """The second would go on with the run of the first, and be refused when all else is trained."""
+    odd = recipe.model_copy(update={"variants": {name: {"train.epochs": 1} for name in names}})
+    with pytest.raises(RecipeError, match=message):
+        start_run(odd, tmp_path / "run", silence)
+    assert not (tmp_path / "run").exists()
+
+
+class Stops(Dies):
+    """A display under which Ctrl-C comes at some note."""
+
+    def __init__(self, silence: Any, at: str) -> None:
+        super().__init__(silence, 0)
+        self._at = at
+
+    def note(self, text: str) -> None:
+        if text.startswith(self._at):
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("at", ["exported", "scoring", "scoring beside", "beside it"])
+def test_ctrl_c_after_training_says_how_to_go_on(
+    at: str, recipe: TagRecipe, tmp_path: Path, silence: Any
+) -> None:
+    """It ended without a word, and nobody knew that nothing was lost."""
+    assert start_run(recipe, tmp_path / "run", Stops(silence, at)) is None
+    assert silence.events[-1] == tmp_path / "run"
+    result = resume_run(tmp_path / "run", silence)
+    assert result is not None
+    assert list(result.beside)[-1] == "all types"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model.head.knd": "crf"}, r"variant 'odd'.*model\.head\.knd: unknown key; did you mean 'kind'"),
+        ({"train.epochs": "many"}, r"train\.epochs: input should be a valid integer"),
+        ({"task.kind.x": 1}, r"task\.kind\.x is no key of a recipe"),
+    ],
+)
+def test_what_is_wrong_with_a_variant_is_said_before_anything_is_trained(
+    changes: dict[str, object], message: str, recipe: TagRecipe, tmp_path: Path, silence: Any
+) -> None:
+    odd = recipe.model_copy(update={"variants": {"odd": changes}})
+    with pytest.raises(RecipeError, match=f"(?s){message}"):
+        build_variants(odd)
+    with pytest.raises(RecipeError):
+        start_run(odd, tmp_path / "run", silence)
+    assert not (tmp_path / "run").exists()
