@@ -52,12 +52,12 @@ def main() -> None:
 def run(arguments: argparse.Namespace, rows: int, cache: Path) -> dict[str, Any]:
     """Words a second in gonie's loop, and the share of each stage."""
     from gonie.tasks.language_model.torch.data import read_pretrain_data
-    from gonie.tasks.recipe import load_pretraining
+    from gonie.tasks.recipe import load_recipe
     from gonie.training.pretrain_run import begin
 
     texts = ", ".join(f'"{path}"' for path in arguments.text)
     settings = [f"data.text=[{texts}]", f"train.rows={rows}", f"train.device={arguments.device}"]
-    recipe = load_pretraining(arguments.recipe, [*settings, *arguments.set])
+    recipe = load_recipe(arguments.recipe, [*settings, *arguments.set], command="pretrain")
     data = read_pretrain_data(recipe, cache, lambda text: None)
     trainee = begin(recipe, data)
     seconds = timed(trainee, recipe.train, arguments.steps)

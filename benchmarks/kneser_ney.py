@@ -168,11 +168,13 @@ def main() -> None:
 def read(arguments: argparse.Namespace, folder: Path) -> Any:
     """The text as pretraining has it."""
     from gonie.tasks.language_model.torch.data import read_pretrain_data
-    from gonie.tasks.recipe import load_pretraining
+    from gonie.tasks.recipe import load_recipe
 
     texts = ", ".join(f'"{path}"' for path in arguments.text)
     settings = [f"data.text=[{texts}]", f"data.heldout={arguments.heldout}", *arguments.set]
-    return read_pretrain_data(load_pretraining(arguments.recipe, settings), arguments.cache or folder, print)
+    return read_pretrain_data(
+        load_recipe(arguments.recipe, settings, command="pretrain"), arguments.cache or folder, print
+    )
 
 
 if __name__ == "__main__":

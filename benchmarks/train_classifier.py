@@ -93,7 +93,7 @@ CORPORA = {
 def draw(spec: Spec, data: Path | None, limit: int) -> list[dict[str, str]]:
     """Texts of a corpus drawn at random, in the order of its file; of the bundled one without ``data``."""
     from gonie.formats.labelled import LabelledSource
-    from gonie.tasks.recipe import locate
+    from gonie.tasks.paths import locate
     from gonie.text.labelled_text import TextOptions
 
     path = locate(f"bundled:{spec.bundled}/train.tsv") if data is None else data / spec.path

@@ -408,10 +408,13 @@ def prose(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def toy_bilm(prose: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The run folder of a small language model of the toy language."""
     from gonie.cli.views.pretrain_display import PretrainScreen
-    from gonie.tasks.recipe import load_pretraining
+    from gonie.tasks.recipe import load_recipe
     from gonie.training.pretrain_run import start_pretraining
 
     out = tmp_path_factory.mktemp("bilm") / "run"
     with PretrainScreen() as screen:
-        assert start_pretraining(load_pretraining(prose / "pretrain.toml"), out, screen) is not None
+        assert (
+            start_pretraining(load_recipe(prose / "pretrain.toml", command="pretrain"), out, screen)
+            is not None
+        )
     return out

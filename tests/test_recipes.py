@@ -17,7 +17,9 @@ from gonie import load
 from gonie.errors import RecipeError
 from gonie.tasks.classification.classifier import TextClassifier
 from gonie.tasks.classification.recipe import TextDataConfig, TextRecipe
-from gonie.tasks.recipe import Recipe, load_recipe, locate, recipe_names
+from gonie.tasks.paths import locate
+from gonie.tasks.recipe import load_recipe, recipe_names
+from gonie.tasks.sections import Recipe
 from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.training.run import start_run
 

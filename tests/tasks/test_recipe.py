@@ -8,14 +8,8 @@ from pathlib import Path
 import pytest
 
 from gonie.errors import RecipeError
-from gonie.tasks.recipe import (
-    load_recipe,
-    locate,
-    missing_files,
-    recipe_names,
-    with_absolute_paths,
-    write_recipe,
-)
+from gonie.tasks.paths import locate, missing_paths, with_absolute_paths
+from gonie.tasks.recipe import load_recipe, recipe_names, write_recipe
 from gonie.tasks.sections import TrainConfig
 
 
@@ -244,9 +238,9 @@ def test_so_do_those_of_a_language_model(name: str, tmp_path: Path, monkeypatch:
 
 def test_files_that_are_not_there_are_all_named(tmp_path: Path) -> None:
     """A sweep of hours must not find out at its last cell."""
-    assert not missing_files(load_recipe("ner"))
+    assert not missing_paths(load_recipe("ner"))
     changes = [f"data.vectors={tmp_path}/v.txt", f"data.gazetteers.city={tmp_path}/c.txt"]
-    problems = missing_files(load_recipe("ner", changes))
+    problems = missing_paths(load_recipe("ner", changes))
     assert [problem.split(":")[0] for problem in problems] == ["data.vectors", "data.gazetteers.city"]
-    (problem,) = missing_files(load_recipe("ner", [f"model.elmo.bilm={tmp_path}/lm"]))
+    (problem,) = missing_paths(load_recipe("ner", [f"model.elmo.bilm={tmp_path}/lm"]))
     assert problem == f"model.elmo.bilm: expected a folder, found none at {tmp_path}/lm"

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from gonie.tasks.classification.recipe import PoolingConfig, TextHeadConfig
 from gonie.tasks.classification.torch.build import NORMS, POOLINGS, TEXT_HEADS
-from gonie.tasks.recipe import RECIPES
+from gonie.tasks.recipe import recipe_types
 from gonie.tasks.sections import CharsConfig, CorpusConfig, DropoutConfig, EncoderConfig, Section, TrainConfig
 from gonie.tasks.tagging.recipe import HeadConfig
 from gonie.tasks.torch.parts import CHARS, DROPOUTS, ENCODERS, HEADS, LAYERS
@@ -24,7 +24,7 @@ def sections(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
                 yield from sections(option)
 
 
-SECTIONS = dict.fromkeys(section for recipe in RECIPES.values() for section in sections(recipe))
+SECTIONS = dict.fromkeys(section for recipe in recipe_types("train").values() for section in sections(recipe))
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.__name__)

@@ -14,11 +14,11 @@ from gonie.runtime.decoder import Decoder
 from gonie.runtime.session import OnnxScorer
 from gonie.tasks.classification.torch.exporter import text_batches
 from gonie.tasks.classification.torch.graph import text_graph
-from gonie.tasks.recipe import RECIPES, load_recipe, recipe_names
+from gonie.tasks.recipe import load_recipe, recipe_names, recipe_types
 from gonie.tasks.tagging.torch.exporter import tag_batches
 from gonie.tasks.tagging.torch.graph import onnx_graph
+from gonie.tasks.torch.prepare import synthetic
 from gonie.tasks.torch.scorer import TorchScorer, TorchTextScorer
-from gonie.tasks.torch.synthetic_task import make_specimen
 from gonie.text.labelled_text import LabelledText
 from gonie.text.types import Sentence
 
@@ -50,12 +50,12 @@ def sentences(encoding: Any) -> list[Sentence]:
 
 
 def recipes(task: str) -> list[str]:
-    names = recipe_names(*RECIPES)
+    names = recipe_names(*recipe_types("train"))
     return [name for name in names if load_recipe(name, absent={"data.train": "not-there"}).task == task]
 
 
 def specimen(name: str) -> tuple[Any, Any]:
-    made = make_specimen(load_recipe(name, absent={"data.train": "not-there"}))
+    made = synthetic(load_recipe(name, absent={"data.train": "not-there"}))
     return made.model.eval(), made.encoding
 
 

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from gonie.nn import BatchNorm, CharCNN, Convolution, Max, Mean
-from gonie.tasks.recipe import RECIPES, load_recipe, recipe_names
-from gonie.tasks.torch.synthetic_task import make_specimen
+from gonie.tasks.recipe import load_recipe, recipe_names, recipe_types
+from gonie.tasks.torch.prepare import synthetic
 from gonie.training import gradient_check
 from gonie.training.gradient_check import (
     KINKED_STEP,
@@ -31,11 +31,11 @@ Batch = dict[str, Tensor]
 
 def checked(*changes: str, recipe: str = "ner") -> list[BlockCheck]:
     loaded = load_recipe(recipe, changes, absent={"data.train": "not-there.conll"})
-    specimen = make_specimen(loaded)
+    specimen = synthetic(loaded)
     return list(check_gradients(specimen.model, specimen.batch, specimen.loss))
 
 
-@pytest.mark.parametrize("name", recipe_names(*RECIPES))
+@pytest.mark.parametrize("name", recipe_names(*recipe_types("train")))
 def test_every_recipe_that_ships_learns_by_the_right_gradients(name: str) -> None:
     found = checked(recipe=name)
     assert found

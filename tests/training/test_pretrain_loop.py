@@ -11,7 +11,7 @@ import torch
 from gonie.errors import GonieError
 from gonie.tasks.language_model.torch.data import read_pretrain_data
 from gonie.tasks.language_model.torch.perplexity import Perplexity
-from gonie.tasks.recipe import load_pretraining
+from gonie.tasks.recipe import load_recipe
 from gonie.training.loop import Step
 from gonie.training.pretrain_loop import PretrainEpoch, mean_loss, pretrain
 from gonie.training.pretrain_run import LanguageModelTrainee, begin
@@ -19,7 +19,7 @@ from gonie.training.pretrain_run import LanguageModelTrainee, begin
 
 @pytest.fixture
 def trainee(prose: Path, tmp_path: Path) -> LanguageModelTrainee:
-    recipe = load_pretraining(prose / "pretrain.toml")
+    recipe = load_recipe(prose / "pretrain.toml", command="pretrain")
     return begin(recipe, read_pretrain_data(recipe, tmp_path, lambda _: None))
 
 
@@ -27,7 +27,7 @@ def events(
     trainee: LanguageModelTrainee, prose: Path, *found: float
 ) -> list[tuple[Step | PretrainEpoch, bool]]:
     """What the loop yields, each with whether the rows then carry something."""
-    config = load_pretraining(prose / "pretrain.toml", [f"train.epochs={len(found)}"]).train
+    config = load_recipe(prose / "pretrain.toml", [f"train.epochs={len(found)}"], command="pretrain").train
     scores = iter(found)
 
     def measure() -> Perplexity:

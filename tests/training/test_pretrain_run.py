@@ -20,7 +20,7 @@ import torch
 
 from gonie.errors import GonieError, OutputError, RecipeError, ResumeError
 from gonie.tasks.language_model.torch.folder import load_bilm
-from gonie.tasks.recipe import load_pretraining
+from gonie.tasks.recipe import load_recipe
 from gonie.tasks.torch.checkpoint import read_tensors
 from gonie.training.loop import Step
 from gonie.training.pretrain_loop import PretrainEpoch
@@ -97,7 +97,10 @@ def test_ctrl_c_in_the_middle_of_the_text_and_going_on_gives_the_same_bytes(
     toy_bilm: Path, prose: Path, tmp_path: Path
 ) -> None:
     stopped = Quiet(stop_after=40)
-    assert start_pretraining(load_pretraining(prose / "pretrain.toml"), tmp_path / "run", stopped) is None
+    assert (
+        start_pretraining(load_recipe(prose / "pretrain.toml", command="pretrain"), tmp_path / "run", stopped)
+        is None
+    )
     assert stopped.notes[-1] == "interrupted"
     resumed = Quiet()
     assert resume_pretraining(tmp_path / "run", resumed) is not None
@@ -127,7 +130,9 @@ def test_going_on_from_a_model_keeps_its_shape_and_its_words(
     toy_bilm: Path, prose: Path, tmp_path: Path
 ) -> None:
     start = f'model.start="{toy_bilm}"'
-    recipe = load_pretraining(prose / "pretrain.toml", [start, "model.width=9", "train.epochs=1"])
+    recipe = load_recipe(
+        prose / "pretrain.toml", [start, "model.width=9", "train.epochs=1"], command="pretrain"
+    )
     display = Quiet()
     assert start_pretraining(recipe, tmp_path / "run", display) is not None
     before, after = (load_bilm(run, predictions=True) for run in (toy_bilm, tmp_path / "run"))
@@ -141,7 +146,9 @@ def test_a_model_that_went_on_from_another_says_from_which(
     toy_bilm: Path, prose: Path, tmp_path: Path
 ) -> None:
     """Its licence and its slant are that one's too."""
-    recipe = load_pretraining(prose / "pretrain.toml", [f'model.start="{toy_bilm}"', "train.epochs=1"])
+    recipe = load_recipe(
+        prose / "pretrain.toml", [f'model.start="{toy_bilm}"', "train.epochs=1"], command="pretrain"
+    )
     assert start_pretraining(recipe, tmp_path / "run", Quiet()) is not None
     before, after = (load_bilm(run).about for run in (toy_bilm, tmp_path / "run"))
     assert after["start"] == {"model": toy_bilm.name, **before}
@@ -152,7 +159,7 @@ def test_a_model_that_went_on_from_another_says_from_which(
 def test_a_text_too_small_for_so_many_rows_is_told(few: bool, prose: Path, tmp_path: Path) -> None:
     """Else all steps are of the rise of the learning rate, and the model has learned nothing."""
     warmup = f"train.warmup={200 if few else 0}"
-    recipe = load_pretraining(prose / "pretrain.toml", [warmup, "train.epochs=1"])
+    recipe = load_recipe(prose / "pretrain.toml", [warmup, "train.epochs=1"], command="pretrain")
     display = Quiet()
     start_pretraining(recipe, tmp_path / "run", display)
     told = [note for note in display.notes if "expected at least 1,000 steps" in note]
@@ -166,8 +173,8 @@ def test_going_on_with_a_vocabulary_of_the_new_text(toy_bilm: Path, prose: Path,
     text = tmp_path / "new.txt"
     text.write_text("Zebras graze quietly. Anna grazes too.\n" * 60, "utf-8")
     changes = [f'data.text=["{text}"]', "data.heldout=none", f'model.start="{toy_bilm}"']
-    recipe = load_pretraining(
-        prose / "pretrain.toml", [*changes, 'model.softmax.words="own"', "train.epochs=1"]
+    recipe = load_recipe(
+        prose / "pretrain.toml", [*changes, 'model.softmax.words="own"', "train.epochs=1"], command="pretrain"
     )
     assert start_pretraining(recipe, tmp_path / "run", Quiet()) is not None
     words = load_bilm(tmp_path / "run", predictions=True).predictions.words  # type: ignore[union-attr]
@@ -189,7 +196,7 @@ def test_while_a_new_softmax_settles_the_rest_stays_as_it_was(
     """Or a start is thrown away: a softmax that knows nothing yet would drag its states about."""
     start = without_softmax(toy_bilm, tmp_path / "start")
     changes = [f'model.start="{start}"', "train.epochs=1", "train.settle=0.999", "model.storage=float32"]
-    recipe = load_pretraining(prose / "pretrain.toml", changes)
+    recipe = load_recipe(prose / "pretrain.toml", changes, command="pretrain")
     display = Quiet()
     assert start_pretraining(recipe, tmp_path / "run", display) is not None
     before, after = (load_bilm(folder).bilm.state_dict() for folder in (start, tmp_path / "run"))
@@ -203,9 +210,11 @@ def test_only_a_new_softmax_is_given_time_to_settle(
     toy_bilm: Path, prose: Path, tmp_path: Path, kept: bool, settle: float | None
 ) -> None:
     start = toy_bilm if kept else without_softmax(toy_bilm, tmp_path / "start")
-    recipe = load_pretraining(prose / "pretrain.toml", [f'model.start="{start}"', "train.epochs=1"])
+    recipe = load_recipe(
+        prose / "pretrain.toml", [f'model.start="{start}"', "train.epochs=1"], command="pretrain"
+    )
     assert start_pretraining(recipe, tmp_path / "run", Quiet()) is not None
-    assert load_pretraining(tmp_path / "run" / "recipe.toml").train.settle == settle
+    assert load_recipe(tmp_path / "run" / "recipe.toml", command="pretrain").train.settle == settle
 
 
 def test_a_loss_that_is_no_number_is_told_at_once_and_not_saved(prose: Path, tmp_path: Path) -> None:
@@ -213,7 +222,9 @@ def test_a_loss_that_is_no_number_is_told_at_once_and_not_saved(prose: Path, tmp
     often = ["train.checkpoint_seconds=0.0001", "train.lr=1e30", "train.warmup=0", "train.clip=0"]
     display = Quiet()
     with pytest.raises(GonieError, match="expected a finite number"):
-        start_pretraining(load_pretraining(prose / "pretrain.toml", often), tmp_path / "run", display)
+        start_pretraining(
+            load_recipe(prose / "pretrain.toml", often, command="pretrain"), tmp_path / "run", display
+        )
     assert 0 < display.steps < display.summary.batches  # type: ignore[union-attr]
     state, _ = read_tensors(tmp_path / "run" / "last.safetensors")
     assert torch.isfinite(state["loss"])
@@ -226,12 +237,12 @@ def test_a_changed_recipe_is_not_resumed(toy_bilm: Path) -> None:
 
 def test_a_folder_that_holds_a_run_is_not_written_over(toy_bilm: Path, prose: Path) -> None:
     with pytest.raises(OutputError, match="holds a run already"):
-        start_pretraining(load_pretraining(prose / "pretrain.toml"), toy_bilm, Quiet())
+        start_pretraining(load_recipe(prose / "pretrain.toml", command="pretrain"), toy_bilm, Quiet())
 
 
 def test_text_tokenised_once_serves_other_runs(prose: Path, tmp_path: Path) -> None:
     changes = [f"data.cache={tmp_path / 'tokens'}", "train.epochs=1"]
-    recipe = load_pretraining(prose / "pretrain.toml", changes)
+    recipe = load_recipe(prose / "pretrain.toml", changes, command="pretrain")
     assert start_pretraining(recipe, tmp_path / "one", Quiet()) is not None
     again = Quiet()
     assert start_pretraining(recipe, tmp_path / "two", again) is not None
@@ -245,7 +256,7 @@ def test_compressed_text_is_the_same_text(suffix: str, prose: Path, toy_bilm: Pa
     path = tmp_path / f"text.txt{suffix}"
     with opened(path, "wt", encoding="utf-8") as file:  # type: ignore[operator]
         file.write((prose / "text.txt").read_text("utf-8"))
-    recipe = load_pretraining(prose / "pretrain.toml", [f'data.text=["{path}"]'])
+    recipe = load_recipe(prose / "pretrain.toml", [f'data.text=["{path}"]'], command="pretrain")
     assert start_pretraining(recipe, tmp_path / "run", Quiet()) is not None
     assert same(tmp_path / "run", toy_bilm)
 
@@ -278,7 +289,7 @@ def test_one_line_of_ten_megabytes_is_read_in_pieces(prose: Path, tmp_path: Path
     long.write_text((text * (10_000_000 // len(text) + 1))[:10_000_000], "utf-8")
     changes = [f'data.text=["{long}"]', "train.rows=4000", "train.steps=400", "train.epochs=1"]
     display = Quiet(stop_after=1)
-    recipe = load_pretraining(prose / "pretrain.toml", changes)
+    recipe = load_recipe(prose / "pretrain.toml", changes, command="pretrain")
     assert start_pretraining(recipe, tmp_path / "run", display) is None
     assert any("longer than 100,000 characters" in note for note in display.notes)
     assert display.summary is not None
@@ -299,5 +310,7 @@ def test_text_of_another_language_than_the_start_is_refused(
 ) -> None:
     changes = [f'model.start="{toy_bilm}"', "data.language=ko"]
     with pytest.raises(RecipeError, match=r"data\.language: expected en"):
-        start_pretraining(load_pretraining(prose / "pretrain.toml", changes), tmp_path / "run", Quiet())
+        start_pretraining(
+            load_recipe(prose / "pretrain.toml", changes, command="pretrain"), tmp_path / "run", Quiet()
+        )
     assert not (tmp_path / "run").exists()

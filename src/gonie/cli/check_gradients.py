@@ -45,14 +45,14 @@ def check_gradients(
 
     from gonie.cli.views.gradient_table import GradientTable
     from gonie.tasks.recipe import load_recipe
-    from gonie.tasks.torch.synthetic_task import make_specimen
+    from gonie.tasks.torch.prepare import synthetic
     from gonie.training import gradient_check
 
     _refuse_nonsense(epsilon, tolerance)
     settings = [*(changes or []), *([f"train.seed={seed}"] if seed is not None else [])]
     loaded = load_recipe(recipe, settings, absent={"data.train": NO_FILE})
     torch.set_num_threads(loaded.train.threads or 1)  # so small a model only waits for further ones
-    specimen = make_specimen(loaded)
+    specimen = synthetic(loaded)
     table = GradientTable()
     table.begin(specimen, epsilon)
     found = table.watch(

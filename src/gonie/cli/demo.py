@@ -33,7 +33,8 @@ def demo(
 
     calm_threads()
     keep_heap()
-    from gonie.tasks.recipe import load_recipe, locate
+    from gonie.tasks.paths import locate
+    from gonie.tasks.recipe import load_recipe
     from gonie.training.run import start_run
 
     began = time.monotonic()

@@ -52,7 +52,7 @@ def pretrain(
     keep_heap()
     import json
 
-    from gonie.tasks.recipe import load_pretraining
+    from gonie.tasks.recipe import load_recipe
     from gonie.training.pretrain_run import resume_pretraining, start_pretraining
     from gonie.training.run import default_folder
 
@@ -64,7 +64,7 @@ def pretrain(
             result = resume_pretraining(out or default_folder(recipe, resume=True), screen, settings)
         else:
             result = start_pretraining(
-                load_pretraining(recipe, settings), out or default_folder(recipe), screen
+                load_recipe(recipe, settings, command="pretrain"), out or default_folder(recipe), screen
             )
     if result is None:
         raise typer.Exit(130)

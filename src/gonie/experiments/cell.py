@@ -13,11 +13,12 @@ from pathlib import Path
 
 from gonie.errors import GonieError, OutputError, ResumeError
 from gonie.experiments.outcome import CellScores, Failure, Outcome, Point, write_outcome
-from gonie.tasks.recipe import Recipe, load_recipe
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.torch.checkpoint import load_weights
 from gonie.tasks.torch.compiled_loops import must_compile
 from gonie.tasks.torch.job import Job
-from gonie.tasks.torch.prepare import prepare, what_is_read
+from gonie.tasks.torch.prepare import data_key, prepare
 from gonie.training.dev_evaluator import DevEvaluator
 from gonie.training.fit import Trainee, begin, fit
 from gonie.training.folder import RunFolder
@@ -75,9 +76,9 @@ class Preparations:
         """Free the memory."""
         self._job = None
 
-    def get(self, recipe: Recipe, note: Callable[[str], None]) -> Job:
+    def get(self, recipe: CorpusRecipe, note: Callable[[str], None]) -> Job:
         """The job of ``recipe``, over data that is read, or was."""
-        key = what_is_read(recipe)
+        key = data_key(recipe)
         if self._job is None or key != self._key:
             self._job = None  # before the next: both may not fit in memory
             self._job = prepare(recipe, note)

@@ -29,8 +29,9 @@ from gonie.experiments.tables import markdown, tsv
 from gonie.experiments.workers import run_here, run_spread
 from gonie.system.files import atomic_write, is_utf8, make_folder, remove_leftovers
 from gonie.system.worker_pool import cores
-from gonie.tasks.recipe import Recipe, load_recipe
-from gonie.tasks.torch.prepare import what_is_read
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.sections import CorpusRecipe
+from gonie.tasks.torch.prepare import data_key
 from gonie.training.fit import choose_device
 from gonie.training.folder import held
 
@@ -124,7 +125,7 @@ def _refuse_taken(folder: Path) -> None:
         )
 
 
-def _choose_jobs(recipes: Sequence[Recipe], jobs: int | None) -> int:
+def _choose_jobs(recipes: Sequence[CorpusRecipe], jobs: int | None) -> int:
     """How many cells to train side by side: as asked, else one a core, but one at a time on a GPU."""
     on_gpu = "cuda" in {choose_device(recipe.train).type for recipe in recipes}
     cached = any(recipe.data.cache for recipe in recipes)
@@ -145,7 +146,7 @@ def _go_on(
     preparations: Preparations,
 ) -> Comparison | None:
     """Train what is not done yet, then report."""
-    waiting: dict[Path, Recipe] = {}
+    waiting: dict[Path, CorpusRecipe] = {}
     for run in plan.runs:
         place = folder / CELLS / run.folder
         if read_outcome(place) is None:
@@ -170,9 +171,9 @@ def _go_on(
     return None
 
 
-def _alike_together(recipes: Mapping[Path, Recipe]) -> list[Path]:
+def _alike_together(recipes: Mapping[Path, CorpusRecipe]) -> list[Path]:
     """Folders in the order asked, but those that read the same data in a row, so that it is read once."""
-    keys = {place: what_is_read(recipe) for place, recipe in recipes.items()}
+    keys = {place: data_key(recipe) for place, recipe in recipes.items()}
     first = {key: number for number, key in reversed(list(enumerate(keys.values())))}
     return sorted(keys, key=lambda place: first[keys[place]])
 

@@ -13,7 +13,10 @@ from functools import cached_property
 from itertools import product
 
 from gonie.errors import RecipeError
-from gonie.tasks.recipe import Recipe, load_recipe, missing_files, with_absolute_paths
+from gonie.tasks.paths import missing_paths, with_absolute_paths
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.sections import CorpusRecipe
+from gonie.tasks.table import TASKS
 
 RECIPE = "recipe"
 """The key of the axis that several recipes make."""
@@ -158,18 +161,18 @@ def _after_quote(text: str, at: int) -> int:
     return at + 1
 
 
-def load_cells(grid: Grid, *, folds: int = 0) -> list[Recipe]:
+def load_cells(grid: Grid, *, folds: int = 0) -> list[CorpusRecipe]:
     """The recipe of every cell, files by their full path; all that is wrong with any is said together.
 
     A cell trains on one thread, so that many run side by side, and scores some training examples, so that
     overfitting is seen; both unless the recipe says otherwise. With ``folds``, each is a recipe of the first.
     """
-    recipes: list[Recipe] = []
+    recipes: list[CorpusRecipe] = []
     problems: dict[str, list[GridCell]] = {}
     for cell in grid.cells:
         try:
             recipe = _load_folded(cell, folds) if folds else load_recipe(cell.recipe, cell.changes)
-            found = missing_files(recipe)
+            found = missing_paths(recipe)
             recipes.append(_with_defaults(with_absolute_paths(recipe)))
         except RecipeError as error:
             found = error.problems
@@ -180,18 +183,21 @@ def load_cells(grid: Grid, *, folds: int = 0) -> list[Recipe]:
     return recipes
 
 
-def _load_folded(cell: GridCell, folds: int) -> Recipe:
-    """The recipe of a cell with its training file cut into folds, which only a classifier's knows."""
-    if load_recipe(cell.recipe, cell.changes).task != "classify":
+def _load_folded(cell: GridCell, folds: int) -> CorpusRecipe:
+    """The recipe of a cell with its training file cut into folds, where its task has them."""
+    whole: CorpusRecipe = load_recipe(cell.recipe, cell.changes)
+    if "folds" not in type(whole.data).model_fields:
+        model = TASKS[whole.task].model
         raise RecipeError(
-            ["--folds: expected recipes of classifiers, got that of a tagger; compare it without --folds"],
+            [f"--folds does not apply to a {model} ({cell.recipe}); compare it without --folds"]
         )
     if any(change.partition("=")[0].strip() in ("data.folds", "data.fold") for change in cell.changes):
         raise RecipeError(["--folds trains on every fold; leave --set data.folds and data.fold away"])
-    return load_recipe(cell.recipe, [*cell.changes, f"data.folds={folds}", "data.fold=1"])
+    folded: CorpusRecipe = load_recipe(cell.recipe, [*cell.changes, f"data.folds={folds}", "data.fold=1"])
+    return folded
 
 
-def _with_defaults(recipe: Recipe) -> Recipe:
+def _with_defaults(recipe: CorpusRecipe) -> CorpusRecipe:
     defaults = {"threads": 1, "score_train": CURVE_EXAMPLES}
     ours = {key: value for key, value in defaults.items() if key not in recipe.train.model_fields_set}
     return recipe.model_copy(update={"train": recipe.train.model_copy(update=ours)})

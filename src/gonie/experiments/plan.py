@@ -14,7 +14,8 @@ from typing import Any
 from gonie.errors import ResumeError
 from gonie.experiments.grid import Grid, read_grid
 from gonie.system.files import atomic_write
-from gonie.tasks.recipe import Recipe, write_recipe
+from gonie.tasks.recipe import write_recipe
+from gonie.tasks.sections import CorpusRecipe
 
 PLAN, CELLS, RECIPE = "compare.json", "cells", "recipe.toml"
 FORMAT, FORMATS = 2, (1, 2)
@@ -41,7 +42,7 @@ class PlannedRun:
     seed: int
     fold: int = 0
 
-    def recipe(self, cell: Recipe) -> Recipe:
+    def recipe(self, cell: CorpusRecipe) -> CorpusRecipe:
         """The recipe of its cell with its seed and its fold."""
         train = cell.train.model_copy(update={"seed": self.seed})
         data = cell.data.model_copy(update={"fold": self.fold} if self.fold else {})
@@ -57,7 +58,7 @@ class ComparisonPlan:
     runs: tuple[PlannedRun, ...]
 
     @classmethod
-    def of(cls, asked: Asked, recipes: Sequence[Recipe], *, keep: bool) -> ComparisonPlan:
+    def of(cls, asked: Asked, recipes: Sequence[CorpusRecipe], *, keep: bool) -> ComparisonPlan:
         """A run for every cell, whose recipes are given, and for as many seeds and folds as are asked for."""
         grid = read_grid(asked.recipes, asked.changes)
         folds = range(1, asked.folds + 1) if asked.folds else (0,)
@@ -74,7 +75,7 @@ class ComparisonPlan:
         """The axes and cells that were asked for."""
         return read_grid(self.asked.recipes, self.asked.changes)
 
-    def write(self, folder: Path, recipes: Sequence[Recipe]) -> None:
+    def write(self, folder: Path, recipes: Sequence[CorpusRecipe]) -> None:
         """Write the recipe of every run, then compare.json, which makes the folder a comparison.
 
         So there is none without all its recipes: it is gone on with by what lies there, whatever becomes of

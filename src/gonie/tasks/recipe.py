@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any, cast, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -15,36 +15,9 @@ from pydantic_core import ErrorDetails
 
 from gonie.errors import MissingExtraError, RecipeError
 from gonie.system.files import is_utf8
-from gonie.tasks.classification.recipe import TextRecipe
-from gonie.tasks.language_model.recipe import PretrainRecipe
-from gonie.tasks.tagging.recipe import TagRecipe
-
-Recipe = TagRecipe | TextRecipe
-RECIPES: Mapping[str, type[TagRecipe] | type[TextRecipe]] = {"tag": TagRecipe, "classify": TextRecipe}
-"""The recipe of each task that `gonie train` trains."""
-PRETRAINING: Mapping[str, type[PretrainRecipe]] = {"pretrain": PretrainRecipe}
-"""The recipe of a language model, for `gonie pretrain`."""
-Kinds = Mapping[str, type[BaseModel]]
-COMMANDS = {**dict.fromkeys(RECIPES, "gonie train"), **dict.fromkeys(PRETRAINING, "gonie pretrain")}
-
-BUNDLED = "bundled:"
-FILES = ("train", "dev", "test", "partial", "vectors")
-"""Keys of ``data`` that name a file to read."""
-BILM = "model.elmo.bilm"
-COMPANIONS = (
-    *("dev", "test", "format", "word_column", "tag_column", "columns"),
-    *(
-        "text_column",
-        "label_column",
-        "label_separator",
-        "marks",
-        "sentences",
-        "sentence_mark",
-        "folds",
-        "fold",
-    ),
-)
-"""Keys of ``data`` that belong to the training file: with another one, they are not meant."""
+from gonie.tasks.paths import locate
+from gonie.tasks.sections import Recipe
+from gonie.tasks.table import TASKS
 
 
 def recipe_names(*tasks: str) -> list[str]:
@@ -58,51 +31,47 @@ def _task(file: Path) -> str:
 
 
 def load_recipe(
-    name: str | Path, changes: Iterable[str] = (), *, absent: Mapping[str, str] | None = None
-) -> Recipe:
+    name: str | Path,
+    changes: Iterable[str] = (),
+    *,
+    absent: Mapping[str, str] | None = None,
+    command: str = "train",
+) -> Any:
     """Read the recipe ``name`` (a file, or a shipped recipe's name) and apply ``key=value`` changes to it.
 
-    A change of ``data.train`` to another file also forgets the dev and test files and the columns that belong
-    to the recipe's own, unless they are changed too. ``absent`` has values for keys that nothing else gives.
+    The recipe has the type of its task, one of those that ``command`` trains. A change of ``data.train`` to
+    another file also drops the dev and test files and the columns that belong to the recipe's own file,
+    unless they are changed too. ``absent`` has values for keys that nothing else gives.
     """
     changes = list(changes)
     values = _read(str(name))
     before = _train_file(values)
     problems: list[str] = []
     for change in changes:
-        _apply(values, change, problems, RECIPES)
+        _apply(values, change, problems, command)
     if before is not None and _train_file(values) != before:
-        _forget_companions(values, {change.partition("=")[0].strip() for change in changes})
+        changed = {change.partition("=")[0].strip() for change in changes}
+        _drop_companions(values, changed, _type_of(values, command))
     for key, value in (absent or {}).items():
         _fill(values, key, value)
-    return check_recipe(values, source=str(name), problems=problems)
+    return check_recipe(values, source=str(name), problems=problems, command=command)
 
 
-def load_pretraining(name: str | Path, changes: Iterable[str] = ()) -> PretrainRecipe:
-    """Read the recipe of a language model, a file or a shipped one, and apply ``key=value`` changes to it."""
-    values = _read(str(name))
-    problems: list[str] = []
-    for change in changes:
-        _apply(values, change, problems, PRETRAINING)
-    return cast("PretrainRecipe", _check(values, PRETRAINING, source=str(name), problems=problems))
-
-
-def check_recipe(values: Mapping[str, Any], *, source: str, problems: Iterable[str] = ()) -> Recipe:
+def check_recipe(
+    values: Mapping[str, Any], *, source: str, problems: Iterable[str] = (), command: str = "train"
+) -> Any:
     """The typed recipe, or one ``RecipeError`` with everything that is wrong with it."""
-    return cast("Recipe", _check(values, RECIPES, source=source, problems=problems))
-
-
-def _check(values: Mapping[str, Any], kinds: Kinds, *, source: str, problems: Iterable[str]) -> BaseModel:
     found = list(problems)
-    if "task" in values and values["task"] not in tuple(kinds):  # a table is no key, but may stand there
+    known = recipe_types(command)
+    if "task" in values and values["task"] not in tuple(known):  # a table is no key, but may stand there
         task = values["task"]
-        other = COMMANDS.get(task) if isinstance(task, str) else None
-        advice = f"; that is for {other}" if other else ""
-        found.append(f"task: expected {' or '.join(kinds)}, got {task!r}{advice}")
+        other = TASKS.get(task) if isinstance(task, str) else None
+        advice = f"; that is for gonie {other.command}" if other else ""
+        found.append(f"task: expected {' or '.join(known)}, got {task!r}{advice}")
         if other:
             raise RecipeError(found, source=source)
         values = {key: value for key, value in values.items() if key != "task"}
-    kind = _kind(values, kinds)
+    kind = _type_of(values, command)
     try:
         recipe = kind.model_validate(values)
     except ValidationError as error:
@@ -112,7 +81,12 @@ def _check(values: Mapping[str, Any], kinds: Kinds, *, source: str, problems: It
     return recipe
 
 
-def write_recipe(recipe: Recipe | PretrainRecipe) -> str:
+def recipe_types(command: str) -> dict[str, type[Recipe]]:
+    """The recipes that a command trains, by the name of their task."""
+    return {task.name: task.recipe for task in TASKS.values() if task.command == command}
+
+
+def write_recipe(recipe: Recipe) -> str:
     """The resolved recipe as TOML: every key, defaults included."""
     try:
         import tomli_w
@@ -126,64 +100,10 @@ def write_recipe(recipe: Recipe | PretrainRecipe) -> str:
     return text
 
 
-def locate(path: str) -> Path:
-    """The file a recipe means: ``bundled:NAME/FILE`` lies in the package, anything else is as written."""
-    if not path.startswith(BUNDLED):
-        return Path(path).expanduser()
-    return Path(str(resources.files("gonie") / "corpora")) / path.removeprefix(BUNDLED)
-
-
-def with_absolute_paths(recipe: Recipe) -> Recipe:
-    """The recipe with files by their full path, so that a run can be resumed from anywhere."""
-
-    def full(path: str) -> str:
-        return path if path.startswith(BUNDLED) else str(locate(path).absolute())
-
-    data = recipe.data
-    named = {key: full(path) for key in ("cache", *FILES) if (path := getattr(data, key, None))}
-    lists = {name: full(path) for name, path in data.gazetteers.items()}
-    data = data.model_copy(update={**named, "gazetteers": lists})
-    elmo = recipe.model.elmo
-    if elmo is None:
-        return recipe.model_copy(update={"data": data})
-    places = {key: full(path) for key in ("bilm", "cache") if (path := getattr(elmo, key))}
-    model = recipe.model.model_copy(update={"elmo": elmo.model_copy(update=places)})
-    return recipe.model_copy(update={"data": data, "model": model})
-
-
-def with_absolute_texts(recipe: PretrainRecipe) -> PretrainRecipe:
-    """The recipe of a language model with files by their full path."""
-
-    def full(path: str) -> str:
-        return str(locate(path).absolute())
-
-    data = recipe.data
-    named = {key: full(path) for key in ("heldout", "cache") if (path := getattr(data, key))}
-    texts = {"text": [full(path) for path in data.text]}
-    start = {"start": full(recipe.model.start)} if recipe.model.start else {}
-    return recipe.model_copy(
-        update={
-            "data": data.model_copy(update=named | texts),
-            "model": recipe.model.model_copy(update=start),
-        }
-    )
-
-
-def missing_files(recipe: Recipe) -> list[str]:
-    """A sentence for each file that the recipe names and that is not there."""
-    named = {f"data.{key}": path for key in FILES if (path := getattr(recipe.data, key, None))}
-    named |= {f"data.gazetteers.{name}": path for name, path in recipe.data.gazetteers.items()}
-    named |= {BILM: recipe.model.elmo.bilm} if recipe.model.elmo else {}
-    return [
-        f"{key}: expected a {'folder' if key == BILM else 'file'}, found none at {path}"
-        for key, path in named.items()
-        if not locate(path).exists()
-    ]
-
-
-def _kind(values: Mapping[str, Any], kinds: Kinds) -> type[BaseModel]:
-    """The recipe that the task asks for; the first where none is named."""
-    return kinds.get(str(values.get("task")), next(iter(kinds.values())))
+def _type_of(values: Mapping[str, Any], command: str) -> type[Recipe]:
+    """The recipe that the task asks for; the first of the command where none is named."""
+    types = recipe_types(command)
+    return types.get(str(values.get("task")), next(iter(types.values())))
 
 
 def _shipped() -> Path:
@@ -208,7 +128,7 @@ def _read(name: str) -> dict[str, Any]:
         raise RecipeError([f"cannot be read: {error.strerror}"], source=str(path)) from error
 
 
-def _apply(values: dict[str, Any], change: str, problems: list[str], kinds: Kinds) -> None:
+def _apply(values: dict[str, Any], change: str, problems: list[str], command: str) -> None:
     key, equals, text = change.partition("=")
     if not equals or not key.strip():
         problems.append(f"--set {change}: expected key=value, such as train.epochs=10")
@@ -220,7 +140,7 @@ def _apply(values: dict[str, Any], change: str, problems: list[str], kinds: Kind
         if not isinstance(place, dict):
             problems.append(f"--set {change}: {parent} is a value, not a section")
             return
-    value = _parse(text.strip(), [*parents, last], _kind(values, kinds))
+    value = _parse(text.strip(), [*parents, last], _type_of(values, command))
     if value is None:
         place.pop(last, None)
     else:
@@ -255,13 +175,14 @@ def _train_file(values: dict[str, Any]) -> Path | None:
     return locate(path).absolute() if isinstance(path, str) else None
 
 
-def _forget_companions(values: dict[str, Any], keys: set[str]) -> None:
-    """With a training file of the user's own, the recipe's own dev, test and columns are not meant."""
+def _drop_companions(values: dict[str, Any], changed: set[str], kind: type[Recipe]) -> None:
+    """With a training file of the user's own, the recipe's own dev, test and columns do not apply."""
     data = values.get("data")
     if not isinstance(data, dict):
         return  # to be refused as no section
-    for key in COMPANIONS:
-        if not any(k == f"data.{key}" or k.startswith(f"data.{key}.") for k in keys):
+    section = _section(kind.model_fields["data"].annotation)
+    for key in getattr(section, "companions", ()):
+        if not any(k == f"data.{key}" or k.startswith(f"data.{key}.") for k in changed):
             data.pop(key, None)
 
 

@@ -6,9 +6,11 @@ turns them into parts, ``recipe.py`` reads them from TOML. Unknown keys are refu
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from gonie.tasks.paths import CacheFolder, InputFile, InputFolder
 
 Rate = Annotated[float, Field(ge=0.0, lt=1.0)]
 Size = Annotated[int, Field(ge=1)]
@@ -24,11 +26,16 @@ class Section(BaseModel):
 class CorpusConfig(Section):
     """The files of any task, and how their words are looked up."""
 
-    train: str = Field(description="training file; `bundled:NAME/FILE` is a corpus that ships with gonie")
-    dev: str | None = Field(
+    companions: ClassVar[tuple[str, ...]] = ("dev", "test", "format")
+    """Keys that belong to the training file: with another one, they do not apply."""
+
+    train: InputFile = Field(
+        description="training file; `bundled:NAME/FILE` is a corpus that ships with gonie"
+    )
+    dev: InputFile | None = Field(
         default=None, description="file to choose the best epoch on; without one, part of train is held out"
     )
-    test: str | None = Field(default=None, description="file scored once, at the end")
+    test: InputFile | None = Field(default=None, description="file scored once, at the end")
     holdout: Rate = Field(
         default=0.1, description="share of the training file held out when there is no dev file"
     )
@@ -43,16 +50,16 @@ class CorpusConfig(Section):
     min_count: Size = Field(
         default=1, description="words rarer than this are unknown, unless a vector is known for them"
     )
-    vectors: str | None = Field(
+    vectors: InputFile | None = Field(
         default=None, description="pretrained word vectors: GloVe, word2vec or fastText, plain or gzip"
     )
     vectors_limit: Size | None = Field(default=None, description="read only the first N vectors")
-    gazetteers: dict[str, str] = Field(
+    gazetteers: dict[str, InputFile] = Field(
         default={}, description='lists of names: {city = "cities.txt"}, one entry a line'
     )
     context_window: Size = Field(default=2, description="words to each side that context features look at")
     min_feature_count: Size = Field(default=1, description="sparse features rarer than this are left out")
-    cache: str | None = Field(
+    cache: CacheFolder | None = Field(
         default=None, description="folder to keep the encoded corpus in, memory-mapped, if larger than memory"
     )
 
@@ -60,6 +67,11 @@ class CorpusConfig(Section):
     def token_unit(self) -> str:
         """The unit, or the language's usual one."""
         return self.unit or ("word" if self.language == "en" else "eojeol")
+
+    @property
+    def further_columns(self) -> tuple[str, ...]:
+        """Columns beside words and labels that context features may use."""
+        return ()
 
 
 class WordsConfig(Section):
@@ -101,7 +113,7 @@ class FeaturesConfig(Section):
 class ElmoConfig(Section):
     """Vectors in context, from a bidirectional language model."""
 
-    bilm: str = Field(description="folder of the language model: what pretrain or import-elmo wrote")
+    bilm: InputFolder = Field(description="folder of the language model: what pretrain or import-elmo wrote")
     at: Literal["input", "output", "both"] = Field(
         default="input", description="where: at the encoder's input, beside its states, or both"
     )
@@ -120,8 +132,8 @@ class ElmoConfig(Section):
     rate: float = Field(
         default=0.1, gt=0, description="learning rate of a tuned language model, as a multiple of train.lr"
     )
-    cache: str | None = Field(
-        default=None, description="folder to keep the vectors in, for further runs; none keeps them not"
+    cache: CacheFolder | None = Field(
+        default=None, description="folder to keep the vectors in, for further runs; unset: not cached"
     )
 
 
@@ -138,6 +150,11 @@ class EmbeddingConfig(Section):
         """Whether there is anything for an encoder to read."""
         seen = self.elmo is not None and self.elmo.at != "output"
         return bool(self.words or self.chars or self.features or seen)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Feature groups that any part of the model uses, each once."""
+        return tuple(dict.fromkeys(self.features.groups if self.features else []))
 
 
 class EncoderConfig(Section):
@@ -249,4 +266,23 @@ class TrainConfig(LearningConfig):
         ge=0,
         description="training sentences, or texts, to score after each epoch, for curves that show "
         "overfitting; 0 for none",
+    )
+
+
+class Recipe(Section):
+    """All that a run needs; each task has its own, which adds to this."""
+
+    task: str = Field(description="what to learn")
+    train: LearningConfig = Field(default=LearningConfig(), description="training")
+
+
+class CorpusRecipe(Recipe):
+    """The recipe of a task that learns from labelled examples in files."""
+
+    data: CorpusConfig = Field(description="the files")
+    model: EmbeddingConfig = Field(description="the parts of the model")
+    train: TrainConfig = Field(default=TrainConfig(), description="training")
+    variants: dict[str, dict[str, Any]] = Field(
+        default={},
+        description="models trained beside this one for comparison: a name, and the keys that differ",
     )

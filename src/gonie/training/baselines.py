@@ -7,7 +7,8 @@ from typing import Any
 
 from gonie.errors import RecipeError
 from gonie.tasks.classification.torch.job import MAJORITY
-from gonie.tasks.recipe import Recipe, check_recipe
+from gonie.tasks.recipe import check_recipe
+from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.tagging.torch.job import BASELINES
 from gonie.tasks.torch.job import Beside, Evaluated
 from gonie.training.folder import file_name
@@ -15,7 +16,7 @@ from gonie.training.folder import file_name
 MOST_TYPES = 12  # whose scores a line lists
 
 
-def build_variants(recipe: Recipe) -> dict[str, Recipe]:
+def build_variants(recipe: CorpusRecipe) -> dict[str, CorpusRecipe]:
     """The recipe's variants as recipes of their own, checked before anything is trained."""
     if problems := list(_name_problems(recipe.variants)):
         raise RecipeError(problems)
@@ -34,7 +35,7 @@ def _name_problems(names: Iterable[str]) -> Iterator[str]:
         folders.setdefault(folder, name)
 
 
-def _changed(recipe: Recipe, name: str, changes: Mapping[str, Any]) -> Recipe:
+def _changed(recipe: CorpusRecipe, name: str, changes: Mapping[str, Any]) -> CorpusRecipe:
     values = recipe.model_dump(mode="json", exclude_none=True)
     del values["variants"]
     problems = []
@@ -48,7 +49,8 @@ def _changed(recipe: Recipe, name: str, changes: Mapping[str, Any]) -> Recipe:
         else:
             problems.append(f"{key} is no key of a recipe")
     values.setdefault("train", {})["baselines"] = False
-    return check_recipe(values, source=f"variant {name!r}", problems=problems)
+    changed: CorpusRecipe = check_recipe(values, source=f"variant {name!r}", problems=problems)
+    return changed
 
 
 def as_json(rows: Sequence[Beside]) -> dict[str, object]:

@@ -19,7 +19,7 @@ from gonie.system.files import atomic_write
 from gonie.tasks.classification.bundle import TextBundle
 from gonie.tasks.classification.torch.exporter import TextExporter
 from gonie.tasks.load import find_bundle
-from gonie.tasks.recipe import Recipe
+from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.tagging.torch.exporter import TagExporter
 from gonie.tasks.torch.prepare import read_dev
 from gonie.tasks.torch.trained import load_trained
@@ -73,10 +73,10 @@ def open_run(run: Path, data: Path | None, note: Note) -> Exporter:
     )
 
 
-def _reading(recipe: Recipe, data: Path | None) -> Recipe:
+def _reading(recipe: CorpusRecipe, data: Path | None) -> CorpusRecipe:
     """The recipe, with ``data`` in place of its own files where it is given."""
     if data is None:
         return recipe
     files = {"train": str(data), "dev": str(data), "test": None}
-    folds = {"folds": 0} if recipe.task == "classify" else {}
+    folds = {"folds": 0} if "folds" in type(recipe.data).model_fields else {}
     return recipe.model_copy(update={"data": recipe.data.model_copy(update={**files, **folds})})

@@ -36,7 +36,8 @@ from gonie.tasks.language_model.torch.network import LanguageModel
 from gonie.tasks.language_model.torch.perplexity import Perplexity, measure, measure_alone
 from gonie.tasks.language_model.torch.start import kept_words, put_start, told_of_start, with_shape_of_start
 from gonie.tasks.language_model.torch.stateful import StatefulReader
-from gonie.tasks.recipe import load_pretraining, with_absolute_texts, write_recipe
+from gonie.tasks.paths import with_absolute_paths
+from gonie.tasks.recipe import load_recipe, write_recipe
 from gonie.tasks.torch.checkpoint import load_weights, save_weights
 from gonie.training.average import WeightAverage
 from gonie.training.fit import choose_device
@@ -144,7 +145,7 @@ def start_pretraining(
     recipe: PretrainRecipe, folder: Path, display: PretrainDisplay
 ) -> PretrainingResult | None:
     """Train ``recipe`` into a new ``folder``; None if it was interrupted."""
-    recipe = with_shape_of_start(with_absolute_texts(recipe))
+    recipe = with_shape_of_start(with_absolute_paths(recipe))
     choose_device(recipe.train)
     run = PretrainFolder(folder)
     resolved = write_recipe(recipe)
@@ -161,8 +162,8 @@ def resume_pretraining(
     """Go on with the run in ``folder`` from its last checkpoint, by its own recipe."""
     run = PretrainFolder(folder)
     run.reopen()
-    own = load_pretraining(run.recipe)
-    if with_absolute_texts(load_pretraining(run.recipe, changes)) != own:
+    own = load_recipe(run.recipe, command="pretrain")
+    if with_absolute_paths(load_recipe(run.recipe, changes, command="pretrain")) != own:
         raise ResumeError(
             f"{run.recipe}: --set asks for something else than the run began with. "
             "Resume without it, or start a new run with another --out."

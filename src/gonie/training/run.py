@@ -17,7 +17,9 @@ from typing import Any, Protocol
 
 from gonie.errors import ResumeError
 from gonie.system.files import atomic_write
-from gonie.tasks.recipe import Recipe, load_recipe, with_absolute_paths, write_recipe
+from gonie.tasks.paths import with_absolute_paths
+from gonie.tasks.recipe import load_recipe, write_recipe
+from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.torch.checkpoint import load_weights
 from gonie.tasks.torch.compiled_loops import must_compile
 from gonie.tasks.torch.job import Beside, Evaluated, Job, Split
@@ -80,7 +82,7 @@ def default_folder(recipe: str, *, resume: bool = False) -> Path:
     return next_folder(Path(recipe).name.removesuffix(".toml"), mark="recipe.toml", resume=resume)
 
 
-def start_run(recipe: Recipe, folder: Path, display: RunDisplay) -> RunResult | None:
+def start_run(recipe: CorpusRecipe, folder: Path, display: RunDisplay) -> RunResult | None:
     """Train ``recipe`` into a new ``folder``, then its variants; None if the run was interrupted."""
     recipe = with_absolute_paths(recipe)
     for each in (recipe, *build_variants(recipe).values()):  # what is wrong with one is said before anything
@@ -110,7 +112,7 @@ def resume_run(folder: Path, display: RunDisplay, changes: Iterable[str] = ()) -
 
 
 @contextmanager
-def _begun(recipe: Recipe, run: RunFolder, display: RunDisplay) -> Iterator[tuple[Job, Trainee]]:
+def _begun(recipe: CorpusRecipe, run: RunFolder, display: RunDisplay) -> Iterator[tuple[Job, Trainee]]:
     """A new run at its beginning, its folder held within the block."""
     resolved = write_recipe(recipe)
     made = run.create()
@@ -129,7 +131,7 @@ def _begun(recipe: Recipe, run: RunFolder, display: RunDisplay) -> Iterator[tupl
 
 
 @contextmanager
-def _reopened(recipe: Recipe, run: RunFolder, display: RunDisplay) -> Iterator[tuple[Job, Trainee]]:
+def _reopened(recipe: CorpusRecipe, run: RunFolder, display: RunDisplay) -> Iterator[tuple[Job, Trainee]]:
     """A run where it stands, its folder held within the block."""
     with run.held():
         run.clear_leftovers()
@@ -178,7 +180,7 @@ def _complete_all(
     return result, rows
 
 
-def _run_variant(recipe: Recipe, run: RunFolder, display: RunDisplay) -> RunResult | None:
+def _run_variant(recipe: CorpusRecipe, run: RunFolder, display: RunDisplay) -> RunResult | None:
     """The whole run of a variant, begun or gone on with."""
     opened = _reopened if run.recipe.is_file() else _begun
     with opened(recipe, run, display) as (job, trainee):
@@ -237,7 +239,7 @@ def _write_report(
     atomic_write(run.report, page)
 
 
-def _details(recipe: Recipe, run: RunFolder, model: Model) -> dict[str, Any]:
+def _details(recipe: CorpusRecipe, run: RunFolder, model: Model) -> dict[str, Any]:
     return {
         "recipe": run.recipe.read_text("utf-8"),
         "parameters": sum(p.numel() for p in model.parameters()),

@@ -25,7 +25,7 @@ def sentence(n: int) -> Sentence:
 
 
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=30))
-def test_what_is_read_fits_and_nothing_that_fits_is_left_out(lengths: list[int]) -> None:
+def test_data_key_fits_and_nothing_that_fits_is_left_out(lengths: list[int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(long_texts, "LONGEST", 40)
         patch.setattr(long_texts, "CELLS", 200)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import pytest
 
 from gonie.errors import RecipeError
-from gonie.tasks.recipe import load_pretraining
+from gonie.tasks.recipe import load_recipe
 
 TEXT = 'data.text=["wiki.txt"]'
 
 
 @pytest.mark.parametrize("name", ["elmo", "elmo-small", "elmo-ko"])
 def test_what_ships_can_be_loaded_and_asks_for_text(name: str) -> None:
-    assert load_pretraining(name, [TEXT]).train.forget > 0, "in use a sentence starts from nothing"
+    assert load_recipe(name, [TEXT], command="pretrain").train.forget > 0, (
+        "in use a sentence starts from nothing"
+    )
     with pytest.raises(RecipeError, match="--text FILE"):
-        load_pretraining(name)
+        load_recipe(name, command="pretrain")
 
 
 @pytest.mark.parametrize(
@@ -28,11 +30,13 @@ def test_what_ships_can_be_loaded_and_asks_for_text(name: str) -> None:
 )
 def test_what_cannot_be_is_refused_with_a_sentence(changes: list[str], said: str) -> None:
     with pytest.raises(RecipeError, match=said):
-        load_pretraining("elmo-small", [TEXT, *changes])
+        load_recipe("elmo-small", [TEXT, *changes], command="pretrain")
 
 
 def test_a_model_with_bounds_may_be_as_wide_as_its_cells() -> None:
     """Published models may be, and are not computed by what cannot do it."""
     bounds = ["model.cell_clip=3", "model.state_clip=3"]
-    shape = load_pretraining("elmo-small", [TEXT, "model.width=64", "model.hidden=64", *bounds]).model
+    shape = load_recipe(
+        "elmo-small", [TEXT, "model.width=64", "model.hidden=64", *bounds], command="pretrain"
+    ).model
     assert shape.width == shape.hidden

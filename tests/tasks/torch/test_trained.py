@@ -21,7 +21,8 @@ from gonie.nn.inference import to_tensors
 from gonie.tasks.classification.recipe import TextRecipe
 from gonie.tasks.classification.torch.build import build_classifier
 from gonie.tasks.load import load
-from gonie.tasks.recipe import Recipe, check_recipe, write_recipe
+from gonie.tasks.recipe import check_recipe, write_recipe
+from gonie.tasks.sections import Recipe
 from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.torch.checkpoint import save_weights
 from gonie.tasks.torch.parts import build

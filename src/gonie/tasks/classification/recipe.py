@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from gonie.tasks.sections import (
     CorpusConfig,
+    CorpusRecipe,
     DropoutConfig,
     EmbeddingConfig,
     EncoderConfig,
     Rate,
     Section,
     Size,
-    TrainConfig,
 )
 
 Lengths = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=2)]
@@ -22,6 +22,12 @@ Lengths = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_l
 
 class TextDataConfig(CorpusConfig):
     """Where the labelled texts are and how to read them."""
+
+    companions: ClassVar[tuple[str, ...]] = (
+        *CorpusConfig.companions,
+        *("text_column", "label_column", "label_separator", "marks"),
+        *("sentences", "sentence_mark", "folds", "fold"),
+    )
 
     format: str = Field(default="auto", description="auto, tsv, csv, jsonl, semeval or parallel (a folder)")
     text_column: str = Field(default="text", description="column, or JSON key, of the text")
@@ -172,23 +178,13 @@ class ClassifierConfig(EmbeddingConfig):
             )
         return self
 
-    @property
-    def groups(self) -> tuple[str, ...]:
-        """Feature groups that any part of the model uses, each once."""
-        return tuple(dict.fromkeys(self.features.groups if self.features else []))
 
-
-class TextRecipe(Section):
+class TextRecipe(CorpusRecipe):
     """All that the run of a text classifier needs."""
 
     task: Literal["classify"] = Field(description="what to learn: classify texts")
     data: TextDataConfig = Field(description="the files")
     model: ClassifierConfig = Field(description="the parts of the model")
-    train: TrainConfig = Field(default=TrainConfig(), description="training")
-    variants: dict[str, dict[str, Any]] = Field(
-        default={},
-        description="models trained beside this one, to be read beside it: a name, and the keys that differ",
-    )
 
     @property
     def cut_by(self) -> Literal["text", "sentence", "mark"]:

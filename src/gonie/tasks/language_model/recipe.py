@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from gonie.tasks.sections import LearningConfig, Rate, Section, Size
+from gonie.tasks.paths import CacheFolder, InputFile, InputFolder
+from gonie.tasks.sections import LearningConfig, Rate, Recipe, Section, Size
 
 Count = Annotated[int, Field(ge=0)]
 FilterPair = tuple[Size, Size]
@@ -15,10 +16,10 @@ FilterPair = tuple[Size, Size]
 class RunningTextConfig(Section):
     """The text that a language model learns from."""
 
-    text: list[str] = Field(
+    text: list[InputFile] = Field(
         description="files of running text, a paragraph a line: plain, .gz, .xz, or .parquet by column",
     )
-    heldout: str | None = Field(
+    heldout: InputFile | None = Field(
         default=None, description="a file for the perplexity; without one, part of the text is held out"
     )
     holdout: Rate = Field(default=0.005, description="share of the text held out when there is no such file")
@@ -33,7 +34,7 @@ class RunningTextConfig(Section):
     vocabulary: Size = Field(
         default=60_000, description="words that are predicted, the most frequent ones; any word can be read"
     )
-    cache: str | None = Field(
+    cache: CacheFolder | None = Field(
         default=None,
         description="folder to keep the tokenised text in, for further runs over it; the run's own if none",
     )
@@ -117,7 +118,7 @@ class LanguageModelConfig(BilmConfig):
     storage: Literal["float32", "float16", "int8"] = Field(
         default="float16", description="how the weights are kept when it is done"
     )
-    start: str | None = Field(
+    start: InputFolder | None = Field(
         default=None,
         description="a language model to go on from, with its shape: a folder that pretrain or import-elmo "
         "wrote; same as --from",
@@ -158,7 +159,7 @@ class PretrainConfig(LearningConfig):
     precision: Literal["float32", "bf16"] = Field(default="bf16", description="bf16 on GPUs that have it")
 
 
-class PretrainRecipe(Section):
+class PretrainRecipe(Recipe):
     """All that the pretraining of a language model needs."""
 
     task: Literal["pretrain"] = Field(description="what to learn: a language model")

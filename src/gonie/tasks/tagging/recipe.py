@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from gonie.tasks.paths import InputFile
 from gonie.tasks.sections import (
     CorpusConfig,
+    CorpusRecipe,
     DropoutConfig,
     EmbeddingConfig,
     EncoderConfig,
     Group,
     Section,
     Size,
-    TrainConfig,
 )
 
 
 class TagDataConfig(CorpusConfig):
     """Where the tagged text is and how to read it."""
 
-    partial: str | None = Field(
+    companions: ClassVar[tuple[str, ...]] = (*CorpusConfig.companions, "word_column", "tag_column", "columns")
+
+    partial: InputFile | None = Field(
         default=None,
         description="more training sentences, whose tags are known in part: `?` for any tag, `B-ORG|B-LOC` "
         "for one of several",
@@ -57,6 +60,11 @@ class TagDataConfig(CorpusConfig):
     max_tokens: Size = Field(
         default=1000, description="training sentences longer than this are cut into pieces, and counted"
     )
+
+    @property
+    def further_columns(self) -> tuple[str, ...]:
+        """The names in ``columns``."""
+        return tuple(self.columns)
 
 
 class HeadConfig(Section):
@@ -113,17 +121,12 @@ class TaggerConfig(EmbeddingConfig):
         return tuple(dict.fromkeys(used))
 
 
-class TagRecipe(Section):
+class TagRecipe(CorpusRecipe):
     """All that the run of a tagger needs."""
 
     task: Literal["tag"] = Field(default="tag", description="what to learn: tag words")
     data: TagDataConfig = Field(description="the files")
     model: TaggerConfig = Field(description="the parts of the model")
-    train: TrainConfig = Field(default=TrainConfig(), description="training")
-    variants: dict[str, dict[str, Any]] = Field(
-        default={},
-        description="models trained beside this one, to be read beside it: a name, and the keys that differ",
-    )
 
     @model_validator(mode="after")
     def _can_learn_per_window(self) -> TagRecipe:

@@ -16,7 +16,7 @@ from gonie.features.corpus import Examples
 from gonie.metrics.counts import Counts
 from gonie.metrics.intervals import Interval
 from gonie.metrics.significance import Tally
-from gonie.tasks.recipe import Recipe
+from gonie.tasks.sections import CorpusRecipe
 
 Split = Literal["dev", "test", "sample"]
 """Examples to be scored: ``sample`` are some of the training examples, where their score is asked for."""
@@ -59,7 +59,7 @@ class Job(Protocol):
     """What examples are called: sentences, or texts."""
 
     @property
-    def recipe(self) -> Recipe:
+    def recipe(self) -> CorpusRecipe:
         """The recipe."""
         ...
 
@@ -78,7 +78,7 @@ class Job(Protocol):
         ...
 
     def again(self, recipe: Any) -> Job:
-        """The same data under another recipe that reads the same (``prepare.what_is_read``)."""
+        """The same data under another recipe that reads the same (``prepare.data_key``)."""
         ...
 
     def size(self, split: Split) -> int:

@@ -22,8 +22,7 @@ from gonie.tasks.classification.recipe import TextRecipe
 from gonie.tasks.language_model.recipe import BilmConfig
 from gonie.tasks.language_model.torch.build import build_bilm
 from gonie.tasks.language_model.torch.folder import SavedBilm
-from gonie.tasks.recipe import Recipe
-from gonie.tasks.sections import CorpusConfig, TrainConfig
+from gonie.tasks.sections import CorpusConfig, CorpusRecipe, TrainConfig
 from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.torch.model import Model
 from gonie.text.types import Sentence
@@ -61,7 +60,7 @@ def words_of(table: Mapping[str, tuple[str, ...]], data: CorpusConfig) -> tuple[
     return tuple(dict.fromkeys("".join(words))) if data.unit == "syllable" else words
 
 
-def made_up_vectors(recipe: Recipe, generator: np.random.Generator) -> Vectors | None:
+def made_up_vectors(recipe: CorpusRecipe, generator: np.random.Generator) -> Vectors | None:
     """Vectors for every other word, and for the new ones, where the recipe names some."""
     if not recipe.data.vectors:
         return None
@@ -78,7 +77,7 @@ def made_up_lists(data: CorpusConfig, sentences: Sequence[Sentence]) -> Gazettee
     return Gazetteers(lists={name: entries[number:] for number, name in enumerate(names)})
 
 
-def made_up_bilm(recipe: Recipe) -> SavedBilm | None:
+def made_up_bilm(recipe: CorpusRecipe) -> SavedBilm | None:
     """A small language model with weights drawn by the seed, where the recipe names one."""
     if recipe.model.elmo is None:
         return None

@@ -22,7 +22,8 @@ from gonie.nn.bilm.bilm import BiLM
 from gonie.tasks.classification.torch.build import build_classifier
 from gonie.tasks.language_model.torch.build import build_bilm
 from gonie.tasks.language_model.torch.folder import read_index, read_shape
-from gonie.tasks.recipe import Recipe, load_recipe
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.torch.checkpoint import load_weights, read_tensors
 from gonie.tasks.torch.model import Model
 from gonie.tasks.torch.parts import build
@@ -34,7 +35,7 @@ RECIPE, ENCODING, BEST = "recipe.toml", "encoding.json", "best.safetensors"
 class Trained(NamedTuple):
     """What a run has come to."""
 
-    recipe: Recipe
+    recipe: CorpusRecipe
     encoding: Encoding | TextEncoding
     model: Model
 

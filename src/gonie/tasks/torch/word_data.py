@@ -17,9 +17,8 @@ from gonie.features.morpheme_features import MorphemeFeatures
 from gonie.features.spelling import Spelling
 from gonie.features.vectors import PretrainedVectors, Vectors, read_vectors
 from gonie.tasks.language_model.torch.folder import INDEX, SavedBilm, describe, load_bilm
-from gonie.tasks.recipe import Recipe, locate
-from gonie.tasks.sections import CorpusConfig
-from gonie.tasks.tagging.recipe import TagRecipe
+from gonie.tasks.paths import locate
+from gonie.tasks.sections import CorpusConfig, CorpusRecipe
 from gonie.text.normalize import Normalization
 from gonie.text.report import Report
 from gonie.text.schemes import Scheme
@@ -39,7 +38,7 @@ def vectors_of(data: CorpusConfig) -> Vectors | None:
 
 
 def fit_encoding(
-    recipe: Recipe,
+    recipe: CorpusRecipe,
     texts: Iterable[Sentence],
     scheme: Scheme,
     vectors: Vectors | None,
@@ -66,7 +65,7 @@ def fit_encoding(
     return encoding, counts.labels
 
 
-def bilm_of(recipe: Recipe, note: Note) -> SavedBilm | None:
+def bilm_of(recipe: CorpusRecipe, note: Note) -> SavedBilm | None:
     """The language model that the recipe names, if it does, of the text's language.
 
     One of words that are cut otherwise is told of.
@@ -129,14 +128,13 @@ def read_gazetteers(data: CorpusConfig) -> Gazetteers:
 
 
 def build_extractors(
-    recipe: Recipe, gazetteers: Callable[[CorpusConfig], Gazetteers] = read_gazetteers
+    recipe: CorpusRecipe, gazetteers: Callable[[CorpusConfig], Gazetteers] = read_gazetteers
 ) -> list[Extractor]:
     """The feature extractors that the model's parts ask for; ``gazetteers`` finds the lists."""
     data = recipe.data
-    columns = recipe.data.columns if isinstance(recipe, TagRecipe) else ()
     makers: dict[str, Callable[[], Extractor]] = {
         "spelling": Spelling,
-        "context": lambda: Context(window=data.context_window, columns=tuple(columns)),
+        "context": lambda: Context(window=data.context_window, columns=data.further_columns),
         "gazetteer": lambda: gazetteers(data),
         "morphemes": MorphemeFeatures,
     }

@@ -19,7 +19,7 @@ from gonie.tasks.classification.torch.data import (
     TextData,
     passages_of,
     read_text_data,
-    what_texts_read,
+    text_data_key,
 )
 from gonie.tasks.recipe import load_recipe
 from gonie.text.labelled_text import LabelledText
@@ -261,7 +261,7 @@ def test_recipes_that_are_said_to_read_the_same_do(text_toy: Path, changes: tupl
     if changes == ("train.seed=9", "data.dev=none"):
         one = loaded(text_toy, "data.dev=none")
     made = [read_text_data(recipe, lambda text: None) for recipe in (one, other)]
-    same = what_texts_read(one) == what_texts_read(other)
+    same = text_data_key(one) == text_data_key(other)
     held = [(data.dev, data.test, data.sample, data.fingerprint(one)) for data in made]
     assert same == (held[0] == held[1])
 
@@ -282,7 +282,7 @@ def test_the_fingerprint_tells_other_data_and_other_recipes(text_toy: Path, tmp_
     assert len(prints) == 4
 
 
-def test_every_section_of_the_data_is_in_what_is_read(text_toy: Path) -> None:
-    read = what_texts_read(loaded(text_toy))
+def test_every_section_of_the_data_is_in_data_key(text_toy: Path) -> None:
+    read = text_data_key(loaded(text_toy))
     kind: type[BaseModel] = type(loaded(text_toy).data)
     assert all(f'"{name}"' in read for name in kind.model_fields)

@@ -11,7 +11,7 @@ from gonie.errors import InputError
 from gonie.features.lm_text import FIRST, UNKNOWN
 from gonie.tasks.language_model.recipe import PretrainRecipe
 from gonie.tasks.language_model.torch.data import PretrainData, read_pretrain_data
-from gonie.tasks.recipe import load_pretraining
+from gonie.tasks.recipe import load_recipe
 
 LEARNED = "b a\nb b a\nc b\n"
 APART = "rare b\nrare rare rare rare rare\n"
@@ -20,7 +20,7 @@ APART = "rare b\nrare rare rare rare rare\n"
 def recipe_of(folder: Path, text: str, *changes: str) -> PretrainRecipe:
     (folder / "text.txt").write_text(text, "utf-8")
     named = f'data.text="{folder / "text.txt"}"'
-    return load_pretraining("elmo-small", [named, "data.tokenised=true", *changes])
+    return load_recipe("elmo-small", [named, "data.tokenised=true", *changes], command="pretrain")
 
 
 def read(folder: Path, text: str, *changes: str, vocabulary: list[str] | None = None) -> PretrainData:

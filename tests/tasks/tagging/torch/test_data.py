@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from gonie.errors import InputError, RecipeError
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.tagging.recipe import TagRecipe
-from gonie.tasks.tagging.torch.data import HoldOut, Pieces, TagData, read_tag_data, what_tags_read
+from gonie.tasks.tagging.torch.data import HoldOut, Pieces, TagData, read_tag_data, tag_data_key
 from gonie.text.types import Sentence
 
 
@@ -277,7 +277,7 @@ class Watched:
         return value
 
 
-def test_what_is_read_names_everything_that_prepare_reads(toy: Path) -> None:
+def test_data_key_names_everything_that_prepare_reads(toy: Path) -> None:
     """A key that were read but not named would give one cell of a comparison the data of another."""
     read: set[str] = set()
     recipe = load_recipe(toy / "toy.toml", ["model.chars.width=4"])
@@ -308,7 +308,7 @@ CHANGES = {
 def test_a_preparation_is_shared_where_its_part_of_the_recipe_is_the_same(toy: Path, change: str) -> None:
     base = load_recipe(toy / "toy.toml", ["model.chars.width=4"])
     changed = load_recipe(toy / "toy.toml", ["model.chars.width=4", change])
-    assert (what_tags_read(changed) != what_tags_read(base)) is CHANGES[change]
+    assert (tag_data_key(changed) != tag_data_key(base)) is CHANGES[change]
 
 
 def test_the_head_counts_where_labels_are_partial(toy: Path) -> None:
@@ -316,13 +316,13 @@ def test_the_head_counts_where_labels_are_partial(toy: Path) -> None:
     kinds = ("crf", "softmax")
     settings = [["data.partial=more.conll", f"model.head.kind={kind}"] for kind in kinds]
     one, other = (load_recipe(toy / "toy.toml", each) for each in settings)
-    assert what_tags_read(one) != what_tags_read(other)
+    assert tag_data_key(one) != tag_data_key(other)
 
 
 @pytest.mark.parametrize("setting", ["data.dev=none", "data.vectors=v.txt"])
 def test_a_seed_counts_where_preparing_draws(toy: Path, setting: str) -> None:
     one, other = (load_recipe(toy / "toy.toml", [setting, f"train.seed={seed}"]) for seed in (1, 2))
-    assert what_tags_read(one) != what_tags_read(other)
+    assert tag_data_key(one) != tag_data_key(other)
 
 
 def test_a_column_of_words_is_not_taken_for_tags(toy: Path, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from gonie.formats.labelled import LabelledSource
 from gonie.tasks.classification.read_options import text_options
 from gonie.tasks.classification.recipe import BagConfig, TextDataConfig, TextRecipe
 from gonie.tasks.language_model.torch.folder import SavedBilm
-from gonie.tasks.recipe import locate
+from gonie.tasks.paths import locate
 from gonie.tasks.torch.word_data import (
     Note,
     bilm_of,
@@ -160,7 +160,7 @@ def read_text_dev(recipe: TextRecipe, note: Note) -> Sequence[LabelledText]:
     return dev
 
 
-def what_texts_read(recipe: TextRecipe) -> str:
+def text_data_key(recipe: TextRecipe) -> str:
     """The part of a recipe that ``read_text_data`` reads, as text: equal texts give equal data.
 
     A seed is part of it where texts are held out by it, or words without a vector get a random one.

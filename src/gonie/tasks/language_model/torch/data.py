@@ -23,7 +23,7 @@ from gonie.features.lm_text import (
     spell_stream,
 )
 from gonie.tasks.language_model.recipe import PretrainRecipe
-from gonie.tasks.recipe import locate
+from gonie.tasks.paths import locate
 
 Note = Callable[[str], None]
 Tokens = NDArray[np.int32]

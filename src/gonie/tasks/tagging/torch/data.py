@@ -21,7 +21,7 @@ from gonie.features.vectors import PretrainedVectors
 from gonie.formats.tagged import ReadOptions, Survey, TaggedSource, survey
 from gonie.metrics.novelty import SeenMentions
 from gonie.tasks.language_model.torch.folder import SavedBilm
-from gonie.tasks.recipe import locate
+from gonie.tasks.paths import locate
 from gonie.tasks.tagging.recipe import TagDataConfig, TagRecipe
 from gonie.tasks.torch.word_data import (
     Note,
@@ -254,7 +254,7 @@ def _with_types(data: TagDataConfig, found: Survey) -> Survey:
     return found
 
 
-def what_tags_read(recipe: TagRecipe) -> str:
+def tag_data_key(recipe: TagRecipe) -> str:
     """The part of a recipe that ``read_tag_data`` reads, as text: equal texts give equal data.
 
     A seed is part of it where sentences are held out by it, or words without a vector get a random one.

@@ -1,0 +1,22 @@
+"""Tagging as a value of the table of tasks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gonie.tasks.tagging.recipe import TagRecipe
+from gonie.tasks.task import Task
+
+if TYPE_CHECKING:
+    from gonie.tasks.torch.task import TorchTask
+
+
+def _torch() -> TorchTask:
+    from gonie.tasks.tagging.torch import task
+
+    return task
+
+
+TAGGING = Task(
+    name="tag", model="tagger", examples="sentences", answers="tags", recipe=TagRecipe, torch=_torch
+)

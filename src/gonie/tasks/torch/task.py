@@ -1,0 +1,34 @@
+"""What the torch half of a task brings: all that training, exporting and checking its network need.
+
+A module plays this role by having these functions (``gonie.tasks.tagging.torch.task``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from gonie.tasks.torch.job import Job
+from gonie.tasks.torch.synthetic import Specimen
+
+Note = Callable[[str], None]
+
+
+class TorchTask(Protocol):
+    """The role. ``recipe`` is always one of the task's own type."""
+
+    def prepare(self, recipe: Any, note: Note) -> Job:
+        """Read, count and encode everything that the recipe names; ``note`` is told what was found."""
+        ...
+
+    def read_dev(self, recipe: Any, note: Note) -> Sequence[Any]:
+        """Read only the examples that a run of the recipe chooses its best epoch by."""
+        ...
+
+    def data_key(self, recipe: Any) -> str:
+        """The part of a recipe that ``prepare`` depends on: recipes with equal keys share their data."""
+        ...
+
+    def synthetic(self, recipe: Any) -> Specimen[Any, Any]:
+        """A small network of the recipe's kind with a batch of synthetic data, for checks without files."""
+        ...
