@@ -243,4 +243,4 @@ def test_files_that_are_not_there_are_all_named(tmp_path: Path) -> None:
     problems = missing_paths(load_recipe("ner", changes))
     assert [problem.split(":")[0] for problem in problems] == ["data.vectors", "data.gazetteers.city"]
     (problem,) = missing_paths(load_recipe("ner", [f"model.elmo.bilm={tmp_path}/lm"]))
-    assert problem == f"model.elmo.bilm: expected a folder, found none at {tmp_path}/lm"
+    assert problem == f"model.elmo.bilm: folder not found: {tmp_path}/lm"

@@ -6,7 +6,7 @@ turns them into parts, ``recipe.py`` reads them from TOML. Unknown keys are refu
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -273,7 +273,9 @@ class Recipe(Section):
     """All that a run needs; each task has its own, which adds to this."""
 
     task: str = Field(description="what to learn")
-    train: LearningConfig = Field(default=LearningConfig(), description="training")
+
+    if TYPE_CHECKING:  # declared by each recipe after its data and model, so that keys stay in this order
+        train: LearningConfig
 
 
 class CorpusRecipe(Recipe):
