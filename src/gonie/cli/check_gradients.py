@@ -47,19 +47,21 @@ def check_gradients(
     from gonie.tasks.recipe import load_recipe
     from gonie.tasks.torch.prepare import synthetic
     from gonie.training import gradient_check
+    from gonie.training.loss_terms.table import build_terms, total_loss
 
     _refuse_nonsense(epsilon, tolerance)
     settings = [*(changes or []), *([f"train.seed={seed}"] if seed is not None else [])]
     loaded = load_recipe(recipe, settings, absent={"data.train": NO_FILE})
     torch.set_num_threads(loaded.train.threads or 1)  # so small a model only waits for further ones
     specimen = synthetic(loaded)
+    terms = build_terms(loaded, examples=specimen.examples)
     table = GradientTable()
     table.begin(specimen, epsilon)
     found = table.watch(
         gradient_check.check_gradients(
             specimen.model,
             specimen.batch,
-            specimen.loss,
+            lambda model, batch: total_loss(model, batch, terms),
             epsilon=epsilon,
             tolerance=tolerance,
             seed=loaded.train.seed,

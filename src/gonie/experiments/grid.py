@@ -17,6 +17,7 @@ from gonie.tasks.paths import missing_paths, with_absolute_paths
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.table import TASKS
+from gonie.training.loss_terms.table import check_terms
 
 RECIPE = "recipe"
 """The key of the axis that several recipes make."""
@@ -172,6 +173,7 @@ def load_cells(grid: Grid, *, folds: int = 0) -> list[CorpusRecipe]:
     for cell in grid.cells:
         try:
             recipe = _load_folded(cell, folds) if folds else load_recipe(cell.recipe, cell.changes)
+            check_terms(recipe)
             found = missing_paths(recipe)
             recipes.append(_with_defaults(with_absolute_paths(recipe)))
         except RecipeError as error:

@@ -9,7 +9,7 @@ Every array is one-dimensional. With N sentences, M tokens and U distinct surfac
     form_offsets  (U + 1)   characters of form u are form_chars[form_offsets[u] : form_offsets[u + 1]]
     form_chars
     form_bytes    (U · C)   for a language model: the bytes of each form, C ids each (``byte_spelling``)
-    elmo          (M, L, D) its layers for each token, where they were computed once for all
+    S.context     (M, …)    for a contextual source S: its vectors of each token, where they are computed once
     G.offsets     (M + 1)   for each sparse feature group G, the feature ids of each token
     G.ids
 
@@ -19,7 +19,7 @@ On disk it is a folder of ``arrays`` with the index ``corpus.json``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -31,6 +31,8 @@ from gonie.features.byte_spelling import begin_row, end_row
 from gonie.system.arrays import Array, ArrayWriter, open_arrays
 
 INDEX = "corpus.json"
+CONTEXT = ".context"
+"""How the names of arrays with contextual vectors end."""
 NOUN = "an encoded corpus"
 
 
@@ -82,9 +84,10 @@ class Corpus:
         """The padded batch of the sentences ``rows``, in that order."""
         return collate(self, rows)
 
-    def with_layers(self, layers: Array) -> Corpus:
-        """The same sentences with a language model's layers (M, L, D) of each token."""
-        return Corpus({**self.arrays, "elmo": layers}, self.groups)
+    def with_context(self, source: str, vectors: Array, *, instead_of: Collection[str] = ()) -> Corpus:
+        """The same sentences with the vectors (M, …) of a contextual source, in the place of some arrays."""
+        left = {name: array for name, array in self.arrays.items() if name not in instead_of}
+        return Corpus({**left, f"{source}{CONTEXT}": vectors}, self.groups)
 
     @classmethod
     def open(cls, folder: Path) -> Corpus:
@@ -171,10 +174,11 @@ def collate(corpus: Corpus, rows: NDArray[np.int64]) -> dict[str, Array]:
         "char_lengths": char_lengths,
         "tags": ragged.pad(arrays["tags"][flat], lengths, fill=-1),
     }
-    if "elmo" in arrays:
-        batch["elmo"] = _laid_out(arrays["elmo"][flat], mask)
-    elif "form_bytes" in arrays:
+    if "form_bytes" in arrays:
         batch["bytes"] = _bytes(arrays["form_bytes"], number, forms)
+    for name in arrays:
+        if name.endswith(CONTEXT):
+            batch[name] = _laid_out(arrays[name][flat], mask)
     for group in corpus.groups:
         starts = arrays[f"{group}.offsets"][flat]
         counts = arrays[f"{group}.offsets"][flat + 1] - starts

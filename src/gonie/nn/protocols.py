@@ -6,13 +6,14 @@ Padding is on the right.
 
 A part whose slope jumps somewhere (at a maximum, a ReLU) says so by a class attribute ``kinks = True``: a
 gradient check then takes smaller steps, lest it step over one. A part that changes buffers as it is trained
-names them in a class attribute ``moves``: a checkpoint keeps them.
+names them in a class attribute ``moves``: a checkpoint keeps them. A part that learns at another rate than
+the rest has an attribute ``rate_scale``, a multiple of the learning rate.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Protocol, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
 from torch import Tensor, nn
 
@@ -30,6 +31,31 @@ class Embedding(Protocol):
 
     def __call__(self, batch: Batch) -> Tensor:
         """A batch to its vectors. Shape: (B, T, D)."""
+        ...
+
+
+@runtime_checkable
+class ContextualEmbedding(Embedding, Protocol):
+    """An embedding of vectors in context, from a source that is trained elsewhere (a language model).
+
+    Unless it is ``tuned``, its vectors may be computed once for a corpus and come with the batch.
+    """
+
+    name: str
+    """The name of its source in a recipe."""
+    places: tuple[str, ...]
+    """Where its vectors are used: ``input`` of the encoder, ``output`` beside its states, or both."""
+    place_width: int
+    """The width of its vectors at one place; ``width`` is that of all places."""
+    tuned: bool
+    """Whether the source is trained too."""
+
+    def penalty(self) -> Tensor:
+        """What is to be added to the loss. Shape: ()."""
+        ...
+
+    def report(self) -> list[dict[str, Any]]:
+        """What it has learned to use of its source, as plain values, for explanations."""
         ...
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Iterable, Mapping
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, get_args, get_origin
@@ -15,8 +16,10 @@ from pydantic_core import ErrorDetails
 
 from gonie.errors import MissingExtraError, RecipeError
 from gonie.system.files import is_utf8
+from gonie.tasks.parts import CONTEXTUAL
 from gonie.tasks.paths import locate
-from gonie.tasks.sections import Recipe
+from gonie.tasks.section import OneOf
+from gonie.tasks.sections import Recipe, with_sources
 from gonie.tasks.table import TASKS
 
 
@@ -83,7 +86,15 @@ def check_recipe(
 
 def recipe_types(command: str) -> dict[str, type[Recipe]]:
     """The recipes that a command trains, by the name of their task."""
-    return {task.name: task.recipe for task in TASKS.values() if task.command == command}
+    sources = tuple(CONTEXTUAL)
+    trained = [task for task in TASKS.values() if task.command == command]
+    return {task.name: _opened(task.recipe, sources) for task in trained}
+
+
+@cache
+def _opened(recipe: type[Recipe], sources: tuple[str, ...]) -> type[Recipe]:
+    """The recipe with a key for each contextual source; made once for the same sources."""
+    return with_sources(recipe)
 
 
 def write_recipe(recipe: Recipe) -> str:
@@ -244,7 +255,10 @@ def _has_choice(kind: type[BaseModel], place: list[str], text: str) -> bool:
     for name in place:
         field = section.model_fields.get(name) if section else None
         section = _section(field.annotation) if field else None
-    return field is not None and text in get_args(field.annotation)
+    if field is None:
+        return False
+    tables = [mark.table for mark in field.metadata if isinstance(mark, OneOf)]
+    return text in get_args(field.annotation) or any(text in table for table in tables)
 
 
 def _section(annotation: Any) -> type[BaseModel] | None:

@@ -3,4 +3,5 @@
 from __future__ import annotations
 
 ENCODING, SEEN, SAMPLES, FAITHFULNESS = "encoding.json", "seen.json", "samples.jsonl", "faithfulness.json"
+NETWORK = "network.json"
 BILM = "bilm.json"  # the name it has in a language model's own folder too

@@ -6,21 +6,18 @@ turns them into parts, ``recipe.py`` reads them from TOML. Unknown keys are refu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, create_model, field_validator
 
-from gonie.tasks.paths import CacheFolder, InputFile, InputFolder
+from gonie.features.encoding import EXTRACTORS
+from gonie.tasks.contextual import ContextualConfig
+from gonie.tasks.parts import CHARS, CONTEXTUAL, ENCODERS, choices
+from gonie.tasks.paths import CacheFolder, InputFile
+from gonie.tasks.section import OneOf, Rate, Section, Size
 
-Rate = Annotated[float, Field(ge=0.0, lt=1.0)]
-Size = Annotated[int, Field(ge=1)]
-Group = Literal["spelling", "context", "gazetteer", "morphemes"]
-
-
-class Section(BaseModel):
-    """A frozen part of a recipe that refuses keys it does not know."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+Group = Annotated[str, OneOf(EXTRACTORS)]
+"""The name of a group of sparse features."""
 
 
 class CorpusConfig(Section):
@@ -91,9 +88,7 @@ class WordsConfig(Section):
 class CharsConfig(Section):
     """Vectors of words made from their characters."""
 
-    kind: Literal["cnn", "lstm"] = Field(
-        default="cnn", description="convolution (Ma & Hovy) or LSTM (Lample et al.)"
-    )
+    kind: Annotated[str, OneOf(CHARS)] = Field(default="cnn", description=choices(CHARS))
     width: Size = Field(default=30, description="width of a character's vector")
     hidden: Size = Field(
         default=30, description="filters of the convolution, or LSTM cells in each direction"
@@ -110,46 +105,24 @@ class FeaturesConfig(Section):
     width: Size = Field(default=20, description="width of each group's vector")
 
 
-class ElmoConfig(Section):
-    """Vectors in context, from a bidirectional language model."""
-
-    bilm: InputFolder = Field(description="folder of the language model: what pretrain or import-elmo wrote")
-    at: Literal["input", "output", "both"] = Field(
-        default="input", description="where: at the encoder's input, beside its states, or both"
-    )
-    normalize: bool = Field(
-        default=False, description="bring each layer's vectors to mean 0 and variance 1 before they are mixed"
-    )
-    l2: float = Field(
-        default=0.001, ge=0, description="λ of λ ‖w‖², the pull of the layers' weights to their plain mean"
-    )
-    dropout: Rate = Field(
-        default=0.0, description="on the mixed vectors, besides that of the encoder's input"
-    )
-    tuned: bool = Field(
-        default=False, description="train the language model too; else its vectors are computed once"
-    )
-    rate: float = Field(
-        default=0.1, gt=0, description="learning rate of a tuned language model, as a multiple of train.lr"
-    )
-    cache: CacheFolder | None = Field(
-        default=None, description="folder to keep the vectors in, for further runs; unset: not cached"
-    )
-
-
 class EmbeddingConfig(Section):
     """What the model sees of a token, side by side."""
 
     words: WordsConfig | None = Field(default=None, description="word vectors")
     chars: CharsConfig | None = Field(default=None, description="character vectors")
     features: FeaturesConfig | None = Field(default=None, description="embedded sparse features")
-    elmo: ElmoConfig | None = Field(default=None, description="vectors of a language model")
 
     @property
     def sees_tokens(self) -> bool:
         """Whether there is anything for an encoder to read."""
-        seen = self.elmo is not None and self.elmo.at != "output"
+        seen = any(config.at != "output" for config in self.contextual.values())
         return bool(self.words or self.chars or self.features or seen)
+
+    @property
+    def contextual(self) -> dict[str, ContextualConfig]:
+        """The sections of contextual sources that the recipe has, by their key."""
+        values = {name: getattr(self, name) for name in type(self).model_fields}
+        return {name: value for name, value in values.items() if isinstance(value, ContextualConfig)}
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -160,9 +133,7 @@ class EmbeddingConfig(Section):
 class EncoderConfig(Section):
     """What reads the sentence."""
 
-    kind: Literal["lstm", "peephole", "rnn", "cnn", "window", "none"] = Field(
-        default="lstm", description="the recurrent layer, the convolution, the window network, or none"
-    )
+    kind: Annotated[str, OneOf(ENCODERS)] = Field(default="lstm", description=choices(ENCODERS))
     hidden: Size = Field(
         default=200, description="cells in each direction; filters of each kernel of the cnn"
     )
@@ -284,7 +255,29 @@ class CorpusRecipe(Recipe):
     data: CorpusConfig = Field(description="the files")
     model: EmbeddingConfig = Field(description="the parts of the model")
     train: TrainConfig = Field(default=TrainConfig(), description="training")
+    loss: dict[str, dict[str, Any]] = Field(
+        default={}, description="terms that are added to the task's loss: [loss.NAME] with the term's keys"
+    )
     variants: dict[str, dict[str, Any]] = Field(
         default={},
         description="models trained beside this one for comparison: a name, and the keys that differ",
     )
+
+
+RecipeType = TypeVar("RecipeType", bound=Recipe)
+
+
+def with_sources(recipe: type[RecipeType]) -> type[RecipeType]:
+    """The recipe whose ``model`` also has a key for every contextual source of the table."""
+    model = recipe.model_fields["model"]
+    if not (isinstance(model.annotation, type) and issubclass(model.annotation, EmbeddingConfig)):
+        return recipe
+    keys: dict[str, Any] = {
+        name: (source.section | None, Field(default=None, description=source.description))
+        for name, source in CONTEXTUAL.items()
+    }
+    opened = create_model(model.annotation.__name__, __base__=model.annotation, **keys)
+    found: type[RecipeType] = create_model(
+        recipe.__name__, __base__=recipe, model=(opened, Field(description=model.description))
+    )
+    return found

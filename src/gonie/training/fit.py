@@ -24,6 +24,7 @@ from gonie.training.dev_evaluator import DevEvaluator
 from gonie.training.folder import RunFolder
 from gonie.training.interrupt import Interrupt
 from gonie.training.loop import Epoch, Step, train
+from gonie.training.loss_terms.table import build_terms
 from gonie.training.optim import build_optimizer
 from gonie.training.state import Progress, State
 
@@ -97,10 +98,13 @@ def fit(job: Job, run: RunFolder, trainee: Trainee, watcher: Watcher) -> bool:
     config = job.recipe.train
     model, state, dev = trainee.model, trainee.state, trainee.dev
     score_train = trainee.train_sample.score if trainee.train_sample else None
+    terms = build_terms(job.recipe, examples=len(job.train))
     history = run.history(before_epoch=state.progress.epoch)
     saved = time.monotonic()
     with Interrupt() as interrupt:
-        for event in train(state, model, job.train, config, dev.score, evaluate_train=score_train):
+        for event in train(
+            state, model, job.train, config, dev.score, evaluate_train=score_train, terms=terms
+        ):
             if isinstance(event, Epoch):
                 if event.improved:
                     with state.average.applied():

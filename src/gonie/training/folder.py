@@ -2,7 +2,8 @@
 
     recipe.toml         as resolved, every key
     encoding.json       vocabularies, labels, features
-    bilm.json           of a model with vectors in context: the shape of their language model
+    network.json        the shape of the network that the recipe does not say: that of its word vectors
+    bilm.json           of a model with ELMo: the shape of its language model
     seen.json           of a tagger: the mentions met in training, by which recall is split
     samples.jsonl       of a classifier: held-out texts, on which explanations are measured
     faithfulness.json   how explanations did on them, once they were asked for
@@ -30,7 +31,7 @@ from typing import Any
 from gonie.errors import OutputError, ResumeError
 from gonie.system.files import atomic_write, is_utf8, make_folder, remove_leftovers
 from gonie.system.folder_lock import folder_lock
-from gonie.tasks.run_files import BILM, ENCODING, FAITHFULNESS, SAMPLES, SEEN
+from gonie.tasks.run_files import BILM, ENCODING, FAITHFULNESS, NETWORK, SAMPLES, SEEN
 
 LONGEST_NAME = 48
 
@@ -42,6 +43,7 @@ class RunFolder:
         self.root = root
         self.recipe = root / "recipe.toml"
         self.encoding = root / ENCODING
+        self.network = root / NETWORK
         self.bilm = root / BILM
         self.seen = root / SEEN
         self.samples = root / SAMPLES
@@ -108,7 +110,15 @@ class RunFolder:
     def _outputs(self) -> tuple[Path, ...]:
         weights = (self.last, self.best)
         scores = (self.evaluation, self.beside, self.report)
-        told = (self.encoding, self.bilm, self.seen, self.samples, self.faithfulness, self.metrics)
+        told = (
+            self.encoding,
+            self.network,
+            self.bilm,
+            self.seen,
+            self.samples,
+            self.faithfulness,
+            self.metrics,
+        )
         return (*told, *weights, self.bundle, *scores, self.variants)
 
     def history(self, before_epoch: int | None = None) -> list[dict[str, Any]]:

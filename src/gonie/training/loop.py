@@ -8,7 +8,7 @@ saved one gives bit for bit what never stopping would have given.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from gonie.errors import GonieError
 from gonie.features.corpus import Examples
 from gonie.tasks.sections import TrainConfig
 from gonie.tasks.torch.learner import Learner
+from gonie.training.loss_terms.term import LossTerm
 from gonie.training.optim import learning_rate
 from gonie.training.state import State
 from gonie.training.updates import Update, build_update
@@ -61,14 +62,16 @@ def train(
     evaluate: Callable[[], float],
     *,
     evaluate_train: Callable[[], float] | None = None,
+    terms: Sequence[LossTerm] = (),
 ) -> Iterator[Step | Epoch]:
     """Train ``model`` from where ``state`` stands until the epochs or the patience are used up.
 
     ``evaluate`` gives the dev score of the model as it is then (with its averaged weights in place), and
-    ``evaluate_train``, which decides nothing, its score on training examples.
+    ``evaluate_train``, which decides nothing, its score on training examples. ``terms`` are added to the
+    loss of each step.
     """
     progress = state.progress
-    update = build_update(config, model, examples, state.optimizer)
+    update = build_update(config, model, examples, state.optimizer, terms)
     while not progress.finished:
         yield from _run_epoch(state, model, examples, config, update)
         started = time.monotonic()

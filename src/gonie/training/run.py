@@ -28,6 +28,7 @@ from gonie.tasks.torch.prepare import prepare
 from gonie.training.baselines import as_json, build_variants, summary
 from gonie.training.fit import Trainee, Watcher, begin, choose_device, fit
 from gonie.training.folder import RunFolder, next_folder
+from gonie.training.loss_terms.table import check_terms
 from gonie.training.memory import memory_errors
 
 
@@ -87,6 +88,7 @@ def start_run(recipe: CorpusRecipe, folder: Path, display: RunDisplay) -> RunRes
     recipe = with_absolute_paths(recipe)
     for each in (recipe, *build_variants(recipe).values()):  # what is wrong with one is said before anything
         choose_device(each.train)
+        check_terms(each)
     run = RunFolder(folder)
     with memory_errors(), _begun(recipe, run, display) as (job, trainee):
         return _run(job, run, trainee, display)

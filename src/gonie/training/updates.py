@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -20,6 +20,8 @@ from gonie.tasks.sections import TrainConfig
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.tagging.torch.per_window import per_window
 from gonie.tasks.torch.learner import Learner
+from gonie.training.loss_terms.table import with_terms
+from gonie.training.loss_terms.term import LossTerm
 from gonie.training.optim import bound_gradients, set_learning_rate
 
 Batches = Callable[..., list[NDArray[np.int64]]]
@@ -36,25 +38,39 @@ class Update(Protocol):
         ...
 
 
-def build_update(config: TrainConfig, model: Learner, examples: Examples, optimizer: Optimizer) -> Update:
-    """The step that the recipe's optimiser asks for."""
+def build_update(
+    config: TrainConfig,
+    model: Learner,
+    examples: Examples,
+    optimizer: Optimizer,
+    terms: Sequence[LossTerm] = (),
+) -> Update:
+    """The step that the recipe's optimiser asks for; ``terms`` are added to the loss."""
     if config.optimizer == "per-window":
         if not isinstance(model, TaggingNetwork):
             raise RecipeError(["train.optimizer: per-window is for taggers; take another, such as sgd"])
         return WindowUpdate(config, model, examples)
-    return GradientUpdate(config, model, examples, optimizer)
+    return GradientUpdate(config, model, examples, optimizer, terms)
 
 
 class GradientUpdate:
-    """One batch, one gradient by autograd, one step of the optimiser."""
+    """One batch, one gradient by autograd of the loss and its terms, one step of the optimiser."""
 
     batches: Batches = staticmethod(shuffled_batches)
 
-    def __init__(self, config: TrainConfig, model: Learner, examples: Examples, optimizer: Optimizer) -> None:
+    def __init__(
+        self,
+        config: TrainConfig,
+        model: Learner,
+        examples: Examples,
+        optimizer: Optimizer,
+        terms: Sequence[LossTerm] = (),
+    ) -> None:
         self._config = config
         self._model = model
         self._examples = examples
         self._optimizer = optimizer
+        self._terms = terms
         self._parameters = list(model.parameters())
         self._device = self._parameters[0].device
 
@@ -63,9 +79,7 @@ class GradientUpdate:
         batch = to_tensors(self._examples.batch(rows), self._device)
         with autocast(self._config.precision, self._device):
             loss = self._model.loss(batch)
-        cost = loss
-        if self._config.l2:  # an example's share of λ/2 ‖W‖², as the loss is one's share of the whole
-            cost = loss + self._config.l2 / (2 * len(self._examples)) * self._model.squares()
+        cost = with_terms(loss, self._model, batch, self._terms)
         self._optimizer.zero_grad(set_to_none=True)
         with torch.autograd.set_multithreading_enabled(False):  # one device: its own thread only costs time
             cost.backward()  # type: ignore[no-untyped-call]

@@ -20,12 +20,16 @@ class TextScores(nn.Module):
     hidden layer, as those of sparse features do in a tagger's ``Scores``. W (K, width) starts Glorot, the
     bias and the direct weights at 0. ``width`` 0 leaves W out: a linear model of n-grams alone.
 
+    ``direct_rate`` is a multiple of the learning rate for the direct weights, because most n-grams are rare.
+
     Shape: vectors (N, width) -> (N, num_labels).
     """
 
     weight: Tensor | None
 
-    def __init__(self, *, width: int, num_labels: int, direct: Mapping[str, int]) -> None:
+    def __init__(
+        self, *, width: int, num_labels: int, direct: Mapping[str, int], direct_rate: float | None = None
+    ) -> None:
         super().__init__()
         self.width = width
         self.num_labels = num_labels
@@ -35,6 +39,8 @@ class TextScores(nn.Module):
         self.direct = nn.ModuleDict(
             {group: _direct(group, size, num_labels) for group, size in direct.items()}
         )
+        if direct and direct_rate is not None:
+            self.direct.rate_scale = direct_rate  # type: ignore[assignment]
 
     def forward(self, vectors: Tensor, batch: Batch) -> Tensor:
         """The scores."""

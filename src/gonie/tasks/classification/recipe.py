@@ -6,16 +6,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from gonie.tasks.sections import (
-    CorpusConfig,
-    CorpusRecipe,
-    DropoutConfig,
-    EmbeddingConfig,
-    EncoderConfig,
-    Rate,
-    Section,
-    Size,
-)
+from gonie.tasks.parts import POOLINGS, TEXT_HEADS, choices
+from gonie.tasks.section import OneOf, Rate, Section, Size
+from gonie.tasks.sections import CorpusConfig, CorpusRecipe, DropoutConfig, EmbeddingConfig, EncoderConfig
 
 Lengths = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=2)]
 
@@ -79,11 +72,10 @@ class TextDataConfig(CorpusConfig):
 class PoolingConfig(Section):
     """How the states of a text's tokens become one vector."""
 
-    kinds: list[Literal["attention", "dot", "mean", "max", "last"]] = Field(
+    kinds: list[Annotated[str, OneOf(POOLINGS)]] = Field(
         default=["attention"],
         min_length=1,
-        description="additive attention (Yang et al. 2016), attention by a dot product, the mean, the "
-        "maximum of each feature, or where each direction ends; several stand side by side",
+        description=f"several stand side by side; {choices(POOLINGS)}",
     )
     hidden: Size = Field(default=100, description="width of the hidden layer of additive attention")
     heads: Size = Field(default=1, description="queries of an attention, each with a vector of its own")
@@ -133,10 +125,8 @@ class BagConfig(Section):
 class TextHeadConfig(Section):
     """What turns the vector of a text into labels."""
 
-    kind: Literal["auto", "softmax", "sigmoid", "labels"] = Field(
-        default="auto",
-        description="one label of several (softmax), one of two by one output (sigmoid), or any number of "
-        "labels; auto takes what the labels ask for",
+    kind: Annotated[str, OneOf(TEXT_HEADS, ("auto",))] = Field(
+        default="auto", description=f"auto: what the labels ask for; {choices(TEXT_HEADS)}"
     )
     weights: dict[str, Annotated[float, Field(gt=0.0)]] | Literal["balanced"] = Field(
         default={},

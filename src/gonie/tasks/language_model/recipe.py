@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 
 from gonie.tasks.paths import CacheFolder, InputFile, InputFolder
-from gonie.tasks.sections import LearningConfig, Rate, Recipe, Section, Size
+from gonie.tasks.section import Rate, Section, Size
+from gonie.tasks.sections import LearningConfig, Recipe
 
 Count = Annotated[int, Field(ge=0)]
 FilterPair = tuple[Size, Size]

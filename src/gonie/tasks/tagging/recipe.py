@@ -6,7 +6,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from gonie.tasks.parts import TAG_HEADS, choices
 from gonie.tasks.paths import InputFile
+from gonie.tasks.section import OneOf, Section, Size
 from gonie.tasks.sections import (
     CorpusConfig,
     CorpusRecipe,
@@ -14,8 +16,6 @@ from gonie.tasks.sections import (
     EmbeddingConfig,
     EncoderConfig,
     Group,
-    Section,
-    Size,
 )
 
 
@@ -70,10 +70,7 @@ class TagDataConfig(CorpusConfig):
 class HeadConfig(Section):
     """What turns scores into tags."""
 
-    kind: Literal["crf", "softmax", "sigmoid"] = Field(
-        default="crf",
-        description="whole-sentence CRF; softmax, each token for itself; or sigmoid, the same for one type",
-    )
+    kind: Annotated[str, OneOf(TAG_HEADS)] = Field(default="crf", description=choices(TAG_HEADS))
     direct: list[Group] = Field(
         default=[], description="feature groups with direct weights to the scores (Huang et al. 2015)"
     )
@@ -149,7 +146,7 @@ class TagRecipe(CorpusRecipe):
             "model.head.direct": bool(model.head.direct),
             "model.head.weights": bool(model.head.weights),
             "model.chars": model.chars is not None,
-            "model.elmo": model.elmo is not None,
+            **{f"model.{name}": True for name in model.contextual},
             **{f"model.dropout.{key}={rate:g}": rate > 0 for key, rate in rates.items()},
             "data.partial": self.data.partial is not None,
             "train.weight_decay": train.weight_decay > 0,

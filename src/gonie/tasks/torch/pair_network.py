@@ -12,7 +12,6 @@ from gonie.errors import InputError
 from gonie.nn.matching import Matching, Projection
 from gonie.nn.protocols import Embedding, Encoder, TextHead, as_modules
 from gonie.tasks.torch.matrices import squared_norm
-from gonie.tasks.torch.penalties import penalties
 
 LABEL = "label"
 
@@ -114,7 +113,7 @@ class PairNetwork(nn.Module):
 
         The penalties of parts are added.
         """
-        return self.head(head).loss(self(batch, head), batch) + penalties(self)
+        return self.head(head).loss(self(batch, head), batch)
 
     def squares(self) -> Tensor:
         """‖W‖² of all matrices but those of the embedding. Shape: ()."""

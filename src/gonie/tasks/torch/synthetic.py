@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 import torch
@@ -18,12 +18,7 @@ from torch import Tensor, nn
 
 from gonie.features.gazetteer import Gazetteers
 from gonie.features.vectors import Vectors
-from gonie.tasks.classification.recipe import TextRecipe
-from gonie.tasks.language_model.recipe import BilmConfig
-from gonie.tasks.language_model.torch.build import build_bilm
-from gonie.tasks.language_model.torch.folder import SavedBilm
-from gonie.tasks.sections import CorpusConfig, CorpusRecipe, TrainConfig
-from gonie.tasks.tagging.recipe import TagRecipe
+from gonie.tasks.sections import CorpusConfig, CorpusRecipe
 from gonie.tasks.torch.model import Model
 from gonie.text.types import Sentence
 
@@ -35,10 +30,9 @@ NEW: Mapping[str, tuple[str, ...]] = {"en": ("Oslo", "rains", "3rd"), "ko": ("ì„
 """Words met after counting, so unknown unless there are vectors for them."""
 WIDEST = {"width": 4, "hidden": 3}  # whatever a recipe calls so; unequal, so that a transposed matrix shows
 NOISE = 0.2
-LANGUAGE_MODEL = BilmConfig(byte_width=3, longest=8, filters=[(1, 2), (3, 3)], width=2, hidden=3)
 
 Batch = Mapping[str, Tensor]
-RecipeType = TypeVar("RecipeType", TagRecipe, TextRecipe)
+RecipeType = TypeVar("RecipeType", bound=CorpusRecipe)
 SectionType = TypeVar("SectionType", bound=BaseModel)
 ModelType = TypeVar("ModelType", bound=Model)
 EncodingType = TypeVar("EncodingType")
@@ -46,11 +40,11 @@ EncodingType = TypeVar("EncodingType")
 
 @dataclass(frozen=True)
 class Specimen(Generic[ModelType, EncodingType]):
-    """A fresh model with weights nowhere zero, a batch for it, and the loss that training would lower."""
+    """A fresh model with weights nowhere zero, and a batch of so many examples for it."""
 
     model: ModelType
     batch: dict[str, Tensor]
-    loss: Callable[[ModelType, Batch], Tensor]
+    examples: int
     encoding: EncodingType
 
 
@@ -75,17 +69,6 @@ def made_up_lists(data: CorpusConfig, sentences: Sequence[Sentence]) -> Gazettee
     entries = [sentence.words[:2] for sentence in sentences]
     names = list(data.gazetteers) or ["list"]
     return Gazetteers(lists={name: entries[number:] for number, name in enumerate(names)})
-
-
-def made_up_bilm(recipe: CorpusRecipe) -> SavedBilm | None:
-    """A small language model with weights drawn by the seed, where the recipe names one."""
-    if recipe.model.elmo is None:
-        return None
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(recipe.train.seed)
-        bilm = build_bilm(LANGUAGE_MODEL)
-    data = recipe.data
-    return SavedBilm(bilm=bilm, shape=LANGUAGE_MODEL, language=data.language, unit=data.token_unit)
 
 
 def small(recipe: RecipeType) -> RecipeType:
@@ -124,13 +107,3 @@ def disturbed(seed: int, build: Callable[[], ModelType]) -> ModelType:
             if isinstance(part, nn.Embedding) and part.padding_idx is not None:
                 part.weight[part.padding_idx] = 0.0
     return model
-
-
-def cost(config: TrainConfig, *, examples: int) -> Callable[[Any, Batch], Tensor]:
-    """What training lowers: the loss and, where the recipe asks for it, the penalty."""
-    share = config.l2 / (2 * examples)
-
-    def total(model: Model, batch: Batch) -> Tensor:
-        return model.loss(batch) + share * model.squares() if share else model.loss(batch)
-
-    return total

@@ -5,9 +5,13 @@ A module plays this role by having these functions (``gonie.tasks.tagging.torch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from torch import nn
+
+from gonie.tasks.torch.build import WordTable
+from gonie.tasks.torch.contextual import Sources
 from gonie.tasks.torch.job import Job
 from gonie.tasks.torch.synthetic import Specimen
 
@@ -31,4 +35,12 @@ class TorchTask(Protocol):
 
     def synthetic(self, recipe: Any) -> Specimen[Any, Any]:
         """A small network of the recipe's kind with a batch of synthetic data, for checks without files."""
+        ...
+
+    def read_encoding(self, saved: Mapping[str, Any]) -> Any:
+        """The encoding that a run folder keeps."""
+        ...
+
+    def build(self, recipe: Any, encoding: Any, words: WordTable | None, sources: Sources) -> nn.Module:
+        """A fresh network of the recipe's kind, in the shape that ``words`` and ``sources`` say."""
         ...

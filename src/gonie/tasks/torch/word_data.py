@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping
 from typing import TypeVar
@@ -15,10 +14,11 @@ from gonie.features.encoding import Encoding, Extractor, count
 from gonie.features.gazetteer import Gazetteers, read_entries
 from gonie.features.morpheme_features import MorphemeFeatures
 from gonie.features.spelling import Spelling
-from gonie.features.vectors import PretrainedVectors, Vectors, read_vectors
-from gonie.tasks.language_model.torch.folder import INDEX, SavedBilm, describe, load_bilm
+from gonie.features.vectors import Vectors, read_vectors
 from gonie.tasks.paths import locate
 from gonie.tasks.sections import CorpusConfig, CorpusRecipe
+from gonie.tasks.torch.build import WordTable
+from gonie.tasks.torch.contextual import Sources, spelled_bytes
 from gonie.text.normalize import Normalization
 from gonie.text.report import Report
 from gonie.text.schemes import Scheme
@@ -44,7 +44,7 @@ def fit_encoding(
     vectors: Vectors | None,
     extractors: list[Extractor],
     *,
-    bilm: SavedBilm | None = None,
+    sources: Sources | None = None,
 ) -> tuple[Encoding, Counter[str]]:
     """The encoding that the training texts ask for, and how often each of their labels comes."""
     data = recipe.data
@@ -60,58 +60,22 @@ def fit_encoding(
         min_count=data.min_count,
         min_feature_count=data.min_feature_count,
         extra_words=vectors.words if vectors else (),
-        longest=bilm.shape.longest if bilm else 0,
+        longest=spelled_bytes(sources or {}),
     )
     return encoding, counts.labels
 
 
-def bilm_of(recipe: CorpusRecipe, note: Note) -> SavedBilm | None:
-    """The language model that the recipe names, if it does, of the text's language.
-
-    One of words that are cut otherwise is told of.
-    """
-    config = recipe.model.elmo
-    if config is None:
+def word_table(
+    recipe: CorpusRecipe, encoding: Encoding, vectors: Vectors | None, note: Note
+) -> WordTable | None:
+    """How the word vectors of the model are laid out; ``note`` is told how many words the file had."""
+    if recipe.model.words is None:
         return None
-    saved = load_bilm(locate(config.bilm))
-    data = recipe.data
-    if saved.language != data.language:
-        raise RecipeError(
-            [
-                f"model.elmo.bilm: expected a language model of {data.language}, as the text is, got "
-                f"{config.bilm}, which is of {saved.language}; name another one, or set data.language"
-            ]
-        )
-    if saved.unit != data.token_unit:
-        note(
-            f"{config.bilm}: a language model of {saved.unit}s, while the text is cut into "
-            f"{data.token_unit}s, of which it may have met few; --set data.unit={saved.unit} cuts it likewise"
-        )
-    return saved
-
-
-def bilm_file(saved: SavedBilm | None) -> dict[str, str]:
-    """What a run folder keeps of a language model: its description, by which its weights are read."""
-    return {INDEX: describe(saved)} if saved else {}
-
-
-def digest_bilm(saved: SavedBilm | None) -> bytes:
-    """A digest of the shape and the weights of a language model, of which there may be none."""
-    digest = hashlib.sha256(saved.shape.model_dump_json().encode() if saved else b"")
-    for tensor in saved.bilm.state_dict().values() if saved else ():
-        digest.update(tensor.cpu().numpy().tobytes())
-    return digest.digest()
-
-
-def pretrained_table(
-    vectors: Vectors | None, encoding: Encoding, seed: int, note: Note
-) -> PretrainedVectors | None:
-    """A vector for each word of the encoding, and how many of them the file had."""
     if vectors is None:
-        return None
-    pretrained = vectors.table_for(encoding.words, np.random.default_rng([seed, 2]))
+        return WordTable.plan(recipe.model.words, encoding)
+    pretrained = vectors.table_for(encoding.words, np.random.default_rng([recipe.train.seed, 2]))
     note("\n  ".join([str(vectors.path), *vectors.notes, *str(pretrained.coverage).splitlines()]))
-    return pretrained
+    return WordTable.plan(recipe.model.words, encoding, pretrained)
 
 
 def read_gazetteers(data: CorpusConfig) -> Gazetteers:

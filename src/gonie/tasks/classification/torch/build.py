@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -11,85 +12,71 @@ from torch import Tensor, nn
 from gonie.errors import RecipeError
 from gonie.features.ngrams import NGrams
 from gonie.features.text_encoding import TextEncoding
-from gonie.features.vectors import PretrainedVectors
 from gonie.nn.batch_norm import BatchNorm
-from gonie.nn.bilm.bilm import BiLM
 from gonie.nn.dropout import WordDropout
-from gonie.nn.heads.multi_label import MultiLabelHead
 from gonie.nn.heads.text_objectives import AnyNumber, OneOf
 from gonie.nn.heads.text_scores import TextScores
-from gonie.nn.heads.text_sigmoid import TextSigmoidHead
-from gonie.nn.heads.text_softmax import TextSoftmaxHead
-from gonie.nn.poolings.attention import AdditiveAttention
-from gonie.nn.poolings.dot import DotAttention
 from gonie.nn.poolings.joined import Joined
-from gonie.nn.poolings.last import Last
-from gonie.nn.poolings.max import Max
 from gonie.nn.poolings.mean import Mean
 from gonie.nn.poolings.normalized import Normalized
 from gonie.nn.protocols import Encoder, Pooling, TextHead
 from gonie.tasks.classification.recipe import ClassifierConfig, PoolingConfig, TextHeadConfig
 from gonie.tasks.classification.torch.network import LABEL, ClassifyingNetwork, Level
+from gonie.tasks.contextual import LoadedSource
+from gonie.tasks.parts import ENCODERS, POOLINGS, TEXT_HEADS
 from gonie.tasks.sections import DropoutConfig, EncoderConfig
-from gonie.tasks.torch.parts import DROPOUTS, build_embedding, build_encoder, build_reader
-
-RECURRENT = ("lstm", "peephole", "rnn")
-
-POOLINGS: Mapping[str, Callable[[int, PoolingConfig, bool], Pooling]] = {
-    "attention": lambda width, c, both_ways: AdditiveAttention(width=width, hidden=c.hidden, heads=c.heads),
-    "dot": lambda width, c, both_ways: DotAttention(width=width, heads=c.heads),
-    "mean": lambda width, c, both_ways: Mean(width=width),
-    "max": lambda width, c, both_ways: Max(width=width),
-    "last": lambda width, c, both_ways: Last(width=width, both_ways=both_ways),
-}
-"""A pooling of states of a width; ``last`` must know whether they are of two directions."""
+from gonie.tasks.torch.build import DROPOUTS, WordTable, build_embedding, build_encoder, build_reader
 
 NORMS: Mapping[str, Callable[[int], nn.Module]] = {
     "batch": lambda width: BatchNorm(width=width),
     "layer": nn.LayerNorm,
 }
 
-TEXT_HEADS: Mapping[
-    str, Callable[[Callable[[int], TextScores], int, TextHeadConfig, Tensor | None], TextHead]
-]
-TEXT_HEADS = {
-    "softmax": lambda scores, labels, c, weights: TextSoftmaxHead(
-        scores=scores(labels), objective=OneOf(weights=weights, smoothing=c.smoothing)
-    ),
-    "sigmoid": lambda scores, labels, c, weights: TextSigmoidHead(
-        scores=scores(1), objective=OneOf(weights=weights, smoothing=c.smoothing)
-    ),
-    "labels": lambda scores, labels, c, weights: MultiLabelHead(
-        scores=scores(labels), objective=AnyNumber(weights=weights, smoothing=c.smoothing)
-    ),
-}
+
+class TextHeadPlan(NamedTuple):
+    """What a head is made of."""
+
+    config: TextHeadConfig
+    num_labels: int
+    weights: Tensor | None
+    """(K,) what a text of each label counts, where not all count the same."""
+    scores: Callable[[int], TextScores]
+    """Scores with so many outputs over the vectors of texts and their n-grams."""
+
+    def one_label(self) -> OneOf:
+        """The objective where each text has one label."""
+        return OneOf(weights=self.weights, smoothing=self.config.smoothing)
+
+    def any_labels(self) -> AnyNumber:
+        """The objective where a text has any number of labels."""
+        return AnyNumber(weights=self.weights, smoothing=self.config.smoothing)
 
 
 def build_classifier(
     config: ClassifierConfig,
     encoding: TextEncoding,
-    pretrained: PretrainedVectors | None = None,
+    words: WordTable | None = None,
     counts: Counter[str] | None = None,
     *,
-    bilm: BiLM | None = None,
+    sources: Mapping[str, LoadedSource] | None = None,
 ) -> ClassifyingNetwork:
-    """A fresh classifier for ``encoding``; ``pretrained`` are vectors for its words, ``bilm`` its elmo's.
+    """A fresh classifier for ``encoding``, with word vectors as ``words`` lays them out.
 
     ``counts`` is how many training texts have each label, where the recipe wants them balanced.
     """
-    embedding = build_embedding(config, encoding.words, pretrained, bilm)
-    reader = build_reader(config, embedding, config.encoder, config.dropout)
-    words = build_level(reader, config.encoder, config.pooling, config.dropout)
+    embedding = build_embedding(config, encoding.words, words, sources or {})
+    reader = build_reader(embedding, config.encoder, config.dropout)
+    lower = build_level(reader, config.encoder, config.pooling, config.dropout)
     sentences = None
     if upper := config.sentences:
-        above = build_encoder(upper.encoder, words.width, config.dropout)
+        above = build_encoder(upper.encoder, lower.width, config.dropout)
         sentences = build_level(above, upper.encoder, upper.pooling, config.dropout)
-    top = sentences or words
+    top = sentences or lower
     return ClassifyingNetwork(
         embedding=embedding,
-        words=words,
+        words=lower,
         sentences=sentences,
-        heads={LABEL: build_text_head(config.head, top.width, encoding, counts or Counter())},
+        heads={LABEL: build_text_head(config, top.width, encoding, counts or Counter())},
         word_dropout=WordDropout(config.dropout.word),
         dropout=nn.Dropout(config.dropout.pooled),
     )
@@ -100,7 +87,7 @@ def build_level(
 ) -> Level:
     """An encoder, as its config describes it, and the pooling over it."""
     drop = DROPOUTS[dropout.kind]
-    both_ways = config.kind in RECURRENT and config.bidirectional
+    both_ways = ENCODERS[config.kind].recurrent and config.bidirectional
     return Level(
         encoder=encoder,
         pooling=build_pooling(pooling, encoder, both_ways=both_ways),
@@ -116,7 +103,7 @@ def build_pooling(config: PoolingConfig, encoder: Encoder, *, both_ways: bool) -
     """
     if not encoder.width:
         return Mean(width=0)
-    parts = [POOLINGS[kind](encoder.width, config, both_ways) for kind in config.kinds]
+    parts = [POOLINGS[kind].build(encoder.width, config, both_ways) for kind in config.kinds]
     pooling = parts[0] if len(parts) == 1 else Joined(parts)
     if config.norm == "none":
         return pooling
@@ -124,18 +111,23 @@ def build_pooling(config: PoolingConfig, encoder: Encoder, *, both_ways: bool) -
 
 
 def build_text_head(
-    config: TextHeadConfig, width: int, encoding: TextEncoding, counts: Counter[str]
+    config: ClassifierConfig, width: int, encoding: TextEncoding, counts: Counter[str]
 ) -> TextHead:
     """Scores with their n-grams, under the head that the recipe names or the labels ask for."""
     direct = {NGrams.name: len(encoding.bag.vocabulary)} if encoding.bag else {}
-    kind = head_kind(config, encoding)
-    weights = label_weights(config, encoding.labels, counts)
-    return TEXT_HEADS[kind](
-        lambda outputs: TextScores(width=width, num_labels=outputs, direct=direct),
-        len(encoding.labels),
-        config,
-        None if weights is None else torch.tensor(weights),
+    scale = config.bag.rate if config.bag else None
+    weights = label_weights(config.head, encoding.labels, counts)
+    head: TextHead = TEXT_HEADS[head_kind(config.head, encoding)].build(
+        TextHeadPlan(
+            config=config.head,
+            num_labels=len(encoding.labels),
+            weights=None if weights is None else torch.tensor(weights),
+            scores=lambda outputs: TextScores(
+                width=width, num_labels=outputs, direct=direct, direct_rate=scale
+            ),
+        )
     )
+    return head
 
 
 def head_kind(config: TextHeadConfig, encoding: TextEncoding) -> str:

@@ -7,7 +7,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,23 +19,21 @@ from gonie.features.corpus import FolderSink, MemorySink
 from gonie.features.ngrams import NGramBag, NGrams
 from gonie.features.text_corpus import TextCorpus
 from gonie.features.text_encoding import TextEncoding
-from gonie.features.vectors import PretrainedVectors
 from gonie.formats.labelled import LabelledSource
 from gonie.tasks.classification.read_options import text_options
 from gonie.tasks.classification.recipe import BagConfig, TextDataConfig, TextRecipe
-from gonie.tasks.language_model.torch.folder import SavedBilm
 from gonie.tasks.paths import locate
+from gonie.tasks.torch.build import WordTable
+from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources
 from gonie.tasks.torch.word_data import (
     Note,
-    bilm_of,
     build_extractors,
-    digest_bilm,
     fit_encoding,
-    pretrained_table,
     sampled,
     tell,
     tell_unmet,
     vectors_of,
+    word_table,
 )
 from gonie.text.labelled_text import LabelledText, count_labels
 from gonie.text.passages import Passage, Passages
@@ -61,10 +59,11 @@ class TextData:
     train: TextCorpus
     dev: Sequence[LabelledText]
     test: Sequence[LabelledText]
-    pretrained: PretrainedVectors | None
+    words: WordTable | None
+    """How the word vectors are laid out, where the model has any."""
     labels: Counter[str]
-    bilm: SavedBilm | None = None
-    """The language model that gives vectors in context, where the recipe has one."""
+    sources: Sources = field(default_factory=dict)
+    """The contextual sources that the recipe names."""
     sample: Sequence[LabelledText] = ()
     """Training texts to score after each epoch, as many as ``train.score_train`` asks for."""
 
@@ -78,10 +77,10 @@ class TextData:
         train, own = self.train, self.train.sentences.arrays
         arrays: list[Any] = [*(own[name] for name in sorted(own)), train.offsets, train.labels]
         arrays += train.bag or ()
-        arrays += [self.pretrained.matrix] if self.pretrained else []
+        arrays += [self.words.vectors] if self.words and self.words.vectors is not None else []
         for array in arrays:
             digest.update(np.ascontiguousarray(array).data)
-        digest.update(digest_bilm(self.bilm))
+        digest.update(digest_sources(self.sources))
         return digest.hexdigest()
 
 
@@ -123,8 +122,10 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
     passages = passages_of(recipe)
     cut = CutTexts(train, passages, note)
     vectors = vectors_of(data)
-    bilm = bilm_of(recipe, note)
-    words, _ = fit_encoding(recipe, _Sentences(cut), PLAIN, vectors, build_extractors(recipe), bilm=bilm)
+    sources = load_sources(recipe, note)
+    words, _ = fit_encoding(
+        recipe, _Sentences(cut), PLAIN, vectors, build_extractors(recipe), sources=sources
+    )
     bag = fit_bag(recipe.model.bag, (passage.running for passage in cut)) if recipe.model.bag else None
     encoding = TextEncoding(
         passages=passages,
@@ -145,9 +146,9 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
         train=corpus,
         dev=dev,
         test=test,
-        pretrained=pretrained_table(vectors, words, recipe.train.seed, note),
+        words=word_table(recipe, words, vectors, note),
         labels=labels,
-        bilm=bilm,
+        sources=sources,
         sample=sampled(train, recipe.train.score_train),
     )
 
@@ -171,7 +172,7 @@ def text_data_key(recipe: TextRecipe) -> str:
         "cut": recipe.cut_by,
         "groups": model.groups,
         "jamo": bool(model.chars and model.chars.jamo),
-        "bilm": model.elmo.bilm if model.elmo else None,
+        "sources": {name: own.model_dump(mode="json") for name, own in model.contextual.items()},
         "bag": model.bag.model_dump(mode="json", exclude={"rate"}) if model.bag else None,
         "sample": recipe.train.score_train,
         "seed": recipe.train.seed if data.dev is None or data.vectors else None,

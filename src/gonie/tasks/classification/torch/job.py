@@ -19,15 +19,14 @@ from gonie.tasks.classification.scoring import score_texts
 from gonie.tasks.classification.torch.build import build_classifier
 from gonie.tasks.classification.torch.data import TextData
 from gonie.tasks.classification.torch.export import export_classifier
-from gonie.tasks.classification.torch.network import LABEL, ClassifyingNetwork
+from gonie.tasks.classification.torch.network import ClassifyingNetwork
 from gonie.tasks.load import load_classifier
 from gonie.tasks.run_files import ENCODING, SAMPLES
-from gonie.tasks.torch.contextual_cache import with_layers
+from gonie.tasks.torch.build import learning_rates
+from gonie.tasks.torch.contextual import contextual_report, network_files, with_context
 from gonie.tasks.torch.job import Beside, Split
-from gonie.tasks.torch.layer_shares import layer_shares
-from gonie.tasks.torch.parts import elmo_rates
 from gonie.tasks.torch.scorer import TorchTextScorer
-from gonie.tasks.torch.word_data import Note, bilm_file, sampled
+from gonie.tasks.torch.word_data import Note, sampled
 from gonie.text.labelled_text import LabelledText
 from gonie.text.marks import with_marks
 from gonie.text.types import Classification
@@ -38,7 +37,6 @@ TORCH_BATCH = TextBatchSize(16_000, 512)
 MAJORITY = "always the most frequent label"
 PROVED = 64  # dev texts on which an export is compared with its model
 SAMPLED = 200  # held-out texts that the run folder keeps, for explanations to be measured on
-BAG = f"heads.{LABEL}.scores.direct"  # how the weights of n-grams are called
 
 
 class TextJob:
@@ -53,9 +51,8 @@ class TextJob:
         self.labels = data.labels
 
     def rates(self, model: ClassifyingNetwork) -> Mapping[str, float]:
-        """n-grams learn at their own rate, and so does a language model that is trained too."""
-        bag = self.recipe.model.bag
-        return ({BAG: bag.rate} if bag else {}) | elmo_rates(self.recipe.model.elmo, model)
+        """Multiples of the learning rate that parts of the network ask for."""
+        return learning_rates(model)
 
     def again(self, recipe: TextRecipe) -> TextJob:
         """The same data under another recipe that reads the same."""
@@ -74,24 +71,19 @@ class TextJob:
         encoding = json.dumps(self.data.encoding.to_json(), ensure_ascii=False)
         records = (self._record(text) for text in sampled(self.data.dev, SAMPLED))
         files = {ENCODING: encoding, SAMPLES: "".join(f"{record}\n" for record in records)}
-        return files | bilm_file(self.data.bilm)
+        return files | network_files(self.data.words, self.data.sources)
 
     def build(self) -> ClassifyingNetwork:
         """The classifier before its first step."""
         data = self.data
-        bilm = data.bilm.bilm if data.bilm else None
-        return build_classifier(self.recipe.model, data.encoding, data.pretrained, data.labels, bilm=bilm)
+        return build_classifier(
+            self.recipe.model, data.encoding, data.words, data.labels, sources=data.sources
+        )
 
     def compute_once(self, model: ClassifyingNetwork, note: Note) -> None:
         """Give the training texts what parts of the model that are not trained make of them."""
         texts = self.data.train
-        self.train = texts.with_sentences(with_layers(model, texts.sentences, self._layers_folder, note))
-
-    @property
-    def _layers_folder(self) -> str | None:
-        """Where vectors in context are kept, if anywhere."""
-        elmo = self.recipe.model.elmo
-        return elmo.cache if elmo else None
+        self.train = texts.with_sentences(with_context(model, texts.sentences, self.recipe.model, note))
 
     def predictor(self, model: ClassifyingNetwork) -> TextClassifier:
         """The classifier that ships, with the network in the place of its graph; not calibrated yet."""
@@ -106,7 +98,7 @@ class TextJob:
         """The texts of a split, overlong ones cut as in use."""
         encoded = self.predictor(model).encode(self._texts(split))
         corpus = encoded.corpus
-        sentences = with_layers(model, corpus.sentences, self._layers_folder, note)
+        sentences = with_context(model, corpus.sentences, self.recipe.model, note)
         return encoded._replace(corpus=corpus.with_sentences(sentences))
 
     def answers(self, predictor: TextClassifier, encoded: EncodedTexts) -> list[Classification]:
@@ -145,7 +137,7 @@ class TextJob:
             samples=self.data.dev[:PROVED],
             temperature=self.temperature(model),
             recipe=self._told_recipe().model_dump(mode="json", exclude_none=True),
-            layers=layer_shares(model, self.recipe.model.elmo),
+            layers=contextual_report(model),
         )
 
     def evaluate(self, bundle: Path, split: Split) -> ClassEvaluation:

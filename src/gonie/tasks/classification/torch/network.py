@@ -10,7 +10,6 @@ from torch import Tensor, nn
 from gonie.errors import InputError
 from gonie.nn.protocols import Embedding, Encoder, Pooling, TextHead, as_modules
 from gonie.tasks.torch.matrices import squared_norm
-from gonie.tasks.torch.penalties import penalties
 
 LABEL = "label"
 
@@ -132,11 +131,8 @@ class ClassifyingNetwork(nn.Module):
         return self.score(self.pool(self.embed(batch), batch).vectors, batch, head)
 
     def loss(self, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
-        """The head's loss on a batch with gold ``labels``: a scalar, the mean over its texts.
-
-        What parts ask to be kept small is added.
-        """
-        return self.head(head).loss(self(batch, head), batch) + penalties(self)
+        """The head's loss on a batch with gold ``labels``: a scalar, the mean over its texts."""
+        return self.head(head).loss(self(batch, head), batch)
 
     def squares(self) -> Tensor:
         """‖W‖² of all matrices but those of the embedding. Shape: ()."""

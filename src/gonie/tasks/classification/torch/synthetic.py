@@ -21,14 +21,13 @@ from gonie.tasks.classification.recipe import TextRecipe
 from gonie.tasks.classification.torch.build import build_classifier
 from gonie.tasks.classification.torch.data import fit_bag, passages_of
 from gonie.tasks.classification.torch.network import ClassifyingNetwork
-from gonie.tasks.language_model.torch.folder import SavedBilm
+from gonie.tasks.torch.build import WordTable
+from gonie.tasks.torch.contextual import Sources, synthetic_sources
 from gonie.tasks.torch.synthetic import (
     NEW,
     WORDS,
     Specimen,
-    cost,
     disturbed,
-    made_up_bilm,
     made_up_lists,
     made_up_vectors,
     small,
@@ -53,18 +52,19 @@ def make_text_specimen(recipe: TextRecipe) -> Specimen[ClassifyingNetwork, TextE
     labels = named_labels(recipe)
     passages = list(_passages(recipe, labels, generator))
     vectors = made_up_vectors(recipe, generator)
-    saved = made_up_bilm(recipe)
-    encoding = _fitted(recipe, labels, passages[:-1], vectors, saved)
+    sources = synthetic_sources(recipe)
+    encoding = _fitted(recipe, labels, passages[:-1], vectors, sources)
     corpus = encoding.encode_passages(passages)
     pretrained = vectors.table_for(encoding.words.words, generator) if vectors else None
+    table = WordTable.plan(recipe.model.words, encoding.words, pretrained) if recipe.model.words else None
     counts = Counter(chain.from_iterable(passage.labels for passage in passages))
-    bilm = saved.bilm if saved else None
     return Specimen(
         model=disturbed(
-            recipe.train.seed, lambda: build_classifier(recipe.model, encoding, pretrained, counts, bilm=bilm)
+            recipe.train.seed,
+            lambda: build_classifier(recipe.model, encoding, table, counts, sources=sources),
         ),
         batch=to_tensors(corpus.batch(np.arange(len(corpus))), torch.device("cpu")),
-        loss=cost(recipe.train, examples=len(corpus)),
+        examples=len(corpus),
         encoding=encoding,
     )
 
@@ -83,12 +83,12 @@ def _fitted(
     labels: Sequence[str],
     passages: Sequence[Passage],
     vectors: Vectors | None,
-    bilm: SavedBilm | None,
+    sources: Sources,
 ) -> TextEncoding:
     """The encoding that the passages ask for, had they been the training texts."""
     sentences = [sentence for passage in passages for sentence in passage.sentences]
     extractors = build_extractors(recipe, lambda data: made_up_lists(data, sentences))
-    words, _ = fit_encoding(recipe, sentences, PLAIN, vectors, extractors, bilm=bilm)
+    words, _ = fit_encoding(recipe, sentences, PLAIN, vectors, extractors, sources=sources)
     bag = recipe.model.bag
     return TextEncoding(
         passages=passages_of(recipe),

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from gonie.features.text_encoding import TextEncoding
 from gonie.tasks.classification.recipe import TextRecipe
+from gonie.tasks.classification.torch.build import build_classifier
 from gonie.tasks.classification.torch.data import read_text_data, read_text_dev, text_data_key
 from gonie.tasks.classification.torch.job import TextJob
+from gonie.tasks.classification.torch.network import ClassifyingNetwork
 from gonie.tasks.classification.torch.synthetic import make_text_specimen as synthetic
+from gonie.tasks.torch.build import WordTable
+from gonie.tasks.torch.contextual import Sources
 from gonie.tasks.torch.word_data import Note
 from gonie.text.labelled_text import LabelledText
 
-__all__ = ["data_key", "prepare", "read_dev", "synthetic"]
+__all__ = ["build", "data_key", "prepare", "read_dev", "read_encoding", "synthetic"]
 
 
 def prepare(recipe: TextRecipe, note: Note) -> TextJob:
@@ -27,3 +33,15 @@ def read_dev(recipe: TextRecipe, note: Note) -> Sequence[LabelledText]:
 def data_key(recipe: TextRecipe) -> str:
     """The part of a recipe that ``prepare`` depends on."""
     return text_data_key(recipe)
+
+
+def read_encoding(saved: Mapping[str, Any]) -> TextEncoding:
+    """The encoding that a run folder keeps."""
+    return TextEncoding.from_json(saved)
+
+
+def build(
+    recipe: TextRecipe, encoding: TextEncoding, words: WordTable | None, sources: Sources
+) -> ClassifyingNetwork:
+    """A fresh classifier."""
+    return build_classifier(recipe.model, encoding, words, sources=sources)

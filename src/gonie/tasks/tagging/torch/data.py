@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
@@ -17,23 +17,21 @@ from numpy.typing import NDArray
 from gonie.errors import InputError, RecipeError
 from gonie.features.corpus import Corpus, FolderSink, MemorySink
 from gonie.features.encoding import Encoding
-from gonie.features.vectors import PretrainedVectors
 from gonie.formats.tagged import ReadOptions, Survey, TaggedSource, survey
 from gonie.metrics.novelty import SeenMentions
-from gonie.tasks.language_model.torch.folder import SavedBilm
 from gonie.tasks.paths import locate
 from gonie.tasks.tagging.recipe import TagDataConfig, TagRecipe
+from gonie.tasks.torch.build import WordTable
+from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources
 from gonie.tasks.torch.word_data import (
     Note,
-    bilm_of,
     build_extractors,
-    digest_bilm,
     fit_encoding,
-    pretrained_table,
     sampled,
     tell,
     tell_unmet,
     vectors_of,
+    word_table,
 )
 from gonie.text import schemes
 from gonie.text.partial_tags import PartialStream, TagSets
@@ -55,11 +53,12 @@ class TagData:
     train: Corpus
     dev: list[Sentence]
     test: list[Sentence] | None
-    pretrained: PretrainedVectors | None
+    words: WordTable | None
+    """How the word vectors are laid out, where the model has any."""
     seen: SeenMentions
     labels: Counter[str]
-    bilm: SavedBilm | None = None
-    """The language model that gives vectors in context, where the recipe has one."""
+    sources: Sources = field(default_factory=dict)
+    """The contextual sources that the recipe names."""
     options: NDArray[np.bool_] | None = None
     """(S, K): which tags each number in ``train`` stands for, where some are known in part."""
     sentences: Iterable[Sentence] = ()
@@ -74,9 +73,12 @@ class TagData:
         for sentence in self.dev:  # it decides which epoch is the best, and when to stop
             digest.update(json.dumps([sentence.words, sentence.tags, dict(sentence.columns)]).encode())
         arrays = [self.train.arrays[name] for name in sorted(self.train.arrays)]
-        for array in [*arrays, *([self.pretrained.matrix] if self.pretrained else [])]:
+        for array in [
+            *arrays,
+            *([self.words.vectors] if self.words and self.words.vectors is not None else []),
+        ]:
             digest.update(np.ascontiguousarray(array).data)
-        digest.update(digest_bilm(self.bilm))
+        digest.update(digest_sources(self.sources))
         return digest.hexdigest()
 
 
@@ -177,9 +179,9 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
 
     part = None if data.partial is None else files.source(data.partial).viewed(scheme="plain")
     vectors = vectors_of(data)
-    bilm = bilm_of(recipe, note)
+    sources = load_sources(recipe, note)
     texts = train if part is None else Chained(train, Untagged(part))
-    encoding, labels = fit_encoding(recipe, texts, target, vectors, build_extractors(recipe), bilm=bilm)
+    encoding, labels = fit_encoding(recipe, texts, target, vectors, build_extractors(recipe), sources=sources)
     if len(encoding.labels) > MOST_TAGS:
         raise InputError(
             path=data.train,
@@ -208,10 +210,10 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
         train=corpus,
         dev=dev,
         test=test,
-        pretrained=pretrained_table(vectors, encoding, recipe.train.seed, note),
+        words=word_table(recipe, encoding, vectors, note),
         seen=SeenMentions.from_sentences(train, target),
         labels=labels,
-        bilm=bilm,
+        sources=sources,
         options=None if part is None else sets.table(),
         sentences=train,
         sample=sampled(train, recipe.train.score_train),
@@ -264,7 +266,7 @@ def tag_data_key(recipe: TagRecipe) -> str:
         "data": data.model_dump(mode="json"),
         "groups": model.groups,
         "jamo": bool(model.chars and model.chars.jamo),
-        "bilm": model.elmo.bilm if model.elmo else None,
+        "sources": {name: own.model_dump(mode="json") for name, own in model.contextual.items()},
         "rules": [head.constrained, head.forbidden, head.constrain_training],
         "kind": head.kind if data.partial else None,
         "sample": recipe.train.score_train,

@@ -17,15 +17,15 @@ from gonie.tasks.run_files import ENCODING, SEEN
 from gonie.tasks.tagging.labeller import Tagging
 from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.tagging.tagger import BatchSize, EncodedSentences, Tagger
+from gonie.tasks.tagging.torch.build import build_tagger
 from gonie.tasks.tagging.torch.data import TagData
 from gonie.tasks.tagging.torch.export import export_bundle
 from gonie.tasks.tagging.torch.network import TaggingNetwork
-from gonie.tasks.torch.contextual_cache import with_layers
+from gonie.tasks.torch.build import learning_rates
+from gonie.tasks.torch.contextual import contextual_report, network_files, with_context
 from gonie.tasks.torch.job import Beside, Split
-from gonie.tasks.torch.layer_shares import layer_shares
-from gonie.tasks.torch.parts import build, elmo_rates
 from gonie.tasks.torch.scorer import TorchScorer
-from gonie.tasks.torch.word_data import Note, bilm_file
+from gonie.tasks.torch.word_data import Note
 from gonie.text.rules import allowed
 from gonie.text.types import Sentence
 
@@ -48,8 +48,8 @@ class TagJob:
         self.labels = data.labels
 
     def rates(self, model: TaggingNetwork) -> Mapping[str, float]:
-        """A language model that is trained too learns at its own rate."""
-        return elmo_rates(self.recipe.model.elmo, model)
+        """Multiples of the learning rate that parts of the network ask for."""
+        return learning_rates(model)
 
     def again(self, recipe: TagRecipe) -> TagJob:
         """The same data under another recipe that reads the same."""
@@ -67,23 +67,16 @@ class TagJob:
         """The encoding, and the mentions met in training, by which recall is split."""
         values = {ENCODING: self.data.encoding.to_json(), SEEN: self.data.seen.to_json()}
         files = {name: json.dumps(value, ensure_ascii=False) for name, value in values.items()}
-        return files | bilm_file(self.data.bilm)
+        return files | network_files(self.data.words, self.data.sources)
 
     def build(self) -> TaggingNetwork:
         """The tagger before its first step."""
         data = self.data
-        bilm = data.bilm.bilm if data.bilm else None
-        return build(self.recipe.model, data.encoding, data.pretrained, data.options, bilm=bilm)
+        return build_tagger(self.recipe.model, data.encoding, data.words, data.options, sources=data.sources)
 
     def compute_once(self, model: TaggingNetwork, note: Note) -> None:
         """Give the training sentences what parts of the model that are not trained make of them."""
-        self.train = with_layers(model, self.data.train, self._layers_folder, note)
-
-    @property
-    def _layers_folder(self) -> str | None:
-        """Where vectors in context are kept, if anywhere."""
-        elmo = self.recipe.model.elmo
-        return elmo.cache if elmo else None
+        self.train = with_context(model, self.data.train, self.recipe.model, note)
 
     def _decoder(self, model: TaggingNetwork) -> Decoder:
         """The runtime's decoder over the model's transitions, constrained as the recipe says."""
@@ -107,7 +100,7 @@ class TagJob:
     def encode(self, model: TaggingNetwork, split: Split, note: Note) -> EncodedSentences:
         """The sentences of a split, long ones in windows."""
         encoded = self.predictor(model).encode(self._sentences(split))
-        return encoded._replace(corpus=with_layers(model, encoded.corpus, self._layers_folder, note))
+        return encoded._replace(corpus=with_context(model, encoded.corpus, self.recipe.model, note))
 
     def answers(self, predictor: Tagger, encoded: EncodedSentences) -> list[Tagging]:
         """The tags of each sentence."""
@@ -139,7 +132,7 @@ class TagJob:
             constrained=self.recipe.model.head.constrained,
             forbidden=self.recipe.model.head.forbidden,
             recipe=self.recipe.model_dump(mode="json", exclude_none=True),
-            layers=layer_shares(model, self.recipe.model.elmo),
+            layers=contextual_report(model),
         )
 
     def evaluate(self, bundle: Path, split: Split) -> Evaluation:

@@ -10,7 +10,6 @@ from torch import Tensor, nn
 from gonie.errors import InputError
 from gonie.nn.protocols import Embedding, Encoder, Head, as_modules
 from gonie.tasks.torch.matrices import squared_norm
-from gonie.tasks.torch.penalties import penalties
 
 TAGS = "tags"
 
@@ -77,8 +76,5 @@ class TaggingNetwork(nn.Module):
         return squared_norm([cast("nn.Module", self.encoder), self.heads])
 
     def loss(self, batch: Mapping[str, Tensor], head: str = TAGS) -> Tensor:
-        """The head's loss on a batch with gold ``tags``: a scalar, the mean over its sentences.
-
-        What parts ask to be kept small is added.
-        """
-        return self.head(head).loss(self(batch, head), batch) + penalties(self)
+        """The head's loss on a batch with gold ``tags``: a scalar, the mean over its sentences."""
+        return self.head(head).loss(self(batch, head), batch)

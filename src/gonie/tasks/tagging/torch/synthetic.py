@@ -19,15 +19,15 @@ from gonie.features.corpus import collate
 from gonie.features.encoding import Encoding, close_labels
 from gonie.nn.inference import to_tensors
 from gonie.tasks.tagging.recipe import TagDataConfig, TaggerConfig, TagRecipe
+from gonie.tasks.tagging.torch.build import build_tagger
 from gonie.tasks.tagging.torch.network import TaggingNetwork
-from gonie.tasks.torch.parts import build
+from gonie.tasks.torch.build import WordTable
+from gonie.tasks.torch.contextual import synthetic_sources
 from gonie.tasks.torch.synthetic import (
     NEW,
     WORDS,
     Specimen,
-    cost,
     disturbed,
-    made_up_bilm,
     made_up_lists,
     made_up_vectors,
     small,
@@ -55,22 +55,22 @@ def make_tag_specimen(recipe: TagRecipe) -> Specimen[TaggingNetwork, Encoding]:
     every_tag = _sentence(words_of(WORDS, data)[:1] * len(labels), labels, data, generator)
     vectors = made_up_vectors(recipe, generator)
     extractors = build_extractors(recipe, lambda data: made_up_lists(data, sentences))
-    saved = made_up_bilm(recipe)
+    sources = synthetic_sources(recipe)
     counted = [*sentences[:-1], every_tag]
-    encoding, _ = fit_encoding(recipe, counted, scheme, vectors, extractors, bilm=saved)
+    encoding, _ = fit_encoding(recipe, counted, scheme, vectors, extractors, sources=sources)
     sets = TagSets(encoding.labels)
     doubtful = _forgetful(sentences, generator) if data.partial else ()
     known_in_part = PartialStream(doubtful, scheme=scheme, target=scheme, sets=sets, rules=rules)
     corpus = encoding.encode(chain(sentences, known_in_part), tag_ids=sets.ids)
     pretrained = vectors.table_for(encoding.words, generator) if vectors else None
+    table = WordTable.plan(recipe.model.words, encoding, pretrained) if recipe.model.words else None
     options = sets.table() if data.partial else None
-    bilm = saved.bilm if saved else None
     return Specimen(
         model=disturbed(
-            recipe.train.seed, lambda: build(recipe.model, encoding, pretrained, options, bilm=bilm)
+            recipe.train.seed, lambda: build_tagger(recipe.model, encoding, table, options, sources=sources)
         ),
         batch=to_tensors(collate(corpus, np.arange(len(corpus))), torch.device("cpu")),
-        loss=cost(recipe.train, examples=len(corpus)),
+        examples=len(corpus),
         encoding=encoding,
     )
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from gonie.features.encoding import Encoding
 from gonie.tasks.tagging.recipe import TagRecipe
+from gonie.tasks.tagging.torch.build import build_tagger
 from gonie.tasks.tagging.torch.data import read_tag_data, read_tag_dev, tag_data_key
 from gonie.tasks.tagging.torch.job import TagJob
+from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.tagging.torch.synthetic import make_tag_specimen as synthetic
+from gonie.tasks.torch.build import WordTable
+from gonie.tasks.torch.contextual import Sources
 from gonie.tasks.torch.word_data import Note
 from gonie.text.types import Sentence
 
-__all__ = ["data_key", "prepare", "read_dev", "synthetic"]
+__all__ = ["build", "data_key", "prepare", "read_dev", "read_encoding", "synthetic"]
 
 
 def prepare(recipe: TagRecipe, note: Note) -> TagJob:
@@ -27,3 +33,13 @@ def read_dev(recipe: TagRecipe, note: Note) -> Sequence[Sentence]:
 def data_key(recipe: TagRecipe) -> str:
     """The part of a recipe that ``prepare`` depends on."""
     return tag_data_key(recipe)
+
+
+def read_encoding(saved: Mapping[str, Any]) -> Encoding:
+    """The encoding that a run folder keeps."""
+    return Encoding.from_json(saved)
+
+
+def build(recipe: TagRecipe, encoding: Encoding, words: WordTable | None, sources: Sources) -> TaggingNetwork:
+    """A fresh tagger."""
+    return build_tagger(recipe.model, encoding, words, sources=sources)

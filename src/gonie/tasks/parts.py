@@ -1,0 +1,140 @@
+"""The parts that recipes name, a table for each role.
+
+A line says all there is to know of a part beside its own module and its ONNX graph: its name, what it is, how
+it is built from its section of a recipe. Keys of recipes, their documentation and the builders read these
+tables, so a new part is its module, its graph and a line here. Nothing of torch is imported before a part is
+built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from gonie.tasks.contextual import ContextualSource
+from gonie.tasks.elmo import ELMO
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part: what it is, and how it is built; the builder's arguments are those of its table."""
+
+    help: str
+    build: Callable[..., Any]
+    recurrent: bool = False
+    """For encoders: whether it is one layer in one direction, of which deep and two-way ones are made."""
+
+
+def _nn() -> Any:
+    """The parts, imported when the first one is built."""
+    from gonie import nn
+
+    return nn
+
+
+CHARS: dict[str, Part] = {
+    "cnn": Part(
+        "convolution (Ma & Hovy 2016)",
+        lambda size, c: _nn().CharCNN(
+            size=size, width=c.width, filters=c.hidden, kernel=c.kernel, dropout=c.dropout
+        ),
+    ),
+    "lstm": Part(
+        "LSTM in both directions (Lample et al. 2016)",
+        lambda size, c: _nn().CharLSTM(size=size, width=c.width, hidden=c.hidden, dropout=c.dropout),
+    ),
+}
+"""Word vectors from characters: (number of characters, section) -> embedding."""
+
+ENCODERS: dict[str, Part] = {
+    "lstm": Part(
+        "LSTM",
+        lambda width, c, dropout: _nn().LSTM(width=width, hidden=c.hidden, dropout=dropout),
+        recurrent=True,
+    ),
+    "peephole": Part(
+        "LSTM with peepholes",
+        lambda width, c, dropout: _nn().PeepholeLSTM(width=width, hidden=c.hidden, dropout=dropout),
+        recurrent=True,
+    ),
+    "rnn": Part(
+        "Elman network",
+        lambda width, c, dropout: _nn().Elman(
+            width=width, hidden=c.hidden, activation=c.activation, dropout=dropout
+        ),
+        recurrent=True,
+    ),
+    "cnn": Part(
+        "convolution",
+        lambda width, c, dropout: _nn().Convolution(width=width, hidden=c.hidden, kernels=c.kernels),
+    ),
+    "window": Part(
+        "window network (Collobert et al. 2011)",
+        lambda width, c, dropout: _nn().Window(width=width, hidden=c.hidden, size=c.window, layers=c.layers),
+    ),
+    "none": Part("no encoder", lambda width, c, dropout: _nn().NoEncoder(width=width)),
+}
+"""Encoders: (width of the input, section, dropout on recurrent weights) -> encoder."""
+
+POOLINGS: dict[str, Part] = {
+    "attention": Part(
+        "additive attention (Yang et al. 2016)",
+        lambda width, c, both_ways: _nn().AdditiveAttention(width=width, hidden=c.hidden, heads=c.heads),
+    ),
+    "dot": Part(
+        "attention by a dot product",
+        lambda width, c, both_ways: _nn().DotAttention(width=width, heads=c.heads),
+    ),
+    "mean": Part("the mean", lambda width, c, both_ways: _nn().Mean(width=width)),
+    "max": Part("the maximum of each feature", lambda width, c, both_ways: _nn().Max(width=width)),
+    "last": Part(
+        "the last state of each direction",
+        lambda width, c, both_ways: _nn().Last(width=width, both_ways=both_ways),
+    ),
+}
+"""Poolings: (width of the states, section, whether the states are of two directions) -> pooling."""
+
+TAG_HEADS: dict[str, Part] = {
+    "crf": Part(
+        "CRF over the whole sentence",
+        lambda plan: _nn().CRFHead(
+            scores=plan.scores(plan.num_tags), crf=plan.crf(), objective=plan.objective
+        ),
+    ),
+    "softmax": Part(
+        "softmax for each token",
+        lambda plan: _nn().SoftmaxHead(scores=plan.scores(plan.num_tags), objective=plan.objective),
+    ),
+    "sigmoid": Part(
+        "sigmoid for each token, for one type",
+        lambda plan: _nn().SigmoidHead(
+            scores=plan.scores(1), outside=plan.outside(), objective=plan.objective
+        ),
+    ),
+}
+"""Heads of taggers: (``gonie.tasks.tagging.torch.build.HeadPlan``) -> head."""
+
+TEXT_HEADS: dict[str, Part] = {
+    "softmax": Part(
+        "one label of several",
+        lambda plan: _nn().TextSoftmaxHead(scores=plan.scores(plan.num_labels), objective=plan.one_label()),
+    ),
+    "sigmoid": Part(
+        "one label of two by one output",
+        lambda plan: _nn().TextSigmoidHead(scores=plan.scores(1), objective=plan.one_label()),
+    ),
+    "labels": Part(
+        "any number of labels",
+        lambda plan: _nn().MultiLabelHead(scores=plan.scores(plan.num_labels), objective=plan.any_labels()),
+    ),
+}
+"""Heads of classifiers: (``gonie.tasks.classification.torch.build.TextHeadPlan``) -> head."""
+
+CONTEXTUAL: dict[str, ContextualSource] = {"elmo": ELMO}
+"""Sources of contextual embeddings, by their key in ``model``."""
+
+
+def choices(table: dict[str, Part]) -> str:
+    """The names of a table with what they are, for the description of a key."""
+    return "; ".join(f"{name}: {part.help}" for name, part in table.items())

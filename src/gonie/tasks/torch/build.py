@@ -1,0 +1,175 @@
+"""Networks from recipes: what the builders of all tasks share.
+
+``gonie.tasks.parts`` has the tables of parts; here their sections and the encoding become arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from gonie.errors import RecipeError
+from gonie.features.encoding import Encoding
+from gonie.features.vectors import PretrainedVectors
+from gonie.nn.dropout import VariationalDropout
+from gonie.nn.embeddings.features import FeatureEmbedding
+from gonie.nn.embeddings.none import NoEmbedding
+from gonie.nn.embeddings.stack import Stack
+from gonie.nn.embeddings.words import WordEmbedding
+from gonie.nn.encoders.bidirectional import Bidirectional
+from gonie.nn.encoders.bypass import Bypass
+from gonie.nn.encoders.deep import Deep
+from gonie.nn.protocols import ContextualEmbedding, Embedding, Encoder
+from gonie.tasks.contextual import LoadedSource
+from gonie.tasks.parts import CHARS, ENCODERS
+from gonie.tasks.sections import DropoutConfig, EmbeddingConfig, EncoderConfig, WordsConfig
+
+DROPOUTS: Mapping[str, Callable[[float], nn.Module]] = {
+    "plain": nn.Dropout,
+    "variational": VariationalDropout,
+}
+
+
+@dataclass(frozen=True)
+class WordTable:
+    """How word vectors are laid out: ``size`` learned rows, ``fixed`` others, each of ``width`` numbers.
+
+    ``rows`` (V,) says where each word id lies, ``vectors`` (V, width) what the words start with. Both are
+    None where all vectors are random and learned. The sizes are saved with a run, so that its network can be
+    built again without the file of vectors.
+    """
+
+    size: int
+    fixed: int
+    width: int
+    rows: NDArray[np.int64] | None = None
+    vectors: NDArray[np.float32] | None = None
+
+    @classmethod
+    def plan(
+        cls, config: WordsConfig, encoding: Encoding, pretrained: PretrainedVectors | None = None
+    ) -> WordTable:
+        """The table for the words of ``encoding``; ``pretrained`` are vectors for them."""
+        vocabulary = encoding.words
+        if pretrained is None:
+            return cls(len(vocabulary), 0, config.width)
+        trained = np.arange(len(vocabulary)) < vocabulary.trained
+        learned = ~pretrained.found if config.tuned == "missing" else trained  # (V,)
+        order = np.concatenate([np.flatnonzero(learned), np.flatnonzero(~learned)])  # padding, unknown first
+        rows = np.empty(len(vocabulary), dtype=np.int64)
+        rows[order] = np.arange(len(vocabulary))
+        width = pretrained.matrix.shape[1]
+        return cls(int(learned.sum()), int((~learned).sum()), width, rows, pretrained.matrix)
+
+    def to_json(self) -> dict[str, Any]:
+        """The sizes, and whether words lie in another order than that of their ids."""
+        return {
+            "size": self.size,
+            "fixed": self.fixed,
+            "width": self.width,
+            "reordered": self.rows is not None,
+        }
+
+    @classmethod
+    def from_json(cls, saved: Mapping[str, Any]) -> WordTable:
+        """The table of a run; where each word lies is loaded with the weights."""
+        size, fixed, width = (int(saved[name]) for name in ("size", "fixed", "width"))
+        rows = np.zeros(size + fixed, dtype=np.int64) if saved["reordered"] else None
+        return cls(size, fixed, width, rows)
+
+
+def build_embedding(
+    config: EmbeddingConfig,
+    encoding: Encoding,
+    words: WordTable | None,
+    sources: Mapping[str, LoadedSource],
+) -> Embedding:
+    """Words, characters, features and contextual vectors side by side, those that the recipe names.
+
+    ``words`` is a plan of its own where none is given. Contextual vectors come last, because they may bypass
+    the encoder.
+    """
+    parts: list[Embedding] = []
+    if config.words:
+        table = words or WordTable.plan(config.words, encoding)
+        parts.append(build_words(config.words, encoding, table))
+    if config.chars:
+        parts.append(CHARS[config.chars.kind].build(len(encoding.chars), config.chars))
+    if config.features:
+        parts += [
+            FeatureEmbedding(group=group, size=len(encoding.features[group]), width=config.features.width)
+            for group in config.features.groups
+        ]
+    parts += build_contextual(config, sources)
+    if not parts:
+        return NoEmbedding()
+    return parts[0] if len(parts) == 1 else Stack(parts)
+
+
+def build_contextual(
+    config: EmbeddingConfig, sources: Mapping[str, LoadedSource]
+) -> list[ContextualEmbedding]:
+    """The embeddings of the recipe's contextual sources; one that bypasses the encoder is last."""
+    sections = config.contextual
+    named = sorted(sections, key=lambda name: sections[name].at != "input")
+    past = [f"model.{name}.at" for name in named if sections[name].at != "input"]
+    if len(past) > 1:
+        raise RecipeError([f"{' and '.join(past)}: only one contextual source may be at output or both"])
+    return [sources[name].build(sections[name]) for name in named]
+
+
+def build_words(config: WordsConfig, encoding: Encoding, table: WordTable) -> WordEmbedding:
+    """Word vectors, learned ones and fixed ones as the table lays them out."""
+    words = WordEmbedding(
+        size=table.size,
+        width=table.width,
+        fixed=table.fixed,
+        rows=None if table.rows is None else torch.from_numpy(table.rows),
+        tuned=config.tuned != "none",
+        singletons=torch.from_numpy(encoding.words.singletons()),
+        singleton_rate=config.singleton_rate,
+    )
+    if table.vectors is not None:
+        words.assign(torch.from_numpy(table.vectors))
+    return words
+
+
+def build_reader(embedding: Embedding, encoder: EncoderConfig, dropout: DropoutConfig) -> Encoder:
+    """The encoder of what an embedding gives, with a bypass for vectors that stand beside its states."""
+    past = sum(part.place_width for part in contextual_parts(embedding) if "output" in part.places)
+    inner = build_encoder(encoder, embedding.width - past, dropout)
+    return Bypass(encoder=inner, passed=past) if past else inner
+
+
+def build_encoder(config: EncoderConfig, width: int, dropout: DropoutConfig) -> Encoder:
+    """Recurrent layers, one or both ways, one on top of the other; or a single part of another kind."""
+    part = ENCODERS[config.kind]
+    if not part.recurrent:
+        single: Encoder = part.build(width, config, dropout.recurrent)
+        return single
+    layers: list[Encoder] = []
+    for _ in range(config.layers):
+        ways = [part.build(width, config, dropout.recurrent) for _ in range(1 + config.bidirectional)]
+        layers.append(Bidirectional(ahead=ways[0], back=ways[1]) if config.bidirectional else ways[0])
+        width = layers[-1].width
+    if len(layers) == 1:
+        return layers[0]
+    return Deep(layers=layers, dropout=DROPOUTS[dropout.kind](dropout.between))
+
+
+def contextual_parts(model: object) -> list[ContextualEmbedding]:
+    """The contextual embeddings among the parts of a model."""
+    modules = model.modules() if isinstance(model, nn.Module) else ()
+    return [part for part in modules if isinstance(part, ContextualEmbedding)]
+
+
+def learning_rates(model: nn.Module) -> dict[str, float]:
+    """Multiples of the learning rate that parts ask for, by how the names of their parameters begin."""
+    scales = {name: getattr(part, "rate_scale", None) for name, part in model.named_modules()}
+    return {f"{name}.": float(scale) for name, scale in scales.items() if scale is not None}

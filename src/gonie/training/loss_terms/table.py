@@ -1,0 +1,61 @@
+"""The table of loss terms, and the terms that a recipe asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+from torch import Tensor
+
+from gonie.errors import RecipeError
+from gonie.tasks.sections import CorpusRecipe
+from gonie.training.loss_terms.l2 import MatrixL2
+from gonie.training.loss_terms.part_penalties import PartPenalties
+from gonie.training.loss_terms.term import LossTerm, TermPart
+
+LOSS_TERMS: dict[str, TermPart] = {}
+"""By the NAME of ``[loss.NAME]`` in a recipe. A new term is its file and a line here."""
+
+
+def build_terms(recipe: CorpusRecipe, *, examples: int) -> list[LossTerm]:
+    """The terms that are added to the loss: penalties of parts, ``train.l2``, and those of ``[loss.*]``."""
+    terms: list[LossTerm] = [PartPenalties()]
+    if recipe.train.l2:
+        terms.append(MatrixL2(strength=recipe.train.l2, examples=examples))
+    check_terms(recipe)
+    for name, values in recipe.loss.items():
+        part = LOSS_TERMS[name]
+        terms.append(part.build(part.section.model_validate(values), recipe, examples))
+    return terms
+
+
+def check_terms(recipe: CorpusRecipe) -> None:
+    """Refuse sections of ``loss`` that are no terms, or have keys or values that do not fit."""
+    if problems := [problem for name, values in recipe.loss.items() for problem in _problems(name, values)]:
+        raise RecipeError(problems)
+
+
+def total_loss(model: Any, batch: Mapping[str, Tensor], terms: Sequence[LossTerm]) -> Tensor:
+    """What a step lowers: the task's loss and all terms. Shape: ()."""
+    loss: Tensor = model.loss(batch)
+    return with_terms(loss, model, batch, terms)
+
+
+def with_terms(loss: Tensor, model: Any, batch: Mapping[str, Tensor], terms: Sequence[LossTerm]) -> Tensor:
+    """The loss with all terms added, in their order. Shape: ()."""
+    for term in terms:
+        loss = loss + term(model, batch)
+    return loss
+
+
+def _problems(name: str, values: Mapping[str, Any]) -> Iterator[str]:
+    if name not in LOSS_TERMS:
+        known = ", ".join(LOSS_TERMS) or "none"
+        yield f"loss.{name}: unknown loss term; known: {known}"
+        return
+    try:
+        LOSS_TERMS[name].section.model_validate(values)
+    except ValidationError as error:
+        for detail in error.errors(include_url=False):
+            yield f"loss.{name}.{'.'.join(map(str, detail['loc']))}: {detail['msg']}"
