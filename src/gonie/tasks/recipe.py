@@ -18,7 +18,7 @@ from gonie.errors import MissingExtraError, RecipeError
 from gonie.system.files import is_utf8
 from gonie.tasks.parts import CONTEXTUAL
 from gonie.tasks.paths import locate
-from gonie.tasks.section import OneOf
+from gonie.tasks.section import ChoiceOf
 from gonie.tasks.sections import Recipe, with_sources
 from gonie.tasks.table import TASKS
 
@@ -257,7 +257,7 @@ def _has_choice(kind: type[BaseModel], place: list[str], text: str) -> bool:
         section = _section(field.annotation) if field else None
     if field is None:
         return False
-    tables = [mark.table for mark in field.metadata if isinstance(mark, OneOf)]
+    tables = [mark.table for mark in field.metadata if isinstance(mark, ChoiceOf)]
     return text in get_args(field.annotation) or any(text in table for table in tables)
 
 

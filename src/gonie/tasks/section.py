@@ -20,7 +20,7 @@ class Section(BaseModel):
 
 
 @dataclass(frozen=True, eq=False)
-class OneOf:
+class ChoiceOf:
     """Marks a key whose value names an entry of a table, or ``auto`` where ``also`` has it.
 
     The table is read when a value is checked, so a part that is added to its table can be named in recipes.

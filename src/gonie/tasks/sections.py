@@ -14,9 +14,9 @@ from gonie.features.encoding import EXTRACTORS
 from gonie.tasks.contextual import ContextualConfig
 from gonie.tasks.parts import CHARS, CONTEXTUAL, ENCODERS, choices
 from gonie.tasks.paths import CacheFolder, InputFile
-from gonie.tasks.section import OneOf, Rate, Section, Size
+from gonie.tasks.section import ChoiceOf, Rate, Section, Size
 
-Group = Annotated[str, OneOf(EXTRACTORS)]
+Group = Annotated[str, ChoiceOf(EXTRACTORS)]
 """The name of a group of sparse features."""
 
 
@@ -88,7 +88,7 @@ class WordsConfig(Section):
 class CharsConfig(Section):
     """Vectors of words made from their characters."""
 
-    kind: Annotated[str, OneOf(CHARS)] = Field(default="cnn", description=choices(CHARS))
+    kind: Annotated[str, ChoiceOf(CHARS)] = Field(default="cnn", description=choices(CHARS))
     width: Size = Field(default=30, description="width of a character's vector")
     hidden: Size = Field(
         default=30, description="filters of the convolution, or LSTM cells in each direction"
@@ -133,7 +133,7 @@ class EmbeddingConfig(Section):
 class EncoderConfig(Section):
     """What reads the sentence."""
 
-    kind: Annotated[str, OneOf(ENCODERS)] = Field(default="lstm", description=choices(ENCODERS))
+    kind: Annotated[str, ChoiceOf(ENCODERS)] = Field(default="lstm", description=choices(ENCODERS))
     hidden: Size = Field(
         default=200, description="cells in each direction; filters of each kernel of the cnn"
     )

@@ -24,8 +24,8 @@ class ElmoEmbedding(nn.Module):
 
     Peters et al. 2018 (arXiv:1802.05365) §3.2. Unless ``tuned``, the biLM stays as it is, and its vectors may
     come with the batch, computed once: ``elmo.context`` (B, T, L, 2P). Else they are computed from the
-    ``bytes`` (2 + U, C) of the batch's distinct words, to which ``forms`` (B, T) point, after two rows for the
-    marks of a sentence's beginning and end.
+    ``bytes`` (2 + U, C) of the batch's distinct words, to which ``forms`` (B, T) point, after two rows for
+    the marks of a sentence's beginning and end.
 
     ``mixes`` has one mix for each place, by its name. ``penalty`` times ‖w‖² of their weights is to be added
     to the loss: it pulls them to the plain mean. ``rate`` is the multiple of the learning rate by which a

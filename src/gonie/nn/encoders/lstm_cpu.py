@@ -30,7 +30,7 @@ ROWS_A_THREAD = 8
 """Below this many rows a matrix product loses more speed than another thread brings."""
 
 
-class Part(NamedTuple):
+class LstmPart(NamedTuple):
     """Some rows of the batch in one direction: what one thread runs."""
 
     direction: int
@@ -69,7 +69,7 @@ def lstm(x: Tensor, mask: Tensor, *directions: Sequence[Tensor]) -> Tensor:
     return _Packed.apply(x, mask, *weights)  # type: ignore[no-any-return, no-untyped-call]
 
 
-def plan(lengths: Ints, time: int, *, directions: int, threads: int) -> list[Part]:
+def plan(lengths: Ints, time: int, *, directions: int, threads: int) -> list[LstmPart]:
     """Who does what: every direction, its rows dealt out where there are more threads than directions.
 
     ``lengths`` (B,) within a padded ``time``.
@@ -83,7 +83,7 @@ def plan(lengths: Ints, time: int, *, directions: int, threads: int) -> list[Par
             step = np.arange(lengths[rows[0]])[:, None]  # (S, 1)
             going = step < lengths[rows]  # (S, rows)
             at = step if direction == 0 else lengths[rows] - 1 - step
-            parts.append(Part(direction, (rows * time + at)[going], going.sum(1)))
+            parts.append(LstmPart(direction, (rows * time + at)[going], going.sum(1)))
     return parts
 
 
@@ -135,7 +135,7 @@ def _by_direction(parameters: Sequence[Tensor]) -> list[LstmWeights]:
 
 
 @compiled
-def run_ahead(x: Floats, part: Part, weights: LstmWeights, out: Floats) -> Trace:
+def run_ahead(x: Floats, part: LstmPart, weights: LstmWeights, out: Floats) -> Trace:
     """States of one part, written into its direction's columns of ``out`` (B * T, ...)."""
     W, U, b = weights
     cells, sizes = part.cells, part.sizes
@@ -183,7 +183,7 @@ def run_ahead(x: Floats, part: Part, weights: LstmWeights, out: Floats) -> Trace
 
 
 @compiled
-def run_back(given: Floats, part: Part, weights: LstmWeights, trace: Trace, dx: Floats) -> LstmWeights:
+def run_back(given: Floats, part: LstmPart, weights: LstmWeights, trace: Trace, dx: Floats) -> LstmWeights:
     """From the gradient ``given`` (B * T, ...) of the states those of the weights; x's is put into ``dx``."""
     W, U, _ = weights
     cells, sizes = part.cells, part.sizes

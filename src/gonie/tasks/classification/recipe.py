@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, field_validator, model_validator
 
 from gonie.tasks.parts import POOLINGS, TEXT_HEADS, choices
-from gonie.tasks.section import OneOf, Rate, Section, Size
+from gonie.tasks.section import ChoiceOf, Rate, Section, Size
 from gonie.tasks.sections import CorpusConfig, CorpusRecipe, DropoutConfig, EmbeddingConfig, EncoderConfig
 
 Lengths = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=2)]
@@ -72,7 +72,7 @@ class TextDataConfig(CorpusConfig):
 class PoolingConfig(Section):
     """How the states of a text's tokens become one vector."""
 
-    kinds: list[Annotated[str, OneOf(POOLINGS)]] = Field(
+    kinds: list[Annotated[str, ChoiceOf(POOLINGS)]] = Field(
         default=["attention"],
         min_length=1,
         description=f"several stand side by side; {choices(POOLINGS)}",
@@ -125,7 +125,7 @@ class BagConfig(Section):
 class TextHeadConfig(Section):
     """What turns the vector of a text into labels."""
 
-    kind: Annotated[str, OneOf(TEXT_HEADS, ("auto",))] = Field(
+    kind: Annotated[str, ChoiceOf(TEXT_HEADS, ("auto",))] = Field(
         default="auto", description=f"auto: what the labels ask for; {choices(TEXT_HEADS)}"
     )
     weights: dict[str, Annotated[float, Field(gt=0.0)]] | Literal["balanced"] = Field(

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from gonie.tasks.parts import TAG_HEADS, choices
 from gonie.tasks.paths import InputFile
-from gonie.tasks.section import OneOf, Section, Size
+from gonie.tasks.section import ChoiceOf, Section, Size
 from gonie.tasks.sections import (
     CorpusConfig,
     CorpusRecipe,
@@ -70,7 +70,7 @@ class TagDataConfig(CorpusConfig):
 class HeadConfig(Section):
     """What turns scores into tags."""
 
-    kind: Annotated[str, OneOf(TAG_HEADS)] = Field(default="crf", description=choices(TAG_HEADS))
+    kind: Annotated[str, ChoiceOf(TAG_HEADS)] = Field(default="crf", description=choices(TAG_HEADS))
     direct: list[Group] = Field(
         default=[], description="feature groups with direct weights to the scores (Huang et al. 2015)"
     )
