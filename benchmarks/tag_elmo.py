@@ -31,7 +31,8 @@ STEPS = 20
 
 def read_words(path: Path) -> list[list[str]]:
     """The words of each sentence of a corpus file."""
-    from gonie.formats.tagged import ReadOptions, read
+    from gonie.formats.format import ReadOptions
+    from gonie.formats.tagged import read
     from gonie.text.report import Report
 
     return [list(sentence.words) for sentence in read(path, ReadOptions(), Report())]

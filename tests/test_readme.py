@@ -163,7 +163,7 @@ def test_what_the_docs_print_is_what_comes_out(page: Path) -> None:
 
 @pytest.mark.parametrize("block", marked(FORMATS, "read"), ids=lambda block: block.mark)
 def test_the_examples_of_formats_are_read_as_the_page_says(block: Block, tmp_path: Path) -> None:
-    from gonie.formats.tagged import ReadOptions
+    from gonie.formats.format import ReadOptions
     from gonie.text.tokenizers import tokenizer
 
     _, name, kind = block.mark.split()
@@ -189,7 +189,7 @@ def test_the_examples_of_labelled_texts_are_read_as_the_page_says(block: Block, 
 
 
 def test_every_format_has_its_example() -> None:
-    from gonie.formats.labelled import TEXT_FORMATS
+    from gonie.formats.table import TEXT_FORMATS
     from gonie.formats.tagged import FORMATS as KNOWN
 
     assert [block.mark.split()[1] for block in marked(FORMATS, "read")] == list(KNOWN)

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from gonie.errors import InputError
+from gonie.formats.format import ReadOptions
 from gonie.formats.inspect import check, column_named, convert_file, stats
-from gonie.formats.tagged import ReadOptions, TaggedSource
+from gonie.formats.tagged import TaggedSource
 from gonie.text.schemes import Scheme
 
 TRAIN = "Ann\tB-PER\nLee\tI-PER\nran\tO\n\nBob\tB-PER\nran\tO\n"

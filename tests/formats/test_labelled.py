@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from gonie.errors import InputError
-from gonie.formats.labelled import TEXT_FORMATS, LabelledSource, read_texts
+from gonie.formats.labelled import LabelledSource, read_texts
+from gonie.formats.table import TEXT_FORMATS
 from gonie.text.labelled_text import LabelledText, TextOptions
 from gonie.text.report import Report
 from gonie.text.types import Span
@@ -55,7 +56,7 @@ def test_a_folder_is_parallel_files(tmp_path: Path) -> None:
     (tmp_path / "label").write_text("pos\nneg\n")
     source = LabelledSource(tmp_path)
     assert [text.labels for text in source] == [("pos",), ("neg",)]
-    assert source.report.choices["format"] == ("parallel", "a folder with seq.in")
+    assert source.report.choices["format"] == ("parallel", "a folder with seq.in and label, line by line")
     with pytest.raises(InputError, match="expected a file, got a folder"):
         list(LabelledSource(tmp_path.parent))
 

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 
 from gonie.errors import GonieError, InputError, OutputError
 from gonie.formats import tagged as formats
-from gonie.formats.tagged import FORMATS, ReadOptions, TaggedSource, detect_format, read, survey, write
+from gonie.formats.format import ReadOptions
+from gonie.formats.table import FORMATS
+from gonie.formats.tagged import TaggedSource, detect_format, read, survey, write
 from gonie.text.report import Report
 from gonie.text.schemes import IOB2, PLAIN, Scheme
 from gonie.text.types import Sentence
@@ -75,7 +77,7 @@ def test_a_file_without_a_sentence_is_refused(tmp_path: Path, text: str) -> None
 
 def test_unknown_formats_and_columns_are_refused(tmp_path: Path) -> None:
     path = wrote(tmp_path / "a", "a\tO\n")
-    with pytest.raises(InputError, match="a format among conll, conllu, jsonl, tsv, klue, got 'csv'"):
+    with pytest.raises(InputError, match="a format among jsonl, klue, conllu, tsv, conll, got 'csv'"):
         list(read(path, ReadOptions(format="csv"), Report()))
     with pytest.raises(InputError, match="the tag column as a number"):
         list(read(path, ReadOptions(tag_column="upos"), Report()))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import get_args
 
 import pytest
+from gonie.tasks.torch.parts import CHARS, DROPOUTS, ENCODERS, HEADS, LAYERS
 from pydantic import BaseModel, ValidationError
 
 from gonie.tasks.classification.recipe import PoolingConfig, TextHeadConfig
@@ -13,7 +14,6 @@ from gonie.tasks.classification.torch.build import NORMS, POOLINGS, TEXT_HEADS
 from gonie.tasks.recipe import recipe_types
 from gonie.tasks.sections import CharsConfig, CorpusConfig, DropoutConfig, EncoderConfig, Section, TrainConfig
 from gonie.tasks.tagging.recipe import HeadConfig
-from gonie.tasks.torch.parts import CHARS, DROPOUTS, ENCODERS, HEADS, LAYERS
 
 
 def sections(model: type[BaseModel]) -> Iterator[type[BaseModel]]:

@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gonie.formats.labelled import TEXT_FORMATS
+from gonie.formats.table import TEXT_FORMATS
 from gonie.system.parquet import SUFFIX as PARQUET_SUFFIX
 from gonie.system.parquet import open_table
 from gonie.system.raw_lines import cut_lines

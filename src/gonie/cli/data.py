@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from gonie.formats.format import ReadOptions
     from gonie.formats.inspect import Check, Stats
-    from gonie.formats.tagged import ReadOptions
     from gonie.formats.text_stats import TextCheck, TextStats
     from gonie.text.labelled_text import TextOptions
 
@@ -192,8 +192,8 @@ def convert_command(
 def _options(
     *, format: str, separator: str, word_column: int | None, tag_column: str | None, language: str, unit: str
 ) -> ReadOptions:
+    from gonie.formats.format import ReadOptions
     from gonie.formats.inspect import column_named, tokenizer_of
-    from gonie.formats.tagged import ReadOptions
 
     return ReadOptions(
         format=format,

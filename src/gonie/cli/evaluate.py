@@ -86,8 +86,8 @@ def evaluate(
     from gonie.cli.evaluate_tags import evaluate_tags
     from gonie.cli.evaluate_texts import evaluate_texts
     from gonie.cli.evaluation_files import EvaluationFiles
+    from gonie.formats.format import ReadOptions
     from gonie.formats.inspect import column_named
-    from gonie.formats.tagged import ReadOptions
     from gonie.tasks.classification.classifier import TextClassifier
     from gonie.tasks.classification.read_options import text_options
     from gonie.tasks.load import load

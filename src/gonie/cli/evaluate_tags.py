@@ -11,7 +11,8 @@ from rich.console import Console
 from gonie.cli.evaluation_files import EvaluationFiles
 from gonie.cli.views.error_list import print_errors, span_cells, write_errors
 from gonie.cli.views.evaluation_table import print_evaluation
-from gonie.formats.tagged import ReadOptions, TaggedSource
+from gonie.formats.format import ReadOptions
+from gonie.formats.tagged import TaggedSource
 from gonie.metrics.errors import Error
 from gonie.metrics.evaluation import RepairPolicy
 from gonie.reports.error_files import error_writer

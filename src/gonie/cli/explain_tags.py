@@ -15,7 +15,8 @@ from gonie.explain.layer_shares import layer_shares
 from gonie.explain.tag_faithfulness import tag_faithfulness
 from gonie.explain.tags import METHODS, explain_sentences
 from gonie.explain.transitions import transitions
-from gonie.formats.tagged import ReadOptions, TaggedSource
+from gonie.formats.format import ReadOptions
+from gonie.formats.tagged import TaggedSource
 from gonie.reports.explanation import LayerShares, TagExplanation, Transitions
 from gonie.reports.explanations.tag_page import WARNING, render_tags
 from gonie.reports.explanations.transition_table import has_learned

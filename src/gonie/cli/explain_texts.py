@@ -14,7 +14,8 @@ from gonie.errors import InputError
 from gonie.explain.layer_shares import layer_shares
 from gonie.explain.text_faithfulness import text_faithfulness
 from gonie.explain.texts import METHODS, explain_texts
-from gonie.formats.labelled import TEXT_FORMATS, LabelledSource
+from gonie.formats.labelled import LabelledSource
+from gonie.formats.table import TEXT_FORMATS
 from gonie.reports.explanation import TextExplanation
 from gonie.reports.explanations.page import ATTENTION
 from gonie.reports.explanations.text_page import render_texts

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from gonie.errors import InputError
+from gonie.formats.format import ReadOptions, TaggedFormat
 from gonie.system.files import Line
 from gonie.text import schemes
 from gonie.text.alignment import locate
@@ -375,3 +376,29 @@ def _lines(sentence: Sentence, columns: Sequence[str]) -> Iterator[str]:
                 fix="Write JSONL instead",
             )
         yield "\t".join((word, *(column[index] for column in beside))) + "\n"
+
+
+def _read(rows: Iterable[Line], options: ReadOptions, report: Report) -> Iterator[Sentence]:
+    if isinstance(options.tag_column, str):
+        raise InputError(
+            path=report.path, expected="the tag column as a number", got=repr(options.tag_column)
+        )
+    return read(
+        rows,
+        report=report,
+        separator=options.separator,
+        word_column=options.word_column,
+        tag_column=options.tag_column,
+        columns=options.columns,
+    )
+
+
+TAGGED = TaggedFormat(
+    name="conll",
+    description="one token per line in columns, blank lines between sentences",
+    read=_read,
+    write=lambda sentences, scheme: write(sentences),
+    suffixes=(".conll", ".iob", ".iob2", ".bio"),
+    recognise=lambda lines: "one token per line",
+    rank=9,
+)

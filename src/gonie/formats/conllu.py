@@ -8,11 +8,12 @@ words and ``_`` on others. Empty nodes ``n.m`` are not in the text; they are lef
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gonie.errors import InputError
 from gonie.formats.conll import TEXT
+from gonie.formats.format import TaggedFormat
 from gonie.system.files import Line
 from gonie.text.alignment import locate
 from gonie.text.report import Report
@@ -246,3 +247,22 @@ def _row(sentence: Sentence, index: int, tag_column: str) -> list[str]:
             got=repr(sentence.words[index]),
         )
     return row
+
+
+def _recognise(lines: Sequence[str]) -> str | None:
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    fits = bool(rows) and all(len(row) == len(FIELDS) and row[0][:1].isdigit() for row in rows)
+    return "ten columns, the first a number" if fits else None
+
+
+TAGGED = TaggedFormat(
+    name="conllu",
+    description="Universal Dependencies' ten columns",
+    read=lambda rows, options, report: read(
+        rows, report=report, tag_column=options.tag_column, columns=options.columns
+    ),
+    write=lambda sentences, scheme: write(sentences, tag_column="misc:NER" if scheme.has_spans else "upos"),
+    suffixes=(".conllu",),
+    recognise=_recognise,
+    rank=2,
+)

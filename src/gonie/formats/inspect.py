@@ -14,8 +14,9 @@ import numpy as np
 
 from gonie.errors import GonieError, InputError
 from gonie.formats import conllu
+from gonie.formats.format import ReadOptions
 from gonie.formats.jsonl import Tokenizer
-from gonie.formats.tagged import ReadOptions, Survey, TaggedSource, format_named, survey, write
+from gonie.formats.tagged import Survey, TaggedSource, format_named, survey, write
 from gonie.text.report import Report, count
 from gonie.text.schemes import Policy, Scheme, convert, to_spans
 from gonie.text.types import Sentence

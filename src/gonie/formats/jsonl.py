@@ -10,12 +10,14 @@ unknown. The text is cut by a tokenizer, or by the record itself: ``"tokens": [{
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 from gonie.errors import InputError
+from gonie.formats.format import TaggedFormat
 from gonie.system.files import Line
 from gonie.text.alignment import CharSpan, align
 from gonie.text.report import Misaligned, Report
@@ -267,3 +269,22 @@ def _token_record(token: Token) -> dict[str, Any]:
 def _analyses(morphemes: tuple[Morpheme, ...]) -> dict[str, Any]:
     """What a Korean token is made of, if it was analysed: 했 is 하/VV and 었/EP."""
     return {"morphemes": [{"form": m.form, "tag": m.tag} for m in morphemes]}
+
+
+_OBJECT = re.compile(r'\s*\{\s*["}]')
+
+
+def recognise_object(lines: Sequence[str]) -> str | None:
+    """Why these first lines are JSONL, if they are."""
+    return "the first line is a JSON object" if lines and _OBJECT.match(lines[0]) else None
+
+
+TAGGED = TaggedFormat(
+    name="jsonl",
+    description="one JSON object per line: a text and its character spans",
+    read=lambda rows, options, report: read(rows, report=report, tokenizer=options.tokenizer),
+    write=lambda sentences, scheme: write(sentences, scheme=scheme),
+    suffixes=(".jsonl", ".ndjson"),
+    recognise=recognise_object,
+    rank=0,
+)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from gonie.errors import InputError
+from gonie.formats.format import TaggedFormat
 from gonie.formats.jsonl import char_spans
 from gonie.system.files import Line
 from gonie.text.alignment import CharSpan
@@ -156,3 +157,20 @@ def _marked(text: str, spans: Iterable[CharSpan]) -> str:
         parts += [text[at:start], f"<{text[start:end]}:{label}>"]
         at = end
     return "".join([*parts, text[at:]])
+
+
+def _recognise(lines: Sequence[str]) -> str | None:
+    body = [line.split("\t") for line in lines if not line.startswith(HEADER)]
+    headed = any(line.startswith(HEADER + " ") for line in lines)
+    fits = headed and bool(body) and all(len(row) == 2 and len(row[0]) == 1 for row in body)
+    return "## headers and one character per line" if fits else None
+
+
+TAGGED = TaggedFormat(
+    name="klue",
+    description="KLUE's one character per line with ## headers",
+    read=lambda rows, options, report: read(rows, report=report, policy=options.repair),
+    write=lambda sentences, scheme: write(sentences, scheme=scheme),
+    recognise=_recognise,
+    rank=1,
+)

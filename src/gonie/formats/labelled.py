@@ -1,51 +1,25 @@
-"""The one table of text formats, and the one way to read them.
+"""Files of labelled texts: their format recognised, and read with a report.
 
-A new format is its own file with a function from lines to rows, its test, and one line in ``TEXT_FORMATS``.
+``table`` has the formats.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from gonie.errors import InputError
-from gonie.formats.labelled_jsonl import read_records
-from gonie.formats.labelled_tables import first_row, read_csv, read_tsv
-from gonie.formats.parallel_files import is_parallel, read_parallel
-from gonie.formats.semeval import MARKS, is_sentence, read_task8
-from gonie.system.files import Line, Passes, display, lines
+from gonie.formats.table import TEXT_FORMATS
+from gonie.system.files import Passes, display, lines
 from gonie.text.labelled_text import LabelledRow, LabelledText, TextOptions
 from gonie.text.marks import cut_marks
 from gonie.text.report import Report
 
-PARALLEL = "parallel"
 EMPTY = "rows with an empty text"
-_OBJECT = re.compile(r'\s*\{\s*["}]')
-
-Reader = Callable[[Iterable[Line], TextOptions, Report], Iterator[LabelledRow]]
-
-
-@dataclass(frozen=True, slots=True)
-class TextFormat:
-    """A format: how its lines are read (not by lines where None), its suffixes, and a line for help pages."""
-
-    reader: Reader | None
-    suffixes: tuple[str, ...]
-    description: str
-
-
-TEXT_FORMATS: Mapping[str, TextFormat] = {
-    "tsv": TextFormat(read_tsv, (".tsv",), "a table with tabs, quoting off"),
-    "csv": TextFormat(read_csv, (".csv",), "a table with commas and quotation marks"),
-    "jsonl": TextFormat(read_records, (".jsonl", ".ndjson"), "one JSON object a line"),
-    "semeval": TextFormat(read_task8, (), "SemEval-2010 task 8: sentences, two nominals marked"),
-    PARALLEL: TextFormat(None, (), "a folder with seq.in and label, line by line"),
-}
 
 
 def read_texts(path: str | PathLike[str], options: TextOptions, report: Report) -> Iterator[LabelledText]:
@@ -62,7 +36,7 @@ def read_texts(path: str | PathLike[str], options: TextOptions, report: Report) 
     report.choose("format", kind, reason)
     if options.label_column is None:
         report.choose("labels", "none", "not asked for")
-    names = options.marks or (MARKS if kind == "semeval" else ())
+    names = options.marks or TEXT_FORMATS[kind].marks
     for line, raw, labels in rows:
         text, marks = cut_marks(raw, names, path=report.path, line=line)
         if not text.strip():
@@ -79,18 +53,20 @@ def _opened(
 ) -> tuple[str, str, Iterator[LabelledRow]]:
     """The format, the reason for it, and the rows to come."""
     asked = None if options.format == "auto" else options.format
-    folder = Path(path)
-    if asked == PARALLEL or (asked is None and is_parallel(folder)):
-        reason = "as asked" if asked else "a folder with seq.in"
-        return PARALLEL, reason, read_parallel(folder, options, report)
+    for name, known in TEXT_FORMATS.items():
+        if known.read_folder and (
+            asked == name or (asked is None and known.is_folder and known.is_folder(Path(path)))
+        ):
+            reason = "as asked" if asked else known.description
+            return name, reason, known.read_folder(Path(path), options, report)
     content = lines(path)
     head = list(islice(content, 1))
     if not head:
         raise InputError(path=report.path, expected="at least one text", got="an empty file")
     kind, reason = (asked, "as asked") if asked else _detected(report.path, head[0][1], options)
-    reader = TEXT_FORMATS[kind].reader
-    assert reader is not None  # parallel files were seen to above
-    return kind, reason, reader(chain(head, content), options, report)
+    read = TEXT_FORMATS[kind].read
+    assert read is not None  # folders were seen to above
+    return kind, reason, read(chain(head, content), options, report)
 
 
 def _detected(path: str, first: str, options: TextOptions) -> tuple[str, str]:
@@ -99,13 +75,8 @@ def _detected(path: str, first: str, options: TextOptions) -> tuple[str, str]:
     for name, known in TEXT_FORMATS.items():
         if suffixes and suffixes[-1] in known.suffixes:
             return name, f"by the suffix {suffixes[-1]}"
-    if _OBJECT.match(first):
-        return "jsonl", "the first line is a JSON object"
-    if is_sentence(first):
-        return "semeval", "the first line is a number, a tab and a sentence with marks"
-    if "\t" not in first and options.text_column in first_row(first):
-        return "csv", f"the first line has {options.text_column} between commas"
-    return "tsv", "tabs in the first line" if "\t" in first else "no other format fits"
+    found = ((name, known.recognise(first, options)) for name, known in TEXT_FORMATS.items())
+    return next((name, reason) for name, reason in found if reason is not None)
 
 
 class LabelledSource:

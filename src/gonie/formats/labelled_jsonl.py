@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TypeGuard
 
 from gonie.errors import InputError
-from gonie.formats.jsonl import read_record
+from gonie.formats.format import LabelledFormat
+from gonie.formats.jsonl import read_record, recognise_object
 from gonie.system.files import Line, is_utf8
 from gonie.text.labelled_text import LabelledRow, TextOptions, split_labels
 from gonie.text.report import Report
@@ -56,3 +57,15 @@ def _is_label(value: object) -> TypeGuard[str | int]:
 
 def _named(value: str | int) -> str:
     return value.strip() if isinstance(value, str) else json.dumps(value)
+
+
+LABELLED = (
+    LabelledFormat(
+        name="jsonl",
+        description="one JSON object per line",
+        read=read_records,
+        suffixes=(".jsonl", ".ndjson"),
+        recognise=lambda first, options: recognise_object([first]),
+        rank=0,
+    ),
+)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from gonie.errors import InputError
+from gonie.formats.format import LabelledFormat
 from gonie.system.files import Line
 from gonie.text.labelled_text import LabelledRow, TextOptions, split_labels
 from gonie.text.report import Report
@@ -142,3 +143,30 @@ def _layout(first: Fields, options: TextOptions, report: Report) -> _Layout:
 
 def _shortened(text: str, most: int = 200) -> str:
     return repr(text if len(text) <= most else text[:most] + "…")
+
+
+def _recognise_csv(first: str, options: TextOptions) -> str | None:
+    found = "\t" not in first and options.text_column in first_row(first)
+    return f"the first line has {options.text_column} between commas" if found else None
+
+
+LABELLED = (
+    LabelledFormat(
+        name="tsv",
+        description="a table with tabs, quoting off",
+        read=read_tsv,
+        suffixes=(".tsv",),
+        recognise=lambda first, options: (
+            "tabs in the first line" if "\t" in first else "no other format fits"
+        ),
+        rank=9,
+    ),
+    LabelledFormat(
+        name="csv",
+        description="a table with commas and quotation marks",
+        read=read_csv,
+        suffixes=(".csv",),
+        recognise=_recognise_csv,
+        rank=2,
+    ),
+)

@@ -10,6 +10,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from gonie.errors import InputError
+from gonie.formats.format import LabelledFormat
 from gonie.system.files import lines
 from gonie.text.labelled_text import LabelledRow, TextOptions, split_labels
 from gonie.text.report import Report
@@ -54,3 +55,13 @@ def _beside(folder: Path, name: str) -> Path:
         expected=f"a folder with the files {TEXTS} and {LABELS}",
         got=f"no file {name} in it" if folder.is_dir() else "no folder of that name",
     )
+
+
+LABELLED = (
+    LabelledFormat(
+        name="parallel",
+        description="a folder with seq.in and label, line by line",
+        read_folder=read_parallel,
+        is_folder=is_parallel,
+    ),
+)

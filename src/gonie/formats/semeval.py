@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from gonie.errors import InputError
+from gonie.formats.format import LabelledFormat
 from gonie.system.files import Line
 from gonie.text.labelled_text import LabelledRow, TextOptions, split_labels
 from gonie.text.report import Report
@@ -62,3 +63,17 @@ def _unlabelled(row: LabelledRow, path: str) -> InputError:
     return InputError(
         path=path, line=row.line, expected="a relation on the line after a sentence", got="none"
     )
+
+
+LABELLED = (
+    LabelledFormat(
+        name="semeval",
+        description="SemEval-2010 task 8: sentences with two marked nominals",
+        read=read_task8,
+        recognise=lambda first, options: (
+            "the first line is a number, a tab and a sentence with marks" if is_sentence(first) else None
+        ),
+        rank=1,
+        marks=MARKS,
+    ),
+)

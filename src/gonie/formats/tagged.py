@@ -1,27 +1,24 @@
-"""The one table of file formats, and the one way to read and write them.
+"""Files of tagged sentences: their format recognised, read with a report, surveyed, and written.
 
-A new format is its own file with ``read`` and ``write``, its test, and one line in ``FORMATS``.
+``table`` has the formats.
 """
 
 from __future__ import annotations
 
 import gzip
 import lzma
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any, cast
 
 from gonie.errors import InputError
-from gonie.formats import conll as columns
-from gonie.formats import conllu, jsonl, klue
-from gonie.formats import tagged_tsv as tables
-from gonie.formats.jsonl import Tokenizer
+from gonie.formats.format import ReadOptions, TaggedFormat
+from gonie.formats.table import FORMATS
 from gonie.system.files import Line, Passes, atomic_file, display, is_stream, lines
 from gonie.text.report import Report
 from gonie.text.schemes import IOB2, Checker, Detection, Policy, Scheme, TagTally, named, repair
@@ -30,107 +27,8 @@ from gonie.text.types import Sentence
 PEEK = 200
 """Lines that decide what format a file is."""
 
-_OBJECT = re.compile(r'\s*\{\s*["}]')
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadOptions:
-    """How to read a file. What is left alone is detected and reported.
-
-    ``tag_column`` is an index, or in CoNLL-U also a field's name or ``misc:Key``. ``tokenizer`` cuts raw text
-    (JSONL). With a ``scheme``, or its name, the tags are checked while reading, and ``repair`` says what
-    becomes of invalid ones; under ``"auto"`` they come as they are (``survey`` finds the scheme).
-    """
-
-    format: str = "auto"
-    separator: str = "auto"
-    word_column: int | None = None
-    tag_column: int | str | None = None
-    columns: Mapping[str, int] = field(default_factory=dict)
-    tokenizer: Tokenizer | None = None
-    scheme: Scheme | str = "auto"
-    repair: Policy = "error"
-
-
-Reader = Callable[[Iterable[Line], ReadOptions, Report], Iterator[Sentence]]
-Writer = Callable[[Iterable[Sentence], Scheme], Iterator[str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A format: how it is read and written, the suffixes that name it, and a line for help pages."""
-
-    reader: Reader
-    writer: Writer
-    suffixes: tuple[str, ...]
-    description: str
-
-
-def _read_columns(rows: Iterable[Line], options: ReadOptions, report: Report) -> Iterator[Sentence]:
-    if isinstance(options.tag_column, str):
-        raise InputError(
-            path=report.path, expected="the tag column as a number", got=repr(options.tag_column)
-        )
-    return columns.read(
-        rows,
-        report=report,
-        separator=options.separator,
-        word_column=options.word_column,
-        tag_column=options.tag_column,
-        columns=options.columns,
-    )
-
-
-def _read_conllu(rows: Iterable[Line], options: ReadOptions, report: Report) -> Iterator[Sentence]:
-    return conllu.read(rows, report=report, tag_column=options.tag_column, columns=options.columns)
-
-
-def _read_jsonl(rows: Iterable[Line], options: ReadOptions, report: Report) -> Iterator[Sentence]:
-    return jsonl.read(rows, report=report, tokenizer=options.tokenizer)
-
-
-def _read_tsv(rows: Iterable[Line], options: ReadOptions, report: Report) -> Iterator[Sentence]:
-    return tables.read_sentences(rows, report=report)
-
-
-def _read_klue(rows: Iterable[Line], options: ReadOptions, report: Report) -> Iterator[Sentence]:
-    return klue.read(rows, report=report, policy=options.repair)
-
-
-def _write_conllu(sentences: Iterable[Sentence], scheme: Scheme) -> Iterator[str]:
-    return conllu.write(sentences, tag_column="misc:NER" if scheme.has_spans else "upos")
-
-
-FORMATS: Mapping[str, Format] = {
-    "conll": Format(
-        _read_columns,
-        lambda sentences, scheme: columns.write(sentences),
-        (".conll", ".iob", ".iob2", ".bio"),
-        "one token a line in columns, blank lines between sentences",
-    ),
-    "conllu": Format(_read_conllu, _write_conllu, (".conllu",), "Universal Dependencies' ten columns"),
-    "jsonl": Format(
-        _read_jsonl,
-        lambda sentences, scheme: jsonl.write(sentences, scheme=scheme),
-        (".jsonl", ".ndjson"),
-        "one JSON object a line: a text and its character spans",
-    ),
-    "tsv": Format(
-        _read_tsv,
-        lambda sentences, scheme: tables.write_sentences(sentences),
-        (),
-        "one sentence a line: tokens, a tab, tags",
-    ),
-    "klue": Format(
-        _read_klue,
-        lambda sentences, scheme: klue.write(sentences, scheme=scheme),
-        (),
-        "KLUE's one character a line with ## headers",
-    ),
-}
-
-
-def format_named(name: str) -> Format:
+def format_named(name: str) -> TaggedFormat:
     """The format of that name."""
     if name not in FORMATS:
         raise InputError(expected=f"a format among {', '.join(FORMATS)}", got=repr(name))
@@ -149,26 +47,8 @@ def _detected(path: str, head: list[Line]) -> tuple[str, str]:
         if suffixes and suffixes[-1] in known.suffixes:
             return name, f"by the suffix {suffixes[-1]}"
     filled = [text for _, text in head if text.strip()]
-    if filled and _OBJECT.match(filled[0]):
-        return "jsonl", "the first line is a JSON object"
-    if _is_klue(filled):
-        return "klue", "## headers and one character a line"
-    rows = [text.split("\t") for text in filled if not text.startswith("#")]
-    if rows and all(len(row) == len(conllu.FIELDS) and row[0][:1].isdigit() for row in rows):
-        return "conllu", "ten columns, the first a number"
-    if rows and all(map(_is_tagged_line, rows)) and any(" " in row[0] for row in rows):
-        return "tsv", "each line has as many words before its tab as after it"
-    return "conll", "one token a line"
-
-
-def _is_klue(filled: list[str]) -> bool:
-    body = [text.split("\t") for text in filled if not text.startswith(klue.HEADER)]
-    headed = any(text.startswith(klue.HEADER + " ") for text in filled)
-    return headed and bool(body) and all(len(row) == 2 and len(row[0]) == 1 for row in body)
-
-
-def _is_tagged_line(row: list[str]) -> bool:
-    return len(row) == 2 and len(row[0].split()) == len(row[1].split())
+    found = ((name, format.recognise(filled)) for name, format in FORMATS.items())
+    return next((name, reason) for name, reason in found if reason is not None)
 
 
 # --- reading ---------------------------------------------------------------------------------------------
@@ -187,7 +67,7 @@ def read(path: str | PathLike[str], options: ReadOptions, report: Report) -> Ite
         raise InputError(path=name, expected="at least one sentence", got="an empty file")
     kind, reason = (options.format, "as asked") if options.format != "auto" else _detected(name, head)
     report.choose("format", kind, reason)
-    sentences = format_named(kind).reader(chain(head, rows), options, report)
+    sentences = format_named(kind).read(chain(head, rows), options, report)
     yield from _checked(sentences, options, report) if options.scheme != "auto" else sentences
     if not report.sentences:
         raise InputError(path=name, expected="at least one sentence", got="none in the whole file")
@@ -319,7 +199,7 @@ def write(
 
     ``scheme`` is that of their tags; formats with character spans need it.
     """
-    writer = format_named(format).writer
+    writer = format_named(format).write
     number = 0
 
     def counted() -> Iterator[Sentence]:

@@ -6,10 +6,11 @@ texts and their labels are read in ``texts/tables``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from gonie.errors import InputError
+from gonie.formats.format import TaggedFormat
 from gonie.system.files import Line
 from gonie.text.report import Report
 from gonie.text.types import Sentence
@@ -61,3 +62,23 @@ def write_sentences(sentences: Iterable[Sentence]) -> Iterator[str]:
             )
         tags = "" if sentence.tags is None else "\t" + " ".join(sentence.tags)
         yield " ".join(sentence.words) + tags + "\n"
+
+
+def _recognise(lines: Sequence[str]) -> str | None:
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    fits = bool(rows) and all(map(_is_tagged, rows)) and any(" " in row[0] for row in rows)
+    return "each line has as many words before its tab as after it" if fits else None
+
+
+def _is_tagged(row: list[str]) -> bool:
+    return len(row) == 2 and len(row[0].split()) == len(row[1].split())
+
+
+TAGGED = TaggedFormat(
+    name="tsv",
+    description="one sentence per line: tokens, a tab, tags",
+    read=lambda rows, options, report: read_sentences(rows, report=report),
+    write=lambda sentences, scheme: write_sentences(sentences),
+    recognise=_recognise,
+    rank=3,
+)

@@ -9,7 +9,7 @@ import pytest
 
 from gonie.cli.inputs.stream import check_one_source, read_columns, read_lines, read_records
 from gonie.errors import InputError
-from gonie.formats.tagged import ReadOptions
+from gonie.formats.format import ReadOptions
 
 
 def test_lines_of_files_come_in_order_with_their_places(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import pytest
 
 from gonie.errors import InputError
-from gonie.formats.tagged import ReadOptions, TaggedSource
+from gonie.formats.format import ReadOptions
+from gonie.formats.tagged import TaggedSource
 from gonie.metrics.novelty import SeenMentions
 from gonie.tasks.tagging.scoring import score_source
 from gonie.text.schemes import IO, IOB2, PLAIN, Scheme, convert, to_spans

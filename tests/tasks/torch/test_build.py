@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from gonie.tasks.torch.parts import build, find_elmo
 from torch import Tensor, nn
 
 from gonie.errors import RecipeError
@@ -20,7 +21,6 @@ from gonie.nn.heads import CRFHead, SoftmaxHead
 from gonie.tasks.language_model.recipe import BilmConfig
 from gonie.tasks.language_model.torch.build import build_bilm
 from gonie.tasks.tagging.recipe import TaggerConfig as ModelConfig
-from gonie.tasks.torch.parts import build, find_elmo
 
 Tensors = Callable[..., dict[str, Tensor]]
 DIRECT = {"direct": ["spelling", "context"]}

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from gonie.tasks.torch.contextual_cache import with_layers
 from torch import nn
 
 from gonie.features.corpus import Corpus
@@ -19,7 +20,6 @@ from gonie.tasks.language_model.torch.build import build_bilm
 from gonie.tasks.language_model.torch.embedder import Embedder
 from gonie.tasks.language_model.torch.folder import SavedBilm
 from gonie.tasks.torch import contextual_cache as elmo_cache
-from gonie.tasks.torch.contextual_cache import with_layers
 from gonie.text.types import Sentence
 
 SHAPE = BilmConfig(byte_width=3, longest=10, filters=[(1, 4), (3, 4)], width=3, hidden=5)

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gonie.errors import MissingExtraError
-from gonie.formats.tagged import ReadOptions, TaggedSource
+from gonie.formats.format import ReadOptions
+from gonie.formats.tagged import TaggedSource
 from gonie.text.tokenizers.korean import (
     EojeolTokenizer,
     MorphemeTokenizer,

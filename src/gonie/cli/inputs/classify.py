@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from gonie.cli.inputs.stream import Place, check_one_source, is_typed, read_lines, read_tables
 from gonie.errors import InputError
 from gonie.formats.jsonl import read_record
-from gonie.formats.labelled import TEXT_FORMATS, read_texts
+from gonie.formats.labelled import read_texts
+from gonie.formats.table import TEXT_FORMATS
 from gonie.system.files import STANDARD_INPUT
 from gonie.system.parquet import SUFFIX
 from gonie.tasks.classification.classifier import TextClassifier

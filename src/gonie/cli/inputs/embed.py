@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gonie.cli.inputs.stream import Place, check_one_source, read_columns, read_lines, read_records
 from gonie.errors import InputError
-from gonie.formats.tagged import ReadOptions
+from gonie.formats.format import ReadOptions
 from gonie.text.tokenizers import Tokenizer
 
 Words = tuple[str, ...]

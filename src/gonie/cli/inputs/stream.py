@@ -8,8 +8,9 @@ from itertools import chain
 from pathlib import Path
 
 from gonie.errors import InputError
+from gonie.formats.format import ReadOptions
 from gonie.formats.jsonl import read_record
-from gonie.formats.tagged import ReadOptions, read
+from gonie.formats.tagged import read
 from gonie.system.files import STANDARD_INPUT, display, is_stream, is_utf8, lines
 from gonie.system.parquet import ParquetCell, read_cells
 from gonie.text.report import Report

@@ -16,7 +16,7 @@ from gonie.cli.inputs.stream import (
     read_tables,
 )
 from gonie.errors import InputError
-from gonie.formats.tagged import ReadOptions
+from gonie.formats.format import ReadOptions
 from gonie.system.parquet import SUFFIX
 from gonie.tasks.tagging.tagger import Tagger
 from gonie.text.types import Document, Sentence

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from gonie.errors import InputError, RecipeError
 from gonie.features.corpus import Corpus, FolderSink, MemorySink
 from gonie.features.encoding import Encoding
-from gonie.formats.tagged import ReadOptions, Survey, TaggedSource, survey
+from gonie.formats.format import ReadOptions
+from gonie.formats.tagged import Survey, TaggedSource, survey
 from gonie.metrics.novelty import SeenMentions
 from gonie.tasks.paths import locate
 from gonie.tasks.tagging.recipe import TagDataConfig, TagRecipe

@@ -1,0 +1,34 @@
+"""The formats there are: every module of this package that has a value ``TAGGED`` or ``LABELLED``."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+
+import gonie.formats
+from gonie.formats.format import LabelledFormat, TaggedFormat
+
+
+def _modules() -> list[ModuleType]:
+    own = {"format", "table", "tagged", "labelled", "inspect", "text_stats", "results"}
+    found = (module.name for module in iter_modules(gonie.formats.__path__))
+    return [import_module(f"gonie.formats.{name}") for name in found if name not in own]
+
+
+FORMATS: dict[str, TaggedFormat] = {
+    format.name: format
+    for format in sorted(
+        (module.TAGGED for module in _modules() if hasattr(module, "TAGGED")), key=lambda each: each.rank
+    )
+}
+"""Formats of tagged sentences by name, in the order in which they are asked to recognise a file."""
+
+TEXT_FORMATS: dict[str, LabelledFormat] = {
+    format.name: format
+    for format in sorted(
+        (each for module in _modules() for each in getattr(module, "LABELLED", ())),
+        key=lambda each: each.rank,
+    )
+}
+"""Formats of labelled texts by name, likewise."""
