@@ -162,6 +162,8 @@ class Trainer:
         if done.returncode:
             return Run(made / "run", seconds, error=_last_lines(done))
         (made / "seconds").write_text(f"{seconds:.1f}")
+        if folder.exists():  # another process was faster
+            return Run(made / "run", seconds)
         made.rename(folder)
         return Run(folder / "run", seconds)
 
