@@ -39,7 +39,28 @@ LOWEST, HIGHEST = np.float32(-87.0), np.float32(88.0)  # between which float32 h
 def compiled(function: Function) -> Function:
     """Decorator: a loop over numpy arrays at the machine's speed."""
     made = numba.njit(nogil=True, cache=True, fastmath=REORDER, error_model="numpy")(function)
+    _ignore_stale_index(made)
     return cast("Function", made)
+
+
+def _ignore_stale_index(made: Any) -> None:
+    """Treat a cache index that cannot be unpickled as empty, so that the loop is compiled again.
+
+    The index names the classes of a loop's arguments. After an upgrade they may be gone, and Numba looks at
+    the date of the source only after unpickling.
+    """
+    file = getattr(made._cache, "_cache_file", None)
+    if file is None:  # there is no folder that a cache can be written to
+        return
+    load = file._load_index
+
+    def load_index() -> Any:
+        try:
+            return load()
+        except (AttributeError, ImportError):
+            return {}
+
+    file._load_index = load_index
 
 
 def is_on_disk(function: Callable[..., Any]) -> bool:
