@@ -41,7 +41,6 @@ LAZY = {"tasks": {"tasks/torch"}, "explain": {"explain/torch"}}
 KNOWN = {
     "export/matching.py -> tasks/torch",
     "export/proof.py -> tasks/torch",
-    "runtime/bundle.py -> tasks",
 }
 """Imports against the direction that are still to be removed; each that goes is taken off this list."""
 

@@ -31,7 +31,7 @@ from gonie.nn.matching import (
     PooledMatching,
     Projection,
 )
-from gonie.runtime.graphs import Graphs
+from gonie.runtime.bundle import Graphs
 from gonie.tasks.torch.pair_network import LABEL, PairNetwork
 
 

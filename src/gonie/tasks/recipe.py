@@ -83,7 +83,7 @@ def check_recipe(
 
 def recipe_types(command: str) -> dict[str, type[Recipe]]:
     """The recipes that a command trains, by the name of their task."""
-    return {task.name: task.recipe for task in TASKS.values() if task.command == command}
+    return {task.name: task.recipe() for task in TASKS.values() if task.command == command}
 
 
 def write_recipe(recipe: Recipe) -> str:

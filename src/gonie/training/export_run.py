@@ -18,7 +18,7 @@ from gonie.runtime.bundle import read_bundle, write_bundle
 from gonie.system.files import atomic_write
 from gonie.tasks.classification.bundle import TextBundle
 from gonie.tasks.classification.torch.exporter import TextExporter
-from gonie.tasks.load import find_bundle
+from gonie.tasks.load import bundle_kinds, find_bundle
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.tagging.torch.exporter import TagExporter
 from gonie.tasks.torch.prepare import read_dev
@@ -63,7 +63,7 @@ def export_run(
 def open_run(run: Path, data: Path | None, note: Note) -> Exporter:
     """The model of a run folder, with examples to try it on."""
     trained = load_trained(run)
-    bundle = read_bundle(find_bundle(run))
+    bundle = read_bundle(find_bundle(run), bundle_kinds())
     dev: Sequence[Any] = read_dev(_reading(trained.recipe, data), note)
     model: Any = trained.model
     return (

@@ -18,10 +18,10 @@ from gonie.features.batching import sorted_batches
 from gonie.features.text_encoding import TextEncoding
 from gonie.runtime.scorer import Batch
 from gonie.tasks.classification.bundle import TextBundle
+from gonie.tasks.classification.load import load_text_bundle
 from gonie.tasks.classification.scoring import score_texts
 from gonie.tasks.classification.torch.graph import text_graph, whole_classifier
 from gonie.tasks.classification.torch.network import ClassifyingNetwork
-from gonie.tasks.load import classifier
 from gonie.tasks.torch.scorer import TorchTextScorer
 from gonie.text.labelled_text import LabelledText
 
@@ -47,7 +47,7 @@ class TextExporter:
 
     def whole(self) -> bytes:
         """One graph from ids to probabilities, which are those of the bundle on the samples, or refused."""
-        own, encoding = classifier(self.bundle), self.bundle.encoding
+        own, encoding = load_text_bundle(self.bundle), self.bundle.encoding
         found = whole_classifier(
             self.model,
             temperature=self.bundle.temperature,
@@ -64,7 +64,7 @@ class TextExporter:
 
     def prove(self, bundle: TextBundle, samples: int) -> MaxDifference:
         """Compare scores and shares with the model's on so many texts; refuse any difference."""
-        return prove_texts(self.model, classifier(bundle).scorer, self._batches(samples))
+        return prove_texts(self.model, load_text_bundle(bundle).scorer, self._batches(samples))
 
     def ranges(self, samples: int) -> Ranges:
         """How large the numbers of layers that can multiply in bytes are on so many texts."""
@@ -72,7 +72,7 @@ class TextExporter:
 
     def judge(self, bundle: TextBundle) -> Judged:
         """What a bundle says of all the texts, and how good that is."""
-        own = classifier(bundle)
+        own = load_text_bundle(bundle)
         answers = list(own.pipe(self.examples))
         found = score_texts(
             self.examples, lambda texts: iter(answers), labels=own.labels, several=own.several

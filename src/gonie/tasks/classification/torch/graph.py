@@ -18,7 +18,7 @@ from gonie.export.poolings import PooledValues, pooling
 from gonie.export.rows import Rows, Sentences, Texts
 from gonie.export.standalone_onnx import WholeGraph
 from gonie.export.text_scores import text_head_scores
-from gonie.runtime.graphs import Graphs
+from gonie.runtime.bundle import Graphs
 from gonie.tasks.classification.torch.network import LABEL, ClassifyingNetwork, Level
 
 

@@ -19,8 +19,8 @@ from gonie.features.corpus import collate
 from gonie.features.encoding import Encoding
 from gonie.metrics.evaluation import evaluate
 from gonie.runtime.scorer import Batch
-from gonie.tasks.load import predictor
 from gonie.tasks.tagging.bundle import TagBundle
+from gonie.tasks.tagging.load import load_tag_bundle
 from gonie.tasks.tagging.torch.graph import onnx_graph, whole_tagger
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.torch.scorer import TorchScorer
@@ -48,7 +48,7 @@ class TagExporter:
 
     def whole(self) -> bytes:
         """One graph from ids to tags, which are those of the bundle on the samples, or it is refused."""
-        bundle, tagger = self.bundle, predictor(self.bundle)
+        bundle, tagger = self.bundle, load_tag_bundle(self.bundle)
         chain = tagger.decoder.chain
         found = whole_tagger(
             self.model,
@@ -65,7 +65,7 @@ class TagExporter:
 
     def prove(self, bundle: TagBundle, samples: int) -> MaxDifference:
         """Compare scores with the model's on so many sentences; refuse any difference."""
-        return prove(self.model, predictor(bundle).scorer, self._batches(samples))
+        return prove(self.model, load_tag_bundle(bundle).scorer, self._batches(samples))
 
     def ranges(self, samples: int) -> Ranges:
         """How large the numbers of layers that can multiply in bytes are on so many sentences."""
@@ -73,7 +73,7 @@ class TagExporter:
 
     def judge(self, bundle: TagBundle) -> Judged:
         """What a bundle says of all the sentences, and how good that is."""
-        tags = [tagging.tags for tagging in predictor(bundle).tag_sentences(self.examples)]
+        tags = [tagging.tags for tagging in load_tag_bundle(bundle).tag_sentences(self.examples)]
         found = evaluate(self.examples, tags, scheme=bundle.encoding.scheme)
         return Judged([tag for own in tags for tag in own], *found.headline)
 

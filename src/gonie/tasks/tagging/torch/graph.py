@@ -20,7 +20,7 @@ from gonie.export.rows import Sentences
 from gonie.export.scores import head_scores
 from gonie.export.standalone_onnx import WholeGraph
 from gonie.export.viterbi import viterbi
-from gonie.runtime.graphs import Graphs
+from gonie.runtime.bundle import Graphs
 from gonie.tasks.tagging.torch.network import TAGS, TaggingNetwork
 
 
