@@ -39,7 +39,6 @@ LAZY = {"tasks": {"tasks/torch"}, "explain": {"explain/torch"}}
 """Rooms that import their own torch half, inside functions only."""
 
 KNOWN = {
-    "export/matching.py -> tasks/torch",
     "export/proof.py -> tasks/torch",
 }
 """Imports against the direction that are still to be removed; each that goes is taken off this list."""
