@@ -48,3 +48,5 @@ class Task:
     """Makes a predictor from a bundle, for so many threads (None: all cores)."""
     predict_command: str = ""
     """The command that asks a model of the task for answers: ``gonie tag``."""
+    sample: tuple[str, ...] = ("Anna Kim works in Seoul. 안나는 서울에서 일한다.",)
+    """What a predictor may be called with to try it: one text, or as many as an answer needs."""

@@ -30,8 +30,8 @@ _DESCRIPTION = record(
 
 @dataclass(frozen=True, kw_only=True)
 class TextBundle:
-    """``graph`` and ``forms`` are serialised ONNX (``Graphs``); scores by the ``temperature`` give calibrated
-    probabilities.
+    """``graph`` and ``forms`` are serialised ONNX (``Graphs``), which the export adds; scores divided by the
+    ``temperature`` give calibrated probabilities.
     """
 
     task: ClassVar[str] = "classify"
@@ -39,7 +39,7 @@ class TextBundle:
     """It has no files beside the description and the graphs."""
 
     encoding: TextEncoding
-    graph: bytes
+    graph: bytes = b""
     forms: bytes | None = None
     temperature: float = 1.0
     about: About = field(default_factory=About)

@@ -53,8 +53,9 @@ _DESCRIPTION = record(
 
 @dataclass(frozen=True, kw_only=True)
 class TagBundle:
-    """``graph`` and ``forms`` are serialised ONNX (``Graphs``); ``transitions`` (K, K), ``start`` (K,) and
-    ``end`` (K,) the chain.
+    """``graph`` and ``forms`` are serialised ONNX (``Graphs``), which the export adds.
+
+    ``transitions`` (K, K), ``start`` (K,) and ``end`` (K,) are the chain.
     """
 
     task: ClassVar[str] = "tag"
@@ -63,10 +64,10 @@ class TagBundle:
 
     encoding: Encoding
     tokenizer: Mapping[str, Any]
-    graph: bytes
     transitions: NDArray[np.float32]
     start: NDArray[np.float32]
     end: NDArray[np.float32]
+    graph: bytes = b""
     forms: bytes | None = None
     constrained: bool = True
     forbidden: Sequence[str] = ()

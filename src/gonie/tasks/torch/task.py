@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from gonie.export.exportable import Exportable
 from gonie.tasks.torch.job import Job
 from gonie.tasks.torch.synthetic import Specimen
 
@@ -27,6 +28,10 @@ class TorchTask(Protocol):
 
     def data_key(self, recipe: Any) -> str:
         """The part of a recipe that ``prepare`` depends on: recipes with equal keys share their data."""
+        ...
+
+    def exportable(self, model: Any, bundle: Any, examples: Sequence[Any]) -> Exportable:
+        """A trained network, what its bundle holds, and held-out examples to prove an export on."""
         ...
 
     def synthetic(self, recipe: Any) -> Specimen[Any, Any]:

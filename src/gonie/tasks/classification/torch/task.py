@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gonie.tasks.classification.bundle import TextBundle
 from gonie.tasks.classification.recipe import TextRecipe
 from gonie.tasks.classification.torch.data import read_text_data, read_text_dev, text_data_key
+from gonie.tasks.classification.torch.exportable import TextExportable
 from gonie.tasks.classification.torch.job import TextJob
+from gonie.tasks.classification.torch.network import ClassifyingNetwork
 from gonie.tasks.classification.torch.synthetic import make_text_specimen as synthetic
 from gonie.tasks.torch.word_data import Note
 from gonie.text.labelled_text import LabelledText
 
-__all__ = ["data_key", "prepare", "read_dev", "synthetic"]
+__all__ = ["data_key", "exportable", "prepare", "read_dev", "synthetic"]
 
 
 def prepare(recipe: TextRecipe, note: Note) -> TextJob:
@@ -27,3 +30,10 @@ def read_dev(recipe: TextRecipe, note: Note) -> Sequence[LabelledText]:
 def data_key(recipe: TextRecipe) -> str:
     """The part of a recipe that ``prepare`` depends on."""
     return text_data_key(recipe)
+
+
+def exportable(
+    model: ClassifyingNetwork, bundle: TextBundle, examples: Sequence[LabelledText]
+) -> TextExportable:
+    """A trained classifier, what its bundle holds, and held-out texts."""
+    return TextExportable(model, bundle, examples)
