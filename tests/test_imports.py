@@ -38,13 +38,6 @@ OPEN_TO_ALL = {"cli"}
 LAZY = {"tasks": {"tasks/torch", "nn"}, "explain": {"explain/torch"}}
 """Rooms that import their own torch half, and tables of parts the parts, inside functions only."""
 
-KNOWN = {
-    "export/matching.py -> tasks/torch",
-    "export/proof.py -> tasks/torch",
-    "runtime/bundle.py -> tasks",
-}
-"""Imports against the direction that are still to be removed; each that goes is taken off this list."""
-
 
 def room(parts: tuple[str, ...]) -> str:
     """The room of a module; the torch half of a room is one of its own."""
@@ -90,7 +83,7 @@ def test_imports_go_one_way() -> None:
                 parts = tuple(target.split(".")[1:])
                 if (SOURCE / parts[0]).is_dir() and room(parts) not in allowed:
                     against.add(f"{path.relative_to(SOURCE)} -> {room(parts)}")
-    assert against == KNOWN
+    assert against == set()
 
 
 def test_no_torch_where_bundles_run() -> None:

@@ -124,7 +124,9 @@ def test_the_readme_can_be_followed_from_top_to_bottom(gonie: Callable) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("place")
-@pytest.mark.parametrize(("page", "least"), [("training.md", 14), ("window.md", 4), ("classify.md", 8), ("elmo.md", 8)])
+@pytest.mark.parametrize(
+    ("page", "least"), [("training.md", 14), ("window.md", 4), ("classify.md", 8), ("elmo.md", 8)]
+)
 def test_a_page_of_the_docs_can_be_followed(gonie: Callable, page: str, least: int) -> None:
     assert follow(ROOT / "docs" / page, gonie) >= least
 

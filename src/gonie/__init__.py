@@ -14,7 +14,7 @@ Importing the package is cheap: the runtime is loaded with the first model, and 
 from __future__ import annotations
 
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import Any
 
 from gonie.errors import (
     BundleError,
@@ -27,10 +27,6 @@ from gonie.errors import (
 )
 from gonie.text.types import Candidate, Classification, Document, Sentence, Span, Token
 from gonie.version import __version__
-
-if TYPE_CHECKING:
-    from gonie.tasks.classification.classifier import TextClassifier
-    from gonie.tasks.tagging.tagger import Tagger
 
 __all__ = [
     "BundleError",
@@ -51,8 +47,8 @@ __all__ = [
 ]
 
 
-def load(path: str | PathLike[str], *, threads: int | None = None) -> Tagger | TextClassifier:
-    """The tagger or classifier in ``path``, a bundle or a run folder with one.
+def load(path: str | PathLike[str], *, threads: int | None = None) -> Any:
+    """The model in ``path``, a bundle or a run folder with one: a ``Tagger`` or a ``TextClassifier``.
 
     ``threads`` bounds what one call uses.
     """

@@ -136,8 +136,8 @@ def test_what_cannot_work_is_said(gonie: Gonie, reviews: Path, arguments: list[s
 
 
 def test_the_other_kind_of_model_is_said(gonie: Gonie, reviews: Path, toy_run: Path) -> None:
-    assert gonie("tag", reviews, "good").refused("got one that classifies texts", "gonie classify")
-    assert gonie("classify", toy_run, "good").refused("got one that tags words", "gonie tag")
+    assert gonie("tag", reviews, "good").refused("is a classifier; use gonie classify")
+    assert gonie("classify", toy_run, "good").refused("is a tagger; use gonie tag")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")

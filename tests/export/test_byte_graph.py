@@ -23,7 +23,7 @@ from gonie.nn import (
     WordEmbedding,
 )
 from gonie.nn.encoders import Elman
-from gonie.runtime.graphs import Graphs
+from gonie.runtime.bundle import Graphs
 from gonie.runtime.session import OnnxScorer
 from gonie.tasks.tagging.torch.graph import onnx_graph
 from gonie.tasks.tagging.torch.network import TaggingNetwork

@@ -12,7 +12,7 @@ from gonie.export.cost import Cost, measure_cost
 
 def test_a_new_process_pays_for_nothing_of_this_one(toy_run: Path) -> None:
     """torch alone would be 200 MB: what is told is what someone without it pays."""
-    cost = measure_cost(toy_run / "bundle")
+    cost = measure_cost(toy_run / "bundle", "Anna lives in Seoul.")
     assert min(cost[:3]) > 0
     assert 10e6 < cost.memory < 250e6
 
@@ -26,4 +26,4 @@ def test_the_line_a_user_reads() -> None:
 
 def test_a_bundle_that_does_not_answer_is_told_of_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(GonieError, match=r"a new process could not answer with it: .*expected a bundle"):
-        measure_cost(tmp_path / "nothing")
+        measure_cost(tmp_path / "nothing", "a text")

@@ -2,44 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
+import torch
 
 from gonie.errors import GonieError
-from gonie.export.exporter import Judged
+from gonie.export.exportable import Judged
 from gonie.export.graph import Graph
 from gonie.export.int8 import Int8Proof, int8_bundle
-from gonie.export.proof import MaxDifference
-from gonie.export.ranges import Range, Ranges
-from gonie.nn.bilm import ProjectedLSTM
+from gonie.export.ranges import Range
+from gonie.nn import LSTM
+from gonie.runtime.bundle import Graphs
 
 
+@dataclass(frozen=True)
 class Spoken:
-    """An exporter whose bundles are what they say of the examples."""
+    """A bundle, known by its graph."""
 
-    noun = "tags"
-    examples: Sequence[object] = ()
+    graph: bytes = b"floats"
+    forms: bytes | None = None
 
-    def __init__(self, before: Judged, after: Judged) -> None:
-        self.bundle = before
-        self._after = after
 
-    def ranges(self, samples: int) -> Ranges:
-        return {ProjectedLSTM(width=1, hidden=1): Range(1.0, 1.0)}
+class Speaker:
+    """An exportable whose bundles in floats and in bytes say what they are told to."""
 
     longest = 0
 
-    def with_graph(self, graph: Graph) -> Any:
+    def __init__(self, floats: Judged, bytes: Judged) -> None:
+        self.model = LSTM(width=1, hidden=1)
+        self._said = {b"floats": floats, b"bytes": bytes}
+
+    def batches(self, samples: int) -> Iterator[Any]:
+        yield torch.tensor([[[-3.0]]])  # (1, 1, 1)
+
+    def trained(self, batch: Any) -> None:
+        with torch.no_grad():
+            self.model(batch, torch.ones(1, 1, dtype=torch.bool))
+
+    def write(self, graph: Graph) -> Graphs:
         self.graph = graph
-        return self._after
+        return Graphs(b"bytes")
 
-    def prove(self, bundle: Any, samples: int) -> MaxDifference:
-        raise AssertionError("floats are proved otherwise")
+    def judge(self, bundle: Spoken) -> Judged:
+        return self._said[bundle.graph]
 
-    def judge(self, bundle: Judged) -> Judged:
-        return bundle
+
+def exported(speaker: Any) -> tuple[Any, Int8Proof]:
+    floats: Any = Spoken()
+    return int8_bundle(speaker, floats)
 
 
 def said(changed: int, score: float) -> Judged:
@@ -48,8 +61,8 @@ def said(changed: int, score: float) -> Judged:
 
 @pytest.mark.parametrize(("changed", "score"), [(0, 0.9), (2, 0.9), (0, 0.8971), (2, 0.95)])
 def test_hardly_any_change_is_accepted(changed: int, score: float) -> None:
-    made, proof = int8_bundle(Spoken(said(0, 0.9), said(changed, score)))
-    assert made == said(changed, score)
+    made, proof = exported(Speaker(said(0, 0.9), said(changed, score)))
+    assert made == Spoken(b"bytes")
     assert (proof.answers, proof.changed) == (1000, changed)
 
 
@@ -58,13 +71,15 @@ def test_more_is_refused_with_the_figures(changed: int, score: float) -> None:
     with pytest.raises(
         GonieError, match=rf"expected at least 99\.8% .*{changed} of 1,000 .*Nothing was written"
     ):
-        int8_bundle(Spoken(said(0, 0.9), said(changed, score)))
+        exported(Speaker(said(0, 0.9), said(changed, score)))
 
 
 def test_the_graph_knows_what_was_measured() -> None:
-    exporter = Spoken(said(0, 0.9), said(0, 0.9))
-    int8_bundle(exporter)
-    assert list(exporter.graph.ranges.values()) == [Range(1.0, 1.0)]
+    speaker = Speaker(said(0, 0.9), said(0, 0.9))
+    exported(speaker)
+    (measured,) = speaker.graph.ranges.values()
+    assert measured == Range(3.0, measured.state)
+    assert 0 < measured.state < 1
 
 
 def test_both_must_have_answered_all() -> None:

@@ -12,7 +12,8 @@ import pytest
 
 from gonie import load
 from gonie.errors import GonieError
-from gonie.export.standalone_proof import Whole, prove_whole
+from gonie.export.exportable import Standalone
+from gonie.export.standalone_onnx import StandaloneModel, prove_standalone
 from gonie.features.corpus import collate
 from gonie.tasks.recipe import load_recipe
 from gonie.text.types import Sentence
@@ -35,7 +36,7 @@ def test_tags_are_those_of_the_bundle(toy_run: Path, tmp_path: Path) -> None:
     labels = json.loads(session.get_modelmeta().custom_metadata_map["labels"])
     tagger: Any = load(toy_run)
     corpus = tagger.encoding.encode([Sentence(words=tuple(words)) for words in WORDS])
-    found = Whole(graph).ask(collate(corpus, np.arange(3)), "tags")
+    found = StandaloneModel(graph).ask(collate(corpus, np.arange(3)), "tags")
     got = [[labels[tag] for tag in row if tag >= 0] for row in found.tolist()]
     assert got == [[token.tag for token in document.tokens] for document in tagger.tag_tokens(WORDS)]
 
@@ -52,7 +53,7 @@ def test_a_classifier_gives_calibrated_probabilities(text_toy: Path, tmp_path: P
     classifier: Any = load(tmp_path / "run")
     text = "The plot is silly. The cast is dull."
     corpus = classifier.encoding.encode_passages([classifier.passage(text)])
-    (chances,) = Whole(graph).ask(corpus.batch(np.array([0])), "probabilities")
+    (chances,) = StandaloneModel(graph).ask(corpus.batch(np.array([0])), "probabilities")
     assert dict(zip(classifier.labels, chances.tolist(), strict=True)) == pytest.approx(
         classifier(text).scores, abs=1e-5
     )
@@ -62,5 +63,6 @@ def test_other_answers_are_refused(toy_run: Path, tmp_path: Path) -> None:
     graph = exported(toy_run, tmp_path).read_bytes()
     tagger: Any = load(toy_run)
     batch = collate(tagger.encoding.encode([Sentence(words=("Anna",))]), np.array([0]))
-    with pytest.raises(GonieError, match="expected the whole graph to give the bundle's tags"):
-        prove_whole(graph, [batch], "tags", lambda batch: np.array([[-7]]))
+    wrong = Standalone(graph, "tags", lambda batch: np.array([[-7]]))
+    with pytest.raises(GonieError, match="expected the standalone graph to give the bundle's tags"):
+        prove_standalone(wrong, [batch])

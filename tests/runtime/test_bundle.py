@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -16,7 +17,8 @@ import safetensors.numpy
 from gonie.errors import BundleError, MissingExtraError, OutputError
 from gonie.features.encoding import Encoding
 from gonie.runtime.about import About
-from gonie.runtime.bundle import FORMAT, GRAPH, INDEX, read_bundle, write_bundle
+from gonie.runtime.bundle import FORMAT, GRAPH, INDEX, Graphs, write_bundle
+from gonie.runtime.bundle import read_bundle as read_kinds
 from gonie.system.atomic_folder import set_aside
 from gonie.tasks.classification.bundle import TextBundle
 from gonie.tasks.tagging.bundle import WEIGHTS, TagBundle
@@ -45,6 +47,10 @@ def bundle(encoding: Encoding) -> TagBundle:
 def folder(tmp_path: Path, bundle: TagBundle) -> Path:
     write_bundle(tmp_path / "bundle", bundle)
     return tmp_path / "bundle"
+
+
+def read_bundle(folder: Path) -> Any:
+    return read_kinds(folder, {kind.task: kind for kind in (TagBundle, TextBundle)})
 
 
 def change(folder: Path, **values: Any) -> None:
@@ -264,6 +270,79 @@ def test_a_classifier_takes_the_place_of_a_tagger(folder: Path, text_bundle: Any
     assert not (folder / WEIGHTS).exists()
     write_bundle(folder, bundle)
     assert isinstance(read_bundle(folder), TagBundle)
+
+
+def test_files_that_an_earlier_bundle_does_not_know_are_never_lost(
+    folder: Path, text_bundle: Any, bundle: TagBundle
+) -> None:
+    """That a description lists a file is not enough: it must have the file's digest."""
+    change(folder, files={WEIGHTS: "0" * 64, "notes.txt": "0" * 64})
+    (folder / "notes.txt").write_text("mine")
+    with pytest.raises(OutputError, match=r"notes\.txt, weights\.safetensors"):
+        write_bundle(folder, text_bundle())
+    assert (folder / "notes.txt").read_text() == "mine"
+
+
+def test_an_export_that_was_stopped_is_finished_by_one_of_another_task(
+    folder: Path, text_bundle: Any
+) -> None:
+    folder.rename(set_aside(folder))
+    write_bundle(folder, text_bundle())
+    assert isinstance(read_bundle(folder), TextBundle)
+
+
+# --- a task that nobody has thought of -------------------------------------------------------------------
+
+
+class Letters:
+    """An encoding."""
+
+    def to_json(self) -> list[str]:
+        return ["a", "b"]
+
+
+@dataclass(frozen=True)
+class Dance:
+    """The contents of a bundle that knows steps."""
+
+    task: ClassVar[str] = "dance"
+    further: ClassVar[Mapping[str, int]] = {"steps.bin": 10}
+
+    graph: bytes
+    steps: bytes
+    forms: bytes | None = None
+    about: About = field(default_factory=About)
+    encoding: Letters = field(default_factory=Letters)
+
+    def describe(self) -> dict[str, Any]:
+        return {"beats": 3}
+
+    def files(self) -> dict[str, bytes]:
+        return {"steps.bin": self.steps}
+
+    @classmethod
+    def check(cls, index: Mapping[str, Any]) -> None:
+        if index["beats"] not in (3, 4):
+            raise ValueError(f"beats is {index['beats']}")
+
+    @classmethod
+    def read(cls, index: Mapping[str, Any], graphs: Graphs, files: Mapping[str, bytes]) -> Dance:
+        return cls(graph=graphs.graph, forms=graphs.forms, steps=files["steps.bin"])
+
+
+def test_the_format_knows_no_task(tmp_path: Path) -> None:
+    kinds = {Dance.task: Dance}
+    write_bundle(tmp_path / "b", Dance(b"g", b"123", forms=b"f"))
+    found = read_kinds(tmp_path / "b", kinds)
+    assert (found.graph, found.forms, found.steps) == (b"g", b"f", b"123")
+    change(tmp_path / "b", beats=5)
+    with pytest.raises(BundleError, match="beats is 5"):
+        read_kinds(tmp_path / "b", kinds)
+    write_bundle(tmp_path / "b", Dance(b"g", b"12345678901"))
+    with pytest.raises(BundleError, match=r"steps\.bin: expected at most 10 bytes"):
+        read_kinds(tmp_path / "b", kinds)
+    with pytest.raises(BundleError, match="expected a bundle that can tag, got one for the task 'dance'"):
+        read_kinds(tmp_path / "b", {TagBundle.task: TagBundle})
 
 
 def test_a_missing_tokenizer_is_said_as_such(

@@ -12,10 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gonie.runtime.bundle_description import check_description, parsed
+from gonie.runtime.bundle_description import check_about, parsed
+from gonie.tasks.load import bundle_kinds
 
 BUNDLES = Path(__file__).parent.parent / "bundles"
 FOLDERS = sorted(BUNDLES.glob("*/*/bundle.json"))
+
+
+def check_description(index: dict[str, Any]) -> None:
+    """As a reader does it: what every bundle says, then what those of its task say."""
+    check_about(index)
+    bundle_kinds()[index["task"]].check(index)
 
 
 def description(name: str) -> dict[str, Any]:

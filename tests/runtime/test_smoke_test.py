@@ -13,14 +13,14 @@ from gonie.features.encoding import Encoding
 from gonie.runtime.bundle import INDEX, read_bundle
 from gonie.runtime.smoke_test import trial_batch, trial_texts
 from gonie.tasks.classification.bundle import TextBundle
-from gonie.tasks.load import load
+from gonie.tasks.load import bundle_kinds, load
 from gonie.tasks.tagging.bundle import TagBundle
 
 BUNDLES = Path(__file__).parent.parent / "bundles"
 
 
 def test_it_has_the_highest_id_of_everything() -> None:
-    bundle = read_bundle(BUNDLES / "4" / "features")
+    bundle = read_bundle(BUNDLES / "4" / "features", bundle_kinds())
     assert isinstance(bundle, TagBundle)
     encoding, batch = bundle.encoding, trial_batch(bundle.encoding)
     assert batch["words"].max() == len(encoding.words) - 1
@@ -31,7 +31,7 @@ def test_it_has_the_highest_id_of_everything() -> None:
 
 
 def test_of_texts_it_has_the_last_n_gram() -> None:
-    bundle = read_bundle(BUNDLES / "4" / "texts")
+    bundle = read_bundle(BUNDLES / "4" / "texts", bundle_kinds())
     assert isinstance(bundle, TextBundle)
     assert bundle.encoding.bag is not None
     batch = trial_texts(bundle.encoding)

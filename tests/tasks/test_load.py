@@ -99,9 +99,9 @@ def test_a_corrupt_graph_is_refused(tmp_path: Path, bundle: TagBundle) -> None:
 def test_a_tagger_is_no_classifier_and_the_reverse(run: Path, tmp_path: Path, text_bundle: Any) -> None:
     """The wrong model in a command must end in a sentence that names the right command."""
     write_bundle(tmp_path / "texts", text_bundle())
-    with pytest.raises(BundleError, match=r"expected a model that tags words.*Do: gonie classify "):
+    with pytest.raises(BundleError, match=r"texts is a classifier; use gonie classify .*texts$"):
         load_tagger(tmp_path / "texts")
-    with pytest.raises(BundleError, match=r"expected a model that classifies texts.*Do: gonie tag "):
+    with pytest.raises(BundleError, match=r"run is a tagger; use gonie tag .*run$"):
         load_classifier(run)
 
 

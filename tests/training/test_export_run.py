@@ -11,11 +11,10 @@ import pytest
 
 from gonie import load
 from gonie.errors import BundleError, GonieError, InputError
-from gonie.export.int8 import Int8Proof
-from gonie.export.proof import MaxDifference
+from gonie.export.driver import Exported
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.torch.prepare import prepare
-from gonie.training.export_run import Exported, export_run, open_run
+from gonie.training.export_run import export_run, open_run
 from gonie.training.run import start_run
 
 WORDS = [["Anna", "Kim", "lives", "in", "Seoul"], ["Seoul"]]
@@ -47,8 +46,8 @@ def elmo_run(toy: Path, toy_bilm: Path, tmp_path_factory: pytest.TempPathFactory
 
 def test_floats_are_the_bundle_that_training_left(toy_run: Path, tmp_path: Path) -> None:
     found = exported(toy_run, tmp_path / "out")
-    assert isinstance(found.proof, MaxDifference)
-    assert found.proof.value <= 1e-4
+    assert found.int8 is None
+    assert found.difference.value <= 1e-4
     assert found.size == sum(path.stat().st_size for path in (tmp_path / "out").iterdir())
     for name in ("bundle.json", "model.onnx", "weights.safetensors"):
         assert (tmp_path / "out" / name).read_bytes() == (toy_run / "bundle" / name).read_bytes()
@@ -56,8 +55,8 @@ def test_floats_are_the_bundle_that_training_left(toy_run: Path, tmp_path: Path)
 
 def test_bytes_answer_alike_and_their_graph_multiplies_bytes(elmo_run: Path, tmp_path: Path) -> None:
     found = exported(elmo_run, tmp_path / "out", int8=True)
-    assert isinstance(found.proof, Int8Proof)
-    assert found.proof.unchanged >= 0.998
+    assert found.int8 is not None
+    assert found.int8.unchanged >= 0.998
     assert b"MatMulInteger" in (tmp_path / "out" / "model.onnx").read_bytes()
     assert b"MatMulInteger" not in (elmo_run / "bundle" / "model.onnx").read_bytes()
     tagger: Any = load(tmp_path / "out")
@@ -68,9 +67,9 @@ def test_bytes_answer_alike_and_their_graph_multiplies_bytes(elmo_run: Path, tmp
 
 def test_classifiers_too(text_toy: Path, toy_bilm: Path, tmp_path: Path, silence: Any) -> None:
     run = with_elmo(text_toy, toy_bilm, tmp_path / "run", silence)
-    assert isinstance(exported(run, tmp_path / "floats").proof, MaxDifference)
-    found = exported(run, tmp_path / "bytes", int8=True).proof
-    assert isinstance(found, Int8Proof)
+    assert exported(run, tmp_path / "floats").int8 is None
+    found = exported(run, tmp_path / "bytes", int8=True).int8
+    assert found is not None
     assert (found.answers, found.metric) == (20, "accuracy")
     labels = [[load(folder)(text).label for text in TEXTS] for folder in (run, tmp_path / "bytes")]  # type: ignore[operator]
     assert labels[0] == labels[1]
@@ -104,8 +103,8 @@ def test_another_file_in_place_of_the_runs_own(elmo_run: Path, toy: Path, tmp_pa
     with pytest.raises(InputError, match="gone"):
         exported(moved, tmp_path / "out", int8=True)
     assert not (tmp_path / "out").exists()
-    found = exported(moved, tmp_path / "out", int8=True, data=toy / "test.conll").proof
-    assert isinstance(found, Int8Proof)
+    found = exported(moved, tmp_path / "out", int8=True, data=toy / "test.conll").int8
+    assert found is not None
     assert found.answers == len((toy / "test.conll").read_text("utf-8").split()) // 2
 
 

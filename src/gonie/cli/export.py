@@ -51,17 +51,18 @@ def export(
 
     calm_threads()
     from gonie.export.cost import measure_cost
-    from gonie.export.int8 import Int8Proof
+    from gonie.tasks.table import TASKS
     from gonie.training.export_run import export_run
 
     with Waiting("reading the run and its dev data") as waiting:
-        size, proof = export_run(run, out, int8=int8, onnx=onnx, data=data, note=waiting.say)
+        exported = export_run(run, out, int8=int8, onnx=onnx, data=data, note=waiting.say)
         waiting.say("measuring what it costs to load")
-        cost = measure_cost(out)
-    if isinstance(proof, Int8Proof):
-        typer.echo(f"in bytes, on the dev data: {proof}")
+        cost = measure_cost(out, *TASKS[exported.task].sample)
+    if exported.int8 is not None:
+        typer.echo(f"in bytes, on the dev data: {exported.int8}")
     else:
-        typer.echo(f"its scores are the trained model's within {proof.value:.1g}, on {proof.tokens:,} tokens")
-    typer.echo(f"{out}: {size / 1e6:.1f} MB; {cost}")
+        value, tokens = exported.difference.value, exported.difference.tokens
+        typer.echo(f"its scores are the trained model's within {value:.1g}, on {tokens:,} tokens")
+    typer.echo(f"{out}: {exported.size / 1e6:.1f} MB; {cost}")
     if onnx:
         typer.echo(f"{onnx}: {onnx.stat().st_size / 1e6:.1f} MB")

@@ -7,7 +7,7 @@ most of the work, is computed from bytes for the layers whose ``ranges`` the gra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from gonie.export.compact import compact
 from gonie.export.gates import FloatGates, Gates, Seen
 from gonie.export.graph import Graph
 from gonie.export.int8_gates import Int8Gates
-from gonie.export.refusal import unknown
+from gonie.export.lookup import look_up
 from gonie.export.scan import Step, scan
 from gonie.features.byte_spelling import begin_row, end_row
 from gonie.nn.bilm import BiLM, Carried, CarriedBoth, ClippedLSTM, Direction, ProjectedLSTM
@@ -133,13 +133,10 @@ def _bounded(graph: Graph, x: str, bound: float | None) -> str:
 
 def bounds_of(layer: object) -> Bounds:
     """The bounds of a layer's cells and states."""
-    describe = LAYERS.get(type(layer))
-    if describe is None:
-        raise unknown("layer of a language model", layer, LAYERS)
-    return describe(layer)
+    return look_up("layer of a language model", layer, LAYERS)(layer)
 
 
-LAYERS: Mapping[type, Callable[[Any], Bounds]] = {
+LAYERS: dict[type, Callable[[Any], Bounds]] = {
     ProjectedLSTM: lambda layer: Bounds(),
     ClippedLSTM: lambda layer: Bounds(cell=layer.cell_clip, state=layer.state_clip),
 }

@@ -6,7 +6,7 @@ ONNX stacks a layer's gates in the order i, o, f, c and its peepholes in the ord
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from gonie.export.graph import Graph, Recurrence
-from gonie.export.refusal import unknown
+from gonie.export.lookup import look_up
 from gonie.nn.encoders import LSTM, Elman, PeepholeLSTM
 
 GATES = (0, 3, 1, 2)  # where i, o, f, c lie among i, f, c, o
@@ -37,10 +37,7 @@ class RecurrentCell:
 
 def cell(layer: nn.Module) -> RecurrentCell:
     """The weights of a one-way layer."""
-    describe = CELLS.get(type(layer))
-    if describe is None:
-        raise unknown("recurrent layer", layer, CELLS)
-    return describe(layer)
+    return look_up("recurrent layer", layer, CELLS)(layer)
 
 
 def alike(one: RecurrentCell, other: RecurrentCell) -> bool:
@@ -139,4 +136,5 @@ def _reordered(stacked: Tensor, order: Sequence[int]) -> Tensor:
     return torch.cat([blocks[i] for i in order])
 
 
-CELLS: Mapping[type, Callable[[Any], RecurrentCell]] = {Elman: _elman, LSTM: _lstm, PeepholeLSTM: _peephole}
+CELLS: dict[type, Callable[[Any], RecurrentCell]] = {Elman: _elman, LSTM: _lstm, PeepholeLSTM: _peephole}
+"""The weights of each one-way layer whose recurrence ONNX has."""

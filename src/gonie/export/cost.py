@@ -17,7 +17,7 @@ import gonie
 imported = time.perf_counter()
 model = gonie.load(sys.argv[1])
 loaded = time.perf_counter()
-model("Anna Kim works in Seoul. 안나는 서울에서 일한다.")
+model(*sys.argv[2:])
 answered = time.perf_counter()
 status = pathlib.Path("/proc/self/status")  # where there is one: the other figure is of the parent, if larger
 found = re.search(r"VmHWM:\\s*(\\d+)", status.read_text()) if status.exists() else None
@@ -42,16 +42,15 @@ class Cost(NamedTuple):
         )
 
 
-def measure_cost(bundle: Path) -> Cost:
-    """Load and ask the bundle in a new process, as whoever deploys it will."""
-    made = subprocess.run(
-        [sys.executable, "-c", MEASURE, str(bundle)], capture_output=True, text=True, check=False
-    )
+def measure_cost(bundle: Path, *texts: str) -> Cost:
+    """Load the bundle and ask it about ``texts`` in a new process, as whoever deploys it will."""
+    command = [sys.executable, "-c", MEASURE, str(bundle), *texts]
+    made = subprocess.run(command, capture_output=True, text=True, check=False)
     if made.returncode:
         why = (made.stderr.strip().splitlines() or [f"exit {made.returncode}"])[-1]
         raise GonieError(
             f"{bundle} is written, but a new process could not answer with it: {why}. "
-            "Try it: gonie tag or gonie classify."
+            f"Try it in Python: gonie.load({str(bundle)!r})"
         )
     imported, loaded, answered, size = json.loads(made.stdout.splitlines()[-1])
     return Cost(imported, loaded, answered, int(size))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from gonie.export.cells import Y_H, cell, recur
 from gonie.export.elmo import elmo
 from gonie.export.graph import Graph
 from gonie.export.letter_filters import letter_filters
-from gonie.export.refusal import unknown
+from gonie.export.lookup import look_up
 from gonie.export.sums import feature_sums
 from gonie.nn.embeddings import CharCNN, CharLSTM, FeatureEmbedding, NoEmbedding, Stack, WordEmbedding
 from gonie.nn.embeddings.elmo import ElmoEmbedding
@@ -17,10 +17,7 @@ from gonie.nn.embeddings.elmo import ElmoEmbedding
 
 def embedding(graph: Graph, part: object) -> str | None:
     """Vectors (B, T, D) of the tokens; None where the width is 0, for which a graph needs no value."""
-    write = EMBEDDINGS.get(type(part))
-    if write is None:
-        raise unknown("embedding", part, EMBEDDINGS)
-    return write(graph, part)
+    return look_up("embedding", part, EMBEDDINGS)(graph, part)
 
 
 def words(graph: Graph, part: WordEmbedding) -> str:
@@ -62,7 +59,7 @@ def nothing(graph: Graph, part: NoEmbedding) -> None:
     """No value at all."""
 
 
-EMBEDDINGS: Mapping[type, Callable[[Graph, Any], str | None]] = {
+EMBEDDINGS: dict[type, Callable[[Graph, Any], str | None]] = {
     WordEmbedding: words,
     CharCNN: char_cnn,
     CharLSTM: char_lstm,
@@ -71,3 +68,4 @@ EMBEDDINGS: Mapping[type, Callable[[Graph, Any], str | None]] = {
     Stack: stack,
     NoEmbedding: nothing,
 }
+"""The graph function of each embedding."""

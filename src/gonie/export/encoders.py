@@ -5,7 +5,7 @@ States past a row's end are free: whoever reads them looks at the row's length o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from torch import nn
 from gonie.errors import GonieError
 from gonie.export.cells import CELLS, alike, cell, recur
 from gonie.export.graph import Graph
-from gonie.export.refusal import unknown
+from gonie.export.lookup import look_up
 from gonie.export.rows import Rows
 from gonie.nn.encoders import Bidirectional, Convolution, Deep, NoEncoder, Window
 from gonie.nn.encoders.bypass import Bypass
@@ -37,10 +37,8 @@ def states(graph: Graph, part: object, vectors: str | None, rows: Rows) -> str |
 
 def encoder(graph: Graph, part: object, x: str, rows: Rows) -> str:
     """States of ``part`` over vectors ``x`` (T, B, D) of these rows: (T, B, H)."""
-    write = ENCODERS.get(type(part))
-    if write is None:
-        raise unknown("encoder", part, ENCODERS)
-    return write(graph, part, x, rows)
+    table: dict[type, Writer] = {**dict.fromkeys(CELLS, one_way), **ENCODERS}
+    return look_up("encoder", part, table)(graph, part, x, rows)
 
 
 def one_way(graph: Graph, part: nn.Module, x: str, rows: Rows) -> str:
@@ -126,8 +124,7 @@ def nothing(graph: Graph, part: NoEncoder, x: str, rows: Rows) -> str:
     return x
 
 
-ENCODERS: Mapping[type, Writer] = {
-    **dict.fromkeys(CELLS, one_way),
+ENCODERS: dict[type, Writer] = {
     Bidirectional: bidirectional,
     Deep: deep,
     Window: window,
@@ -135,3 +132,4 @@ ENCODERS: Mapping[type, Writer] = {
     Bypass: passing,
     NoEncoder: nothing,
 }
+"""The graph function of each encoder that is none of ``CELLS``."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 from gonie.errors import GonieError
 from gonie.export.byte_graph import ByteGraph
-from gonie.export.exporter import Exporter, Judged
+from gonie.export.exportable import Exportable, Judged
+from gonie.export.ranges import measure_ranges
+from gonie.runtime.bundle import Contents
 
 UNCHANGED = 0.998  # of the answers, at least
 FALL = 0.003  # of the score, at most
@@ -46,17 +49,19 @@ class Int8Proof(NamedTuple):
         )
 
 
-def int8_bundle(exporter: Exporter) -> tuple[Any, Int8Proof]:
+def int8_bundle(exportable: Exportable, floats: Contents) -> tuple[Contents, Int8Proof]:
     """The model's bundle with bytes for weights, and its proof; refused if that does not hold.
 
-    Its recurrent layers multiply bytes by scales that are measured here, so that company changes nothing.
+    ``floats`` is the bundle that it is compared with. Its recurrent layers multiply bytes by scales that are
+    measured here, so that company changes nothing.
     """
-    graph = ByteGraph(longest=exporter.longest, ranges=exporter.ranges(CALIBRATED))
-    made = exporter.with_graph(graph)
-    proof = Int8Proof.of(exporter.judge(exporter.bundle), exporter.judge(made))
+    ranges = measure_ranges(exportable.model, exportable.trained, exportable.batches(CALIBRATED))
+    graphs = exportable.write(ByteGraph(longest=exportable.longest, ranges=ranges))
+    made = replace(floats, **graphs._asdict())
+    proof = Int8Proof.of(exportable.judge(floats), exportable.judge(made))
     if not proof.holds:
         raise GonieError(
-            f"expected at least {UNCHANGED:.1%} of the {exporter.noun} unchanged in int8, and a score that "
+            f"expected at least {UNCHANGED:.1%} of the answers unchanged in int8, and a score that "
             f"falls by at most {FALL:.1%}, got: {proof}. Nothing was written; export it without --int8."
         )
     return made, proof

@@ -1,4 +1,4 @@
-"""A network for pairs of texts as an ONNX graph, each matching as a piece of it.
+"""Each matching of two texts as a piece of graph.
 
 The texts of a batch are its B rows, and ``places`` (N, 2) says which are the first and the second text of
 each pair. Here they lie in two halves, all first texts before all second ones: (2N, T, …). Every text has at
@@ -7,22 +7,18 @@ least one token, as every row of a batch of texts has.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from onnx import TensorProto
 
-from gonie.errors import GonieError
-from gonie.export.embeddings import embedding
 from gonie.export.encoders import states
-from gonie.export.graph import Graph, GraphOutput
+from gonie.export.graph import Graph
+from gonie.export.lookup import look_up
 from gonie.export.poolings import LOWEST, pooling
-from gonie.export.refusal import unknown
 from gonie.export.rows import Sentences
-from gonie.export.text_scores import text_head_scores, text_scores
-from gonie.nn.heads.text_value import TextValueHead
 from gonie.nn.matching import (
     AlignedMatching,
     CoAttention,
@@ -31,8 +27,6 @@ from gonie.nn.matching import (
     PooledMatching,
     Projection,
 )
-from gonie.runtime.graphs import Graphs
-from gonie.tasks.torch.pair_network import LABEL, PairNetwork
 
 
 class Sides:
@@ -77,32 +71,9 @@ class MatchedValues(NamedTuple):
     shares: str
 
 
-def pair_graph(model: PairNetwork, head: str = LABEL, *, graph: Graph | None = None) -> Graphs:
-    """The graph from a batch's arrays to ``scores`` (N, K) and the shares of tokens, ``word_shares`` (B, T).
-
-    ``graph`` is as ``onnx_graph`` takes it.
-    """
-    graph = graph or Graph()
-    encoded = states(graph, model.encoder, embedding(graph, model.embedding), Sentences(graph))
-    if encoded is None:
-        raise GonieError("expected an embedding for the matching to read, got none. Give the model one.")
-    sides = Sides(graph)
-    found = matching(graph, model.matching, sides.of(encoded), sides)
-    vectors = found.vectors if model.hidden is None else projection(graph, model.hidden, found.vectors)
-    scores, size = pair_head_scores(graph, model.head(head), vectors)
-    results = {
-        "scores": GraphOutput(scores, ("N", size)),
-        "word_shares": GraphOutput(sides.back(found.shares), ("B", "T")),
-    }
-    return Graphs(graph.serialize("pairs", results), graph.serialize_forms())
-
-
 def matching(graph: Graph, part: object, x: str, sides: Sides) -> MatchedValues:
     """What ``part`` makes of the states ``x`` (2N, T, H) of two texts each."""
-    write = MATCHINGS.get(type(part))
-    if write is None:
-        raise unknown("matching", part, MATCHINGS)
-    return write(graph, part, x, sides)
+    return look_up("matching", part, MATCHINGS)(graph, part, x, sides)
 
 
 # --- matchings -------------------------------------------------------------------------------------------
@@ -174,23 +145,6 @@ def projection(graph: Graph, part: Projection, x: str) -> str:
     return graph.add("Relu", graph.linear(x, part.layer.weight, part.layer.bias))
 
 
-# --- heads -----------------------------------------------------------------------------------------------
-
-
-def pair_head_scores(graph: Graph, head: object, vectors: str) -> tuple[str, int]:
-    """Scores (N, K) as the head gives them, and K: those of labels, or the one value."""
-    if isinstance(head, TextValueHead):
-        return value(graph, head, vectors), 1
-    return text_head_scores(graph, head, vectors)
-
-
-def value(graph: Graph, head: TextValueHead, vectors: str) -> str:
-    """low + (high − low) · sigmoid(z): (N, P) -> (N, 1)."""
-    shares = graph.add("Sigmoid", text_scores(graph, head.scores, vectors))
-    scaled = graph.add("Mul", shares, _number(graph, head.high - head.low))
-    return graph.add("Add", scaled, _number(graph, head.low))
-
-
 # --- pieces ----------------------------------------------------------------------------------------------
 
 
@@ -213,7 +167,8 @@ def _number(graph: Graph, number: float) -> str:
     return graph.weight(np.array(number, dtype=np.float32))
 
 
-MATCHINGS: Mapping[type, Callable[[Graph, Any, str, Sides], MatchedValues]] = {
+MATCHINGS: dict[type, Callable[[Graph, Any, str, Sides], MatchedValues]] = {
     PooledMatching: pooled,
     AlignedMatching: aligned,
 }
+"""The graph function of each matching."""

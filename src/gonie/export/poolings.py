@@ -6,7 +6,7 @@ A row has at least one token, as every row of a batch of texts has.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from onnx import TensorProto
 from torch import Tensor, nn
 
 from gonie.export.graph import Graph
-from gonie.export.refusal import unknown
+from gonie.export.lookup import look_up
 from gonie.export.rows import Rows
 from gonie.nn.batch_norm import BatchNorm
 from gonie.nn.poolings import AdditiveAttention, DotAttention, Joined, Last, Max, Mean, Normalized
@@ -32,10 +32,7 @@ class PooledValues(NamedTuple):
 
 def pooling(graph: Graph, part: object, x: str, rows: Rows) -> PooledValues:
     """What ``part`` makes of states ``x`` (B, T, H)."""
-    write = POOLINGS.get(type(part))
-    if write is None:
-        raise unknown("pooling", part, POOLINGS)
-    return write(graph, part, x, rows)
+    return look_up("pooling", part, POOLINGS)(graph, part, x, rows)
 
 
 # --- attention -------------------------------------------------------------------------------------------
@@ -115,9 +112,7 @@ def joined(graph: Graph, part: Joined, x: str, rows: Rows) -> PooledValues:
 
 def normalized(graph: Graph, part: Normalized, x: str, rows: Rows) -> PooledValues:
     """A pooling's vector through a norm."""
-    write = NORMS.get(type(part.norm))
-    if write is None:
-        raise unknown("norm", part.norm, NORMS)
+    write = look_up("norm", part.norm, NORMS)
     vectors, weights = pooling(graph, part.pooling, x, rows)
     return PooledValues(write(graph, part.norm, vectors), weights)
 
@@ -158,7 +153,7 @@ def _columns(graph: Graph, x: str, start: int, end: int) -> str:
     return graph.add("Slice", x, graph.weight([start]), graph.weight([end]), graph.weight([1]))
 
 
-POOLINGS: Mapping[type, Callable[[Graph, Any, str, Rows], PooledValues]] = {
+POOLINGS: dict[type, Callable[[Graph, Any, str, Rows], PooledValues]] = {
     AdditiveAttention: additive,
     DotAttention: dot,
     Mean: mean,
@@ -167,4 +162,5 @@ POOLINGS: Mapping[type, Callable[[Graph, Any, str, Rows], PooledValues]] = {
     Joined: joined,
     Normalized: normalized,
 }
-NORMS: Mapping[type, Callable[[Graph, Any, str], str]] = {nn.LayerNorm: layer_norm, BatchNorm: batch_norm}
+"""The graph function of each pooling."""
+NORMS: dict[type, Callable[[Graph, Any, str], str]] = {nn.LayerNorm: layer_norm, BatchNorm: batch_norm}

@@ -1,25 +1,18 @@
-"""The proof that an export equals its model: both score the same batches, and every score must agree."""
+"""The proof that an export equals its model: both are given the same batches, and every number must agree."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gonie.errors import GonieError
-from gonie.nn.poolings import Max
-from gonie.runtime.scorer import Batch, Scorer, TextScorer
-from gonie.tasks.classification.torch.network import ClassifyingNetwork
-from gonie.tasks.tagging.torch.network import TaggingNetwork
-from gonie.tasks.torch.scorer import TorchScorer, TorchTextScorer
+from gonie.export.exportable import Array, Arrays
+from gonie.runtime.scorer import Batch
 
 TOLERANCE = 1e-4  # of a score, or of its size where that is above 1
 JUMPS = 1e-2  # of the shares under a maximum, in the mean
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,46 +23,22 @@ class MaxDifference:
     tokens: int
 
 
-def prove(model: TaggingNetwork, scorer: Scorer, batches: Iterable[Batch]) -> MaxDifference:
-    """Compare ``scorer`` with ``model`` at every real token of ``batches``; refuse any difference."""
-    reference = TorchScorer(model)
-    return _proved(
-        (
-            _difference(reference.scores(batch)[batch["mask"]], scorer.scores(batch)[batch["mask"]]),
-            int(batch["mask"].sum()),
-        )
-        for batch in batches
-    )
-
-
-def prove_texts(model: ClassifyingNetwork, scorer: TextScorer, batches: Iterable[Batch]) -> MaxDifference:
-    """Compare the scores, and the shares of every real token and sentence, of ``batches`` of texts.
+def prove(
+    wanted: Callable[[Batch], Arrays],
+    got: Callable[[Batch], Arrays],
+    batches: Iterable[Batch],
+    *,
+    jumping: Collection[str] = (),
+) -> MaxDifference:
+    """Compare what the trained model and the exported one give for ``batches``; refuse any difference.
 
     Under a maximum a share jumps from one token to another when they are equal to the last digit, which is
-    not the same digit in two libraries: there the shares have to agree in the mean.
+    not the same digit in two libraries: the arrays named in ``jumping`` have to agree in the mean.
     """
-    reference = TorchTextScorer(model)
-    shares = _jumping_difference if any(isinstance(part, Max) for part in model.modules()) else _difference
-
-    def differences() -> Iterable[tuple[float, int]]:
-        for batch in batches:
-            mask, places = batch["mask"], batch["places_mask"]
-            wanted, got = reference.score_texts(batch), scorer.score_texts(batch)
-            found = (
-                _difference(wanted.scores, got.scores),
-                shares(wanted.words[mask], got.words[mask]),
-                shares(wanted.sentences[places], got.sentences[places]),
-            )
-            yield float(np.max(found)), int(mask.sum())
-
-    return _proved(differences())
-
-
-def _proved(differences: Iterable[tuple[float, int]]) -> MaxDifference:
-    """The largest of the differences, each with the tokens it was taken over; too large a one is refused."""
     worst, tokens = 0.0, 0
-    for difference, size in differences:
-        worst, tokens = max(worst, difference), tokens + size
+    for batch in batches:
+        difference = _largest(wanted(batch), got(batch), jumping)
+        worst, tokens = max(worst, difference), tokens + int(batch["mask"].sum())
         if not difference <= TOLERANCE:  # so written that nan is caught too
             raise GonieError(
                 f"expected the exported model to give the trained model's scores within {TOLERANCE}, got a "
@@ -78,6 +47,15 @@ def _proved(differences: Iterable[tuple[float, int]]) -> MaxDifference:
     if not tokens:
         raise GonieError("expected at least one batch to compare the export on, got none")
     return MaxDifference(worst, tokens)
+
+
+def _largest(wanted: Arrays, got: Arrays, jumping: Collection[str]) -> float:
+    """The largest difference of all arrays; nan where there is any."""
+    found = [
+        (_jumping_difference if name in jumping else _difference)(array, got[name])
+        for name, array in wanted.items()
+    ]
+    return float(np.max(found))
 
 
 def _difference(wanted: Array, got: Array) -> float:

@@ -1,23 +1,32 @@
-"""The scores of a head as a piece of graph; its loss and its chain are not part of the graph."""
+"""The scores of a tagger's head as a piece of graph; its loss and its chain are not part of the graph."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from gonie.export.graph import Graph
-from gonie.export.refusal import unknown
+from gonie.export.lookup import look_up
 from gonie.export.sums import feature_sums
 from gonie.nn.heads import CRFHead, Scores, SigmoidHead, SoftmaxHead
 
-HEADS = (CRFHead, SoftmaxHead, SigmoidHead)
+HeadGraph = Callable[[Graph, Any, str | None], tuple[str, int]]
 
 
 def head_scores(graph: Graph, head: object, states: str | None) -> tuple[str, int]:
-    """Scores (B, T, K) of the tags as the head gives them, and K."""
-    if not isinstance(head, HEADS):
-        raise unknown("head", head, HEADS)
-    total = scores(graph, head.scores, states)
-    if not isinstance(head, SigmoidHead):
-        return total, head.scores.num_tags
-    pads = [0, 0, 1 - head.outside, 0, 0, head.outside]  # a column of 0 for the tag outside
+    """Scores (B, T, K) of the tags as the head gives them, from ``states`` (B, T, H), and K."""
+    return look_up("head", head, HEADS)(graph, head, states)
+
+
+def each_tag(graph: Graph, head: CRFHead | SoftmaxHead, states: str | None) -> tuple[str, int]:
+    """A score for each tag."""
+    return scores(graph, head.scores, states), head.scores.num_tags
+
+
+def sigmoid(graph: Graph, head: SigmoidHead, states: str | None) -> tuple[str, int]:
+    """The one score of the other tag, and a column of 0 for the tag outside."""
+    total = scores(graph, head.scores, states)  # (B, T, 1)
+    pads = [0, 0, 1 - head.outside, 0, 0, head.outside]
     return graph.add("Pad", total, graph.weight(pads)), 2
 
 
@@ -38,3 +47,7 @@ def _linear(graph: Graph, part: Scores, states: str | None) -> str:
             graph.add("Concat", shape, graph.weight([part.num_tags]), axis=0),
         )
     return graph.linear(states, part.weight, part.bias)
+
+
+HEADS: dict[type, HeadGraph] = {CRFHead: each_tag, SoftmaxHead: each_tag, SigmoidHead: sigmoid}
+"""The graph function of each head over tokens."""

@@ -1,23 +1,42 @@
-"""The scores of a classifier's head as a piece of graph; its loss is not part of the graph."""
+"""The scores of a head over the vectors of texts as a piece of graph; its loss is not part of the graph."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
 from gonie.export.graph import Graph
-from gonie.export.refusal import unknown
+from gonie.export.lookup import look_up
 from gonie.export.sums import bag_sums
 from gonie.nn.heads import MultiLabelHead, TextScores, TextSigmoidHead, TextSoftmaxHead
+from gonie.nn.heads.text_value import TextValueHead
 
-TEXT_HEADS = (TextSoftmaxHead, TextSigmoidHead, MultiLabelHead)
+TextHeadGraph = Callable[[Graph, Any, str], tuple[str, int]]
 
 
 def text_head_scores(graph: Graph, head: object, vectors: str) -> tuple[str, int]:
-    """Scores (N, K) of the labels as the head gives them, and K."""
-    if not isinstance(head, TEXT_HEADS):
-        raise unknown("head", head, TEXT_HEADS)
-    total = text_scores(graph, head.scores, vectors)
-    if not isinstance(head, TextSigmoidHead):
-        return total, head.scores.num_labels
-    return graph.add("Pad", total, graph.weight([0, 1, 0, 0])), 2  # a column of 0 for the first label
+    """Scores (N, K) as the head gives them, from ``vectors`` (N, P), and K."""
+    return look_up("head", head, TEXT_HEADS)(graph, head, vectors)
+
+
+def each_label(graph: Graph, head: TextSoftmaxHead | MultiLabelHead, vectors: str) -> tuple[str, int]:
+    """A score for each label."""
+    return text_scores(graph, head.scores, vectors), head.scores.num_labels
+
+
+def sigmoid(graph: Graph, head: TextSigmoidHead, vectors: str) -> tuple[str, int]:
+    """The one score of the second label, and a column of 0 for the first."""
+    total = text_scores(graph, head.scores, vectors)  # (N, 1)
+    return graph.add("Pad", total, graph.weight([0, 1, 0, 0])), 2
+
+
+def value(graph: Graph, head: TextValueHead, vectors: str) -> tuple[str, int]:
+    """low + (high − low) · sigmoid(z): the one value."""
+    shares = graph.add("Sigmoid", text_scores(graph, head.scores, vectors))  # (N, 1)
+    scaled = graph.add("Mul", shares, _number(graph, head.high - head.low))
+    return graph.add("Add", scaled, _number(graph, head.low)), 1
 
 
 def text_scores(graph: Graph, part: TextScores, vectors: str) -> str:
@@ -34,3 +53,16 @@ def _linear(graph: Graph, part: TextScores, vectors: str) -> str:
     texts = graph.add("Shape", graph.input("places"), end=1)  # [N]
     shape = graph.add("Concat", texts, graph.weight([part.num_labels]), axis=0)
     return graph.add("Expand", graph.weight(part.bias), shape)
+
+
+def _number(graph: Graph, number: float) -> str:
+    return graph.weight(np.array(number, dtype=np.float32))
+
+
+TEXT_HEADS: dict[type, TextHeadGraph] = {
+    TextSoftmaxHead: each_label,
+    TextSigmoidHead: sigmoid,
+    MultiLabelHead: each_label,
+    TextValueHead: value,
+}
+"""The graph function of each head over texts."""

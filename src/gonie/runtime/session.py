@@ -27,7 +27,7 @@ class OnnxScorer:
 
     The graph declares which arrays of the batch it reads, and only those are handed over. For a feature group
     G it may ask for ``G.rows`` (F,): the flat position of each feature, b * T + t or the number of its text,
-    made from ``G.offsets``. Where there is a graph of ``forms`` (``gonie.runtime.graphs``), it is asked once
+    made from ``G.offsets``. Where there is a graph of ``forms`` (``gonie.runtime.bundle``), it is asked once
     for each form of a word, and what it says is remembered (``gonie.runtime.form_memory``). A tagger's graph
     is asked for ``scores``, a classifier's for ``score_texts``; whatever it gives is looked at before it is
     given away, ``labels`` scores for each token or text, if that is known. ``threads`` (all cores by default)

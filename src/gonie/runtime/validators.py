@@ -12,6 +12,8 @@ from typing import Any
 
 Kind = Callable[[Any, str], None]
 """Looks at a value, called so in its bundle."""
+NAME = 1000
+"""The most characters of a name: of a label, a file, a language."""
 
 
 def flag(value: Any, where: str) -> None:

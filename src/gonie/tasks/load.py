@@ -1,36 +1,35 @@
-"""From a folder on disk to a model that is ready to be called."""
+"""From a folder on disk to a model that is ready to be called, whatever its task."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gonie.errors import BundleError, GonieError, MissingExtraError
-from gonie.runtime.bundle import INDEX, read_bundle
-from gonie.runtime.decoder import Decoder
-from gonie.runtime.session import OnnxScorer
-from gonie.runtime.smoke_test import trial_batch, trial_texts
-from gonie.tasks.classification.bundle import TextBundle
-from gonie.tasks.classification.classifier import TextClassifier
-from gonie.tasks.tagging.bundle import TagBundle
-from gonie.tasks.tagging.tagger import Tagger
-from gonie.text.rules import allowed
-from gonie.text.tokenizers import Tokenizer, tokenizer
+from gonie.runtime.bundle import INDEX, Contents, read_bundle
+from gonie.tasks.table import TASKS
+
+if TYPE_CHECKING:
+    from gonie.tasks.classification.classifier import TextClassifier
+    from gonie.tasks.tagging.tagger import Tagger
 
 BUNDLE = "bundle"  # what a run folder calls the bundle inside it
 RECIPE = "recipe.toml"
 
 
-def load(path: str | PathLike[str], *, threads: int | None = None) -> Tagger | TextClassifier:
-    """The model in ``path``, a bundle or a run folder with one; ``threads`` bounds what one call uses."""
+def load(path: str | PathLike[str], *, threads: int | None = None, task: str | None = None) -> Any:
+    """The model in ``path``, a bundle or a run folder with one; ``threads`` bounds what one call uses.
+
+    With ``task``, a model of another task is refused.
+    """
     folder = find_bundle(Path(path))
-    bundle = read_bundle(folder)
+    bundle = read_bundle(folder, bundle_kinds())
+    found = TASKS[bundle.task]
+    if task not in (None, found.name):
+        raise BundleError(f"{path} is a {found.model}; use {found.predict_command} {path}")
     try:
-        if isinstance(bundle, TextBundle):
-            return classifier(bundle, threads=threads)
-        return predictor(bundle, threads=threads)
+        return found.load(bundle, threads)
     except MissingExtraError:
         raise
     except GonieError as error:
@@ -38,74 +37,20 @@ def load(path: str | PathLike[str], *, threads: int | None = None) -> Tagger | T
 
 
 def load_tagger(path: str | PathLike[str], *, threads: int | None = None) -> Tagger:
-    """As ``load``, for whoever needs a tagger; a classifier is refused."""
-    model = load(path, threads=threads)
-    if isinstance(model, TextClassifier):
-        raise BundleError(
-            f"{path}: expected a model that tags words, got one that classifies texts. "
-            f"Do: gonie classify {path}"
-        )
-    return model
+    """As ``load``, for whoever needs a tagger."""
+    tagger: Tagger = load(path, threads=threads, task="tag")
+    return tagger
 
 
 def load_classifier(path: str | PathLike[str], *, threads: int | None = None) -> TextClassifier:
-    """As ``load``, for whoever needs a classifier; a tagger is refused."""
-    model = load(path, threads=threads)
-    if isinstance(model, Tagger):
-        raise BundleError(
-            f"{path}: expected a model that classifies texts, got one that tags words. Do: gonie tag {path}"
-        )
-    return model
+    """As ``load``, for whoever needs a classifier."""
+    classifier: TextClassifier = load(path, threads=threads, task="classify")
+    return classifier
 
 
-def predictor(bundle: TagBundle, *, threads: int | None = None) -> Tagger:
-    """The bundle's parts put together: tokenizer, encoding, ONNX scorer and decoder."""
-    encoding = bundle.encoding
-    scorer = _scorer(bundle, threads, shared=bool(encoding.longest))
-    scorer.scores(trial_batch(encoding))
-    return Tagger(
-        encoding=encoding,
-        tokenizer=_tokenizer(bundle.tokenizer),
-        scorer=scorer,
-        decoder=Decoder(
-            transitions=bundle.transitions,
-            start=bundle.start,
-            end=bundle.end,
-            allowed=allowed(
-                encoding.labels,
-                encoding.scheme,
-                constrained=bundle.constrained,
-                forbidden=bundle.forbidden,
-            ),
-        ),
-        recipe=bundle.about.recipe,
-    )
-
-
-def classifier(bundle: TextBundle, *, threads: int | None = None) -> TextClassifier:
-    """The bundle's parts put together: encoding, ONNX scorer and temperature."""
-    encoding = bundle.encoding
-    scorer = _scorer(bundle, threads, shared=bool(encoding.words.longest))
-    scorer.score_texts(trial_texts(encoding))
-    return TextClassifier(
-        encoding=encoding,
-        scorer=scorer,
-        temperature=bundle.temperature,
-        recipe=bundle.about.recipe,
-    )
-
-
-def _scorer(bundle: TagBundle | TextBundle, threads: int | None, *, shared: bool) -> OnnxScorer:
-    """``shared`` of a language model: so large that a single sentence is faster on all threads."""
-    labels = len(bundle.encoding.labels)
-    return OnnxScorer(bundle.graph, bundle.forms, labels=labels, threads=threads, shared=shared)
-
-
-def _tokenizer(described: Mapping[str, Any]) -> Tokenizer:
-    try:
-        return tokenizer(**described)
-    except TypeError as error:
-        raise BundleError(f"expected a tokenizer's language and unit, got {dict(described)}.") from error
+def bundle_kinds() -> dict[str, type[Contents]]:
+    """What the bundles of each task hold, by the name of the task."""
+    return {task.name: task.bundle for task in TASKS.values() if task.bundle is not None}
 
 
 def find_bundle(path: Path) -> Path:

@@ -88,7 +88,7 @@ def recipe_types(command: str) -> dict[str, type[Recipe]]:
     """The recipes that a command trains, by the name of their task."""
     sources = tuple(CONTEXTUAL)
     trained = [task for task in TASKS.values() if task.command == command]
-    return {task.name: _opened(task.recipe, sources) for task in trained}
+    return {task.name: _opened(task.recipe(), sources) for task in trained}
 
 
 @cache

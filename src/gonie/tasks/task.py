@@ -9,12 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from gonie.tasks.sections import Recipe
+from gonie.errors import GonieError
+from gonie.runtime.bundle import Contents
 
 if TYPE_CHECKING:
+    from gonie.tasks.sections import Recipe
     from gonie.tasks.torch.task import TorchTask
+
+
+def _no_predictor(bundle: Any, threads: int | None) -> Any:
+    raise GonieError(f"models of the task {bundle.task!r} give no answers")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +37,16 @@ class Task:
     """What its examples are called, in the plural: ``sentences``."""
     answers: str
     """What its answers are called, in the plural: ``tags``."""
-    recipe: type[Recipe]
-    """What a recipe of the task may say."""
+    recipe: Callable[[], type[Recipe]]
+    """Imports what a recipe of the task may say; loading a bundle does not need it."""
     torch: Callable[[], TorchTask]
     """Imports the torch half: reading training data, the network, export."""
+
+    bundle: type[Contents] | None = None
+    """What a bundle of the task holds; None for a task whose models have none."""
+    load: Callable[[Any, int | None], Any] = _no_predictor
+    """Makes a predictor from a bundle, for so many threads (None: all cores)."""
+    predict_command: str = ""
+    """The command that asks a model of the task for answers: ``gonie tag``."""
+    sample: tuple[str, ...] = ("Anna Kim works in Seoul. 안나는 서울에서 일한다.",)
+    """What a predictor may be called with to try it: one text, or as many as an answer needs."""

@@ -6,34 +6,17 @@ on the run's own dev examples.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
 
-from gonie.export.exporter import Exporter
-from gonie.export.graph import Graph
-from gonie.export.int8 import Int8Proof, int8_bundle
-from gonie.export.proof import MaxDifference
-from gonie.runtime.bundle import read_bundle, write_bundle
-from gonie.system.files import atomic_write
-from gonie.tasks.classification.bundle import TextBundle
-from gonie.tasks.classification.torch.exporter import TextExporter
-from gonie.tasks.load import find_bundle
+from gonie.export.driver import Exported, export_model
+from gonie.export.exportable import Exportable
+from gonie.runtime.bundle import read_bundle
+from gonie.tasks.load import bundle_kinds, find_bundle
 from gonie.tasks.sections import CorpusRecipe
-from gonie.tasks.tagging.torch.exporter import TagExporter
+from gonie.tasks.table import TASKS
 from gonie.tasks.torch.prepare import read_dev
 from gonie.tasks.torch.trained import load_trained
 from gonie.tasks.torch.word_data import Note
-
-PROVED = 64  # examples on which the scores of an export in floats are compared with its model's
-
-
-class Exported(NamedTuple):
-    """What an export left."""
-
-    size: int
-    """Of its files together, in bytes."""
-    proof: MaxDifference | Int8Proof
 
 
 def export_run(
@@ -43,34 +26,15 @@ def export_run(
 
     ``onnx`` is a file for the whole model as one graph, where that is wanted too.
     """
-    exporter = open_run(run, data, note)
-    proof: MaxDifference | Int8Proof
-    if int8:
-        note(f"comparing it with the one in floats on {len(exporter.examples):,} dev examples")
-        bundle, proof = int8_bundle(exporter)
-    else:
-        bundle = exporter.with_graph(Graph(longest=exporter.longest))
-        proof = exporter.prove(bundle, PROVED)
-    if onnx is not None:
-        note("writing the whole model as one graph")
-    whole = exporter.whole() if onnx is not None else b""
-    write_bundle(out, bundle)  # nothing is written before all of it is proved
-    if onnx is not None:
-        atomic_write(onnx, whole)
-    return Exported(sum(path.stat().st_size for path in out.iterdir()), proof)
+    return export_model(open_run(run, data, note), out, int8=int8, onnx=onnx, note=note)
 
 
-def open_run(run: Path, data: Path | None, note: Note) -> Exporter:
+def open_run(run: Path, data: Path | None, note: Note) -> Exportable:
     """The model of a run folder, with examples to try it on."""
     trained = load_trained(run)
-    bundle = read_bundle(find_bundle(run))
-    dev: Sequence[Any] = read_dev(_reading(trained.recipe, data), note)
-    model: Any = trained.model
-    return (
-        TextExporter(model, bundle, dev)
-        if isinstance(bundle, TextBundle)
-        else TagExporter(model, bundle, dev)
-    )
+    bundle = read_bundle(find_bundle(run), bundle_kinds())
+    examples = read_dev(_reading(trained.recipe, data), note)
+    return TASKS[bundle.task].torch().exportable(trained.model, bundle, examples)
 
 
 def _reading(recipe: CorpusRecipe, data: Path | None) -> CorpusRecipe:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gonie.errors import ResumeError
+from gonie.export.driver import export_model
 from gonie.system.files import atomic_write
 from gonie.tasks.paths import with_absolute_paths
 from gonie.tasks.recipe import load_recipe, write_recipe
@@ -209,7 +210,7 @@ def _complete(job: Job, run: RunFolder, trainee: Trainee, display: RunDisplay) -
 def _finish(job: Job, run: RunFolder, model: Model, display: RunDisplay) -> dict[str, Evaluated]:
     """Export the best model, score the export on every split there is, and write what a reader wants."""
     # cuDNN rounds to TF32, and the export is proved against all digits: hence on the CPU
-    difference = job.export(model.cpu(), run.bundle)
+    difference = export_model(job.exportable(model.cpu()), run.bundle).difference
     display.note(f"exported the best model; its scores equal the trained one's within {difference.value:.1g}")
     evaluations: dict[str, Evaluated] = {}
     splits: tuple[Split, ...] = ("dev", "test")

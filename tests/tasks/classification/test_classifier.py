@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gonie.errors import BundleError, InputError
 from gonie.runtime.scorer import Batch, ScoredTexts, TextScorer
 from gonie.tasks.classification.classifier import TextBatchSize, TextClassifier
-from gonie.tasks.load import classifier as load_classifier
+from gonie.tasks.classification.load import load_text_bundle
 from gonie.text.labelled_text import LabelledText
 from gonie.text.report import Report
 from gonie.text.types import Classification, Span
@@ -24,12 +24,12 @@ TEXTS = st.lists(st.lists(WORDS, max_size=12).map(" ".join), min_size=1, max_siz
 
 @pytest.fixture(scope="module")
 def flat(text_bundle: Any) -> TextClassifier:
-    return load_classifier(text_bundle())
+    return load_text_bundle(text_bundle())
 
 
 @pytest.fixture(scope="module")
 def deep(text_bundle: Any) -> TextClassifier:
-    return load_classifier(text_bundle(upper=True))
+    return load_text_bundle(text_bundle(upper=True))
 
 
 def test_a_text_gets_its_label_and_every_label_s_probability(flat: TextClassifier) -> None:
@@ -45,7 +45,7 @@ def test_a_text_gets_its_label_and_every_label_s_probability(flat: TextClassifie
 
 
 def test_a_temperature_makes_it_less_sure_and_never_changes_its_mind(text_bundle: Any) -> None:
-    cool, warm = (load_classifier(text_bundle(temperature=t)) for t in (1.0, 2.0))
+    cool, warm = (load_text_bundle(text_bundle(temperature=t)) for t in (1.0, 2.0))
     one, other = cool("good film"), warm("good film")
     assert one.label == other.label == "positive"
     assert other.score == pytest.approx(1 / (1 + np.exp(-1.0)), rel=1e-6)  # a score of 2, by 2
@@ -53,7 +53,7 @@ def test_a_temperature_makes_it_less_sure_and_never_changes_its_mind(text_bundle
 
 
 def test_of_several_labels_each_is_given_by_itself(text_bundle: Any) -> None:
-    several = load_classifier(text_bundle(several=True))
+    several = load_text_bundle(text_bundle(several=True))
     both = several("good bad")
     assert both.labels == ("negative", "positive")
     assert both.scores == pytest.approx(dict.fromkeys(both.labels, 1 / (1 + np.exp(-2))), rel=1e-6)
@@ -61,7 +61,7 @@ def test_of_several_labels_each_is_given_by_itself(text_bundle: Any) -> None:
 
 
 def test_extreme_scores_are_still_probabilities(flat: TextClassifier, text_bundle: Any) -> None:
-    for model in (flat, load_classifier(text_bundle(several=True))):
+    for model in (flat, load_text_bundle(text_bundle(several=True))):
         chances = model.probabilities(np.array([[1e9, -1e9], [-1e4, -1e4]], dtype=np.float32))
         assert np.isfinite(chances).all()
         assert chances[0].tolist() == [1.0, 0.0]
@@ -167,7 +167,7 @@ def test_a_text_beyond_all_measure_is_cut_and_noted(
 
 
 def test_what_the_recipe_leaves_out_is_noted_too(text_bundle: Any) -> None:
-    model = load_classifier(text_bundle(upper=True, max_sentences=1))
+    model = load_text_bundle(text_bundle(upper=True, max_sentences=1))
     found = model("good. bad. bad.")
     assert (found.label, found.notes) == ("positive", ("texts cut to 1 sentences",))
 
@@ -189,7 +189,7 @@ def test_a_graph_of_other_labels_is_refused(flat: TextClassifier) -> None:
 
 def test_marks_in_a_string_are_those_of_the_recipe(text_bundle: Any, flat: TextClassifier) -> None:
     """A relation is asked for by marking two words; the answer is about the text as it reads."""
-    marked = load_classifier(text_bundle(recipe={"data": {"marks": ["e1"]}}))
+    marked = load_text_bundle(text_bundle(recipe={"data": {"marks": ["e1"]}}))
     raw, clean = "the <e1>film</e1> bad", "the film bad"
     found = marked(raw)
     assert (found.text, found.label) == (clean, "positive")  # the word <e1> speaks for it

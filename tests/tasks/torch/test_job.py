@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from gonie.export.driver import export_model
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.torch.job import Job, Split
 from gonie.tasks.torch.prepare import prepare
@@ -70,7 +71,7 @@ def test_a_dev_score_a_tally_and_the_exported_model_agree(make: Make, tmp_path: 
     assert 0.0 <= dev.score() <= 1.0
     assert len(dev.tally().counts) == 20
     assert dev.tally().f1 == pytest.approx(dev.score())
-    assert job.export(trainee.model, tmp_path / "bundle").value < 1e-3
+    assert export_model(job.exportable(trainee.model), tmp_path / "bundle").difference.value < 1e-3
     evaluation = job.evaluate(tmp_path / "bundle", "dev")
     assert evaluation.headline[1] == pytest.approx(dev.score())
     assert evaluation.headline[0].replace("f1", "F1") == dev.metric

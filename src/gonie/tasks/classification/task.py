@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gonie.tasks.classification.recipe import TextRecipe
+from gonie.tasks.classification.bundle import TextBundle
+from gonie.tasks.classification.load import load_text_bundle
 from gonie.tasks.task import Task
 
 if TYPE_CHECKING:
+    from gonie.tasks.classification.recipe import TextRecipe
     from gonie.tasks.torch.task import TorchTask
+
+
+def _recipe() -> type[TextRecipe]:
+    from gonie.tasks.classification.recipe import TextRecipe
+
+    return TextRecipe
 
 
 def _torch() -> TorchTask:
@@ -18,5 +26,13 @@ def _torch() -> TorchTask:
 
 
 CLASSIFICATION = Task(
-    name="classify", model="classifier", examples="texts", answers="labels", recipe=TextRecipe, torch=_torch
+    name="classify",
+    model="classifier",
+    examples="texts",
+    answers="labels",
+    recipe=_recipe,
+    torch=_torch,
+    bundle=TextBundle,
+    load=load_text_bundle,
+    predict_command="gonie classify",
 )

@@ -1,4 +1,16 @@
-"""A trained tagger as plain values: what a bundle of the task "tag" holds."""
+"""A trained tagger as plain values: what a bundle of the task "tag" holds.
+
+Its description has, beside what every bundle has (``gonie.runtime.bundle``),
+
+    constrained whether decoding keeps to sequences that the tag scheme allows
+    forbidden   moves that decoding never makes, as ``gonie.text.rules`` reads them
+    tokenizer   how raw text becomes tokens, as ``gonie.text.tokenizers`` writes it
+
+and its ``encoding`` is as ``gonie.features.encoding`` writes it. ``model.onnx`` is a graph from the arrays of
+``gonie.features.batching`` to ``scores`` (B, T, K), with a column for each label in order. The chain is in
+``weights.safetensors``: ``transitions`` (K, K) indexed [from, to], ``start`` (K,), ``end`` (K,), float32;
+zeros for a softmax model.
+"""
 
 from __future__ import annotations
 
@@ -12,30 +24,50 @@ from numpy.typing import NDArray
 
 from gonie.features.encoding import Encoding
 from gonie.runtime.about import About, of_kind
-from gonie.runtime.graphs import Graphs
+from gonie.runtime.bundle import Graphs
+from gonie.runtime.encoding_check import LABELS, TAGS, labels, tokenizer, word_encoding
+from gonie.runtime.validators import NAME, by_name, either, flag, nothing, record, text, texts, whole
 
 WEIGHTS = "weights.safetensors"
 CHAIN = ("transitions", "start", "end")
 
+_COLUMN = whole(-1000, 1000)
+_DATA = record(
+    {},
+    {
+        "types": texts(LABELS, NAME),
+        "columns": by_name(_COLUMN, 100, NAME),
+        "tag_column": either(nothing, either(text(NAME), _COLUMN)),
+    },
+)
+_DESCRIPTION = record(
+    {
+        "constrained": flag,
+        "tokenizer": tokenizer,
+        "encoding": word_encoding,
+        "recipe": record({}, {"data": _DATA}),
+    },
+    {"forbidden": texts(TAGS, NAME)},
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class TagBundle:
-    """``graph`` and ``forms`` are serialised ONNX (``Graphs``); ``transitions`` (K, K), ``start`` (K,) and
-    ``end`` (K,) the chain.
+    """``graph`` and ``forms`` are serialised ONNX (``Graphs``), which the export adds.
 
-    ``gonie.runtime.bundle`` says what each part means on disk.
+    ``transitions`` (K, K), ``start`` (K,) and ``end`` (K,) are the chain.
     """
 
     task: ClassVar[str] = "tag"
-    further: ClassVar[tuple[str, ...]] = (WEIGHTS,)
-    """Its files beside the description and the graph."""
+    further: ClassVar[Mapping[str, int]] = {WEIGHTS: 1 << 27}
+    """Its files beside the description and the graphs, and the most bytes that each may have."""
 
     encoding: Encoding
     tokenizer: Mapping[str, Any]
-    graph: bytes
     transitions: NDArray[np.float32]
     start: NDArray[np.float32]
     end: NDArray[np.float32]
+    graph: bytes = b""
     forms: bytes | None = None
     constrained: bool = True
     forbidden: Sequence[str] = ()
@@ -53,6 +85,12 @@ class TagBundle:
         """The content of its further files."""
         chain = {name: np.ascontiguousarray(getattr(self, name), dtype=np.float32) for name in CHAIN}
         return {WEIGHTS: safetensors.numpy.save(chain)}
+
+    @classmethod
+    def check(cls, index: Mapping[str, Any]) -> None:
+        """Refuse a value that no description of a tagger has."""
+        _DESCRIPTION(index, "")
+        labels(TAGS)(index["encoding"]["labels"], "encoding.labels")
 
     @classmethod
     def read(cls, index: Mapping[str, Any], graphs: Graphs, files: Mapping[str, bytes]) -> TagBundle:

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gonie.tasks.tagging.recipe import TagRecipe
+from gonie.tasks.tagging.bundle import TagBundle
+from gonie.tasks.tagging.load import load_tag_bundle
 from gonie.tasks.task import Task
 
 if TYPE_CHECKING:
+    from gonie.tasks.tagging.recipe import TagRecipe
     from gonie.tasks.torch.task import TorchTask
+
+
+def _recipe() -> type[TagRecipe]:
+    from gonie.tasks.tagging.recipe import TagRecipe
+
+    return TagRecipe
 
 
 def _torch() -> TorchTask:
@@ -18,5 +26,13 @@ def _torch() -> TorchTask:
 
 
 TAGGING = Task(
-    name="tag", model="tagger", examples="sentences", answers="tags", recipe=TagRecipe, torch=_torch
+    name="tag",
+    model="tagger",
+    examples="sentences",
+    answers="tags",
+    recipe=_recipe,
+    torch=_torch,
+    bundle=TagBundle,
+    load=load_tag_bundle,
+    predict_command="gonie tag",
 )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
-from gonie.export.proof import MaxDifference
+from gonie.export.exportable import Exportable
 from gonie.features.corpus import Examples
 from gonie.metrics.counts import Counts
 from gonie.metrics.intervals import Interval
@@ -125,8 +125,8 @@ class Job(Protocol):
         """Gold and predicted counts of each example of a split."""
         ...
 
-    def export(self, model: Any, folder: Path) -> MaxDifference:
-        """Write the model as a bundle, proved equal to it."""
+    def exportable(self, model: Any) -> Exportable:
+        """The model with what its bundle is to hold, and dev examples to prove the export on."""
         ...
 
     def evaluate(self, bundle: Path, split: Split) -> Evaluated:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from torch import nn
 
+from gonie.export.exportable import Exportable
 from gonie.tasks.torch.build import WordTable
 from gonie.tasks.torch.contextual import Sources
 from gonie.tasks.torch.job import Job
@@ -31,6 +32,10 @@ class TorchTask(Protocol):
 
     def data_key(self, recipe: Any) -> str:
         """The part of a recipe that ``prepare`` depends on: recipes with equal keys share their data."""
+        ...
+
+    def exportable(self, model: Any, bundle: Any, examples: Sequence[Any]) -> Exportable:
+        """A trained network, what its bundle holds, and held-out examples to prove an export on."""
         ...
 
     def synthetic(self, recipe: Any) -> Specimen[Any, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from gonie.export.driver import export_model
 from gonie.features.text_encoding import TextEncoding
 from gonie.formats.labelled import LabelledSource
 from gonie.tasks.classification.read_options import text_options
@@ -99,7 +100,7 @@ def test_a_bundle_answers_as_the_model_and_is_calibrated_on_dev(text_toy: Path, 
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(torch.randn_like(parameter))
-    job.export(model, tmp_path / "bundle")  # type: ignore[arg-type]
+    export_model(job.exportable(model), tmp_path / "bundle")
     classifier = load_classifier(tmp_path / "bundle")
     assert classifier.temperature == pytest.approx(job.temperature(model))
     passages = [classifier.passage(text) for text in job.data.dev]
@@ -117,7 +118,7 @@ def test_marks_that_a_format_brings_are_the_models_too(text_toy: Path, tmp_path:
     ]
     job = job_of(text_toy / "texts.toml", *own(tmp_path / "TRAIN.TXT", "\n".join(lines)))
     assert job.recipe.data.marks == []
-    job.export(begin(job).model, tmp_path / "bundle")  # type: ignore[arg-type]
+    export_model(job.exportable(begin(job).model), tmp_path / "bundle")
     classifier = load_classifier(tmp_path / "bundle")
     (sentence,) = classifier.passage("The <e1>rain</e1> fell.").sentences
     assert sentence.words == ("The", "<e1>", "rain", "</e1>", "fell", ".")
@@ -149,7 +150,7 @@ def test_the_baseline_always_gives_the_most_frequent_label(text_toy: Path, tmp_p
 
 def test_the_report_is_a_page_about_labels(text_toy: Path, tmp_path: Path) -> None:
     job = job_of(text_toy / "texts.toml")
-    job.export(begin(job).model, tmp_path / "bundle")  # type: ignore[arg-type]
+    export_model(job.exportable(begin(job).model), tmp_path / "bundle")
     page = job.report(job.evaluate(tmp_path / "bundle", "dev"), title="t", curve=[], details={"seed": 1})
     assert "<html" in page
     assert "good" in page

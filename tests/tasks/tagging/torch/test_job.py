@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gonie.export.driver import export_model
 from gonie.features.encoding import Encoding
 from gonie.metrics.novelty import SeenMentions
 from gonie.tasks.load import load_tagger
@@ -34,7 +35,7 @@ def test_a_bundle_keeps_to_the_rules_of_the_recipe(toy: Path, tmp_path: Path) ->
     """Without them the exported tagger would give sequences that the trained one may not."""
     recipe = load_recipe(toy / "toy.toml", ['model.head.forbidden=["O -> *-LOC"]'])
     job = prepare(recipe, lambda text: None)
-    job.export(begin(job).model, tmp_path / "bundle")
+    export_model(job.exportable(begin(job).model), tmp_path / "bundle")
     tagger = load_tagger(tmp_path / "bundle")
     for sentence in job.data.dev:  # type: ignore[attr-defined]
         (found,) = tagger.tag_sentences([sentence])

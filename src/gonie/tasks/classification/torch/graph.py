@@ -16,9 +16,9 @@ from gonie.export.encoders import states
 from gonie.export.graph import Graph, GraphOutput
 from gonie.export.poolings import PooledValues, pooling
 from gonie.export.rows import Rows, Sentences, Texts
-from gonie.export.standalone_onnx import WholeGraph
+from gonie.export.standalone_onnx import StandaloneGraph
 from gonie.export.text_scores import text_head_scores
-from gonie.runtime.graphs import Graphs
+from gonie.runtime.bundle import Graphs
 from gonie.tasks.classification.torch.network import LABEL, ClassifyingNetwork, Level
 
 
@@ -35,11 +35,11 @@ def text_graph(model: ClassifyingNetwork, head: str = LABEL, *, graph: Graph | N
     return Graphs(graph.serialize("classifier", results), graph.serialize_forms())
 
 
-def whole_classifier(
+def standalone_classifier(
     model: ClassifyingNetwork, *, temperature: float, several: bool, longest: int, facts: Mapping[str, str]
 ) -> bytes:
     """One graph from ids to ``probabilities`` (N, K), calibrated, and what ``text_graph`` gives."""
-    graph = WholeGraph(longest=longest)
+    graph = StandaloneGraph(longest=longest)
     results = _results(graph, model, LABEL)
     scores = results["scores"]
     by = graph.weight(np.array(temperature, dtype=np.float32))

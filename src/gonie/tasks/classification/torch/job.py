@@ -8,17 +8,19 @@ from pathlib import Path
 
 import numpy as np
 
-from gonie.export.proof import MaxDifference
+from gonie.export.exportable import model_summary
 from gonie.metrics.calibration import fit_temperature
 from gonie.metrics.classes import ClassEvaluation, evaluate_classes
 from gonie.metrics.significance import Tally
 from gonie.reports.class_report import render_classes
+from gonie.runtime.about import About
+from gonie.tasks.classification.bundle import TextBundle
 from gonie.tasks.classification.classifier import EncodedTexts, TextBatchSize, TextClassifier
 from gonie.tasks.classification.recipe import TextRecipe
 from gonie.tasks.classification.scoring import score_texts
 from gonie.tasks.classification.torch.build import build_classifier
 from gonie.tasks.classification.torch.data import TextData
-from gonie.tasks.classification.torch.export import export_classifier
+from gonie.tasks.classification.torch.exportable import TextExportable
 from gonie.tasks.classification.torch.network import ClassifyingNetwork
 from gonie.tasks.load import load_classifier
 from gonie.tasks.run_files import ENCODING, SAMPLES
@@ -35,7 +37,6 @@ METRICS = {"relation_f1": "relation F1", "f1": "F1"}
 """What a score is called on display, if not by its own name."""
 TORCH_BATCH = TextBatchSize(16_000, 512)
 MAJORITY = "always the most frequent label"
-PROVED = 64  # dev texts on which an export is compared with its model
 SAMPLED = 200  # held-out texts that the run folder keeps, for explanations to be measured on
 
 
@@ -128,17 +129,18 @@ class TextJob:
         gold = corpus.labels.astype(np.int64)
         return fit_temperature(scores, gold, doubt=1 / (len(gold) + 2))
 
-    def export(self, model: ClassifyingNetwork, folder: Path) -> MaxDifference:
-        """Write the classifier as a bundle, proved equal to it, its probabilities calibrated on dev."""
-        return export_classifier(
-            model,
+    def exportable(self, model: ClassifyingNetwork) -> TextExportable:
+        """The classifier, its probabilities calibrated on dev, and the dev texts."""
+        bundle = TextBundle(
             encoding=self.data.encoding,
-            folder=folder,
-            samples=self.data.dev[:PROVED],
-            temperature=self.temperature(model),
-            recipe=self._told_recipe().model_dump(mode="json", exclude_none=True),
-            layers=contextual_report(model),
+            temperature=float(self.temperature(model)),
+            about=About(
+                model=model_summary(model),
+                recipe=self._told_recipe().model_dump(mode="json", exclude_none=True),
+                layers=contextual_report(model),
+            ),
         )
+        return TextExportable(model, bundle, self.data.dev)
 
     def evaluate(self, bundle: Path, split: Split) -> ClassEvaluation:
         """Measure an exported classifier on a split from every side."""

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gonie.features.text_encoding import TextEncoding
+from gonie.tasks.classification.bundle import TextBundle
 from gonie.tasks.classification.recipe import TextRecipe
 from gonie.tasks.classification.torch.build import build_classifier
 from gonie.tasks.classification.torch.data import read_text_data, read_text_dev, text_data_key
+from gonie.tasks.classification.torch.exportable import TextExportable
 from gonie.tasks.classification.torch.job import TextJob
 from gonie.tasks.classification.torch.network import ClassifyingNetwork
 from gonie.tasks.classification.torch.synthetic import make_text_specimen as synthetic
@@ -17,7 +19,7 @@ from gonie.tasks.torch.contextual import Sources
 from gonie.tasks.torch.word_data import Note
 from gonie.text.labelled_text import LabelledText
 
-__all__ = ["build", "data_key", "prepare", "read_dev", "read_encoding", "synthetic"]
+__all__ = ["build", "data_key", "exportable", "prepare", "read_dev", "read_encoding", "synthetic"]
 
 
 def prepare(recipe: TextRecipe, note: Note) -> TextJob:
@@ -45,3 +47,10 @@ def build(
 ) -> ClassifyingNetwork:
     """A fresh classifier."""
     return build_classifier(recipe.model, encoding, words, sources=sources)
+
+
+def exportable(
+    model: ClassifyingNetwork, bundle: TextBundle, examples: Sequence[LabelledText]
+) -> TextExportable:
+    """A trained classifier, what its bundle holds, and held-out texts."""
+    return TextExportable(model, bundle, examples)

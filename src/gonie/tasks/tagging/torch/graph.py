@@ -18,9 +18,9 @@ from gonie.export.encoders import states
 from gonie.export.graph import Graph, GraphOutput
 from gonie.export.rows import Sentences
 from gonie.export.scores import head_scores
-from gonie.export.standalone_onnx import WholeGraph
+from gonie.export.standalone_onnx import StandaloneGraph
 from gonie.export.viterbi import viterbi
-from gonie.runtime.graphs import Graphs
+from gonie.runtime.bundle import Graphs
 from gonie.tasks.tagging.torch.network import TAGS, TaggingNetwork
 
 
@@ -37,14 +37,14 @@ def onnx_graph(model: TaggingNetwork, head: str = TAGS, *, graph: Graph | None =
     return Graphs(found, graph.serialize_forms())
 
 
-def whole_tagger(
+def standalone_tagger(
     model: TaggingNetwork, chain: Sequence[NDArray[np.floating]], *, longest: int, facts: Mapping[str, str]
 ) -> bytes:
     """One graph from ids to ``tags`` (B, T), and their ``scores`` (B, T, K): Viterbi is in it.
 
     ``chain`` is as ``viterbi`` takes it; ``facts`` are kept for whoever runs the graph.
     """
-    graph = WholeGraph(longest=longest)
+    graph = StandaloneGraph(longest=longest)
     scores, size = _scores(graph, model, TAGS)
     tags = viterbi(graph, scores, chain)
     results = {

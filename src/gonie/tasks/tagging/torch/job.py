@@ -6,20 +6,22 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from gonie.export.proof import MaxDifference
+from gonie.export.exportable import model_summary
 from gonie.metrics.baselines import capitalised, exact_match
 from gonie.metrics.evaluation import Evaluation, evaluate
 from gonie.metrics.significance import Tally
 from gonie.reports.tag_report import render
+from gonie.runtime.about import About
 from gonie.runtime.decoder import Decoder
 from gonie.tasks.load import load_tagger
 from gonie.tasks.run_files import ENCODING, SEEN
+from gonie.tasks.tagging.bundle import TagBundle
 from gonie.tasks.tagging.labeller import Tagging
 from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.tagging.tagger import BatchSize, EncodedSentences, Tagger
 from gonie.tasks.tagging.torch.build import build_tagger
 from gonie.tasks.tagging.torch.data import TagData
-from gonie.tasks.tagging.torch.export import export_bundle
+from gonie.tasks.tagging.torch.exportable import TagExportable
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.torch.build import learning_rates
 from gonie.tasks.torch.contextual import contextual_report, network_files, with_context
@@ -33,7 +35,6 @@ BASELINES = {"every capitalised word": capitalised, "words known by heart": exac
 METRICS = {"plain": "accuracy", "IO": "token F1"}
 """The name of the score by the kind of tag scheme, where it is not F1 over spans."""
 TORCH_BATCH = BatchSize(8000, 256)
-PROVED = 64  # dev sentences on which an export is compared with its model
 
 
 class TagJob:
@@ -121,19 +122,24 @@ class TagJob:
         tags = [tagging.tags for tagging in answers]
         return Tally.from_tags(self._sentences(split), tags, self.data.encoding.scheme)
 
-    def export(self, model: TaggingNetwork, folder: Path) -> MaxDifference:
-        """Write the tagger as a bundle, proved equal to it."""
-        return export_bundle(
-            model,
+    def exportable(self, model: TaggingNetwork) -> TagExportable:
+        """The tagger with its chain and its rules, and the dev sentences."""
+        transitions, start, end = (part.detach().float().cpu().numpy() for part in model.head().chain())
+        bundle = TagBundle(
             encoding=self.data.encoding,
-            tokenizer=self.data.tokenizer,
-            folder=folder,
-            samples=self.data.dev[:PROVED],
+            tokenizer=self.data.tokenizer.to_json(),
+            transitions=transitions,
+            start=start,
+            end=end,
             constrained=self.recipe.model.head.constrained,
             forbidden=self.recipe.model.head.forbidden,
-            recipe=self.recipe.model_dump(mode="json", exclude_none=True),
-            layers=contextual_report(model),
+            about=About(
+                model=model_summary(model),
+                recipe=self.recipe.model_dump(mode="json", exclude_none=True),
+                layers=contextual_report(model),
+            ),
         )
+        return TagExportable(model, bundle, self.data.dev)
 
     def evaluate(self, bundle: Path, split: Split) -> Evaluation:
         """Measure an exported tagger on a split from every side."""

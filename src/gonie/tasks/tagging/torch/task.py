@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gonie.features.encoding import Encoding
+from gonie.tasks.tagging.bundle import TagBundle
 from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.tagging.torch.build import build_tagger
 from gonie.tasks.tagging.torch.data import read_tag_data, read_tag_dev, tag_data_key
+from gonie.tasks.tagging.torch.exportable import TagExportable
 from gonie.tasks.tagging.torch.job import TagJob
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.tagging.torch.synthetic import make_tag_specimen as synthetic
@@ -17,7 +19,7 @@ from gonie.tasks.torch.contextual import Sources
 from gonie.tasks.torch.word_data import Note
 from gonie.text.types import Sentence
 
-__all__ = ["build", "data_key", "prepare", "read_dev", "read_encoding", "synthetic"]
+__all__ = ["build", "data_key", "exportable", "prepare", "read_dev", "read_encoding", "synthetic"]
 
 
 def prepare(recipe: TagRecipe, note: Note) -> TagJob:
@@ -43,3 +45,8 @@ def read_encoding(saved: Mapping[str, Any]) -> Encoding:
 def build(recipe: TagRecipe, encoding: Encoding, words: WordTable | None, sources: Sources) -> TaggingNetwork:
     """A fresh tagger."""
     return build_tagger(recipe.model, encoding, words, sources=sources)
+
+
+def exportable(model: TaggingNetwork, bundle: TagBundle, examples: Sequence[Sentence]) -> TagExportable:
+    """A trained tagger, what its bundle holds, and held-out sentences."""
+    return TagExportable(model, bundle, examples)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,13 +12,18 @@ import torch
 from torch import nn
 
 from gonie.errors import GonieError
+from gonie.export.driver import export_model, float_bundle
+from gonie.export.exportable import model_summary
+from gonie.export.proof import prove
 from gonie.features.encoding import Encoding, count
 from gonie.features.ngrams import NGramBag, NGrams
 from gonie.features.text_encoding import TextEncoding
-from gonie.nn import LSTM, AdditiveAttention, Bidirectional, TextScores, TextSoftmaxHead, WordEmbedding
+from gonie.nn import LSTM, AdditiveAttention, Bidirectional, Max, TextScores, TextSoftmaxHead, WordEmbedding
+from gonie.runtime.about import About
+from gonie.runtime.scorer import ScoredTexts
+from gonie.tasks.classification.bundle import TextBundle
 from gonie.tasks.classification.classifier import TextClassifier
-from gonie.tasks.classification.torch import export as module
-from gonie.tasks.classification.torch.export import export_classifier
+from gonie.tasks.classification.torch.exportable import TextExportable
 from gonie.tasks.classification.torch.network import LABEL, ClassifyingNetwork, Level
 from gonie.tasks.load import load_classifier
 from gonie.tasks.torch.scorer import TorchTextScorer
@@ -77,20 +83,25 @@ def model(encoding: TextEncoding) -> ClassifyingNetwork:
     )
 
 
+def exportable(
+    model: ClassifyingNetwork, encoding: TextEncoding, *, temperature: float = 1.0, **about: Any
+) -> TextExportable:
+    told = About(model=model_summary(model), **about)
+    return TextExportable(model, TextBundle(encoding=encoding, temperature=temperature, about=told), TEXTS)
+
+
 def test_the_bundle_judges_as_the_model_does(
     tmp_path: Path, encoding: TextEncoding, model: ClassifyingNetwork
 ) -> None:
     """Both scorers behind the one classifier: same labels, same probabilities, same shares."""
-    difference = export_classifier(
-        model,
-        encoding=encoding,
-        folder=tmp_path / "bundle",
-        samples=TEXTS,
-        temperature=1.5,
-        scores={"dev": {"accuracy": 0.25}},
-        recipe={"task": "classify"},
+    own = exportable(
+        model, encoding, temperature=1.5, scores={"dev": {"accuracy": 0.25}}, recipe={"task": "classify"}
     )
+    found = export_model(own, tmp_path / "bundle")
+    difference = found.difference
+    assert found.task == "classify"
     assert difference.value < 1e-5
+    assert model.training  # proving an export in the middle of training must not change it
     assert difference.tokens == sum(len(each) for text in TEXTS for each in encoding.passages(text).sentences)
     shipped = load_classifier(tmp_path / "bundle")
     trained = TextClassifier(encoding=encoding, scorer=TorchTextScorer(model), temperature=1.5)
@@ -111,10 +122,48 @@ def test_the_bundle_judges_as_the_model_does(
 def test_an_export_that_is_not_proved_is_not_written(
     tmp_path: Path, encoding: TextEncoding, model: ClassifyingNetwork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object) -> None:
-        raise GonieError("not equal")
-
-    monkeypatch.setattr(module, "prove_texts", refuse)
-    with pytest.raises(GonieError, match="not equal"):
-        export_classifier(model, encoding=encoding, folder=tmp_path / "bundle", samples=TEXTS)
+    spoil(monkeypatch, "scores", 0.001)
+    with pytest.raises(GonieError, match="The bundle was not written"):
+        export_model(exportable(model, encoding), tmp_path / "bundle")
     assert list(tmp_path.iterdir()) == []
+
+
+def spoil(monkeypatch: pytest.MonkeyPatch, name: str, by: float, *, padding: bool = False) -> None:
+    """Have torch give another number at the first of all places that are real or not."""
+    score = TorchTextScorer.score_texts
+
+    def changed(self: TorchTextScorer, batch: Any) -> ScoredTexts:
+        scored = score(self, batch)
+        mask = {"words": batch["mask"], "sentences": batch["places_mask"]}.get(name)
+        place = (0, 0) if mask is None else tuple(np.argwhere(mask != padding)[0])
+        getattr(scored, name)[place] += by
+        return scored
+
+    monkeypatch.setattr(TorchTextScorer, "score_texts", changed)
+
+
+@pytest.mark.parametrize("by", [0.001, np.nan])
+@pytest.mark.parametrize("name", ScoredTexts._fields)
+def test_a_share_is_as_much_a_promise_as_a_score(
+    encoding: TextEncoding, model: ClassifyingNetwork, name: str, by: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An explanation by attention would show weights that the trained model never had."""
+    own = exportable(model, encoding)
+    spoil(monkeypatch, name, by)
+    with pytest.raises(GonieError, match="expected the exported model to give the trained model's scores"):
+        prove(own.trained, own.shipped(float_bundle(own)), own.batches(3), jumping=own.jumping)
+
+
+@pytest.mark.parametrize("name", ["words", "sentences"])
+def test_shares_of_padding_are_not_compared(
+    encoding: TextEncoding, model: ClassifyingNetwork, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = exportable(model, encoding)
+    spoil(monkeypatch, name, 9.0, padding=True)
+    assert prove(own.trained, own.shipped(float_bundle(own)), own.batches(3)).value < 1e-5
+
+
+def test_shares_may_jump_under_a_maximum_alone(encoding: TextEncoding, model: ClassifyingNetwork) -> None:
+    assert exportable(model, encoding).jumping == ()
+    model.words.pooling = Max(width=6)
+    assert exportable(model, encoding).jumping == ("words", "sentences")

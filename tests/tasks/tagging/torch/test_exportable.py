@@ -9,11 +9,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
 from gonie.errors import GonieError
+from gonie.export.driver import export_model, float_bundle
+from gonie.export.exportable import model_summary
+from gonie.export.proof import prove
 from gonie.features.encoding import Encoding, count
 from gonie.features.spelling import Spelling
 from gonie.nn import (
@@ -27,10 +31,11 @@ from gonie.nn import (
     VariationalDropout,
     WordEmbedding,
 )
+from gonie.runtime.about import About
 from gonie.tasks.load import load
+from gonie.tasks.tagging.bundle import TagBundle
 from gonie.tasks.tagging.tagger import Tagger
-from gonie.tasks.tagging.torch import export as module
-from gonie.tasks.tagging.torch.export import export_bundle
+from gonie.tasks.tagging.torch.exportable import TagExportable
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.torch.scorer import TorchScorer
 from gonie.text.normalize import Normalization
@@ -82,19 +87,28 @@ def model(encoding: Encoding) -> TaggingNetwork:
     )
 
 
+def exportable(model: TaggingNetwork, encoding: Encoding, **about: Any) -> TagExportable:
+    transitions, start, end = (part.detach().numpy() for part in model.head().chain())
+    bundle = TagBundle(
+        encoding=encoding,
+        tokenizer=tokenizer(language="en", unit="word").to_json(),
+        transitions=transitions,
+        start=start,
+        end=end,
+        about=About(model=model_summary(model), **about),
+    )
+    return TagExportable(model, bundle, SENTENCES)
+
+
 def test_the_bundle_tags_as_the_model_does(tmp_path: Path, encoding: Encoding, model: TaggingNetwork) -> None:
     """Both scorers behind the one predictor: same tags, same probabilities."""
     cut = tokenizer(language="en", unit="word")
-    difference = export_bundle(
-        model,
-        encoding=encoding,
-        tokenizer=cut,
-        folder=tmp_path / "bundle",
-        samples=SENTENCES,
-        scores={"dev": {"f1": 0.25}},
-        recipe={"task": "tag"},
-    )
-    assert difference.value < 1e-5
+    own = exportable(model, encoding, scores={"dev": {"f1": 0.25}}, recipe={"task": "tag"})
+    found = export_model(own, tmp_path / "bundle")
+    assert found.task == "tag"
+    assert found.difference.value < 1e-5
+    assert found.difference.tokens == sum(len(sentence.words) for sentence in SENTENCES)
+    assert model.training  # proving an export in the middle of training must not change it
     shipped = load(tmp_path / "bundle")
     trained = Tagger(encoding=encoding, tokenizer=cut, scorer=TorchScorer(model), decoder=shipped.decoder)
     text = "George and New York met. Did they? Xyzzy 1999!"
@@ -107,21 +121,36 @@ def test_the_bundle_tags_as_the_model_does(tmp_path: Path, encoding: Encoding, m
 
 
 def test_an_export_that_is_not_proved_is_not_written(
-    tmp_path: Path, encoding: Encoding, model: TaggingNetwork, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, encoding: Encoding, model: TaggingNetwork
 ) -> None:
-    def refuse(*_: object) -> None:
-        raise GonieError("not equal")
-
-    monkeypatch.setattr(module, "prove", refuse)
-    with pytest.raises(GonieError, match="not equal"):
-        export_bundle(
-            model,
-            encoding=encoding,
-            tokenizer=tokenizer(language="en", unit="word"),
-            folder=tmp_path / "bundle",
-            samples=SENTENCES,
-        )
+    own = exportable(model, encoding)
+    own.trained = lambda batch: {"scores": np.array(np.nan)}  # type: ignore[assignment,method-assign]
+    with pytest.raises(GonieError, match="The bundle was not written"):
+        export_model(own, tmp_path / "bundle")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("padding", [False, True])
+def test_every_real_token_is_compared_and_no_other(
+    encoding: Encoding, model: TaggingNetwork, padding: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = exportable(model, encoding)
+    shipped = own.shipped(float_bundle(own))
+    (batch,) = own.batches(2)
+    score = TorchScorer.scores
+
+    def shifted(self: TorchScorer, batch: Any) -> np.ndarray:
+        scores = score(self, batch)
+        place = tuple(np.argwhere(batch["mask"] != padding)[-1])
+        scores[place] += 0.01
+        return scores
+
+    monkeypatch.setattr(TorchScorer, "scores", shifted)
+    if padding:
+        assert prove(own.trained, shipped, [batch]).tokens == 7
+    else:
+        with pytest.raises(GonieError, match="expected the exported model"):
+            prove(own.trained, shipped, [batch])
 
 
 def test_a_bundle_with_elmo_tags_where_there_is_no_torch(
@@ -133,8 +162,7 @@ def test_a_bundle_with_elmo_tags_where_there_is_no_torch(
     model.embedding = Stack([WordEmbedding(size=len(encoding.words), width=4), vectors])
     cut = tokenizer(language="en", unit="word")
     folder = tmp_path / "bundle"
-    difference = export_bundle(model, encoding=encoding, tokenizer=cut, folder=folder, samples=SENTENCES)
-    assert difference.value < 1e-5
+    assert export_model(exportable(model, encoding), folder).difference.value < 1e-5
     text = "George and 뉴욕 met. Xyzzy 1999! 🙂"
     program = (
         "import sys\n"

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from torch import nn
 
 from gonie.errors import GonieError
-from gonie.export.matching import pair_graph
 from gonie.nn import (
     LSTM,
     AdditiveAttention,
@@ -41,7 +40,8 @@ from gonie.nn.inference import inferring, to_tensors
 from gonie.nn.matching import AlignedMatching, PooledMatching, Projection
 from gonie.runtime.forms import FormScorer
 from gonie.runtime.graph_check import check_graph
-from gonie.tasks.torch.pair_network import LABEL, PairNetwork
+from gonie.tasks.pairs.torch.graph import pair_graph
+from gonie.tasks.pairs.torch.network import LABEL, PairNetwork
 
 WORDS, CHARS, NGRAMS, WIDTH, HIDDEN, LABELS = 12, 9, 7, 6, 4, 3
 CLOSE = 1e-4

@@ -24,7 +24,7 @@ from gonie.nn import (
 )
 from gonie.nn.heads.text_value import TextValueHead
 from gonie.nn.matching import AlignedMatching, PooledMatching, Projection
-from gonie.tasks.torch.pair_network import LABEL, PairNetwork
+from gonie.tasks.pairs.torch.network import LABEL, PairNetwork
 
 WORDS, WIDTH, HIDDEN, LABELS = 20, 6, 4, 3
 Batch = dict[str, Tensor]

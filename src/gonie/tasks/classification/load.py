@@ -1,0 +1,24 @@
+"""From a classifier's bundle to the classifier: encoding, ONNX scorer and temperature put together."""
+
+from __future__ import annotations
+
+from gonie.runtime.session import OnnxScorer
+from gonie.runtime.smoke_test import trial_texts
+from gonie.tasks.classification.bundle import TextBundle
+from gonie.tasks.classification.classifier import TextClassifier
+
+
+def load_text_bundle(bundle: TextBundle, threads: int | None = None) -> TextClassifier:
+    """The classifier in ``bundle``, tried on a first batch; ``threads`` bounds what one call uses."""
+    encoding = bundle.encoding
+    scorer = OnnxScorer(
+        bundle.graph,
+        bundle.forms,
+        labels=len(encoding.labels),
+        threads=threads,
+        shared=bool(encoding.words.longest),  # a language model keeps all threads busy with one text
+    )
+    scorer.score_texts(trial_texts(encoding))
+    return TextClassifier(
+        encoding=encoding, scorer=scorer, temperature=bundle.temperature, recipe=bundle.about.recipe
+    )

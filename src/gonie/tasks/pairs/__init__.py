@@ -1,0 +1,1 @@
+"""Text pairs: a label or a value for two texts."""

@@ -1,0 +1,1 @@
+"""The network for text pairs and its graph; needs torch."""

@@ -1,0 +1,45 @@
+"""From a tagger's bundle to the tagger: tokenizer, encoding, ONNX scorer and decoder put together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gonie.errors import BundleError
+from gonie.runtime.decoder import Decoder
+from gonie.runtime.session import OnnxScorer
+from gonie.runtime.smoke_test import trial_batch
+from gonie.tasks.tagging.bundle import TagBundle
+from gonie.tasks.tagging.tagger import Tagger
+from gonie.text.rules import allowed
+from gonie.text.tokenizers import Tokenizer, tokenizer
+
+
+def load_tag_bundle(bundle: TagBundle, threads: int | None = None) -> Tagger:
+    """The tagger in ``bundle``, tried on a first batch; ``threads`` bounds what one call uses."""
+    encoding = bundle.encoding
+    scorer = OnnxScorer(
+        bundle.graph,
+        bundle.forms,
+        labels=len(encoding.labels),
+        threads=threads,
+        shared=bool(encoding.longest),  # a language model keeps all threads busy with one sentence
+    )
+    scorer.scores(trial_batch(encoding))
+    rules = allowed(
+        encoding.labels, encoding.scheme, constrained=bundle.constrained, forbidden=bundle.forbidden
+    )
+    return Tagger(
+        encoding=encoding,
+        tokenizer=_tokenizer(bundle.tokenizer),
+        scorer=scorer,
+        decoder=Decoder(transitions=bundle.transitions, start=bundle.start, end=bundle.end, allowed=rules),
+        recipe=bundle.about.recipe,
+    )
+
+
+def _tokenizer(described: Mapping[str, Any]) -> Tokenizer:
+    try:
+        return tokenizer(**described)
+    except TypeError as error:
+        raise BundleError(f"expected a tokenizer's language and unit, got {dict(described)}.") from error
