@@ -11,10 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from gonie.tasks.run_files import EXAMPLE_RUN
 from gonie.tasks.sections import Recipe
 
 if TYPE_CHECKING:
     from gonie.tasks.torch.task import TorchTask
+
+
+def _as_it_is(recipe: Recipe) -> Recipe:
+    return recipe
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,3 +40,9 @@ class Task:
     """What a recipe of the task may say."""
     torch: Callable[[], TorchTask]
     """Imports the torch half: reading training data, the network, export."""
+    run_files: tuple[str, ...] = EXAMPLE_RUN
+    """Files and folders that a run of the task leaves, besides those of every run."""
+    resumable_reading: bool = False
+    """Whether reading the data takes long and can be resumed: a run folder then begins before it."""
+    resolve: Callable[[Recipe], Recipe] = _as_it_is
+    """A recipe with what other files decide about it, as a new run writes it down."""

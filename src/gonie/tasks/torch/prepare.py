@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, overload
 
-from gonie.tasks.sections import Recipe
+from gonie.features.lm_text import TokenisingProgress
+from gonie.tasks.sections import CorpusRecipe, Recipe
 from gonie.tasks.table import TASKS
-from gonie.tasks.torch.job import Job
+from gonie.tasks.torch.job import ExampleJob, Job, Note
 from gonie.tasks.torch.synthetic import Specimen
-from gonie.tasks.torch.task import Note
+from gonie.tasks.torch.task import RunContext
+
+Advance = Callable[[TokenisingProgress], None]
 
 
-def prepare(recipe: Recipe, note: Note) -> Job:
-    """Read, count and encode everything that the recipe names; ``note`` is told what was found."""
-    return TASKS[recipe.task].torch().prepare(recipe, note)
+@overload
+def prepare(
+    recipe: CorpusRecipe, note: Note, *, folder: Path | None = None, advance: Advance | None = None
+) -> ExampleJob: ...
+
+
+@overload
+def prepare(
+    recipe: Recipe, note: Note, *, folder: Path | None = None, advance: Advance | None = None
+) -> Job: ...
+
+
+def prepare(recipe: Recipe, note: Note, *, folder: Path | None = None, advance: Advance | None = None) -> Job:
+    """Read, count and encode everything that the recipe names; ``note`` is told what was found.
+
+    ``folder`` is that of the run, where a task may keep what it has read; ``advance`` is told how far a long
+    text is tokenised.
+    """
+    return TASKS[recipe.task].torch().prepare(recipe, RunContext(note, folder, advance))
 
 
 def read_dev(recipe: Recipe, note: Note) -> Sequence[Any]:

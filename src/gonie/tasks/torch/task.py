@@ -6,19 +6,32 @@ A module plays this role by having these functions (``gonie.tasks.tagging.torch.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
-from gonie.tasks.torch.job import Job
+from gonie.features.lm_text import TokenisingProgress
+from gonie.tasks.torch.job import Job, Note
 from gonie.tasks.torch.synthetic import Specimen
 
-Note = Callable[[str], None]
+
+@dataclass(frozen=True)
+class RunContext:
+    """The run that data is read for."""
+
+    note: Note
+    """Is told what was found."""
+    folder: Path | None = None
+    """The run folder, where a task may keep what it has read."""
+    advance: Callable[[TokenisingProgress], None] | None = None
+    """Is told how far a long text is tokenised."""
 
 
 class TorchTask(Protocol):
     """The role. ``recipe`` is always one of the task's own type."""
 
-    def prepare(self, recipe: Any, note: Note) -> Job:
-        """Read, count and encode everything that the recipe names; ``note`` is told what was found."""
+    def prepare(self, recipe: Any, context: RunContext) -> Job:
+        """Read, count and encode everything that the recipe names."""
         ...
 
     def read_dev(self, recipe: Any, note: Note) -> Sequence[Any]:

@@ -8,15 +8,16 @@ from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.tagging.torch.data import read_tag_data, read_tag_dev, tag_data_key
 from gonie.tasks.tagging.torch.job import TagJob
 from gonie.tasks.tagging.torch.synthetic import make_tag_specimen as synthetic
-from gonie.tasks.torch.word_data import Note
+from gonie.tasks.torch.job import Note
+from gonie.tasks.torch.task import RunContext
 from gonie.text.types import Sentence
 
 __all__ = ["data_key", "prepare", "read_dev", "synthetic"]
 
 
-def prepare(recipe: TagRecipe, note: Note) -> TagJob:
+def prepare(recipe: TagRecipe, context: RunContext) -> TagJob:
     """Read, count and encode everything that the recipe names."""
-    return TagJob(recipe, read_tag_data(recipe, note))
+    return TagJob(recipe, read_tag_data(recipe, context.note))
 
 
 def read_dev(recipe: TagRecipe, note: Note) -> Sequence[Sentence]:

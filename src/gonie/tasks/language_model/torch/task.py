@@ -1,0 +1,53 @@
+"""The torch half of language modelling, as ``gonie.tasks.torch.task`` describes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NoReturn
+
+from gonie.errors import GonieError
+from gonie.tasks.language_model.recipe import PretrainRecipe
+from gonie.tasks.language_model.torch.data import read_pretrain_data
+from gonie.tasks.language_model.torch.job import LanguageModelJob
+from gonie.tasks.language_model.torch.start import kept_words
+from gonie.tasks.run_files import TOKENISED_TEXT
+from gonie.tasks.torch.job import Note
+from gonie.tasks.torch.task import RunContext
+
+__all__ = ["data_key", "prepare", "read_dev", "synthetic"]
+
+
+def prepare(recipe: PretrainRecipe, context: RunContext) -> LanguageModelJob:
+    """Tokenise the text that the recipe names, into its cache or the run folder, or find it there."""
+    data = read_pretrain_data(
+        recipe,
+        _text_folder(recipe, context),
+        context.note,
+        advance=context.advance,
+        vocabulary=kept_words(recipe.model),
+    )
+    return LanguageModelJob(recipe, data)
+
+
+def _text_folder(recipe: PretrainRecipe, context: RunContext) -> Path:
+    if recipe.data.cache:
+        return Path(recipe.data.cache)
+    if context.folder is None:
+        raise GonieError("no folder for the tokenised text. Name one with --set data.cache=DIR")
+    return context.folder / TOKENISED_TEXT
+
+
+def read_dev(recipe: PretrainRecipe, note: Note) -> NoReturn:
+    """Refused: there are no labelled examples."""
+    raise GonieError("a language model has no labelled dev examples. Use a recipe of gonie train")
+
+
+def data_key(recipe: PretrainRecipe) -> str:
+    """The part of a recipe that ``prepare`` depends on."""
+    model = recipe.model.model_dump_json(include={"longest": True, "start": True, "softmax": {"words"}})
+    return recipe.task + recipe.data.model_dump_json() + model
+
+
+def synthetic(recipe: PretrainRecipe) -> NoReturn:
+    """Refused: there is no small network of synthetic data for language models."""
+    raise GonieError("language models cannot be checked without text. Use a recipe of gonie train")
