@@ -51,15 +51,14 @@ def main() -> None:
 
 def run(arguments: argparse.Namespace, rows: int, cache: Path) -> dict[str, Any]:
     """Words a second in gonie's loop, and the share of each stage."""
-    from gonie.tasks.language_model.torch.data import read_pretrain_data
     from gonie.tasks.recipe import load_recipe
-    from gonie.training.pretrain_run import begin
+    from gonie.tasks.torch.prepare import prepare
+    from gonie.training.fit import begin
 
     texts = ", ".join(f'"{path}"' for path in arguments.text)
     settings = [f"data.text=[{texts}]", f"train.rows={rows}", f"train.device={arguments.device}"]
     recipe = load_recipe(arguments.recipe, [*settings, *arguments.set], command="pretrain")
-    data = read_pretrain_data(recipe, cache, lambda text: None)
-    trainee = begin(recipe, data)
+    trainee = begin(prepare(recipe, lambda text: None, folder=cache))
     seconds = timed(trainee, recipe.train, arguments.steps)
     words = arguments.steps * rows * recipe.train.steps / seconds
     return {"seconds": seconds, "words": words, "shares": shares(trainee, recipe.train, arguments.steps // 4)}
@@ -67,9 +66,9 @@ def run(arguments: argparse.Namespace, rows: int, cache: Path) -> dict[str, Any]
 
 def timed(trainee: Any, config: Any, steps: int) -> float:
     """Seconds of ``steps`` steps of gonie's own loop, from arrays on disk to the optimiser."""
-    from gonie.training.pretrain_loop import pretrain
+    from gonie.training.loop import train
 
-    events = pretrain(trainee.state, trainee.reader, trainee.feed, config, measure=lambda: None)  # type: ignore[arg-type, return-value]
+    events = train(trainee.state, trainee.setup, config)
     for _ in range(WARM):
         next(events)
     finish(trainee)
@@ -85,8 +84,8 @@ def shares(trainee: Any, config: Any, steps: int) -> dict[str, float]:
     import torch
     import torch.nn.functional as F
 
+    from gonie.nn.precision import autocast
     from gonie.training.optim import bound_gradients
-    from gonie.training.updates import precision
 
     spent: dict[str, float] = {}
 
@@ -97,14 +96,15 @@ def shares(trainee: Any, config: Any, steps: int) -> dict[str, float]:
         finish(trainee)
         spent[name] = spent.get(name, 0.0) + time.perf_counter() - started
 
-    model, reader, optimizer = trainee.model, trainee.reader, trainee.state.optimizer
+    reader, optimizer = trainee.model, trainee.state.optimizer
+    model = reader.model
     device = trainee.state.loss.device
-    batches = trainee.feed.batches(0, trainee.state.progress.batch)
+    batches = trainee.setup.batches.batches(0, trainee.state.progress.batch)
     reader.train()
     for _ in range(steps):
         with stage("batch"):
-            batch = next(batches)
-        with precision(config, device):
+            batch = next(batches).content
+        with autocast(config.precision, device):
             with stage("spelling"):
                 vectors = model.bilm.words(batch.chars)
             with stage("LSTMs"):

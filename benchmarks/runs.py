@@ -56,6 +56,7 @@ def fitted(run: Run) -> Fitted:
 
     from gonie.tasks.recipe import load_recipe
     from gonie.tasks.torch.checkpoint import load_weights
+    from gonie.tasks.torch.dev_evaluator import DevEvaluator
     from gonie.tasks.torch.prepare import prepare
     from gonie.training.fit import begin, fit
     from gonie.training.folder import RunFolder
@@ -71,7 +72,7 @@ def fitted(run: Run) -> Fitted:
             raise KeyboardInterrupt
         load_weights(folder.best, trainee.model)
         history = folder.history()
-    judge = job.judge(trainee.model, "test")
+    judge = DevEvaluator(job, trainee.model, "test")
     record = {
         **run.named,
         "metric": judge.metric,

@@ -166,6 +166,8 @@ def train_gonie(prepared: Prepared) -> Iterator[Figures]:
     """Rounds of gonie's own training loop."""
     import torch
 
+    from gonie.tasks.torch.example_batches import ExampleBatches
+    from gonie.tasks.torch.training_setup import DevScore, TrainingSetup
     from gonie.training.average import WeightAverage
     from gonie.training.loop import Epoch, train
     from gonie.training.optim import build_optimizer
@@ -180,7 +182,12 @@ def train_gonie(prepared: Prepared) -> Iterator[Figures]:
         loss=torch.zeros((), dtype=torch.float64),
         fingerprint="",
     )
-    events = train(state, model, prepared.corpus, config, evaluate=lambda: 0.0)
+    setup = TrainingSetup(
+        batches=ExampleBatches(prepared.corpus, config, state.loss.device),
+        evaluate=lambda: DevScore(0.0, "", ""),
+        weights=model,
+    )
+    events = train(state, setup, config)
     for figures in prepared.epochs(event for event in events if isinstance(event, Epoch)):
         yield figures | {"bound": bound(prepared.corpus.sizes)}
 

@@ -113,10 +113,12 @@ class Stopwatch:
 def train_gonie(file: Path, *, sentences: int, device: str) -> Iterator[dict[str, float]]:
     """Rounds of gonie's own training loop."""
     import torch
+    from gonie.tasks.torch.parts import build
 
     from gonie.tasks.tagging.recipe import TagRecipe as Recipe
     from gonie.tasks.tagging.torch.data import read_tag_data
-    from gonie.tasks.torch.parts import build
+    from gonie.tasks.torch.example_batches import ExampleBatches
+    from gonie.tasks.torch.training_setup import DevScore, TrainingSetup
     from gonie.training.average import WeightAverage
     from gonie.training.loop import Step, train
     from gonie.training.optim import build_optimizer
@@ -135,7 +137,12 @@ def train_gonie(file: Path, *, sentences: int, device: str) -> Iterator[dict[str
         fingerprint="",
     )
     watch = Stopwatch(torch.cuda.synchronize if device == "cuda" else lambda: None)
-    for event in train(state, model, prepared.train, recipe.train, evaluate=lambda: 0.0):
+    setup = TrainingSetup(
+        batches=ExampleBatches(prepared.train, recipe.train, state.loss.device),
+        evaluate=lambda: DevScore(0.0, "", ""),
+        weights=model,
+    )
+    for event in train(state, setup, recipe.train):
         if isinstance(event, Step):
             watch.step(event.batch, event.batches, event.tokens)
         else:

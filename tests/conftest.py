@@ -198,6 +198,9 @@ class Silence:
     def note(self, text: str) -> None:
         self.notes.append(text)
 
+    def advance(self, advance: object) -> None:
+        pass
+
     def begin(self, summary: object) -> None:
         self.events.append(summary)
 
@@ -407,14 +410,10 @@ def prose(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def toy_bilm(prose: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The run folder of a small language model of the toy language."""
-    from gonie.cli.views.pretrain_display import PretrainScreen
     from gonie.tasks.recipe import load_recipe
-    from gonie.training.pretrain_run import start_pretraining
+    from gonie.training.run import start_run
 
     out = tmp_path_factory.mktemp("bilm") / "run"
-    with PretrainScreen() as screen:
-        assert (
-            start_pretraining(load_recipe(prose / "pretrain.toml", command="pretrain"), out, screen)
-            is not None
-        )
+    recipe = load_recipe(prose / "pretrain.toml", command="pretrain")
+    assert start_run(recipe, out, Silence()) is not None
     return out

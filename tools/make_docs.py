@@ -22,8 +22,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from gonie.cli.main import app
-from gonie.tasks.recipe import PRETRAINING, recipe_names
-from gonie.tasks.recipe import RECIPES as TASKS
+from gonie.tasks.recipe import recipe_names
+from gonie.tasks.table import TASKS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -68,8 +68,8 @@ def recipe_page() -> str:
     ]
     told: set[type[BaseModel]] = set()
     pages = []
-    for task, recipe in {**TASKS, **PRETRAINING}.items():
-        pages += [f'# The recipe of `task = "{task}"`\n', *sections(recipe, "", told)]
+    for task in TASKS.values():
+        pages += [f'# The recipe of `task = "{task.name}"`\n', *sections(task.recipe, "", told)]
     return "\n".join([RECIPE_HEAD, *shipped, "", *pages]) + "\n"
 
 
@@ -126,7 +126,7 @@ def named(annotation: Any) -> str:
     """A type in words, its bounds with it."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return f"{named(arguments[0])} {' and '.join(bounds(arguments[1:]))}"
+        return f"{named(arguments[0])} {' and '.join(bounds(arguments[1:]))}".rstrip()
     if origin is Literal:
         return ", ".join(f"`{choice}`" for choice in arguments)
     if origin in (Union, types.UnionType):

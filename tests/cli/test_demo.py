@@ -30,7 +30,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
                 blank.join(text.split(blank)[:12]) + "\n", "utf-8"
             )
 
-    def shrink(name: str, changes: Any = ()) -> TagRecipe:
+    def shrink(name: str, changes: Any = (), *, command: str = "train") -> TagRecipe:
         language = "korean" if name == "demo-ko" else "english"
         suffix = "klue" if language == "korean" else "conll"
         files = [f"data.{split}={tmp_path}/{language}-{split}.{suffix}" for split in ("train", "dev", "test")]
@@ -94,7 +94,7 @@ def test_a_run_that_is_no_demo_is_left_alone(gonie: Gonie, toy_run: Path, tmp_pa
     shutil.copytree(toy_run, out)
     (out / "example.conll").write_text("of my own")
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    assert gonie("demo", "--out", out).refused("holds a run already")
+    assert gonie("demo", "--out", out).refused("already holds a run")
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
 
 

@@ -408,7 +408,7 @@ def test_a_recipe_that_is_none(gonie: Command, toy: Path, tmp_path: Path) -> Non
 SETTINGS = {
     "model.encoder.hidden=1000000000": "memory",
     "model.words.width=100000000000000": "memory",
-    "train.device=cuda": "expected a CUDA GPU, found none",
+    "train.device=cuda": "PyTorch finds no CUDA GPU",
     "train.device=tpu": "train.device",
     "train.lr=1e37": "the loss became",
     "train.lr=nan": "train.lr",
@@ -529,7 +529,7 @@ def test_an_output_folder_that_is_taken(gonie: Command, toy: Path, toy_run: Path
     """A run is never trained over, nor any file that a run would write, nor a file in place of the folder."""
     train = ["train", toy / "toy.toml", "--set", "train.epochs=1", "--out"]
     before = contents(toy_run)
-    assert gonie(*train, toy_run).refused("holds a run already", "--resume")
+    assert gonie(*train, toy_run).refused("already holds a run", "--resume")
     assert contents(toy_run) == before
     for name in ("report.html", "metrics.jsonl", "encoding.json"):
         mine = tmp_path / f"mine {name}"

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from gonie.tasks.recipe import load_recipe
+from gonie.tasks.torch.job import RunOutput
 from gonie.training import run as module
 from gonie.training.run import RunResult
 
@@ -29,7 +30,7 @@ def test_a_run_is_shown_and_left_in_its_folder(gonie: Gonie, toy: Path, tmp_path
         "epoch   2  loss",
         "tokens/s",
         "dev F1",
-        "left at most",
+        "ETA",
         "test F1",
         f'gonie tag {out} "your text"',
     ):
@@ -71,7 +72,7 @@ def test_options_are_short_for_keys(gonie: Gonie, toy: Path, monkeypatch: pytest
 
     def start(recipe: Any, folder: Path, display: Any) -> RunResult:
         seen.append((recipe, folder))
-        return RunResult(folder, {}, 1, 0.0)
+        return RunResult(folder, RunOutput(results=[], commands=[], evaluations={}, beside={}), 1, 0.0)
 
     monkeypatch.setattr(module, "start_run", start)
     monkeypatch.chdir(toy)

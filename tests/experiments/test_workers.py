@@ -110,7 +110,7 @@ def test_a_worker_trains_what_it_is_asked_for(toy: Path, tmp_path: Path) -> None
 def test_what_a_user_can_mend_and_what_not_are_told_apart(tmp_path: Path) -> None:
     (refused,) = said(tmp_path / "nowhere")
     assert isinstance(refused, WorkerRefused)
-    assert "expected a run folder" in refused.reason
+    assert "is not a run folder" in refused.reason
     (crashed,) = said("not a path")
     assert isinstance(crashed, Crashed)
     assert "Traceback" in crashed.trace

@@ -52,9 +52,9 @@ def test_the_score_on_training_sentences_is_kept_and_changes_nothing(toy: Path, 
     other, _ = read_tensors(tmp_path / "without/best.safetensors")
     assert all(torch.equal(one[name], other[name]) for name in one)
     load_weights(tmp_path / "with/best.safetensors", trainee.model)
-    assert trainee.train_sample is not None
+    assert trainee.setup.evaluate_train is not None
     best = max(epoch.epoch for epoch in events.epochs if epoch.improved)
-    assert trainee.train_sample.score() == events.epochs[best - 1].train_score
+    assert trainee.setup.evaluate_train() == events.epochs[best - 1].train_score
 
 
 def test_every_step_and_epoch_is_told(toy: Path, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gonie.errors import OutputError, ResumeError
+from gonie.tasks.table import TASKS
 from gonie.training.folder import RunFolder, held, next_folder
 
 
@@ -20,9 +21,23 @@ def test_a_folder_is_made_with_its_parents_and_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["recipe.toml", "bilm.json", "best.safetensors", "bundle", "report.html"])
 def test_a_folder_with_something_to_lose_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("mine")
-    with pytest.raises(OutputError, match="expected a new folder"):
+    with pytest.raises(OutputError, match=r"already holds a run|would overwrite"):
         RunFolder(tmp_path).create()
     assert (tmp_path / name).read_text() == "mine"
+
+
+def test_a_task_says_what_its_runs_write(tmp_path: Path) -> None:
+    """A folder of texts beside a tagger's run is the user's; in that of a language model it is the run's."""
+    (tmp_path / "text").mkdir()
+    RunFolder(tmp_path).create()
+    RunFolder(tmp_path).remove()
+    assert (tmp_path / "text").is_dir()
+    model = RunFolder(tmp_path, TASKS["pretrain"].run_files)
+    with pytest.raises(OutputError, match="would overwrite: text"):
+        model.create()
+    (tmp_path / "report.html").touch()
+    model.remove()
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
 def test_other_files_in_the_folder_do_not_matter(tmp_path: Path) -> None:
@@ -33,14 +48,14 @@ def test_other_files_in_the_folder_do_not_matter(tmp_path: Path) -> None:
 
 def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("mine")
-    with pytest.raises(OutputError, match="expected a folder, got a file"):
+    with pytest.raises(OutputError, match="is a file, not a folder"):
         RunFolder(tmp_path / "x").create()
     with pytest.raises(OutputError, match="cannot make the folder"):
         RunFolder(tmp_path / "x" / "y").create()
 
 
 def test_without_a_run_there_is_nothing_to_resume(tmp_path: Path) -> None:
-    with pytest.raises(ResumeError, match="Start it without --resume"):
+    with pytest.raises(ResumeError, match="Start a run without --resume"):
         RunFolder(tmp_path).reopen()
     (tmp_path / "recipe.toml").write_text("")
     RunFolder(tmp_path).reopen()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 import torch
+from gonie.tasks.torch.parts import build
 
 from gonie.errors import GonieError
 from gonie.tasks.recipe import load_recipe
@@ -15,10 +17,9 @@ from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.tagging.torch.data import TagData, read_tag_data
 from gonie.tasks.tagging.torch.job import TagJob
 from gonie.tasks.tagging.torch.network import TaggingNetwork
-from gonie.tasks.torch.parts import build
+from gonie.tasks.torch.training_setup import DevScore, TrainingSetup
 from gonie.training.average import WeightAverage
-from gonie.training.dev_evaluator import DevEvaluator
-from gonie.training.loop import Epoch, Step, batch_size, train
+from gonie.training.loop import Epoch, Step, train
 from gonie.training.optim import build_optimizer
 from gonie.training.state import Progress, State
 
@@ -30,11 +31,15 @@ class Setting(NamedTuple):
     prepared: TagData
     model: TaggingNetwork
     state: State
-    scorer: DevEvaluator
+    setup: TrainingSetup
 
     def events(self, evaluate: Any = None) -> list[Step | Epoch]:
-        evaluate = evaluate or self.scorer.score
-        return list(train(self.state, self.model, self.prepared.train, self.recipe.train, evaluate))
+        return list(
+            train(self.state, self.scored_by(evaluate) if evaluate else self.setup, self.recipe.train)
+        )
+
+    def scored_by(self, evaluate: Any) -> TrainingSetup:
+        return replace(self.setup, evaluate=lambda: DevScore(evaluate(), "F1", ""))
 
     def epochs(self, evaluate: Any = None) -> list[Epoch]:
         return [event for event in self.events(evaluate) if isinstance(event, Epoch)]
@@ -53,8 +58,8 @@ def setting(toy: Path, *changes: str) -> Setting:
         loss=torch.zeros((), dtype=torch.float64),
         fingerprint="",
     )
-    dev = DevEvaluator(TagJob(recipe, prepared), model, "dev")
-    return Setting(recipe, prepared, model, state, dev)
+    setup = TagJob(recipe, prepared).setup(model, lambda text: None)
+    return Setting(recipe, prepared, model, state, setup)
 
 
 @pytest.mark.parametrize("head", ["crf", "softmax"])
@@ -93,7 +98,7 @@ def test_a_loss_that_is_no_number_is_told_with_what_helps(toy: Path, optimizer: 
     window = ("model.encoder.kind=window", "model.head.kind=softmax")
     still = ("model.dropout.input=0", "model.dropout.output=0", "train.clip=0")
     made = setting(toy, *window, *still, f"train.optimizer={optimizer}", "train.lr=1e38")
-    with pytest.raises(GonieError, match=r"expected a finite number.*train\.lr=2\.5e\+37") as raised:
+    with pytest.raises(GonieError, match=r"the loss became .*train\.lr=2\.5e\+37") as raised:
         made.epochs()
     assert ("train.clip" in str(raised.value)) == clips
 
@@ -156,7 +161,7 @@ def test_dev_is_scored_with_the_average_and_training_goes_on_without(toy: Path) 
         seen.append(torch.equal(dict(made.model.named_parameters())[name], weights))
         return 0.5
 
-    for event in train(made.state, made.model, made.prepared.train, made.recipe.train, evaluate):
+    for event in train(made.state, made.scored_by(evaluate), made.recipe.train):
         if isinstance(event, Epoch):
             name, weights = next(iter(made.state.average.weights.items()))
             assert not torch.equal(dict(made.model.named_parameters())[name], weights)
@@ -178,9 +183,7 @@ def test_what_else_draws_random_numbers_does_not_matter(toy: Path) -> None:
     """A display or a plug-in that uses the global generator must not change the model."""
     made, disturbed = setting(toy, "train.epochs=1"), setting(toy, "train.epochs=1")
     made.events()
-    for _ in train(
-        disturbed.state, disturbed.model, disturbed.prepared.train, disturbed.recipe.train, lambda: 0.0
-    ):
+    for _ in train(disturbed.state, disturbed.scored_by(lambda: 0.0), disturbed.recipe.train):
         torch.rand(7)
     for one, other in zip(made.model.parameters(), disturbed.model.parameters(), strict=True):
         assert torch.equal(one, other)
@@ -194,8 +197,36 @@ def test_a_loss_that_is_no_number_says_what_to_change(toy: Path) -> None:
         made.events()
 
 
-@pytest.mark.parametrize(("sentences", "size"), [(10, 4), (400, 4), (1000, 10), (3200, 32), (10**6, 32)])
-def test_few_sentences_make_small_batches(toy: Path, sentences: int, size: int) -> None:
-    config = load_recipe(toy / "toy.toml", ["train.batch_sentences=auto"]).train
-    assert batch_size(config, sentences) == size
-    assert batch_size(load_recipe(toy / "toy.toml").train, sentences) == 8
+@pytest.mark.parametrize(
+    ("patience", "later", "improved", "best"),
+    [(3, True, "yynyn", 3), (3, False, "yynnn", 1), (None, True, "yynyny", 5), (1, False, "yyn", 1)],
+)
+def test_the_setup_says_which_epoch_is_best_and_when_to_stop(
+    toy: Path, patience: int | None, later: bool, improved: str, best: int
+) -> None:
+    scores = iter([-5.0, -3.0, -4.0, -3.0, -9.0, -1.0])
+    made = setting(toy, "train.epochs=6")
+    setup = replace(made.scored_by(lambda: next(scores)), patience=patience, prefer_later=later)
+    found = [event for event in train(made.state, setup, made.recipe.train) if isinstance(event, Epoch)]
+    assert "".join("y" if epoch.improved else "n" for epoch in found) == improved
+    assert made.state.progress.best_epoch == best
+
+
+def test_parts_that_rest_stay_as_they_are(toy: Path) -> None:
+    made = setting(toy, "train.epochs=2", "train.lr=0.1")
+    encoder = made.model.encoder
+    before = [parameter.detach().clone() for parameter in encoder.parameters()]
+    setup = replace(made.setup, resting=lambda done: [encoder] if done < 1 else [])
+    moved = []
+    for event in train(made.state, setup, made.recipe.train):
+        if isinstance(event, Epoch):
+            moved.append(not all(map(torch.equal, before, encoder.parameters())))
+    assert moved == [False, True]
+
+
+def test_an_epoch_is_a_line_of_metrics_with_its_details() -> None:
+    epoch = Epoch(1, 0.5, 0.25, True, 0.01, 100, 1.0, 2.0, None, "F1", "dev F1 25.00", {"more": {"a": 1}})
+    assert epoch.record() == {
+        **{"epoch": 1, "loss": 0.5, "score": 0.25, "improved": True, "rate": 0.01, "tokens": 100},
+        **{"seconds": 1.0, "dev_seconds": 2.0, "train_score": None, "metric": "F1", "more": {"a": 1}},
+    }

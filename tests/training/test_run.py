@@ -11,11 +11,11 @@ import pytest
 import torch
 
 from gonie import load
-from gonie.errors import InputError
+from gonie.errors import GonieError, InputError
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.torch.checkpoint import read_tensors
 from gonie.training.loop import Epoch, Step
-from gonie.training.run import RunResult, Summary, default_folder, start_run
+from gonie.training.run import RunResult, Summary, default_folder, resume_run, start_run
 
 
 def test_a_run_leaves_what_the_design_promises(toy_run: Path) -> None:
@@ -76,10 +76,13 @@ def test_a_run_tells_its_display_everything(toy: Path, tmp_path: Path, silence: 
     assert kinds.count(Epoch) == 2
     assert kinds.count(Step) >= 20
     summary = silence.events[0]
-    assert (summary.examples, summary.dev_examples, summary.epochs) == (80, 20, 2)
-    assert summary.labels["O"] > summary.labels["S-LOC"]
-    assert summary.parameters > 1000
-    assert (summary.first_epoch, summary.metric, summary.complete) == (1, "F1", False)
+    assert (summary.epochs, summary.first_epoch, summary.complete) == (2, 1, False)
+    rows = dict(summary.rows)
+    assert rows["train"].startswith("80 sentences, ")
+    assert rows["dev"] == "20 sentences"
+    assert rows["labels"].startswith("O ")
+    assert "S-LOC " in rows["labels"]
+    assert rows["model"].endswith(" parameters, on cpu")
     assert result is silence.events[-1]
     assert any("exported the best model" in note for note in silence.notes)
 
@@ -110,6 +113,53 @@ def test_a_start_that_fails_leaves_no_folder(toy: Path, tmp_path: Path, silence:
     with pytest.raises(InputError):
         start_run(recipe, tmp_path / "mine", silence)
     assert (tmp_path / "mine").is_dir(), "a folder that was there before stays"
+
+
+class Interrupting:
+    """A display under which Ctrl-C comes when something is told."""
+
+    def __init__(self, silence: Any) -> None:
+        self._silence = silence
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._silence, name)
+
+    def note(self, text: str) -> None:
+        raise KeyboardInterrupt
+
+
+def test_ctrl_c_while_files_are_read_leaves_no_folder(toy: Path, tmp_path: Path, silence: Any) -> None:
+    """There is nothing yet to resume: the same command starts again."""
+    with pytest.raises(KeyboardInterrupt):
+        start_run(load_recipe(toy / "toy.toml"), tmp_path / "run", Interrupting(silence))
+    assert not (tmp_path / "run").exists()
+
+
+def test_ctrl_c_while_a_long_text_is_read_leaves_a_run_to_resume(
+    prose: Path, toy_bilm: Path, tmp_path: Path, silence: Any
+) -> None:
+    recipe = load_recipe(prose / "pretrain.toml", command="pretrain")
+    assert start_run(recipe, tmp_path / "run", Interrupting(silence)) is None
+    assert silence.events == [tmp_path / "run"]
+    assert (tmp_path / "run/recipe.toml").is_file()
+    assert resume_run(tmp_path / "run", silence, command="pretrain") is not None
+    one, other = (read_tensors(run / "best.safetensors")[0] for run in (tmp_path / "run", toy_bilm))
+    assert all(torch.equal(one[name], other[name]) for name in other)
+
+
+@pytest.mark.parametrize("often", [True, False])
+def test_a_run_refused_after_it_began_leaves_its_checkpoint_or_nothing(
+    often: bool, toy: Path, tmp_path: Path, silence: Any
+) -> None:
+    """Without a checkpoint there is nothing to resume, and the same command works with another rate."""
+    odd = ["train.lr=1e38", "train.optimizer=sgd", "train.clip=0", "train.precision=float32"]
+    recipe = load_recipe(toy / "toy.toml", [*odd, f"train.checkpoint_seconds={1e-9 if often else 1e9}"])
+    with pytest.raises(GonieError, match="the loss became"):
+        start_run(recipe, tmp_path / "run", silence)
+    assert (tmp_path / "run").exists() == often
+    if often:  # the first step sees good weights; what comes after it is not saved
+        state, _ = read_tensors(tmp_path / "run/last.safetensors")
+        assert torch.isfinite(state["loss"])
 
 
 def test_runs_find_the_next_free_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,13 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from gonie.tasks.torch.parts import build
 
 from gonie.features.corpus import collate
 from gonie.nn.inference import to_tensors
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.tagging.torch.data import TagData, read_tag_data
+from gonie.tasks.tagging.torch.job import TagJob
 from gonie.tasks.tagging.torch.network import TaggingNetwork
-from gonie.tasks.torch.parts import build
+from gonie.tasks.torch.training_setup import StepBatch, Update
 from gonie.training.optim import build_optimizer
 from gonie.training.updates import build_update
 
@@ -42,17 +44,29 @@ def stepped(
     toy: Path, prepared: TagData, model: TaggingNetwork, settings: list[str], rate: float
 ) -> TaggingNetwork:
     """The model after one step over all sentences."""
-    config = load_recipe(toy / "toy.toml", settings).train
     moved = copy.deepcopy(model)
-    update = build_update(config, moved, prepared.train, build_optimizer(config, moved.named_parameters()))
-    update(np.arange(len(prepared.train)), rate=rate)
+    update_of(toy, prepared, moved, settings)(everything(prepared), rate=rate, epochs_done=0.0)
     return moved
+
+
+def update_of(toy: Path, prepared: TagData, model: TaggingNetwork, settings: list[str]) -> Update:
+    """The update that the recipe asks for."""
+    recipe = load_recipe(toy / "toy.toml", settings)
+    setup = TagJob(recipe, prepared).setup(model, lambda text: None)
+    optimizer = build_optimizer(recipe.train, model.named_parameters())
+    return build_update(setup, recipe.train, model, optimizer)
+
+
+def everything(prepared: TagData) -> StepBatch:
+    """All sentences as one batch."""
+    corpus = prepared.train
+    content = to_tensors(collate(corpus, np.arange(len(corpus))), torch.device("cpu"))
+    return StepBatch(content, corpus.tokens, len(corpus))
 
 
 def cost(model: TaggingNetwork, prepared: TagData, lam: float) -> torch.Tensor:
     """J = (Σ cross-entropy + λ/2 ‖W‖²) / m over all tokens, with ‖W‖² written out."""
-    corpus = prepared.train
-    batch = to_tensors(collate(corpus, np.arange(len(corpus))), torch.device("cpu"))
+    corpus, batch = prepared.train, everything(prepared).content
     squares = sum(
         weight.square().sum()
         for name, weight in model.named_parameters()
@@ -103,9 +117,6 @@ def test_the_loss_of_a_step_is_a_sentence_s_mean(toy: Path) -> None:
     losses = []
     for optimizer in ("sgd", "per-window"):
         prepared, model, settings = made(toy, f"train.optimizer={optimizer}", "train.l2=5")
-        config = load_recipe(toy / "toy.toml", settings).train
-        update = build_update(
-            config, model, prepared.train, build_optimizer(config, model.named_parameters())
-        )
-        losses.append(float(update(np.arange(len(prepared.train)), rate=1e-12)))
+        update = update_of(toy, prepared, model, settings)
+        losses.append(float(update(everything(prepared), rate=1e-12, epochs_done=0.0)))
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from gonie.cli.options.recipe import Changes, Device, Resume, RunOut, Seed, with_choices
+from gonie.cli.train import run_training
 
 
 def pretrain(
@@ -24,7 +26,7 @@ def pretrain(
     ] = None,
     start: Annotated[
         Path | None,
-        typer.Option("--from", metavar="BILM", help="Go on from this language model, on other text."),
+        typer.Option("--from", metavar="BILM", help="Start from this language model, on other text."),
     ] = None,
     changes: Changes = None,
     out: RunOut = None,
@@ -32,9 +34,9 @@ def pretrain(
     seed: Seed = None,
     device: Device = None,
 ) -> None:
-    """Pretrain the language model of ELMo: reads text of any size, leaves a run folder with the model.
+    """Pretrain the language model of ELMo: reads text of any size, writes a run folder with the model.
 
-    Text is plain, .gz or .xz, a paragraph a line, or a column of .parquet. It is tokenised once.
+    Text is plain, .gz or .xz, one paragraph per line, or a column of .parquet. It is tokenised once.
 
     Examples:
 
@@ -44,27 +46,7 @@ def pretrain(
 
       gonie pretrain elmo-small --out runs/elmo-small --resume
     """
-    from gonie.cli.heap import keep_heap
-    from gonie.cli.threads import calm_threads
-    from gonie.cli.views.pretrain_display import PretrainScreen
-
-    calm_threads()
-    keep_heap()
-    import json
-
-    from gonie.tasks.recipe import load_recipe
-    from gonie.training.pretrain_run import resume_pretraining, start_pretraining
-    from gonie.training.run import default_folder
-
     settings = with_choices(changes, seed=seed, device=device)
     settings += [f"data.text={json.dumps([str(path) for path in text])}"] if text else []
     settings += [f"model.start={json.dumps(str(start))}"] if start else []
-    with PretrainScreen() as screen:
-        if resume:
-            result = resume_pretraining(out or default_folder(recipe, resume=True), screen, settings)
-        else:
-            result = start_pretraining(
-                load_recipe(recipe, settings, command="pretrain"), out or default_folder(recipe), screen
-            )
-    if result is None:
-        raise typer.Exit(130)
+    run_training(recipe, settings, out=out, resume=resume, command="pretrain")

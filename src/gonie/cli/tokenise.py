@@ -29,14 +29,14 @@ def tokenise(
     """
     import tempfile
 
-    from gonie.cli.views.pretrain_display import PretrainScreen
+    from gonie.cli.views.training_display import TrainingDisplay
     from gonie.errors import OutputError
     from gonie.features.lm_text import build_stream
     from gonie.features.lm_text.plain import write_plain
 
     if not out.parent.is_dir():
         raise OutputError(f"{out}: expected a file in a folder that is there, got {out.parent}")
-    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".gonie-") as folder, PretrainScreen() as screen:
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".gonie-") as folder, TrainingDisplay() as screen:
         stream = build_stream(
             files,
             Path(folder),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import typer
 
 from gonie.cli.options.recipe import Changes, Device, RecipeName, Resume, RunOut, Seed, with_choices
@@ -16,7 +19,7 @@ def train(
     seed: Seed = None,
     device: Device = None,
 ) -> None:
-    """Train a model: reads the recipe's files, shows how it goes, leaves a run folder with the best model.
+    """Train a model: reads the recipe's files, shows progress, writes a run folder with the best model.
 
     Examples:
 
@@ -26,6 +29,14 @@ def train(
 
       gonie train ner --out runs/ner --resume
     """
+    settings = with_choices(changes, seed=seed, device=device)
+    run_training(recipe, settings, out=out, resume=resume, command="train")
+
+
+def run_training(
+    recipe: str, settings: Sequence[str], *, out: Path | None, resume: bool, command: str
+) -> None:
+    """Start or resume a run on the terminal, by the command that trains recipes of its task."""
     from gonie.cli.heap import keep_heap
     from gonie.cli.threads import calm_threads
     from gonie.cli.views.training_display import TrainingDisplay
@@ -35,11 +46,12 @@ def train(
     from gonie.tasks.recipe import load_recipe
     from gonie.training.run import default_folder, resume_run, start_run
 
-    settings = with_choices(changes, seed=seed, device=device)
-    with TrainingDisplay() as display:
+    with TrainingDisplay(command=command) as display:
         if resume:
-            result = resume_run(out or default_folder(recipe, resume=True), display, settings)
+            folder = out or default_folder(recipe, resume=True)
+            result = resume_run(folder, display, settings, command=command)
         else:
-            result = start_run(load_recipe(recipe, settings), out or default_folder(recipe), display)
+            checked = load_recipe(recipe, settings, command=command)
+            result = start_run(checked, out or default_folder(recipe), display)
     if result is None:
         raise typer.Exit(130)

@@ -17,9 +17,9 @@ from gonie.tasks.recipe import load_recipe
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.torch.checkpoint import load_weights
 from gonie.tasks.torch.compiled_loops import must_compile
-from gonie.tasks.torch.job import Job
+from gonie.tasks.torch.dev_evaluator import DevEvaluator
+from gonie.tasks.torch.job import ExampleJob
 from gonie.tasks.torch.prepare import data_key, prepare
-from gonie.training.dev_evaluator import DevEvaluator
 from gonie.training.fit import Trainee, begin, fit
 from gonie.training.folder import RunFolder
 from gonie.training.loop import Epoch, Step
@@ -70,13 +70,13 @@ class Preparations:
 
     def __init__(self) -> None:
         self._key = ""
-        self._job: Job | None = None
+        self._job: ExampleJob | None = None
 
     def forget(self) -> None:
         """Free the memory."""
         self._job = None
 
-    def get(self, recipe: CorpusRecipe, note: Callable[[str], None]) -> Job:
+    def get(self, recipe: CorpusRecipe, note: Callable[[str], None]) -> ExampleJob:
         """The job of ``recipe``, over data that is read, or was."""
         key = data_key(recipe)
         if self._job is None or key != self._key:
@@ -137,14 +137,14 @@ def _outcome(run: RunFolder, preparations: Preparations, tell: Tell) -> Outcome 
     return _scores(job, run, trainee)
 
 
-def _scores(job: Job, run: RunFolder, trainee: Trainee) -> CellScores:
+def _scores(job: ExampleJob, run: RunFolder, trainee: Trainee) -> CellScores:
     """Scores of the best epoch: those of dev and train were kept when it was met, test is scored now."""
     history = run.history()
     best = history[trainee.state.progress.best_epoch]
     tested = bool(job.size("test"))
     evaluator = DevEvaluator(job, trainee.model, "test" if tested else "dev")
     return CellScores(
-        metric=trainee.dev.metric,
+        metric=best["metric"],
         dev=best["score"],
         train=best["train_score"],
         test=evaluator.score() if tested else None,

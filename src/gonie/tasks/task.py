@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gonie.errors import GonieError
 from gonie.runtime.bundle import Contents
+from gonie.tasks.run_files import EXAMPLE_RUN
 
 if TYPE_CHECKING:
     from gonie.tasks.sections import Recipe
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 def _no_predictor(bundle: Any, threads: int | None) -> Any:
     raise GonieError(f"models of the task {bundle.task!r} give no answers")
+
+
+def _as_it_is(recipe: Recipe) -> Recipe:
+    return recipe
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,3 +55,10 @@ class Task:
     """The command that asks a model of the task for answers: ``gonie tag``."""
     sample: tuple[str, ...] = ("Anna Kim works in Seoul. 안나는 서울에서 일한다.",)
     """What a predictor may be called with to try it: one text, or as many as an answer needs."""
+
+    run_files: tuple[str, ...] = EXAMPLE_RUN
+    """Files and folders that a run of the task leaves, besides those of every run."""
+    resumable_reading: bool = False
+    """Whether reading the data takes long and can be resumed: a run folder then begins before it."""
+    resolve: Callable[[Recipe], Recipe] = _as_it_is
+    """A recipe with what other files decide about it, as a new run writes it down."""

@@ -13,8 +13,7 @@ from gonie.export.exportable import Exportable
 from gonie.runtime.bundle import read_bundle
 from gonie.tasks.load import bundle_kinds, find_bundle
 from gonie.tasks.sections import CorpusRecipe
-from gonie.tasks.table import TASKS
-from gonie.tasks.torch.prepare import read_dev
+from gonie.tasks.torch.prepare import example_task, read_dev
 from gonie.tasks.torch.trained import load_trained
 from gonie.tasks.torch.word_data import Note
 
@@ -34,7 +33,7 @@ def open_run(run: Path, data: Path | None, note: Note) -> Exportable:
     trained = load_trained(run)
     bundle = read_bundle(find_bundle(run), bundle_kinds())
     examples = read_dev(_reading(trained.recipe, data), note)
-    return TASKS[bundle.task].torch().exportable(trained.model, bundle, examples)
+    return example_task(bundle.task).exportable(trained.model, bundle, examples)
 
 
 def _reading(recipe: CorpusRecipe, data: Path | None) -> CorpusRecipe:

@@ -1,22 +1,33 @@
-"""The run folder: what `train` leaves, enough to resume it, to use it and to make it again.
+"""The run folder: what training leaves, enough to resume it, to use it and to make it again.
+
+Every run has
 
     recipe.toml         as resolved, every key
+    metrics.jsonl       a line for every epoch
+    last.safetensors    where training stands (see state.py)
+    best.safetensors    weights of the best epoch on dev
+
+A task adds its own (``Task.run_files``). Runs over labelled examples have
+
     encoding.json       vocabularies, labels, features
     network.json        the shape of the network that the recipe does not say: that of its word vectors
     bilm.json           of a model with ELMo: the shape of its language model
     seen.json           of a tagger: the mentions met in training, by which recall is split
     samples.jsonl       of a classifier: held-out texts, on which explanations are measured
     faithfulness.json   how explanations did on them, once they were asked for
-    metrics.jsonl       a line for every epoch
-    last.safetensors    where training stands (see state.py)
-    best.safetensors    weights of the best epoch on dev
     bundle/             the exported model; all that `gonie tag` and `gonie classify` need
     evaluation.json     scores of the best epoch
-    beside.json         scores of what it is read beside, where the recipe names something
+    beside.json         scores of baselines and variants, where the recipe names some
     variants/NAME/      the runs of the recipe's variants
     report.html         the same, to read
 
-Each file is written whole or not at all.
+and those of language models
+
+    text/               the tokenised text, unless the recipe keeps it elsewhere (data.cache)
+    bilm/               the language model; all that embeddings need
+
+Each file is written whole or not at all, in an order that a kill at any moment leaves a run that can be
+resumed.
 """
 
 from __future__ import annotations
@@ -24,6 +35,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -31,35 +43,31 @@ from typing import Any
 from gonie.errors import OutputError, ResumeError
 from gonie.system.files import atomic_write, is_utf8, make_folder, remove_leftovers
 from gonie.system.folder_lock import folder_lock
-from gonie.tasks.run_files import BILM, ENCODING, FAITHFULNESS, NETWORK, SAMPLES, SEEN
+from gonie.tasks.run_files import ENCODING, EXAMPLE_RUN, FAITHFULNESS, RECIPE, SAMPLES, VARIANTS
 
 LONGEST_NAME = 48
 
 
 class RunFolder:
-    """Paths of a run, and the few rules about making and reopening it."""
+    """Paths of a run, and the few rules about making and reopening it.
 
-    def __init__(self, root: Path) -> None:
+    ``files`` are the names of what its task writes there, besides what every run has.
+    """
+
+    def __init__(self, root: Path, files: Sequence[str] = EXAMPLE_RUN) -> None:
         self.root = root
-        self.recipe = root / "recipe.toml"
-        self.encoding = root / ENCODING
-        self.network = root / NETWORK
-        self.bilm = root / BILM
-        self.seen = root / SEEN
-        self.samples = root / SAMPLES
-        self.faithfulness = root / FAITHFULNESS
+        self.recipe = root / RECIPE
         self.metrics = root / "metrics.jsonl"
         self.last = root / "last.safetensors"
         self.best = root / "best.safetensors"
-        self.bundle = root / "bundle"
-        self.evaluation = root / "evaluation.json"
-        self.report = root / "report.html"
-        self.beside = root / "beside.json"
-        self.variants = root / "variants"
+        self.encoding = root / ENCODING
+        self.samples = root / SAMPLES
+        self.faithfulness = root / FAITHFULNESS
+        self._files = files
 
     def variant(self, name: str) -> RunFolder:
         """The run of a variant of the recipe."""
-        return RunFolder(self.variants / file_name(name))
+        return RunFolder(self.root / VARIANTS / file_name(name), self._files)
 
     def create(self) -> bool:
         """Make the folder for a new run; true if it was not there before.
@@ -68,27 +76,26 @@ class RunFolder:
         """
         if self.recipe.exists():
             raise OutputError(
-                f"{self.root}: expected a new folder, got one that holds a run already. "
-                "Go on with it (--resume), or write elsewhere (--out DIR)."
+                f"{self.root} already holds a run. Resume it (--resume), or write elsewhere (--out DIR)."
             )
         if not is_utf8(str(self.root.absolute())):  # safetensors opens no other
-            raise OutputError(f"{self.root}: expected a folder's name in UTF-8. Write elsewhere (--out DIR).")
+            raise OutputError(f"{self.root}: the folder's name is not UTF-8. Write elsewhere (--out DIR).")
         if self.root.exists() and not self.root.is_dir():
-            raise OutputError(f"{self.root}: expected a folder, got a file. Write elsewhere (--out DIR).")
+            raise OutputError(f"{self.root} is a file, not a folder. Write elsewhere (--out DIR).")
         if taken := [path.name for path in self._outputs() if path.exists()]:
             raise OutputError(
-                f"{self.root}: expected a new folder, got one with {', '.join(taken)}, which the run would "
-                "write over. Write elsewhere (--out DIR)."
+                f"{self.root} has files that the run would overwrite: {', '.join(taken)}. "
+                "Write elsewhere (--out DIR)."
             )
         made = not self.root.exists()
         make_folder(self.root)
         return made
 
     def reopen(self) -> None:
-        """Check that there is a run to go on with."""
+        """Check that there is a run to resume."""
         if not self.recipe.is_file():
             raise ResumeError(
-                f"{self.root}: expected a run folder with recipe.toml, found none. Start it without --resume."
+                f"{self.root} is not a run folder: it has no recipe.toml. Start a run without --resume."
             )
 
     def clear_leftovers(self) -> None:
@@ -108,18 +115,8 @@ class RunFolder:
         return held(self.root)
 
     def _outputs(self) -> tuple[Path, ...]:
-        weights = (self.last, self.best)
-        scores = (self.evaluation, self.beside, self.report)
-        told = (
-            self.encoding,
-            self.network,
-            self.bilm,
-            self.seen,
-            self.samples,
-            self.faithfulness,
-            self.metrics,
-        )
-        return (*told, *weights, self.bundle, *scores, self.variants)
+        own = (self.root / name for name in self._files)
+        return (self.metrics, self.last, self.best, *own)
 
     def history(self, before_epoch: int | None = None) -> list[dict[str, Any]]:
         """Records of the epochs so far, up to ``before_epoch`` if given; a torn last line is left out."""
@@ -146,10 +143,7 @@ def file_name(name: str) -> str:
 
 def held(folder: Path) -> AbstractContextManager[None]:
     """Within the block no other process trains in ``folder``; the hold ends with the process."""
-    refusal = ResumeError(
-        f"{folder}: expected a run at rest, got one that another process is training. "
-        "Wait for it, or stop it first."
-    )
+    refusal = ResumeError(f"another process is training in {folder}. Wait for it, or stop it first.")
     return folder_lock(folder, refusal=refusal)
 
 

@@ -1,27 +1,28 @@
 """The training loop: a generator that yields after every step and every epoch.
 
-Showing, logging, checkpointing and stopping are the caller's: it reads what is yielded, saves ``state`` when
-it likes, and stops by not asking for more. Between two yields the state is consistent, and going on from a
-saved one gives bit for bit what never stopping would have given.
+It trains any model that a ``TrainingSetup`` describes. Showing, logging, checkpointing and stopping are the
+caller's: it reads what is yielded, saves ``state`` when it likes, and stops by not asking for more. Between
+two yields the state is consistent, and going on from a saved one gives bit for bit what never stopping would
+have given: the random choices of a step are a function of the seed and its number, and a batch is one of its
+epoch and its number.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
 
-import numpy as np
 import torch
 
 from gonie.errors import GonieError
-from gonie.features.corpus import Examples
-from gonie.tasks.sections import TrainConfig
-from gonie.tasks.torch.learner import Learner
+from gonie.tasks.sections import LearningConfig
+from gonie.tasks.torch.training_setup import TrainingSetup, Update
 from gonie.training.loss_terms.term import LossTerm
 from gonie.training.optim import learning_rate
 from gonie.training.state import State
-from gonie.training.updates import Update, build_update
+from gonie.training.updates import build_update
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Epoch:
-    """One pass over the data: mean loss an example, the dev score, and whether it is the best so far.
+    """One pass over the data: the mean loss, the dev score, and whether it is the best so far.
 
+    The loss is a mean over the weights of the batches: per example, or per word of a language model.
     ``train_score`` is the same score on training examples, where that was asked for; ``dev_seconds`` is the
-    time that all scoring took.
+    time that all scoring took; ``shown`` is the score as text and ``details`` what is noted besides.
     """
 
     epoch: int
@@ -52,96 +54,100 @@ class Epoch:
     seconds: float
     dev_seconds: float
     train_score: float | None = None
+    metric: str = ""
+    shown: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def record(self) -> dict[str, Any]:
+        """The line of ``metrics.jsonl``."""
+        names = [each.name for each in fields(self) if each.name not in ("shown", "details")]
+        return {**{name: getattr(self, name) for name in names}, **self.details}
 
 
 def train(
-    state: State,
-    model: Learner,
-    examples: Examples,
-    config: TrainConfig,
-    evaluate: Callable[[], float],
-    *,
-    evaluate_train: Callable[[], float] | None = None,
-    terms: Sequence[LossTerm] = (),
+    state: State, setup: TrainingSetup, config: LearningConfig, terms: Sequence[LossTerm] = ()
 ) -> Iterator[Step | Epoch]:
-    """Train ``model`` from where ``state`` stands until the epochs or the patience are used up.
+    """Train the model of ``state`` from where it stands until the epochs or the patience are used up.
 
-    ``evaluate`` gives the dev score of the model as it is then (with its averaged weights in place), and
-    ``evaluate_train``, which decides nothing, its score on training examples. ``terms`` are added to the
-    loss of each step.
+    ``terms`` are added to the loss of each step. The model is scored with its averaged weights in place.
     """
     progress = state.progress
-    update = build_update(config, model, examples, state.optimizer, terms)
+    update = build_update(setup, config, state.model, state.optimizer, terms)
     while not progress.finished:
-        yield from _run_epoch(state, model, examples, config, update)
-        started = time.monotonic()
-        with state.average.applied():
-            score = evaluate()
-            train_score = evaluate_train() if evaluate_train else None
-        improved = score >= progress.best  # of equal scores, as a small dev set gives, the later is kept
-        done = Epoch(
-            epoch=progress.epoch + 1,
-            loss=float(state.loss) / len(examples),
-            score=score,
-            improved=improved,
-            rate=learning_rate(config, step=progress.step, epochs_done=progress.epoch + 1),
-            tokens=progress.tokens,
-            seconds=progress.seconds,
-            dev_seconds=time.monotonic() - started,
-            train_score=train_score,
-        )
-        progress.stale = 0 if score > progress.best else progress.stale + 1
-        if improved:
-            progress.best, progress.best_epoch = score, progress.epoch
-        progress.epoch += 1
-        progress.batch = progress.tokens = 0
-        progress.seconds = 0.0
-        state.loss.zero_()
-        progress.finished = progress.epoch >= config.epochs or progress.stale >= config.patience
-        yield done
+        yield from _run_epoch(state, setup, config, update)
+        yield _end_epoch(state, setup, config)
 
 
-def batch_size(config: TrainConfig, examples: int) -> int:
-    """How many examples a batch holds at most: of few in all, few, so that there are steps enough."""
-    if config.batch_sentences == "auto":
-        return min(max(examples // 100, 4), 32)
-    return config.batch_sentences
-
-
-def _run_epoch(
-    state: State, model: Learner, examples: Examples, config: TrainConfig, update: Update
-) -> Iterator[Step]:
+def _run_epoch(state: State, setup: TrainingSetup, config: LearningConfig, update: Update) -> Iterator[Step]:
     progress = state.progress
-    batches = update.batches(
-        examples.lengths,
-        heights=examples.heights,
-        tokens=config.batch_tokens,
-        sentences=batch_size(config, len(examples)),
-        generator=np.random.default_rng([config.seed, progress.epoch]),
-    )
-    model.train()
-    for rows in batches[progress.batch :]:
+    size = setup.batches.size(progress.epoch)
+    batches = setup.batches.batches(progress.epoch, progress.batch)
+    state.model.train()
+    while True:
         started = time.monotonic()
-        rate = learning_rate(
-            config, step=progress.step, epochs_done=progress.epoch + progress.batch / len(batches)
-        )
+        batch = next(batches, None)
+        if batch is None:
+            break
+        epochs_done = progress.epoch + progress.batch / size
+        rate = learning_rate(config, step=progress.step, epochs_done=epochs_done)
         seed_step(config.seed, progress.step, state.loss.device)
-        loss = update(rows, rate=rate)
+        loss = update(batch, rate=rate, epochs_done=epochs_done)
         state.average.update(progress.step)
-        state.loss += loss * len(rows)  # read once an epoch: no wait inside a step
-        tokens = int(examples.sizes[rows].sum())
+        state.loss += loss * batch.weight  # read once an epoch: no wait inside a step
         progress.batch += 1
         progress.step += 1
-        progress.tokens += tokens
+        progress.tokens += batch.tokens
         progress.seconds += time.monotonic() - started
-        yield Step(progress.epoch + 1, progress.batch, len(batches), tokens, rate)
-    if not torch.isfinite(state.loss):
-        held = " or with the gradients held closer (--set train.clip=1)"
-        raise GonieError(
-            f"the loss became {float(state.loss)} in epoch {progress.epoch + 1}: expected a finite number. "
-            f"Start a new run with a lower learning rate (--set train.lr={config.lr / 4:g})"
-            f"{'' if config.optimizer == 'per-window' else held}."
-        )
+        yield Step(progress.epoch + 1, progress.batch, size, batch.tokens, rate)
+    check_loss(state, config)
+
+
+def _end_epoch(state: State, setup: TrainingSetup, config: LearningConfig) -> Epoch:
+    """Score the model, and put the state at the beginning of the next epoch."""
+    progress = state.progress
+    started = time.monotonic()
+    with state.average.applied():
+        dev = setup.evaluate()
+        train_score = setup.evaluate_train() if setup.evaluate_train else None
+    first, better = progress.epoch == 0, dev.value > progress.best
+    improved = first or better or (setup.prefer_later and dev.value == progress.best)
+    done = Epoch(
+        epoch=progress.epoch + 1,
+        loss=float(state.loss) / setup.batches.weight(progress.epoch),
+        score=dev.value,
+        improved=improved,
+        rate=learning_rate(config, step=progress.step, epochs_done=progress.epoch + 1),
+        tokens=progress.tokens,
+        seconds=progress.seconds,
+        dev_seconds=time.monotonic() - started,
+        train_score=train_score,
+        metric=dev.metric,
+        shown=dev.shown,
+        details=dev.details,
+    )
+    progress.stale = 0 if first or better else progress.stale + 1
+    if improved:
+        progress.best, progress.best_epoch = dev.value, progress.epoch
+    progress.epoch += 1
+    progress.batch = progress.tokens = 0
+    progress.seconds = 0.0
+    state.loss.zero_()
+    setup.end_epoch()
+    impatient = setup.patience is not None and progress.stale >= setup.patience
+    progress.finished = progress.epoch >= config.epochs or impatient
+    return done
+
+
+def check_loss(state: State, config: LearningConfig) -> None:
+    """Refuse to go on, or to save the state over a good one, once the loss is no number."""
+    if torch.isfinite(state.loss):
+        return
+    clips = config.optimizer != "per-window" and not config.normalize and (config.clip > 1 or not config.clip)
+    clipped = " or with gradients clipped more (--set train.clip=1)" if clips else ""
+    raise GonieError(
+        f"the loss became {float(state.loss)} in epoch {state.progress.epoch + 1}. "
+        f"Start a new run with a lower learning rate (--set train.lr={config.lr / 4:g}){clipped}."
+    )
 
 
 def seed_step(seed: int, step: int, device: torch.device) -> None:

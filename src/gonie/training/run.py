@@ -1,36 +1,35 @@
 """A training run from recipe to run folder: start it, resume it, finish it.
 
-``fit`` trains and keeps the best weights; here they become the exported bundle with its scores and a report.
-Every file is written whole or not at all, in an order that a kill at any moment leaves a run that can be
-resumed.
+``fit`` trains and keeps the best weights; the job makes of them what the run leaves. Every file is written
+whole or not at all, in an order that a kill at any moment leaves a run that can be resumed.
 """
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import NamedTuple, Protocol
 
-from gonie.errors import ResumeError
-from gonie.export.driver import export_model
+from gonie.errors import GonieError, OutputError, ResumeError
+from gonie.features.lm_text import TokenisingProgress
 from gonie.system.files import atomic_write
 from gonie.tasks.paths import with_absolute_paths
 from gonie.tasks.recipe import load_recipe, write_recipe
-from gonie.tasks.sections import CorpusRecipe
+from gonie.tasks.sections import Recipe
+from gonie.tasks.table import TASKS
 from gonie.tasks.torch.checkpoint import load_weights
 from gonie.tasks.torch.compiled_loops import must_compile
-from gonie.tasks.torch.job import Beside, Evaluated, Job, Split
-from gonie.tasks.torch.model import Model
+from gonie.tasks.torch.job import Evaluated, Job, RunOutput, TrainedRun
 from gonie.tasks.torch.prepare import prepare
-from gonie.training.baselines import as_json, build_variants, summary
+from gonie.tasks.torch.training_setup import Rows
 from gonie.training.fit import Trainee, Watcher, begin, choose_device, fit
 from gonie.training.folder import RunFolder, next_folder
 from gonie.training.loss_terms.table import check_terms
 from gonie.training.memory import memory_errors
+from gonie.training.variants import build_variants
 
 
 class RunDisplay(Watcher, Protocol):
@@ -38,6 +37,9 @@ class RunDisplay(Watcher, Protocol):
 
     def note(self, text: str) -> None:
         """Something found or decided on the way."""
+
+    def advance(self, advance: TokenisingProgress) -> None:
+        """Text is being tokenised."""
 
     def begin(self, summary: Summary) -> None:
         """Training is about to begin."""
@@ -54,17 +56,13 @@ class Summary:
     """What is about to be trained."""
 
     folder: Path
-    device: str
-    noun: str  # what examples are called: sentences, or texts
-    examples: int
-    tokens: int
-    dev_examples: int
-    parameters: int
-    labels: dict[str, int]
+    rows: Rows
+    """What the task tells of its data and its model."""
     epochs: int
     first_epoch: int
+    """Counted from 1; a run that is resumed begins later."""
     complete: bool
-    metric: str
+    """Whether training was complete before."""
 
 
 @dataclass(frozen=True)
@@ -72,11 +70,26 @@ class RunResult:
     """What a complete run leaves."""
 
     folder: Path
-    evaluations: dict[str, Evaluated]  # by split: dev, and test where there is one
+    output: RunOutput
     best_epoch: int
     seconds: float
-    task: str = "tag"
-    beside: Mapping[str, str] = field(default_factory=dict)  # what it is to be read beside, a line each
+
+    @property
+    def evaluations(self) -> Mapping[str, Evaluated]:
+        """By split: dev, and test where there is one."""
+        return self.output.evaluations
+
+    @property
+    def beside(self) -> Mapping[str, str]:
+        """Baselines and variants by name, with a line of scores each."""
+        return self.output.beside
+
+
+class _Complete(NamedTuple):
+    """A run that is trained and finished, and what its task needs to add comparisons to it."""
+
+    trained: TrainedRun
+    result: RunResult
 
 
 def default_folder(recipe: str, *, resume: bool = False) -> Path:
@@ -84,186 +97,141 @@ def default_folder(recipe: str, *, resume: bool = False) -> Path:
     return next_folder(Path(recipe).name.removesuffix(".toml"), mark="recipe.toml", resume=resume)
 
 
-def start_run(recipe: CorpusRecipe, folder: Path, display: RunDisplay) -> RunResult | None:
+def start_run(recipe: Recipe, folder: Path, display: RunDisplay) -> RunResult | None:
     """Train ``recipe`` into a new ``folder``, then its variants; None if the run was interrupted."""
-    recipe = with_absolute_paths(recipe)
+    task = TASKS[recipe.task]
+    recipe = task.resolve(with_absolute_paths(recipe))
     for each in (recipe, *build_variants(recipe).values()):  # what is wrong with one is said before anything
         choose_device(each.train)
         check_terms(each)
-    run = RunFolder(folder)
-    with memory_errors(), _begun(recipe, run, display) as (job, trainee):
-        return _run(job, run, trainee, display)
+    return _run(recipe, RunFolder(folder, task.run_files), display, new=True)
 
 
-def resume_run(folder: Path, display: RunDisplay, changes: Iterable[str] = ()) -> RunResult | None:
-    """Go on with the run in ``folder`` from its last checkpoint, by its own recipe.
+def resume_run(
+    folder: Path, display: RunDisplay, changes: Iterable[str] = (), *, command: str = "train"
+) -> RunResult | None:
+    """Resume the run in ``folder`` from its last checkpoint, by its own recipe.
 
     ``changes`` (``key=value``) may repeat what the run began with; anything else is refused, since the result
-    would be neither run's.
+    would be neither run's. ``command`` is the one that trains such recipes.
     """
     run = RunFolder(folder)
     run.reopen()
-    own = load_recipe(run.recipe)
-    if with_absolute_paths(load_recipe(run.recipe, changes)) != own:
+    own: Recipe = load_recipe(run.recipe, command=command)
+    if with_absolute_paths(load_recipe(run.recipe, changes, command=command)) != own:
         raise ResumeError(
-            f"{run.recipe}: --set asks for something else than the run began with. "
+            f"{run.recipe}: --set cannot change the settings of a run that is resumed. "
             "Resume without it, or start a new run with another --out."
         )
     choose_device(own.train)
-    with memory_errors(), _reopened(own, run, display) as (job, trainee):
-        return _run(job, run, trainee, display)
+    return _run(own, RunFolder(folder, TASKS[own.task].run_files), display, new=False)
 
 
-@contextmanager
-def _begun(recipe: CorpusRecipe, run: RunFolder, display: RunDisplay) -> Iterator[tuple[Job, Trainee]]:
-    """A new run at its beginning, its folder held within the block."""
-    resolved = write_recipe(recipe)
-    made = run.create()
-    with run.held():
-        run.clear_leftovers()
-        try:
-            job = prepare(recipe, display.note)
-            trainee = begin(job, display.note)
-            atomic_write(run.recipe, resolved)  # the first file: from here on it can be resumed
-        except BaseException:
-            if made:
-                with suppress(OSError):  # not empty, should the recipe keep its cache there
-                    run.root.rmdir()
-            raise
-        yield job, trainee
-
-
-@contextmanager
-def _reopened(recipe: CorpusRecipe, run: RunFolder, display: RunDisplay) -> Iterator[tuple[Job, Trainee]]:
-    """A run where it stands, its folder held within the block."""
-    with run.held():
-        run.clear_leftovers()
-        job = prepare(recipe, display.note)
-        trainee = begin(job, display.note)
-        if run.last.exists():
-            trainee.state.restore(run.last)
-        yield job, trainee
-
-
-def _run(job: Job, run: RunFolder, trainee: Trainee, display: RunDisplay) -> RunResult | None:
-    """Train, then whatever the run is read beside."""
+def _run(recipe: Recipe, run: RunFolder, display: RunDisplay, *, new: bool) -> RunResult | None:
+    """The run itself, then its variants; None if it was interrupted."""
     try:
-        result, rows = _complete_all(job, run, trainee, display)
-    except KeyboardInterrupt:  # where it is no wish, as it is in training: what is done is kept all the same
-        result, rows = None, []
+        with memory_errors(), _opened(recipe, run, display, new=new) as (job, trainee):
+            result = _complete_all(job, run, trainee, display)
+    except KeyboardInterrupt:  # outside of training, where it is no error: what is done is kept all the same
+        if not run.recipe.is_file():
+            raise
+        result = None
     if result is None:
         display.interrupted(run.root)
-        return None
-    if rows:
-        atomic_write(run.beside, json.dumps(as_json(rows), ensure_ascii=False, indent=1))
-        _write_report(job, run, trainee.model, result.evaluations, rows)
-    result = replace(result, beside=summary(rows))
-    display.finished(result)
+    else:
+        display.finished(result)
     return result
 
 
-def _complete_all(
-    job: Job, run: RunFolder, trainee: Trainee, display: RunDisplay
-) -> tuple[RunResult | None, list[Beside]]:
-    """The run itself, and what it is read beside; None if it was interrupted."""
-    result = _complete(job, run, trainee, display)
-    if result is None:
-        return None, []
-    rows: list[Beside] = []
-    if job.recipe.train.baselines:
-        display.note("scoring beside it models that learn next to nothing")
-        rows += job.baselines()
+@contextmanager
+def _opened(
+    recipe: Recipe, run: RunFolder, display: RunDisplay, *, new: bool
+) -> Iterator[tuple[Job, Trainee]]:
+    """A run at its beginning or where it stands; within the block, its folder is locked.
+
+    ``recipe.toml`` makes a folder a run that can be resumed. It is written when the data is read, or before
+    that if reading can be resumed too. A run that cannot be resumed leaves nothing, and neither does one that
+    is refused before its first checkpoint: the same command works once the cause is gone.
+    """
+    resolved = write_recipe(recipe)
+    made = run.create() if new else False
+    with run.held():
+        run.clear_leftovers()
+        try:
+            if new and TASKS[recipe.task].resumable_reading:
+                atomic_write(run.recipe, resolved)
+            job = prepare(recipe, display.note, folder=run.root, advance=display.advance)
+            trainee = begin(job, display.note)
+            if new:
+                atomic_write(run.recipe, resolved)
+            elif run.last.exists():
+                trainee.state.restore(run.last)
+            yield job, trainee
+        except BaseException as error:
+            if new and not run.last.exists() and (_is_refusal(error) or not run.recipe.exists()):
+                _remove(run, made=made)
+            raise
+
+
+def _is_refusal(error: BaseException) -> bool:
+    """Whether the recipe or its data cannot be used; a full disk, say, is no fault of theirs."""
+    return isinstance(error, GonieError) and not isinstance(error, OutputError)
+
+
+def _remove(run: RunFolder, *, made: bool) -> None:
+    with suppress(OSError):  # the folder is not empty if the recipe keeps its cache there
+        run.remove()
+        if made:
+            run.root.rmdir()
+
+
+def _complete_all(job: Job, run: RunFolder, trainee: Trainee, display: RunDisplay) -> RunResult | None:
+    """The run and its variants; None if it was interrupted."""
+    complete = _complete(job, run, trainee, display)
+    if complete is None:
+        return None
+    trained, result = complete
+    variants: dict[str, RunOutput] = {}
     for name, variant in build_variants(job.recipe).items():
-        display.note(f"beside it: {name}")
+        display.note(f"training a variant: {name}")
         other = _run_variant(variant, run.variant(name), display)
         if other is None:
-            return None, []
-        rows.append(Beside(name, other.evaluations))
+            return None
+        variants[name] = other.output
         result = replace(result, seconds=result.seconds + other.seconds)
-    return result, rows
+    output = job.add_comparisons(trained, result.output, variants, display.note)
+    return replace(result, output=output)
 
 
-def _run_variant(recipe: CorpusRecipe, run: RunFolder, display: RunDisplay) -> RunResult | None:
+def _run_variant(recipe: Recipe, run: RunFolder, display: RunDisplay) -> RunResult | None:
     """The whole run of a variant, begun or gone on with."""
-    opened = _reopened if run.recipe.is_file() else _begun
-    with opened(recipe, run, display) as (job, trainee):
-        return _complete(job, run, trainee, display)
+    with _opened(recipe, run, display, new=not run.recipe.is_file()) as (job, trainee):
+        complete = _complete(job, run, trainee, display)
+    return complete.result if complete else None
 
 
-def _complete(job: Job, run: RunFolder, trainee: Trainee, display: RunDisplay) -> RunResult | None:
-    """Train up to the best model, export and score it; None if it was interrupted."""
+def _complete(job: Job, run: RunFolder, trainee: Trainee, display: RunDisplay) -> _Complete | None:
+    """Train up to the best model, and finish it; None if it was interrupted."""
     started = time.monotonic()
-    model = trainee.model
     for name, content in job.files().items():
         atomic_write(run.root / name, content)
-    if must_compile(model, per_window=job.recipe.train.optimizer == "per-window"):
-        display.note("compiling the model's loops for this processor: some fifteen seconds, once")
-    display.begin(_summary(job, run, trainee))
+    if must_compile(trainee.model, per_window=job.recipe.train.optimizer == "per-window"):
+        display.note("compiling the model's loops for this processor: about fifteen seconds, once")
+    progress = trainee.state.progress
+    display.begin(
+        Summary(
+            folder=run.root,
+            rows=trainee.setup.summary,
+            epochs=job.recipe.train.epochs,
+            first_epoch=progress.epoch + 1,
+            complete=progress.finished,
+        )
+    )
     if not fit(job, run, trainee, display):
         return None
-    load_weights(run.best, model)
-    evaluations = _finish(job, run, model, display)
-    best_epoch = trainee.state.progress.best_epoch + 1
-    return RunResult(run.root, evaluations, best_epoch, time.monotonic() - started, job.recipe.task)
-
-
-def _finish(job: Job, run: RunFolder, model: Model, display: RunDisplay) -> dict[str, Evaluated]:
-    """Export the best model, score the export on every split there is, and write what a reader wants."""
-    # cuDNN rounds to TF32, and the export is proved against all digits: hence on the CPU
-    difference = export_model(job.exportable(model.cpu()), run.bundle).difference
-    display.note(f"exported the best model; its scores equal the trained one's within {difference.value:.1g}")
-    evaluations: dict[str, Evaluated] = {}
-    splits: tuple[Split, ...] = ("dev", "test")
-    for split in splits:
-        if size := job.size(split):
-            display.note(f"scoring {size:,} {split} {job.noun} with the exported model")
-            evaluations[split] = job.evaluate(run.bundle, split)
-    scores = {split: evaluation.to_json() for split, evaluation in evaluations.items()}
-    atomic_write(run.evaluation, json.dumps(scores, ensure_ascii=False, indent=1))
-    _write_report(job, run, model, evaluations)
-    return evaluations
-
-
-def _write_report(
-    job: Job,
-    run: RunFolder,
-    model: Model,
-    evaluations: dict[str, Evaluated],
-    beside: Sequence[Beside] = (),
-) -> None:
-    last = list(evaluations)[-1]
-    others = {"beside it": summary(beside)} if beside else {}
-    page = job.report(
-        evaluations[last],
-        title=f"{run.root.name}: {last}",
-        curve=run.history(),
-        details={**others, **_details(job.recipe, run, model)},
-    )
-    atomic_write(run.report, page)
-
-
-def _details(recipe: CorpusRecipe, run: RunFolder, model: Model) -> dict[str, Any]:
-    return {
-        "recipe": run.recipe.read_text("utf-8"),
-        "parameters": sum(p.numel() for p in model.parameters()),
-        "train": recipe.data.train,
-        "seed": recipe.train.seed,
-    }
-
-
-def _summary(job: Job, run: RunFolder, trainee: Trainee) -> Summary:
-    model, progress = trainee.model, trainee.state.progress
-    return Summary(
-        folder=run.root,
-        device=str(next(model.parameters()).device),
-        noun=job.noun,
-        examples=len(job.train),
-        tokens=job.train.tokens,
-        dev_examples=job.size("dev"),
-        parameters=sum(p.numel() for p in model.parameters()),
-        labels=dict(job.labels.most_common()),
-        epochs=job.recipe.train.epochs,
-        first_epoch=progress.epoch + 1,
-        complete=progress.finished,
-        metric=trainee.dev.metric,
-    )
+    load_weights(run.best, trainee.setup.weights)
+    progress = trainee.state.progress
+    trained = TrainedRun(run.root, trainee.model, run.history(), progress.best_epoch + 1)
+    output = job.finish(trained, display.note)
+    result = RunResult(run.root, output, trained.best_epoch, time.monotonic() - started)
+    return _Complete(trained, result)

@@ -1,110 +1,82 @@
-"""What a step of training does: look at some examples, and make the model better at them."""
+"""What a step of training does: look at a batch, and make the model better at it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Sequence
+from typing import cast
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from gonie.errors import RecipeError
-from gonie.features.batching import mixed_batches, shuffled_batches
-from gonie.features.corpus import Examples
-from gonie.nn.inference import to_tensors
 from gonie.nn.precision import autocast
-from gonie.tasks.sections import TrainConfig
-from gonie.tasks.tagging.torch.network import TaggingNetwork
-from gonie.tasks.tagging.torch.per_window import per_window
+from gonie.tasks.sections import LearningConfig
 from gonie.tasks.torch.learner import Learner
+from gonie.tasks.torch.training_setup import StepBatch, TrainingSetup, Update
 from gonie.training.loss_terms.table import with_terms
 from gonie.training.loss_terms.term import LossTerm
 from gonie.training.optim import bound_gradients, set_learning_rate
 
-Batches = Callable[..., list[NDArray[np.int64]]]
-
-
-class Update(Protocol):
-    """The role. Random choices come from torch's generator, which the caller has seeded."""
-
-    batches: Batches
-    """How an epoch is cut: lengths, most cells and most examples to batches of rows."""
-
-    def __call__(self, rows: NDArray[np.int64], *, rate: float) -> Tensor:
-        """Learn from the examples ``rows`` at this rate; their mean loss before it, penalties apart. ()"""
-        ...
-
 
 def build_update(
-    config: TrainConfig,
-    model: Learner,
-    examples: Examples,
+    setup: TrainingSetup,
+    config: LearningConfig,
+    model: nn.Module,
     optimizer: Optimizer,
     terms: Sequence[LossTerm] = (),
 ) -> Update:
-    """The step that the recipe's optimiser asks for; ``terms`` are added to the loss."""
+    """The update of the task's own, or else a gradient step that lowers the loss and its ``terms``."""
+    if setup.update is not None:
+        return setup.update
     if config.optimizer == "per-window":
-        if not isinstance(model, TaggingNetwork):
-            raise RecipeError(["train.optimizer: per-window is for taggers; take another, such as sgd"])
-        return WindowUpdate(config, model, examples)
-    return GradientUpdate(config, model, examples, optimizer, terms)
+        raise RecipeError(
+            ['train.optimizer: "per-window" works only with taggers; take another optimizer, such as sgd']
+        )
+    return GradientUpdate(
+        model=cast("Learner", model),
+        optimizer=optimizer,
+        config=config,
+        terms=terms,
+        resting=setup.resting,
+    )
 
 
 class GradientUpdate:
-    """One batch, one gradient by autograd of the loss and its terms, one step of the optimiser."""
+    """One batch, one gradient by autograd, one step of the optimizer.
 
-    batches: Batches = staticmethod(shuffled_batches)
+    The cost of a step is the loss of the model plus ``terms``. Parts that are ``resting`` when so many epochs
+    are done get no gradient.
+    """
 
     def __init__(
         self,
-        config: TrainConfig,
+        *,
         model: Learner,
-        examples: Examples,
         optimizer: Optimizer,
-        terms: Sequence[LossTerm] = (),
+        config: LearningConfig,
+        terms: Sequence[LossTerm],
+        resting: Callable[[float], Iterable[nn.Module]],
     ) -> None:
-        self._config = config
         self._model = model
-        self._examples = examples
         self._optimizer = optimizer
+        self._config = config
         self._terms = terms
+        self._resting = resting
         self._parameters = list(model.parameters())
         self._device = self._parameters[0].device
 
-    def __call__(self, rows: NDArray[np.int64], *, rate: float) -> Tensor:
-        """Learn from the examples ``rows``."""
-        batch = to_tensors(self._examples.batch(rows), self._device)
+    def __call__(self, batch: StepBatch, *, rate: float, epochs_done: float) -> Tensor:
+        """Learn from a batch; its loss before the step, without terms. Shape: ()."""
         with autocast(self._config.precision, self._device):
-            loss = self._model.loss(batch)
-        cost = with_terms(loss, self._model, batch, self._terms)
+            loss = self._model.loss(batch.content)
+        cost = with_terms(loss, self._model, batch.content, self._terms)
         self._optimizer.zero_grad(set_to_none=True)
         with torch.autograd.set_multithreading_enabled(False):  # one device: its own thread only costs time
             cost.backward()  # type: ignore[no-untyped-call]
+        for part in self._resting(epochs_done):
+            part.zero_grad(set_to_none=True)
         bound_gradients(self._config, self._parameters)
         set_learning_rate(self._optimizer, rate)
         self._optimizer.step()
         return loss.detach()
-
-
-class WindowUpdate:
-    """Plain SGD after each single token of the batch, in random order (``nn.window``).
-
-    Sentences of like length do not go together: an epoch would end on short ones, say, and single steps are
-    all too ready to forget the others.
-    """
-
-    batches: Batches = staticmethod(mixed_batches)
-
-    def __init__(self, config: TrainConfig, model: TaggingNetwork, examples: Examples) -> None:
-        self._examples = examples
-        self._pull = config.l2 / examples.tokens
-        self._sgd = per_window(model)
-
-    def __call__(self, rows: NDArray[np.int64], *, rate: float) -> Tensor:
-        """Learn from the sentences ``rows``."""
-        batch = to_tensors(self._examples.batch(rows), torch.device("cpu"))
-        loss = self._sgd.step(batch, rate=rate, pull=self._pull)
-        return torch.tensor(loss / len(rows), dtype=torch.float64)

@@ -83,7 +83,7 @@ def test_a_comparison_from_its_beginning_to_its_end(terminal: bool) -> None:
     ):
         assert words in text, words
     assert text.count("12 sentences [sic]") == 1, "what every worker reads is said once"
-    line = "2/2  lr=0.1 seed=1: dev 50.00, train 75.00, test 40.00, best epoch 3, 1m05s; left 0s"
+    line = "2/2  lr=0.1 seed=1: dev 50.00, train 75.00, test 40.00, best epoch 3, 1 min 05 s; ETA 0 s"
     assert (line in text) != terminal, "on a terminal the bars tell it"
     assert ("epoch 2/10  dev 25.00" in text) == terminal
 
@@ -103,7 +103,7 @@ def test_stopping_says_how_to_go_on_as_it_must_be_typed() -> None:
         display.interrupted(Path("my runs/c"))
     text = plain(file)
     assert "1 of 2 runs are done already" in text
-    assert "stopped with 1 of 2 runs done" in text
+    assert "Stopped with 1 of 2 runs done" in text
     assert "  gonie compare --out 'my runs/c' --resume\n" in text
 
 

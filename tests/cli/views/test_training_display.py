@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,32 +13,47 @@ from rich.console import Console
 
 from gonie.cli.views import training_display as module
 from gonie.cli.views.training_display import TrainingDisplay, clock
-from gonie.metrics.evaluation import evaluate
-from gonie.text.schemes import IOB2
-from gonie.text.types import Sentence
+from gonie.features.lm_text import TokenisingProgress
+from gonie.tasks.torch.job import RunOutput
 from gonie.training.loop import Epoch, Step
 from gonie.training.run import RunResult, Summary
 
+ROWS = (("train", "1,234 sentences, 56,789 tokens"), ("labels", "B-[type0] 1,000"))
+OUTPUT = RunOutput(
+    results=[("dev F1", "100.00  (95% 98.00 to 100.00)"), ("report", "runs/[x]/report.html")],
+    commands=['gonie tag runs/x "your text"', "gonie evaluate runs/x FILE"],
+    evaluations={},
+    beside={"words known by heart": "dev F1 44.52"},
+)
 
-def summary(folder: str = "runs/x", *, first: int = 1, complete: bool = False, labels: int = 3) -> Summary:
-    return Summary(
-        folder=Path(folder),
-        device="cpu",
-        noun="sentences",
-        examples=1234,
-        tokens=56789,
-        dev_examples=100,
-        parameters=2_000_000,
-        labels={f"B-[type{i}]": 1000 - i for i in range(labels)},
-        epochs=10,
-        first_epoch=first,
-        complete=complete,
-        metric="F1",
-    )
+
+class Clock:
+    """A time that passes when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(module, "time", made)
+    return made
+
+
+def summary(folder: str = "runs/x", *, first: int = 1, complete: bool = False, epochs: int = 10) -> Summary:
+    return Summary(folder=Path(folder), rows=ROWS, epochs=epochs, first_epoch=first, complete=complete)
+
+
+def result(output: RunOutput = OUTPUT) -> RunResult:
+    return RunResult(Path("runs/x"), output, 1, 65.0)
 
 
 def epoch(number: int, *, improved: bool = True) -> Epoch:
-    return Epoch(number, 1.25, 0.5, improved, 0.01, 5000, 2.0, 1.0)
+    return Epoch(number, 1.25, 0.5, improved, 0.01, 5000, 2.0, 1.0, shown="dev F1  50.00")
 
 
 def shown(terminal: bool, width: int = 120) -> tuple[TrainingDisplay, io.StringIO]:
@@ -53,8 +69,6 @@ def plain(file: io.StringIO) -> str:
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_run_from_its_beginning_to_its_end(terminal: bool) -> None:
     display, file = shown(terminal)
-    gold = [Sentence(("a", "b"), ("B-PER", "O"))]
-    result = evaluate(gold, [("B-PER", "O")], scheme=IOB2)
     with display:
         display.note("train.conll\n  12 sentences [sic]")
         display.begin(summary())
@@ -62,21 +76,23 @@ def test_a_run_from_its_beginning_to_its_end(terminal: bool) -> None:
             display.step(Step(1, batch, 4, 100, 0.01))
         display.epoch(epoch(1))
         display.epoch(epoch(2, improved=False))
-        display.finished(RunResult(Path("runs/x"), {"dev": result}, 1, 65.0))
+        display.finished(result())
     text = plain(file)
     for words in (
         "12 sentences [sic]",
         "1,234 sentences, 56,789 tokens",
-        "2,000,000 parameters, on cpu",
         "B-[type0] 1,000",
         "MiB used",
-        "epoch   1  loss   1.2500  dev F1  50.00  2,500 tokens/s  3s  left at most 27s best",
-        "dev F1 100.00",
-        "best epoch 1, 1m05s in all; report: runs/x/report.html",
-        'gonie tag runs/x "your text"',
+        "epoch   1  loss   1.2500  dev F1  50.00  2,500 tokens/s  3 s  ETA 27 s best",
+        "dev F1 100.00  (95% 98.00 to 100.00)",
+        "report runs/[x]/report.html",
+        "compared with words known by heart: dev F1 44.52",
+        "best epoch 1, 1 min 05 s in total",
+        'Try:  gonie tag runs/x "your text"',
+        "      gonie evaluate runs/x FILE",
     ):
         assert words in text, words
-    assert "left at most 24s best" not in text
+    assert "ETA 24 s best" not in text
     assert ("\x1b[" in file.getvalue()) == terminal
 
 
@@ -92,33 +108,58 @@ def test_on_a_terminal_a_bar_moves_and_the_cursor_comes_back() -> None:
     assert file.getvalue().rfind(restored) > file.getvalue().rfind(hidden) > -1
 
 
-def test_off_a_terminal_a_long_epoch_speaks_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A log of a run on a server must show that it lives, and not a line a step."""
-    now = iter(range(0, 10_000, 3))
-    monkeypatch.setattr(module.time, "monotonic", lambda: float(next(now)))
+def test_off_a_terminal_a_long_epoch_speaks_now_and_then(time: Clock) -> None:
+    """A log of a run on a server must show that it lives, and not a line per step."""
     display, file = shown(terminal=False)
     display.begin(summary())
     for batch in range(1, 41):
+        time.now += 3
         display.step(Step(1, batch, 40, 100, 0.01))
-    lines = [line for line in plain(file).splitlines() if line.startswith("epoch 1: ")]
+    lines = [line for line in plain(file).splitlines() if line.startswith("epoch 1/10: ")]
     assert 8 <= len(lines) <= 12
-    assert re.fullmatch(r"epoch 1: \d+%, [\d,]+ tokens/s", lines[0])
+    assert lines[0] == "epoch 1/10: 10%, 33 tokens/s, ETA 19 min 48 s"
+
+
+def test_a_resumed_run_is_timed_from_where_it_goes_on(time: Clock) -> None:
+    """Or half of the work would seem to be done at once, and the time left would be far too short."""
+    display, file = shown(terminal=False)
+    display.begin(summary(first=3, epochs=4))
+    for batch in range(51, 101):  # in the middle of the third of four epochs
+        time.now += 1
+        display.step(Step(3, batch, 100, 500, 0.001))
+    last = [line for line in plain(file).splitlines() if line.startswith("epoch 3/4: ")][-1]
+    share = int(re.findall(r"(\d+)%", last)[0])
+    left = 100 - share + 100
+    assert last.endswith(f"500 tokens/s, ETA {clock(left)}")
+    time.now += 9
+    display.epoch(replace(epoch(3), seconds=100.0, dev_seconds=9.0))
+    assert "ETA 1 min 49 s" in plain(file).splitlines()[-1]
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_tokenising_shows_how_far_it_is(time: Clock, terminal: bool) -> None:
+    display, file = shown(terminal)
+    with display:
+        time.now += 30
+        display.advance(TokenisingProgress(Path("wiki [1].txt"), 600, 1, 4))
+        display.note("a note [with brackets]")
+        display.begin(summary())
+        time.now += 1
+        display.step(Step(1, 1, 100, 500, 0.001))
+    text = plain(file)
+    assert "tokenising wiki [1].txt" in text
+    assert "20 words/s" in text
+    assert "ETA 1 min 30 s" in text
+    assert "a note [with brackets]" in text
 
 
 def test_a_resumed_run_says_where_it_goes_on() -> None:
     display, file = shown(terminal=False)
     display.begin(summary(first=4))
-    assert "going on in epoch 4" in plain(file)
+    assert "resuming in epoch 4" in plain(file)
     display, file = shown(terminal=False)
     display.begin(summary(first=10, complete=True))
     assert "training is complete" in plain(file)
-
-
-def test_many_labels_are_cut_and_counted() -> None:
-    display, file = shown(terminal=False)
-    display.begin(summary(labels=50))
-    assert "and 38 more" in plain(file)
-    assert "type20" not in plain(file)
 
 
 def test_the_command_to_go_on_with_can_be_pasted() -> None:
@@ -126,7 +167,11 @@ def test_the_command_to_go_on_with_can_be_pasted() -> None:
     display, file = shown(terminal=False)
     display.begin(summary("my runs/[a]"))
     display.interrupted(Path("my runs/[a]"))
+    assert "Stopped; progress saved. Resume with:" in plain(file)
     assert "gonie train 'my runs/[a]/recipe.toml' --out 'my runs/[a]' --resume" in plain(file)
+    file = io.StringIO()
+    TrainingDisplay(Console(file=file, width=120), command="pretrain").interrupted(Path("my run"))
+    assert shlex.split(file.getvalue().splitlines()[-1])[:3] == ["gonie", "pretrain", "my run/recipe.toml"]
 
 
 def test_a_display_without_closing_leaves_the_end_to_others() -> None:
@@ -134,27 +179,23 @@ def test_a_display_without_closing_leaves_the_end_to_others() -> None:
     display = TrainingDisplay(Console(file=file), closing=False)
     display.begin(summary())
     before = file.getvalue()
-    display.finished(RunResult(Path("runs/x"), {}, 1, 65.0))
+    display.finished(result())
     assert file.getvalue() == before
 
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(0.2, "0s"), (59.4, "59s"), (59.6, "1m00s"), (125, "2m05s"), (3599.7, "1h00m"), (4020, "1h07m")],
+    [
+        (0.2, "0 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min 00 s"),
+        (125, "2 min 05 s"),
+        (3599.7, "1 h 00 min"),
+        (4020, "1 h 07 min"),
+    ],
 )
 def test_times_are_short(seconds: float, text: str) -> None:
     assert clock(seconds) == text
-
-
-def test_examples_are_called_by_their_name() -> None:
-    display, file = shown(False)
-    display.begin(replace(summary(), noun="texts", metric="accuracy"))
-    display.epoch(epoch(1))
-    text = plain(file)
-    assert "1,234 texts, 56,789 tokens" in text
-    assert "100 texts" in text
-    assert "dev accuracy" in text
-    assert "sentences" not in text
 
 
 def test_the_score_on_training_sentences_is_shown_where_there_is_one() -> None:

@@ -11,9 +11,9 @@ import torch
 
 from gonie.export.driver import export_model
 from gonie.tasks.recipe import load_recipe
+from gonie.tasks.torch.dev_evaluator import DevEvaluator
 from gonie.tasks.torch.job import Job, Split
 from gonie.tasks.torch.prepare import prepare
-from gonie.training.dev_evaluator import DevEvaluator
 from gonie.training.fit import begin, fresh_model
 
 Make = Callable[..., Job]

@@ -23,7 +23,7 @@ RunOut = Annotated[
     Path | None,
     typer.Option("--out", help="Folder for the run; runs/RECIPE, or the next free name, if not given."),
 ]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Resume the run in --out.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Same as --set train.seed=N.")]
 Device = Annotated[str | None, typer.Option("--device", help="cpu or cuda; same as --set train.device=….")]
 

@@ -92,10 +92,10 @@ class CompareDisplay:
             self._progress.update(self._whole, description=told, total=rows, completed=number, told="")
 
     def interrupted(self, folder: Path) -> None:
-        """Where it stands and how to go on."""
+        """How far it is, and how to resume it."""
         self._stop_bars()
         done = f"{self._done:,} of {self._total:,} runs"
-        self._console.print(f"stopped with {done} done; where the others stand is saved. Go on with:")
+        self._console.print(f"Stopped with {done} done; progress saved. Resume with:")
         self._console.print(f"  gonie compare --out {shlex.quote(str(folder))} --resume", markup=False)
 
     def finished(self, comparison: Comparison, folder: Path) -> None:
@@ -148,7 +148,7 @@ class CompareDisplay:
             scores = {"dev": outcome.dev, "train": outcome.train, "test": outcome.test}
             told = ", ".join(f"{name} {100 * s:.2f}" for name, s in scores.items() if s is not None)
             spent = f"best epoch {outcome.best_epoch}, {clock(outcome.seconds)}"
-            self._say(f"{place} {told}, {spent}; left {self._left()}")
+            self._say(f"{place} {told}, {spent}; ETA {self._left()}")
 
     def _say(self, line: str) -> None:
         self._console.print(line, markup=False)
@@ -156,7 +156,7 @@ class CompareDisplay:
 
     def _show_whole(self) -> None:
         if self._whole is not None:
-            told = f"left {self._left()}"
+            told = f"ETA {self._left()}"
             self._progress.update(
                 self._whole, description=f"{self._done}/{self._total} runs", completed=self._done, told=told
             )

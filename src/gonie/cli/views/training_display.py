@@ -1,4 +1,4 @@
-"""How a training run looks: what was found, a moving bar, a line an epoch, and what to type next."""
+"""How a training run looks: what was found, a moving bar, a line per epoch, and what to type next."""
 
 from __future__ import annotations
 
@@ -14,39 +14,49 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.table import Table
 
 if TYPE_CHECKING:
+    from gonie.features.lm_text import TokenisingProgress
     from gonie.training.loop import Epoch, Step
     from gonie.training.run import RunResult, Summary
 
-SHOWN_LABELS = 12
-QUIET_SECONDS = 10.0  # without a terminal, how long an epoch may last before a line says where it is
+QUIET_SECONDS = 10.0  # without a terminal, the time between two lines on progress
 
 
 def clock(seconds: float) -> str:
-    """``3s``, ``2m05s``, ``1h07m``."""
+    """``3 s``, ``2 min 05 s``, ``1 h 07 min``."""
     whole = int(seconds + 0.5)
     if whole < 60:
-        return f"{whole}s"
-    return f"{whole // 60}m{whole % 60:02}s" if whole < 3600 else f"{whole // 3600}h{whole % 3600 // 60:02}m"
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02} min"
 
 
 class TrainingDisplay:
-    """Shows a run on a console: live on a terminal, as plain lines elsewhere."""
+    """Shows a run on a console: live on a terminal, as plain lines elsewhere.
 
-    def __init__(self, console: Console | None = None, *, closing: bool = True) -> None:
+    ``command`` is the one that resumes it. Without ``closing``, it does not end with the scores and the
+    commands to try next.
+    """
+
+    def __init__(
+        self, console: Console | None = None, *, command: str = "train", closing: bool = True
+    ) -> None:
         self._console = console or Console(stderr=False, highlight=False, soft_wrap=True)
-        self._closing = closing  # whether to end with the scores and what to type next
+        self._command = command
+        self._closing = closing
         self._progress = Progress(
-            TextColumn("epoch {task.fields[epoch]}"),
+            TextColumn("{task.description}"),
             BarColumn(bar_width=28),
-            TextColumn("{task.percentage:>3.0f}%  {task.fields[speed]}  left {task.fields[left]}"),
+            TextColumn("{task.percentage:>3.0f}%  {task.fields[speed]}  ETA {task.fields[eta]}"),
             console=self._console,
             transient=True,
         )
         self._task: TaskID | None = None
-        self._summary: Summary | None = None
+        self._epochs = 0  # of the whole training
+        self._first: float | None = None  # epochs that were done before this session
         self._done: list[Epoch] = []
         self._epoch_tokens = 0
-        self._epoch_began = self._spoke = time.monotonic()
+        self._began = self._epoch_began = self._spoke = time.monotonic()
 
     def __enter__(self) -> TrainingDisplay:
         return self
@@ -61,103 +71,101 @@ class TrainingDisplay:
         self._stop_bar()
         self._console.print(f"[dim]{escape(text)}[/dim]")
 
+    def advance(self, advance: TokenisingProgress) -> None:
+        """Show how far the text is tokenised."""
+        spent = max(time.monotonic() - self._began, 1e-6)
+        share = advance.read / max(advance.total, 1)
+        left = clock(spent * (1 - share) / share) if share else "?"
+        self._move(f"tokenising {advance.file.name}", share, f"{advance.words / spent:,.0f} words/s", left)
+
     def begin(self, summary: Summary) -> None:
-        """The table of what is about to be trained, then the bar."""
-        self._summary = summary
+        """The table of what is about to be trained."""
+        self._stop_bar()
+        self._epochs, self._first, self._done = summary.epochs, None, []
         table = Table.grid(padding=(0, 2))
-        shown = list(summary.labels.items())[:SHOWN_LABELS]
-        more = len(summary.labels) - len(shown)
-        labels = "  ".join(f"{escape(label)} {times:,}" for label, times in shown) + (
-            f"  and {more} more" if more else ""
-        )
-        table.add_row("train", f"{summary.examples:,} {summary.noun}, {summary.tokens:,} tokens")
-        table.add_row("dev", f"{summary.dev_examples:,} {summary.noun}")
-        table.add_row("labels", labels)
-        table.add_row("model", f"{summary.parameters:,} parameters, on {summary.device}")
-        table.add_row("memory", _memory())
-        table.add_row("folder", escape(str(summary.folder)))
+        for name, value in (*summary.rows, ("memory", _memory()), ("folder", str(summary.folder))):
+            table.add_row(escape(name), escape(value))
         self._console.print(table)
         if summary.complete:
-            self._console.print("training is complete; the best model is exported and scored again")
+            self._console.print("training is complete; writing its results again")
         elif summary.first_epoch > 1:
-            self._console.print(f"going on in epoch {summary.first_epoch}")
-        self._start_bar()
+            self._console.print(f"resuming in epoch {summary.first_epoch}")
+        self._begin_epoch()
 
     def step(self, step: Step) -> None:
-        """Move the bar; without a terminal, say a line now and then."""
-        self._epoch_tokens += step.tokens
-        now = time.monotonic()
+        """Move the bar; without a terminal, print a line now and then."""
         share = step.batch / step.batches
-        speed = f"{self._epoch_tokens / max(now - self._epoch_began, 1e-6):,.0f} tokens/s"
-        if self._task is not None:
-            left = clock(self._left(step.epoch, share, now))
-            total = f"{step.epoch}/{self._summary.epochs if self._summary else '?'}"
-            self._progress.update(self._task, completed=share, epoch=total, speed=speed, left=left)
-        elif now - self._spoke > QUIET_SECONDS:
-            self._console.print(f"epoch {step.epoch}: {share:.0%}, {speed}")
-            self._spoke = now
+        if self._first is None:
+            self._first = step.epoch - 1 + (step.batch - 1) / step.batches
+        self._epoch_tokens += step.tokens
+        spent = max(time.monotonic() - self._epoch_began, 1e-6)
+        speed = f"{self._epoch_tokens / spent:,.0f} tokens/s"
+        eta = clock(self._left(step.epoch - 1 + share, spent))
+        self._move(f"epoch {step.epoch}/{self._epochs}", share, speed, eta)
 
     def epoch(self, epoch: Epoch) -> None:
         """A line with the epoch's figures."""
         self._done.append(epoch)
-        assert self._summary is not None
         speed = epoch.tokens / max(epoch.seconds, 1e-6)
         star = " [green]best[/green]" if epoch.improved else ""
-        now = time.monotonic()
         train = "" if epoch.train_score is None else f"  train {100 * epoch.train_score:6.2f}"
         self._console.print(
-            f"epoch {epoch.epoch:>3}  loss {epoch.loss:8.4f}"
-            f"  dev {self._summary.metric} {100 * epoch.score:6.2f}{train}"
+            f"epoch {epoch.epoch:>3}  loss {epoch.loss:8.4f}  {escape(epoch.shown)}{train}"
             f"  {speed:,.0f} tokens/s  {clock(epoch.seconds + epoch.dev_seconds)}"
-            f"  left at most {clock(self._left(epoch.epoch + 1, 0.0, now))}{star}"
+            f"  ETA {clock(self._left(epoch.epoch, 0.0))}{star}"
         )
-        self._epoch_tokens, self._epoch_began, self._spoke = 0, now, now
+        self._begin_epoch()
 
     def interrupted(self, folder: Path) -> None:
-        """Where the run stands and how to go on."""
+        """How to resume the run."""
         self._stop_bar()
         recipe, out = shlex.quote(str(folder / "recipe.toml")), shlex.quote(str(folder))
-        self._console.print("stopped; where it stands is saved. Go on with:")
-        self._console.print(f"  gonie train {recipe} --out {out} --resume", markup=False)
+        self._console.print("Stopped; progress saved. Resume with:")
+        self._console.print(f"  gonie {self._command} {recipe} --out {out} --resume", markup=False)
 
     def finished(self, result: RunResult) -> None:
-        """The scores, the files and the next commands."""
+        """The scores, the files and the commands to try next."""
         self._stop_bar()
         if not self._closing:
             return
-        for split, evaluation in result.evaluations.items():
-            name, value = evaluation.headline
-            interval = evaluation.interval(name)
-            band = f"  (95% {100 * interval[0]:.2f} to {100 * interval[1]:.2f})" if interval else ""
-            self._console.print(f"{split} {name.replace('f1', 'F1')} [bold]{100 * value:.2f}[/bold]{band}")
+        for name, value in result.output.results:
+            self._console.print(f"{escape(name)} [bold]{escape(value)}[/bold]")
         for name, line in result.beside.items():
-            self._console.print(f"  beside it, {name}: {line}", markup=False)
-        report, folder = result.folder / "report.html", shlex.quote(str(result.folder))
-        for line in (
-            f"best epoch {result.best_epoch}, {clock(result.seconds)} in all; report: {report}",
-            f'try:  gonie {result.task} {folder} "your text"',
-            f"      gonie evaluate {folder} FILE",
-        ):
-            self._console.print(line, markup=False)
+            self._console.print(f"  compared with {name}: {line}", markup=False)
+        self._console.print(f"best epoch {result.best_epoch}, {clock(result.seconds)} in total")
+        for number, command in enumerate(result.output.commands):
+            self._console.print(f"{'     ' if number else 'Try: '} {command}", markup=False)
 
-    def _left(self, epoch: int, share: float, now: float) -> float:
-        """Seconds to the last epoch, should the patience last: from the epochs done, else from this one."""
-        assert self._summary is not None
+    def _left(self, done: float, spent: float) -> float:
+        """Seconds to the last of the epochs, of which ``done`` are done: by those of this session.
+
+        In the first one it is estimated from the seconds that were ``spent`` in it.
+        """
         if self._done:
-            each = sum(e.seconds + e.dev_seconds for e in self._done) / len(self._done)
+            each = sum(epoch.seconds + epoch.dev_seconds for epoch in self._done) / len(self._done)
         else:
-            each = (now - self._epoch_began) / max(share, 1e-6)
-        return each * max(self._summary.epochs - epoch + 1 - share, 0.0)
+            each = spent / max(done - (self._first or 0.0), 1e-6)
+        return each * max(self._epochs - done, 0.0)
 
-    def _start_bar(self) -> None:
+    def _begin_epoch(self) -> None:
+        self._epoch_tokens = 0
         self._epoch_began = self._spoke = time.monotonic()
+
+    def _move(self, what: str, share: float, speed: str, eta: str) -> None:
+        """Show how much of something is done."""
         if self._console.is_terminal:
-            self._task = self._progress.add_task("", total=1.0, epoch="1", speed="", left="?")
-            self._progress.start()
+            if self._task is None:
+                self._task = self._progress.add_task("", total=1.0, speed=speed, eta=eta)
+                self._progress.start()
+            self._progress.update(self._task, description=escape(what), completed=share, speed=speed, eta=eta)
+        elif (now := time.monotonic()) - self._spoke > QUIET_SECONDS:
+            self._console.print(f"{what}: {share:.0%}, {speed}, ETA {eta}", markup=False)
+            self._spoke = now
 
     def _stop_bar(self) -> None:
         if self._task is not None:
             self._progress.stop()
+            self._progress.remove_task(self._task)
             self._task = None
 
 

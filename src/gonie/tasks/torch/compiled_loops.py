@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from torch import nn
+
 from gonie.nn.available import has_numba
 from gonie.nn.crf.layer import CRF
 from gonie.nn.encoders import LSTM
-from gonie.tasks.torch.model import Model
 
 
-def must_compile(model: Model, *, per_window: bool = False) -> bool:
+def must_compile(model: nn.Module, *, per_window: bool = False) -> bool:
     """Whether this model's compiled loops are still to be made on this machine."""
     if not has_numba() or not next(model.parameters()).is_cpu:
         return False

@@ -1,13 +1,15 @@
-"""What training asks of a task: the role that taggers and classifiers play, so that all else is written once.
+"""What training asks of a task: the role that its jobs play, so that all else is written once.
 
-A job is a recipe with its files read. ``fit``, ``run`` and ``cell`` train, keep and compare jobs without
-knowing what is learned; ``tag_job`` and ``text_job`` know.
+A job is a recipe with its data read. ``Job`` is what ``fit`` and ``run`` train and finish, whatever is
+learned. ``ExampleJob`` is a job over labelled examples, which can also be scored, exported, reported and
+compared with others.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -16,8 +18,10 @@ from gonie.features.corpus import Examples
 from gonie.metrics.counts import Counts
 from gonie.metrics.intervals import Interval
 from gonie.metrics.significance import Tally
-from gonie.tasks.sections import CorpusRecipe
+from gonie.tasks.sections import CorpusRecipe, Recipe
+from gonie.tasks.torch.training_setup import Rows, TrainingSetup
 
+Note = Callable[[str], None]
 Split = Literal["dev", "test", "sample"]
 """Examples to be scored: ``sample`` are some of the training examples, where their score is asked for."""
 
@@ -52,8 +56,73 @@ class Beside(NamedTuple):
     """By split, as those of the run."""
 
 
+class TrainedRun(NamedTuple):
+    """A run whose training is done."""
+
+    folder: Path
+    model: Any
+    """What was trained, with the weights of its best epoch."""
+    history: Sequence[Mapping[str, Any]]
+    """The records of ``metrics.jsonl``."""
+    best_epoch: int
+    """Counted from 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOutput:
+    """What a complete run leaves, as it is told at the end."""
+
+    results: Rows
+    """Names and values: scores, files, sizes."""
+    commands: Sequence[str]
+    """Commands to try next."""
+    evaluations: Mapping[str, Evaluated]
+    """By split: dev, and test where there is one; none of a language model."""
+    beside: Mapping[str, str]
+    """Baselines and variants by name, with a line of scores each."""
+
+
 class Job(Protocol):
     """A recipe and what its files hold, none of which training changes."""
+
+    @property
+    def recipe(self) -> Recipe:
+        """The recipe."""
+        ...
+
+    def rates(self, model: Any) -> Mapping[str, float]:
+        """Multiples of the learning rate, for parameters of ``model`` whose name begins so."""
+        ...
+
+    def fingerprint(self) -> str:
+        """A digest of what is learned from, so that a run is resumed over the same."""
+        ...
+
+    def files(self) -> Mapping[str, str]:
+        """What the run folder keeps beside the weights: the content of each file by its name."""
+        ...
+
+    def build(self) -> Any:
+        """The model before its first step, from torch's generator as it is."""
+        ...
+
+    def setup(self, model: Any, note: Note) -> TrainingSetup:
+        """How ``model`` is trained where it lies; ``note`` is told what takes long."""
+        ...
+
+    def finish(self, run: TrainedRun, note: Note) -> RunOutput:
+        """Write what a complete run leaves: the model as it ships, its scores, a report."""
+        ...
+
+    def add_comparisons(
+        self, run: TrainedRun, output: RunOutput, variants: Mapping[str, RunOutput], note: Note
+    ) -> RunOutput:
+        """Write how baselines and the recipe's variants did beside the run, and tell of it."""
+        ...
+
+
+class ExampleJob(Job, Protocol):
+    """A job over labelled examples; ``finish`` and ``setup`` of such a job follow from the rest."""
 
     noun: str
     """What examples are called: sentences, or texts."""
@@ -73,11 +142,7 @@ class Job(Protocol):
         """How often each tag or label comes."""
         ...
 
-    def rates(self, model: Any) -> Mapping[str, float]:
-        """Multiples of the learning rate, for parameters of ``model`` whose name begins so."""
-        ...
-
-    def again(self, recipe: Any) -> Job:
+    def again(self, recipe: Any) -> ExampleJob:
         """The same data under another recipe that reads the same (``prepare.data_key``)."""
         ...
 
@@ -85,19 +150,7 @@ class Job(Protocol):
         """How many examples there are to be scored."""
         ...
 
-    def fingerprint(self) -> str:
-        """A digest of the recipe and of what its files held, so that a run is resumed over the same."""
-        ...
-
-    def files(self) -> Mapping[str, str]:
-        """What the run folder keeps beside the weights: the content of each file by its name."""
-        ...
-
-    def build(self) -> Any:
-        """The model before its first step, from torch's generator as it is."""
-        ...
-
-    def compute_once(self, model: Any, note: Callable[[str], None]) -> None:
+    def compute_once(self, model: Any, note: Note) -> None:
         """Give the training examples what parts of the model that are not trained make of them."""
         ...
 
@@ -105,7 +158,7 @@ class Job(Protocol):
         """The task's torch-free predictor over ``model`` as it is now, with a torch scorer."""
         ...
 
-    def encode(self, model: Any, split: Split, note: Callable[[str], None]) -> Any:
+    def encode(self, model: Any, split: Split, note: Note) -> Any:
         """The examples of a split as the predictor encodes them, with what fixed parts of ``model`` give."""
         ...
 

@@ -1,9 +1,9 @@
-"""What training asks of a model, whatever it learns: its parameters, its loss, the size of its matrices."""
+"""What training asks of a model, whatever it learns: its parameters and its loss."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Protocol
+from collections.abc import Iterator
+from typing import Any, Protocol
 
 from torch import Tensor
 from torch.nn import Parameter
@@ -16,14 +16,6 @@ class Learner(Protocol):
         """All there is to learn."""
         ...
 
-    def train(self, mode: bool = True) -> object:
-        """Be in training, or not."""
-        ...
-
-    def loss(self, batch: Mapping[str, Tensor]) -> Tensor:
-        """What is to be made small: the mean over the batch's examples. Shape: ()."""
-        ...
-
-    def squares(self) -> Tensor:
-        """‖W‖² of its matrices, which a penalty keeps small. Shape: ()."""
+    def loss(self, batch: Any) -> Tensor:
+        """What is to be made small: the mean over a batch, as ``StepBatch.content`` has it. Shape: ()."""
         ...

@@ -2,24 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, overload
 
-from gonie.tasks.sections import Recipe
+from gonie.errors import GonieError
+from gonie.features.lm_text import TokenisingProgress
+from gonie.tasks.sections import CorpusRecipe, Recipe
 from gonie.tasks.table import TASKS
-from gonie.tasks.torch.job import Job
+from gonie.tasks.torch.job import ExampleJob, Job, Note
 from gonie.tasks.torch.synthetic import Specimen
-from gonie.tasks.torch.task import Note
+from gonie.tasks.torch.task import ExampleTask, RunContext
+
+Advance = Callable[[TokenisingProgress], None]
 
 
-def prepare(recipe: Recipe, note: Note) -> Job:
-    """Read, count and encode everything that the recipe names; ``note`` is told what was found."""
-    return TASKS[recipe.task].torch().prepare(recipe, note)
+@overload
+def prepare(
+    recipe: CorpusRecipe, note: Note, *, folder: Path | None = None, advance: Advance | None = None
+) -> ExampleJob: ...
+
+
+@overload
+def prepare(
+    recipe: Recipe, note: Note, *, folder: Path | None = None, advance: Advance | None = None
+) -> Job: ...
+
+
+def prepare(recipe: Recipe, note: Note, *, folder: Path | None = None, advance: Advance | None = None) -> Job:
+    """Read, count and encode everything that the recipe names; ``note`` is told what was found.
+
+    ``folder`` is that of the run, where a task may keep what it has read; ``advance`` is told how far a long
+    text is tokenised.
+    """
+    return TASKS[recipe.task].torch().prepare(recipe, RunContext(note, folder, advance))
+
+
+def example_task(name: str) -> ExampleTask:
+    """The torch half of a task that learns from labelled examples; any other task is refused."""
+    half = TASKS[name].torch()
+    if not isinstance(half, ExampleTask):
+        raise GonieError(f"a {TASKS[name].model} does not learn from labelled examples")
+    return half
 
 
 def read_dev(recipe: Recipe, note: Note) -> Sequence[Any]:
     """Read only the examples that a run of ``recipe`` chooses its best epoch by."""
-    return TASKS[recipe.task].torch().read_dev(recipe, note)
+    return example_task(recipe.task).read_dev(recipe, note)
 
 
 def data_key(recipe: Recipe) -> str:
@@ -29,4 +58,4 @@ def data_key(recipe: Recipe) -> str:
 
 def synthetic(recipe: Recipe) -> Specimen[Any, Any]:
     """A small network of the recipe's kind with synthetic data; the seed decides on data and weights."""
-    return TASKS[recipe.task].torch().synthetic(recipe)
+    return example_task(recipe.task).synthetic(recipe)

@@ -6,32 +6,50 @@ A module plays this role by having these functions (``gonie.tasks.tagging.torch.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
 
 from torch import nn
 
 from gonie.export.exportable import Exportable
+from gonie.features.lm_text import TokenisingProgress
 from gonie.tasks.torch.build import WordTable
 from gonie.tasks.torch.contextual import Sources
-from gonie.tasks.torch.job import Job
+from gonie.tasks.torch.job import Job, Note
 from gonie.tasks.torch.synthetic import Specimen
 
-Note = Callable[[str], None]
+
+@dataclass(frozen=True)
+class RunContext:
+    """The run that data is read for."""
+
+    note: Note
+    """Is told what was found."""
+    folder: Path | None = None
+    """The run folder, where a task may keep what it has read."""
+    advance: Callable[[TokenisingProgress], None] | None = None
+    """Is told how far a long text is tokenised."""
 
 
 class TorchTask(Protocol):
-    """The role. ``recipe`` is always one of the task's own type."""
+    """The role of any task. ``recipe`` is always one of the task's own type."""
 
-    def prepare(self, recipe: Any, note: Note) -> Job:
-        """Read, count and encode everything that the recipe names; ``note`` is told what was found."""
-        ...
-
-    def read_dev(self, recipe: Any, note: Note) -> Sequence[Any]:
-        """Read only the examples that a run of the recipe chooses its best epoch by."""
+    def prepare(self, recipe: Any, context: RunContext) -> Job:
+        """Read, count and encode everything that the recipe names."""
         ...
 
     def data_key(self, recipe: Any) -> str:
         """The part of a recipe that ``prepare`` depends on: recipes with equal keys share their data."""
+        ...
+
+
+@runtime_checkable
+class ExampleTask(TorchTask, Protocol):
+    """The role of a task that learns from labelled examples, and whose models are exported."""
+
+    def read_dev(self, recipe: Any, note: Note) -> Sequence[Any]:
+        """Read only the examples that a run of the recipe chooses its best epoch by."""
         ...
 
     def exportable(self, model: Any, bundle: Any, examples: Sequence[Any]) -> Exportable:

@@ -16,10 +16,10 @@ from gonie.errors import BundleError, InputError
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.run_files import ENCODING, NETWORK
 from gonie.tasks.sections import CorpusRecipe
-from gonie.tasks.table import TASKS
 from gonie.tasks.torch.build import WordTable
 from gonie.tasks.torch.checkpoint import load_weights, read_tensors
 from gonie.tasks.torch.contextual import restore_sources
+from gonie.tasks.torch.prepare import example_task
 
 RECIPE, BEST = "recipe.toml", "best.safetensors"
 
@@ -36,7 +36,7 @@ def load_trained(folder: Path) -> Trained:
     """The network of a run folder with its best weights, on the CPU, in evaluation mode."""
     need_run(folder)
     recipe: CorpusRecipe = load_recipe(folder / RECIPE)
-    task = TASKS[recipe.task].torch()
+    task = example_task(recipe.task)
     encoding = _read(folder / ENCODING, task.read_encoding)
     words = read_word_table(folder, recipe)
     model = task.build(recipe, encoding, words, restore_sources(recipe.model, folder))

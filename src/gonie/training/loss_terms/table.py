@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from torch import Tensor
 
 from gonie.errors import RecipeError
-from gonie.tasks.sections import CorpusRecipe
+from gonie.tasks.sections import CorpusRecipe, Recipe
 from gonie.training.loss_terms.l2 import MatrixL2
 from gonie.training.loss_terms.part_penalties import PartPenalties
 from gonie.training.loss_terms.term import LossTerm, TermPart
@@ -18,8 +18,13 @@ LOSS_TERMS: dict[str, TermPart] = {}
 """By the NAME of ``[loss.NAME]`` in a recipe. A new term is its file and a line here."""
 
 
-def build_terms(recipe: CorpusRecipe, *, examples: int) -> list[LossTerm]:
-    """The terms that are added to the loss: penalties of parts, ``train.l2``, and those of ``[loss.*]``."""
+def build_terms(recipe: Recipe, *, examples: int) -> list[LossTerm]:
+    """The terms that are added to the loss: penalties of parts, ``train.l2``, and those of ``[loss.*]``.
+
+    A task that does not learn from labelled examples has none.
+    """
+    if not isinstance(recipe, CorpusRecipe):
+        return []
     terms: list[LossTerm] = [PartPenalties()]
     if recipe.train.l2:
         terms.append(MatrixL2(strength=recipe.train.l2, examples=examples))
@@ -30,8 +35,10 @@ def build_terms(recipe: CorpusRecipe, *, examples: int) -> list[LossTerm]:
     return terms
 
 
-def check_terms(recipe: CorpusRecipe) -> None:
+def check_terms(recipe: Recipe) -> None:
     """Refuse sections of ``loss`` that are no terms, or have keys or values that do not fit."""
+    if not isinstance(recipe, CorpusRecipe):
+        return
     if problems := [problem for name, values in recipe.loss.items() for problem in _problems(name, values)]:
         raise RecipeError(problems)
 

@@ -18,8 +18,8 @@ from gonie.tasks.classification.torch import job as text_job
 from gonie.tasks.classification.torch.job import BAG, MAJORITY, TextJob
 from gonie.tasks.load import load_classifier
 from gonie.tasks.recipe import load_recipe
+from gonie.tasks.torch.dev_evaluator import DevEvaluator
 from gonie.tasks.torch.prepare import prepare
-from gonie.training.dev_evaluator import DevEvaluator
 from gonie.training.fit import begin, fresh_model
 from gonie.training.optim import RATE, build_optimizer
 

@@ -90,3 +90,15 @@ def test_rows_forget_as_often_as_asked_in_training_alone() -> None:
 def test_a_rate_of_one_would_never_carry_anything() -> None:
     with pytest.raises(InputError, match="below 1"):
         StatefulReader(model=model_of(), rows=2, forget=1.0)
+
+
+def test_the_loss_is_a_mean_over_the_words_that_count() -> None:
+    batch = batch_of(1)
+    counts = torch.rand(2, 3, 5, generator=torch.Generator().manual_seed(1)) < 0.6
+    batch = batch._replace(
+        ahead=batch.ahead._replace(counts=counts[0]), back=batch.back._replace(counts=counts[1])
+    )
+    reader = StatefulReader(model=model_of(), rows=5).eval()
+    losses = reader(batch)
+    reader.begin()
+    torch.testing.assert_close(reader.loss(batch), losses[counts].mean())

@@ -26,9 +26,11 @@ from gonie.tasks.load import load_classifier
 from gonie.tasks.run_files import ENCODING, SAMPLES
 from gonie.tasks.torch.build import learning_rates
 from gonie.tasks.torch.contextual import contextual_report, network_files, with_context
-from gonie.tasks.torch.job import Beside, Split
+from gonie.tasks.torch.example_training import add_example_comparisons, example_setup, finish_examples
+from gonie.tasks.torch.job import Beside, Note, RunOutput, Split, TrainedRun
 from gonie.tasks.torch.scorer import TorchTextScorer
-from gonie.tasks.torch.word_data import Note, sampled
+from gonie.tasks.torch.training_setup import TrainingSetup
+from gonie.tasks.torch.word_data import sampled
 from gonie.text.labelled_text import LabelledText
 from gonie.text.marks import with_marks
 from gonie.text.types import Classification
@@ -80,6 +82,20 @@ class TextJob:
         return build_classifier(
             self.recipe.model, data.encoding, data.words, data.labels, sources=data.sources
         )
+
+    def setup(self, model: ClassifyingNetwork, note: Note) -> TrainingSetup:
+        """Batches of texts, and gradient steps."""
+        return example_setup(self, model, note)
+
+    def finish(self, run: TrainedRun, note: Note) -> RunOutput:
+        """Leave the bundle, its scores and the report."""
+        return finish_examples(self, run, note)
+
+    def add_comparisons(
+        self, run: TrainedRun, output: RunOutput, variants: Mapping[str, RunOutput], note: Note
+    ) -> RunOutput:
+        """Add the scores of baselines and variants."""
+        return add_example_comparisons(self, run, output, variants, note)
 
     def compute_once(self, model: ClassifyingNetwork, note: Note) -> None:
         """Give the training texts what parts of the model that are not trained make of them."""

@@ -16,15 +16,16 @@ from gonie.tasks.classification.torch.network import ClassifyingNetwork
 from gonie.tasks.classification.torch.synthetic import make_text_specimen as synthetic
 from gonie.tasks.torch.build import WordTable
 from gonie.tasks.torch.contextual import Sources
-from gonie.tasks.torch.word_data import Note
+from gonie.tasks.torch.job import Note
+from gonie.tasks.torch.task import RunContext
 from gonie.text.labelled_text import LabelledText
 
 __all__ = ["build", "data_key", "exportable", "prepare", "read_dev", "read_encoding", "synthetic"]
 
 
-def prepare(recipe: TextRecipe, note: Note) -> TextJob:
+def prepare(recipe: TextRecipe, context: RunContext) -> TextJob:
     """Read, count and encode everything that the recipe names."""
-    return TextJob(recipe, read_text_data(recipe, note))
+    return TextJob(recipe, read_text_data(recipe, context.note))
 
 
 def read_dev(recipe: TextRecipe, note: Note) -> Sequence[LabelledText]:

@@ -17,6 +17,7 @@ from gonie.features.lm_text import Streams, TextRows, distinct
 from gonie.tasks.language_model.torch.data import RunningText
 from gonie.tasks.language_model.torch.network import TextStretch
 from gonie.tasks.language_model.torch.stateful import LanguageBatch
+from gonie.tasks.torch.training_setup import StepBatch
 
 AHEAD = 3
 """Batches that are made before they are asked for."""
@@ -43,7 +44,8 @@ class Numbers(NamedTuple):
 class Feed:
     """The batches of a text, epoch by epoch, from any of them on.
 
-    The spelling of every word lies on the device, and a batch brings only numbers of words.
+    The spelling of every word lies on the device, and a batch brings only numbers of words. All batches have
+    as many words, and count alike in the mean loss of an epoch.
     """
 
     def __init__(self, text: RunningText, streams: Streams, device: torch.device) -> None:
@@ -55,7 +57,11 @@ class Feed:
         """How many batches an epoch has."""
         return self._streams.batches(epoch)
 
-    def batches(self, epoch: int, first: int = 0) -> Iterator[LanguageBatch]:
+    def weight(self, epoch: int) -> int:
+        """The weights of an epoch's batches together: 1 each."""
+        return self.size(epoch)
+
+    def batches(self, epoch: int, first: int = 0) -> Iterator[StepBatch]:
         """The batches of ``epoch`` from number ``first`` on."""
         numbers = iter(range(first, self.size(epoch)))
         worker = ThreadPoolExecutor(1)
@@ -64,7 +70,8 @@ class Feed:
             while waiting:
                 ready = waiting.popleft().result()
                 waiting.extend(self._further(worker, epoch, numbers))
-                yield put(ready, self._spelled)
+                batch = put(ready, self._spelled)
+                yield StepBatch(batch, tokens=batch.ahead.inputs.numel(), weight=1)
         finally:
             worker.shutdown(cancel_futures=True)
 

@@ -25,6 +25,7 @@ from gonie.system.files import atomic_write, make_folder
 from gonie.tasks.language_model.recipe import BilmConfig
 from gonie.tasks.language_model.torch.build import build_bilm
 from gonie.tasks.language_model.torch.storage import Storage, pack, unpack
+from gonie.tasks.run_files import BILM_FOLDER
 from gonie.tasks.torch.checkpoint import read_tensors, write_tensors
 
 INDEX, WEIGHTS, SOFTMAX, VOCABULARY = (
@@ -34,8 +35,6 @@ INDEX, WEIGHTS, SOFTMAX, VOCABULARY = (
     "vocabulary.txt",
 )
 FORMAT = 1
-IN_RUN = "bilm"
-"""Where a run of `gonie pretrain` keeps its model."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def save_bilm(folder: Path, saved: SavedBilm, *, storage: Storage = "float16") -
 
 def check_free(folder: Path) -> None:
     """Refuse a folder that holds a model, or the run of one: it may have taken long to make."""
-    if any((place / INDEX).exists() for place in (folder, folder / IN_RUN)):
+    if any((place / INDEX).exists() for place in (folder, folder / BILM_FOLDER)):
         raise OutputError(
             f"{folder}: expected a new folder, got one that holds a language model already. "
             "Write elsewhere (--out DIR)."
@@ -112,7 +111,7 @@ def load_bilm(path: Path, *, predictions: bool = False) -> SavedBilm:
 
 def find_bilm(path: Path) -> Path:
     """The folder of the model that ``path`` means: itself, or the one in a run folder."""
-    for folder in (path, path / IN_RUN):
+    for folder in (path, path / BILM_FOLDER):
         if (folder / INDEX).is_file():
             return folder
     raise BundleError(

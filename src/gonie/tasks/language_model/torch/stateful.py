@@ -57,6 +57,12 @@ class StatefulReader(nn.Module):
             self.cells.copy_(_stacked(further, 1))
         return losses
 
+    def loss(self, batch: LanguageBatch) -> Tensor:
+        """-log p of a word, a mean over the targets of both directions that count. Shape: ()."""
+        losses = self(batch)  # (2, T, B)
+        counted = batch.ahead.counts.sum() + batch.back.counts.sum()
+        return losses.sum() / counted  # type: ignore[no-any-return]
+
     def _carried(self) -> CarriedBoth:
         states, cells = self.states.clone(), self.cells.clone()  # autograd keeps what it read
         if self.training and self.forget:

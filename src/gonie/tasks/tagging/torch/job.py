@@ -23,11 +23,13 @@ from gonie.tasks.tagging.torch.build import build_tagger
 from gonie.tasks.tagging.torch.data import TagData
 from gonie.tasks.tagging.torch.exportable import TagExportable
 from gonie.tasks.tagging.torch.network import TaggingNetwork
+from gonie.tasks.tagging.torch.per_window import with_window_updates
 from gonie.tasks.torch.build import learning_rates
 from gonie.tasks.torch.contextual import contextual_report, network_files, with_context
-from gonie.tasks.torch.job import Beside, Split
+from gonie.tasks.torch.example_training import add_example_comparisons, example_setup, finish_examples
+from gonie.tasks.torch.job import Beside, Note, RunOutput, Split, TrainedRun
 from gonie.tasks.torch.scorer import TorchScorer
-from gonie.tasks.torch.word_data import Note
+from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.text.rules import allowed
 from gonie.text.types import Sentence
 
@@ -74,6 +76,24 @@ class TagJob:
         """The tagger before its first step."""
         data = self.data
         return build_tagger(self.recipe.model, data.encoding, data.words, data.options, sources=data.sources)
+
+    def setup(self, model: TaggingNetwork, note: Note) -> TrainingSetup:
+        """Batches of sentences; gradient steps, or updates after every window."""
+        setup = example_setup(self, model, note)
+        config = self.recipe.train
+        if config.optimizer == "per-window":
+            return with_window_updates(setup, config, model, self.train)
+        return setup
+
+    def finish(self, run: TrainedRun, note: Note) -> RunOutput:
+        """Leave the bundle, its scores and the report."""
+        return finish_examples(self, run, note)
+
+    def add_comparisons(
+        self, run: TrainedRun, output: RunOutput, variants: Mapping[str, RunOutput], note: Note
+    ) -> RunOutput:
+        """Add the scores of baselines and variants."""
+        return add_example_comparisons(self, run, output, variants, note)
 
     def compute_once(self, model: TaggingNetwork, note: Note) -> None:
         """Give the training sentences what parts of the model that are not trained make of them."""

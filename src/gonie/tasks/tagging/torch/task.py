@@ -16,15 +16,16 @@ from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.tagging.torch.synthetic import make_tag_specimen as synthetic
 from gonie.tasks.torch.build import WordTable
 from gonie.tasks.torch.contextual import Sources
-from gonie.tasks.torch.word_data import Note
+from gonie.tasks.torch.job import Note
+from gonie.tasks.torch.task import RunContext
 from gonie.text.types import Sentence
 
 __all__ = ["build", "data_key", "exportable", "prepare", "read_dev", "read_encoding", "synthetic"]
 
 
-def prepare(recipe: TagRecipe, note: Note) -> TagJob:
+def prepare(recipe: TagRecipe, context: RunContext) -> TagJob:
     """Read, count and encode everything that the recipe names."""
-    return TagJob(recipe, read_tag_data(recipe, note))
+    return TagJob(recipe, read_tag_data(recipe, context.note))
 
 
 def read_dev(recipe: TagRecipe, note: Note) -> Sequence[Sentence]:

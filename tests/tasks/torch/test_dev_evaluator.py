@@ -17,10 +17,10 @@ from gonie.tasks.classification.torch.network import ClassifyingNetwork
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.tagging.tagger import MAX_TOKENS
 from gonie.tasks.tagging.torch.job import TagJob
+from gonie.tasks.torch.dev_evaluator import DevEvaluator
 from gonie.tasks.torch.prepare import prepare
 from gonie.text.labelled_text import LabelledText
 from gonie.text.schemes import problems
-from gonie.training.dev_evaluator import DevEvaluator
 
 
 def tagging(recipe: Path, *changes: str) -> TagJob:

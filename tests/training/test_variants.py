@@ -11,9 +11,9 @@ import pytest
 from gonie.errors import RecipeError
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.tagging.recipe import TagRecipe
-from gonie.training.baselines import build_variants
 from gonie.training.loop import Step
 from gonie.training.run import resume_run, start_run
+from gonie.training.variants import build_variants
 
 VARIANTS = """
 [variants."all types"]
@@ -124,7 +124,7 @@ class Stops(Dies):
             raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("at", ["exported", "scoring", "scoring beside", "beside it"])
+@pytest.mark.parametrize("at", ["exported", "scoring 20 test", "scoring baselines", "training a variant"])
 def test_ctrl_c_after_training_says_how_to_go_on(
     at: str, recipe: TagRecipe, tmp_path: Path, silence: Any
 ) -> None:

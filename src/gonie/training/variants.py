@@ -1,23 +1,22 @@
-"""What a run is read beside: models that learn next to nothing, and variants of its own recipe."""
+"""Variants of a recipe: models that are trained after it, to be compared with its own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from gonie.errors import RecipeError
 from gonie.tasks.classification.torch.job import MAJORITY
 from gonie.tasks.recipe import check_recipe
-from gonie.tasks.sections import CorpusRecipe
+from gonie.tasks.sections import CorpusRecipe, Recipe
 from gonie.tasks.tagging.torch.job import BASELINES
-from gonie.tasks.torch.job import Beside, Evaluated
 from gonie.training.folder import file_name
 
-MOST_TYPES = 12  # whose scores a line lists
 
-
-def build_variants(recipe: CorpusRecipe) -> dict[str, CorpusRecipe]:
+def build_variants(recipe: Recipe) -> dict[str, CorpusRecipe]:
     """The recipe's variants as recipes of their own, checked before anything is trained."""
+    if not isinstance(recipe, CorpusRecipe):
+        return {}
     if problems := list(_name_problems(recipe.variants)):
         raise RecipeError(problems)
     return {name: _changed(recipe, name, changes) for name, changes in recipe.variants.items()}
@@ -51,23 +50,3 @@ def _changed(recipe: CorpusRecipe, name: str, changes: Mapping[str, Any]) -> Cor
     values.setdefault("train", {})["baselines"] = False
     changed: CorpusRecipe = check_recipe(values, source=f"variant {name!r}", problems=problems)
     return changed
-
-
-def as_json(rows: Sequence[Beside]) -> dict[str, object]:
-    """The scores by name and split."""
-    return {row.name: {split: found.to_json() for split, found in row.evaluations.items()} for row in rows}
-
-
-def summary(rows: Sequence[Beside]) -> dict[str, str]:
-    """A line for each: its score on each split, and that of each type where there are several."""
-    return {
-        row.name: ", ".join(_line(split, found) for split, found in row.evaluations.items()) for row in rows
-    }
-
-
-def _line(split: str, evaluation: Evaluated) -> str:
-    name, value = evaluation.headline
-    types = evaluation.by_type
-    each = ", ".join(f"{label} {100 * counts.f1:.2f}" for label, counts in types)
-    listed = f" ({each})" if 1 < len(types) <= MOST_TYPES else ""
-    return f"{split} {name.replace('f1', 'F1')} {100 * value:.2f}{listed}"

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gonie.metrics.significance import Tally
-from gonie.tasks.torch.job import Job, Split
+from gonie.tasks.torch.job import ExampleJob, Split
+from gonie.tasks.torch.training_setup import DevScore
 
 
 class DevEvaluator:
@@ -17,7 +18,9 @@ class DevEvaluator:
     is the name of the score; ``note`` is told what takes long.
     """
 
-    def __init__(self, job: Job, model: Any, split: Split, note: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self, job: ExampleJob, model: Any, split: Split, note: Callable[[str], None] | None = None
+    ) -> None:
         self._job = job
         self._model = model
         self._split = split
@@ -27,6 +30,11 @@ class DevEvaluator:
     def score(self) -> float:
         """The score, by which the best epoch is chosen."""
         return self._job.measure(self._split, self.answers())
+
+    def evaluate(self) -> DevScore:
+        """The score, as training notes and shows it."""
+        value = self.score()
+        return DevScore(value, self.metric, f"{self._split} {self.metric} {100 * value:6.2f}")
 
     def tally(self) -> Tally:
         """Gold and predicted counts of each example, by which two models are compared."""

@@ -1,0 +1,41 @@
+"""The torch half of language modelling, as ``gonie.tasks.torch.task`` describes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gonie.errors import GonieError
+from gonie.tasks.language_model.recipe import PretrainRecipe
+from gonie.tasks.language_model.torch.data import read_pretrain_data
+from gonie.tasks.language_model.torch.job import LanguageModelJob
+from gonie.tasks.language_model.torch.start import kept_words
+from gonie.tasks.run_files import TOKENISED_TEXT
+from gonie.tasks.torch.task import RunContext
+
+__all__ = ["data_key", "prepare"]
+
+
+def prepare(recipe: PretrainRecipe, context: RunContext) -> LanguageModelJob:
+    """Tokenise the text that the recipe names, into its cache or the run folder, or find it there."""
+    data = read_pretrain_data(
+        recipe,
+        _text_folder(recipe, context),
+        context.note,
+        advance=context.advance,
+        vocabulary=kept_words(recipe.model),
+    )
+    return LanguageModelJob(recipe, data)
+
+
+def _text_folder(recipe: PretrainRecipe, context: RunContext) -> Path:
+    if recipe.data.cache:
+        return Path(recipe.data.cache)
+    if context.folder is None:
+        raise GonieError("no folder for the tokenised text. Name one with --set data.cache=DIR")
+    return context.folder / TOKENISED_TEXT
+
+
+def data_key(recipe: PretrainRecipe) -> str:
+    """The part of a recipe that ``prepare`` depends on."""
+    model = recipe.model.model_dump_json(include={"longest": True, "start": True, "softmax": {"words"}})
+    return recipe.task + recipe.data.model_dump_json() + model

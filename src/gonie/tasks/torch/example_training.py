@@ -1,0 +1,143 @@
+"""Training and finishing what every job over labelled examples trains and finishes alike."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from torch import nn
+
+from gonie.export.driver import export_model
+from gonie.system.files import atomic_write
+from gonie.tasks.run_files import BESIDE, BUNDLE, EVALUATION, RECIPE, REPORT
+from gonie.tasks.torch.dev_evaluator import DevEvaluator
+from gonie.tasks.torch.example_batches import ExampleBatches
+from gonie.tasks.torch.job import Beside, Evaluated, ExampleJob, Note, RunOutput, Split, TrainedRun
+from gonie.tasks.torch.training_setup import Rows, TrainingSetup
+
+SHOWN_LABELS = 12
+MOST_TYPES = 12  # whose scores a line lists
+
+
+def example_setup(job: ExampleJob, model: nn.Module, note: Note) -> TrainingSetup:
+    """Batches of examples, gradient steps, and the dev score by the predictor that ships."""
+    config = job.recipe.train
+    job.compute_once(model, note)
+    sample = DevEvaluator(job, model, "sample", note) if job.size("sample") else None
+    return TrainingSetup(
+        batches=ExampleBatches(job.train, config, next(model.parameters()).device),
+        evaluate=DevEvaluator(job, model, "dev", note).evaluate,
+        evaluate_train=sample.score if sample else None,
+        weights=model,
+        patience=config.patience,
+        prefer_later=True,  # a small dev set often gives equal scores
+        examples=len(job.train),
+        summary=_summary(job, model),
+    )
+
+
+def finish_examples(job: ExampleJob, run: TrainedRun, note: Note) -> RunOutput:
+    """Export the best model, score the export on every split there is, and write the report."""
+    # cuDNN rounds to TF32, and the export is compared with all digits: hence on the CPU
+    difference = export_model(job.exportable(run.model.cpu()), run.folder / BUNDLE).difference
+    note(f"exported the best model; its scores equal the trained model's within {difference.value:.1g}")
+    evaluations: dict[str, Evaluated] = {}
+    splits: tuple[Split, ...] = ("dev", "test")
+    for split in splits:
+        if size := job.size(split):
+            note(f"scoring {size:,} {split} {job.noun} with the exported model")
+            evaluations[split] = job.evaluate(run.folder / BUNDLE, split)
+    scores = {split: evaluation.to_json() for split, evaluation in evaluations.items()}
+    atomic_write(run.folder / EVALUATION, json.dumps(scores, ensure_ascii=False, indent=1))
+    _write_report(job, run, evaluations, {})
+    folder = shlex.quote(str(run.folder))
+    return RunOutput(
+        results=[
+            *(_result(split, evaluation) for split, evaluation in evaluations.items()),
+            ("report", str(run.folder / REPORT)),
+        ],
+        commands=[f'gonie {job.recipe.task} {folder} "your text"', f"gonie evaluate {folder} FILE"],
+        evaluations=evaluations,
+        beside={},
+    )
+
+
+def add_example_comparisons(
+    job: ExampleJob, run: TrainedRun, output: RunOutput, variants: Mapping[str, RunOutput], note: Note
+) -> RunOutput:
+    """Score the baselines, and write their scores and those of the variants into the run folder."""
+    rows: list[Beside] = []
+    if job.recipe.train.baselines:
+        note("scoring baselines")
+        rows += job.baselines()
+    rows += [Beside(name, variant.evaluations) for name, variant in variants.items()]
+    if not rows:
+        return output
+    scores = {row.name: {split: e.to_json() for split, e in row.evaluations.items()} for row in rows}
+    atomic_write(run.folder / BESIDE, json.dumps(scores, ensure_ascii=False, indent=1))
+    beside = {row.name: ", ".join(_line(*item) for item in row.evaluations.items()) for row in rows}
+    _write_report(job, run, output.evaluations, {"compared with": beside})
+    return replace(output, beside=beside)
+
+
+def _summary(job: ExampleJob, model: nn.Module) -> Rows:
+    device = next(model.parameters()).device
+    parameters = sum(parameter.numel() for parameter in model.parameters())
+    return [
+        ("train", f"{len(job.train):,} {job.noun}, {job.train.tokens:,} tokens"),
+        ("dev", f"{job.size('dev'):,} {job.noun}"),
+        ("labels", "  ".join(_labels(job.labels.most_common()))),
+        ("model", f"{parameters:,} parameters, on {device}"),
+    ]
+
+
+def _labels(labels: Sequence[tuple[str, int]]) -> Iterator[str]:
+    """The most frequent labels with their counts, and how many there are besides."""
+    yield from (f"{label} {times:,}" for label, times in labels[:SHOWN_LABELS])
+    if len(labels) > SHOWN_LABELS:
+        yield f"and {len(labels) - SHOWN_LABELS} more"
+
+
+def _result(split: str, evaluation: Evaluated) -> tuple[str, str]:
+    """The score of a split by its name, with its confidence interval."""
+    name, value = evaluation.headline
+    interval = evaluation.interval(name)
+    band = f"  (95% {100 * interval[0]:.2f} to {100 * interval[1]:.2f})" if interval else ""
+    return f"{split} {_shown(name)}", f"{100 * value:.2f}{band}"
+
+
+def _line(split: str, evaluation: Evaluated) -> str:
+    """The score of a split, and that of each type where there are several."""
+    name, value = evaluation.headline
+    types = evaluation.by_type
+    each = ", ".join(f"{label} {100 * counts.f1:.2f}" for label, counts in types)
+    listed = f" ({each})" if 1 < len(types) <= MOST_TYPES else ""
+    return f"{split} {_shown(name)} {100 * value:.2f}{listed}"
+
+
+def _shown(name: str) -> str:
+    return name.replace("f1", "F1")
+
+
+def _write_report(
+    job: ExampleJob,
+    run: TrainedRun,
+    evaluations: Mapping[str, Evaluated],
+    details: Mapping[str, object],
+) -> None:
+    last = list(evaluations)[-1]
+    page = job.report(
+        evaluations[last],
+        title=f"{run.folder.name}: {last}",
+        curve=run.history,
+        details={
+            **details,
+            "recipe": (run.folder / RECIPE).read_text("utf-8"),
+            "parameters": sum(parameter.numel() for parameter in run.model.parameters()),
+            "train": job.recipe.data.train,
+            "seed": job.recipe.train.seed,
+        },
+    )
+    atomic_write(run.folder / REPORT, page)

@@ -1,0 +1,54 @@
+"""Batches of examples: each once an epoch, the same for the same seed, and from any of them on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from gonie.features.batching import mixed_batches
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.tagging.torch.data import read_tag_data
+from gonie.tasks.torch.example_batches import CutBatches, ExampleBatches, batch_size
+
+
+def batches_of(toy: Path, seed: int = 1, **options: CutBatches) -> ExampleBatches:
+    recipe = load_recipe(toy / "toy.toml", [f"train.seed={seed}"])
+    examples = read_tag_data(recipe, lambda text: None).train
+    return ExampleBatches(examples, recipe.train, torch.device("cpu"), **options)
+
+
+def words(batches: ExampleBatches, epoch: int, first: int = 0) -> list[list[list[int]]]:
+    return [batch.content["words"].tolist() for batch in batches.batches(epoch, first)]
+
+
+@pytest.mark.parametrize("options", [{}, {"cut": mixed_batches}])
+def test_an_epoch_has_every_example_once(toy: Path, options: dict[str, CutBatches]) -> None:
+    made = batches_of(toy, **options)
+    found = list(made.batches(3))
+    assert len(found) == made.size(3)
+    assert sum(batch.weight for batch in found) == made.weight(3) == 80
+    assert all(batch.weight == len(batch.content["words"]) for batch in found)
+    assert all(batch.tokens == int(batch.content["mask"].sum()) for batch in found)
+
+
+def test_the_seed_and_the_epoch_decide_on_the_order(toy: Path) -> None:
+    made = batches_of(toy)
+    assert words(made, 0) == words(batches_of(toy), 0)
+    assert words(made, 0) != words(made, 1)
+    assert words(made, 0) != words(batches_of(toy, seed=2), 0)
+
+
+def test_an_epoch_can_be_read_from_any_batch_on(toy: Path) -> None:
+    made = batches_of(toy)
+    whole = words(made, 2)
+    for first in (0, 1, len(whole) - 1, len(whole)):
+        assert words(batches_of(toy), 2, first) == whole[first:]
+
+
+@pytest.mark.parametrize(("sentences", "size"), [(10, 4), (400, 4), (1000, 10), (3200, 32), (10**6, 32)])
+def test_few_sentences_make_small_batches(toy: Path, sentences: int, size: int) -> None:
+    config = load_recipe(toy / "toy.toml", ["train.batch_sentences=auto"]).train
+    assert batch_size(config, sentences) == size
+    assert batch_size(load_recipe(toy / "toy.toml").train, sentences) == 8

@@ -1,0 +1,57 @@
+"""What every run over labelled examples tells of itself at its beginning and its end."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.torch.example_training import example_setup
+from gonie.tasks.torch.prepare import prepare
+from gonie.training.fit import fresh_model
+from gonie.training.run import start_run
+
+
+def setup_rows(recipe: Path, labels: Counter[str] | None = None) -> dict[str, str]:
+    job: Any = prepare(load_recipe(recipe), lambda text: None)
+    model = fresh_model(job)
+    job.labels = labels or job.labels
+    return dict(example_setup(job, model, lambda text: None).summary)
+
+
+def test_examples_are_called_by_their_name(toy: Path, text_toy: Path) -> None:
+    rows = setup_rows(text_toy / "texts.toml")
+    assert rows["train"].startswith("60 texts, ")
+    assert rows["dev"] == "20 texts"
+    assert rows["labels"] in ("good 30  bad 30", "bad 30  good 30")
+    assert setup_rows(toy / "toy.toml")["dev"] == "20 sentences"
+
+
+def test_many_labels_are_cut_and_counted(toy: Path) -> None:
+    rows = setup_rows(toy / "toy.toml", Counter({f"type{i}": 1000 - i for i in range(50)}))
+    assert rows["labels"].startswith("type0 1,000  type1 999  ")
+    assert rows["labels"].endswith("  and 38 more")
+    assert "type20" not in rows["labels"]
+
+
+@pytest.mark.parametrize("task", ["tag", "classify"])
+def test_a_run_ends_with_its_scores_and_commands_that_can_be_typed(
+    task: str, toy: Path, text_toy: Path, tmp_path: Path, silence: Any
+) -> None:
+    recipe = toy / "toy.toml" if task == "tag" else text_toy / "texts.toml"
+    folder = tmp_path / "my run"
+    result = start_run(load_recipe(recipe, ["train.epochs=1"]), folder, silence)
+    assert result is not None
+    names = [name for name, _ in result.output.results]
+    assert names == (
+        ["dev F1", "test F1", "report"] if task == "tag" else ["dev accuracy", "test accuracy", "report"]
+    )
+    for name, value in result.output.results[:2]:
+        headline = result.evaluations[name.split()[0]].headline[1]
+        assert value.startswith(f"{100 * headline:.2f}  (95% ")
+    typed = [shlex.split(command) for command in result.output.commands]
+    assert [line[:3] for line in typed] == [["gonie", task, str(folder)], ["gonie", "evaluate", str(folder)]]
