@@ -17,7 +17,7 @@ from gonie.bulk.run import SIZE, run_bulk
 from gonie.cli.options.bulk import BulkOptions
 from gonie.cli.views.bulk_progress import BulkProgress
 from gonie.errors import InputError
-from gonie.features.lm_text.block_workers import WORTH_IT, crew_size
+from gonie.features.lm_text.block_workers import WORTH_IT, worker_count
 
 STOPPED = 130
 
@@ -60,7 +60,7 @@ def input_kind(given: str, known: Sequence[str]) -> str:
 
 
 def _engine(options: BulkOptions, job: BulkJob) -> BulkEngine:
-    workers = crew_size(options.workers, job.cutting(), size=WORTH_IT)
+    workers = worker_count(options.workers, job.cutting(), size=WORTH_IT)
     if options.engine != "ray":
         return LocalEngine(workers=workers)
     from gonie.bulk.on_ray import RayEngine

@@ -20,7 +20,7 @@ from gonie.runtime.decoder import Decoder
 from gonie.runtime.groups import FIRST, MOST, grouped
 from gonie.runtime.scorer import Scorer
 from gonie.runtime.windows import OVERLAP, WINDOW, TokenWindow, cut_windows, keeping
-from gonie.system.thread_map import spread
+from gonie.system.thread_map import thread_map
 from gonie.tasks.tagging.candidates import Candidates
 from gonie.tasks.tagging.decoding import By, Decoding
 from gonie.tasks.tagging.documents import document, place
@@ -340,7 +340,7 @@ class Tagger:
         )
 
     def _spread(self, work: Callable[[Rows], Result], batches: list[Rows]) -> Iterator[Result]:
-        return spread(work, batches, threads=self.scorer.at_once)
+        return thread_map(work, batches, threads=self.scorer.at_once)
 
 
 def _uncut(sentence: Sentence) -> Cut:
