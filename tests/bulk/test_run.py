@@ -136,7 +136,7 @@ def test_a_run_over_something_else_is_refused_and_touches_nothing(
     out, engine = tmp_path / "out", LocalEngine(workers=1)
     run_bulk(tagging, files[:1], out, engine=engine, watch=quiet)
     before = contents(out)
-    for job, paths in ((replace(tagging, bias={"PER": 1.0}), files[:1]), (tagging, files[:2])):
+    for job, paths in ((replace(tagging, options={"bias": {"PER": 1.0}}), files[:1]), (tagging, files[:2])):
         with pytest.raises(ResumeError, match="expected the plan it was begun with"):
             run_bulk(job, paths, out, engine=engine, watch=quiet)
     time.sleep(0.01)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 
-from gonie.bulk.shards import Shard
+from gonie.bulk.pieces import Shard
 from gonie.bulk.worker import Done, Order, ShardWorker
 from gonie.system.worker_pool import Tell, worker_pool
 

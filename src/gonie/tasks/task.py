@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from gonie.tasks.records import Records
 from gonie.tasks.sections import Recipe
 
 if TYPE_CHECKING:
@@ -35,3 +36,7 @@ class Task:
     """What a recipe of the task may say."""
     torch: Callable[[], TorchTask]
     """Imports the torch half: reading training data, the network, export."""
+    predict: str = ""
+    """The command that runs its models over texts: ``tag``; none where there is no such command."""
+    records: Records | None = None
+    """Answers rows of texts, for that command and for bulk runs; a task with ``predict`` has it."""

@@ -7,7 +7,7 @@ is scored is what ships, limits on the length of a text included.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,9 @@ class TextClassifier:
     ``temperature`` that was fitted on dev. Nothing is kept between calls, so threads may share a classifier.
     ``batch_size`` bounds what is scored together; results do not depend on it.
     """
+
+    task: ClassVar[str] = "classify"
+    """Its place in the table of tasks."""
 
     def __init__(
         self,

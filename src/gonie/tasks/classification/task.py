@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gonie.tasks.classification.recipe import TextRecipe
+from gonie.tasks.classification.records import TextRecords
 from gonie.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -18,5 +19,12 @@ def _torch() -> TorchTask:
 
 
 CLASSIFICATION = Task(
-    name="classify", model="classifier", examples="texts", answers="labels", recipe=TextRecipe, torch=_torch
+    name="classify",
+    model="classifier",
+    examples="texts",
+    answers="labels",
+    recipe=TextRecipe,
+    torch=_torch,
+    predict="classify",
+    records=TextRecords(),
 )

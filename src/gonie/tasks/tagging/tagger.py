@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +90,9 @@ class Tagger:
     likeliest taggings of each sentence (of at most 16,384 tokens); ``with_nbest`` gives the tagger with it.
     ``batch_size`` bounds what is scored together; results do not depend on it.
     """
+
+    task: ClassVar[str] = "tag"
+    """Its place in the table of tasks."""
 
     def __init__(
         self,

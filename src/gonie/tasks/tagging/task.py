@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gonie.tasks.tagging.recipe import TagRecipe
+from gonie.tasks.tagging.records import TagRecords
 from gonie.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -18,5 +19,12 @@ def _torch() -> TorchTask:
 
 
 TAGGING = Task(
-    name="tag", model="tagger", examples="sentences", answers="tags", recipe=TagRecipe, torch=_torch
+    name="tag",
+    model="tagger",
+    examples="sentences",
+    answers="tags",
+    recipe=TagRecipe,
+    torch=_torch,
+    predict="tag",
+    records=TagRecords(),
 )
