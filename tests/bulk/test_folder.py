@@ -15,7 +15,7 @@ from gonie.errors import InputError, OutputError, ResumeError
 @pytest.fixture
 def plan(tmp_path: Path) -> BulkPlan:
     (tmp_path / "a.txt").write_text("one\ntwo\n")
-    return make_plan({"column": "text"}, [tmp_path / "a.txt"], shard_size=3)
+    return make_plan({"columns": ["text"]}, [tmp_path / "a.txt"], kinds=["text"], shard_size=3)
 
 
 def test_a_plan_is_kept_and_a_run_of_something_else_refused(tmp_path: Path, plan: BulkPlan) -> None:
@@ -26,7 +26,10 @@ def test_a_plan_is_kept_and_a_run_of_something_else_refused(tmp_path: Path, plan
     with place.held():
         assert place.settle(plan, _not_again) == made
         with pytest.raises(ResumeError, match="shard_size 3, got shard_size 4"):
-            place.settle(make_plan({"column": "text"}, [tmp_path / "a.txt"], shard_size=4), _not_again)
+            place.settle(
+                make_plan({"columns": ["text"]}, [tmp_path / "a.txt"], kinds=["text"], shard_size=4),
+                _not_again,
+            )
 
 
 def _not_again(done: int, files: int) -> None:

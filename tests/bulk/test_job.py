@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,26 +17,30 @@ def test_settings_know_the_model_by_what_is_in_it(tagging: BulkJob, classifying:
     inside = replace(tagging, model=tagging.model / "bundle")
     assert inside.settings() == tagging.settings() == tagging.absolute().settings()
     assert replace(tagging, model=classifying.model).settings() != tagging.settings()
-    changes = [{"bias": {"PER": 1.0}}, {"decode": "posterior"}, {"output": "parquet"}, {"column": "b"}]
-    for change in (*changes, {"nbest": 2}):
-        assert replace(tagging, **change).settings() != tagging.settings()  # type: ignore[arg-type]
+    changes: list[dict[str, Any]] = [
+        {"options": {"bias": {"PER": 1.0}}},
+        {"options": {"nbest": 2}},
+        {"output": "parquet"},
+        {"columns": ("b",)},
+    ]
+    for change in changes:
+        settings = replace(tagging, **change).settings()
+        assert settings != tagging.settings()
+        assert json.loads(json.dumps(settings)) == settings, "as a plan has them"
 
 
 def test_a_model_that_does_not_fit_is_refused(tagging: BulkJob, classifying: BulkJob, tmp_path: Path) -> None:
-    with pytest.raises(BundleError, match="gonie tag"):
-        replace(tagging, task="classify").cutting()
+    with pytest.raises(BundleError, match=r"is a tagger, not a classifier\. Run: gonie tag"):
+        replace(tagging, task="classify").answering()
     with pytest.raises(BundleError, match="gonie classify"):
-        replace(classifying, task="tag").cutting()
+        replace(classifying, task="tag").answering()
+    with pytest.raises(InputError, match="tag, classify"):
+        _ = replace(classifying, task="sing").records
     with pytest.raises(InputError, match="LOC, PER"):
-        replace(tagging, bias={"DOG": 1.0}).cutting()
+        replace(tagging, options={"bias": {"DOG": 1.0}}).answering()
     with pytest.raises(InputError, match="1 to 100 taggings"):
-        replace(tagging, nbest=0).cutting()
+        replace(tagging, options={"nbest": 0}).answering()
     with pytest.raises(BundleError):
         replace(tagging, model=tmp_path).settings()
     with pytest.raises(BundleError):
         replace(tagging, model=tmp_path / "none").settings()
-
-
-def test_how_a_model_cuts_is_known(tagging: BulkJob, classifying: BulkJob) -> None:
-    assert tagging.cutting() == ("en", "word", False)
-    assert classifying.cutting().language == "en"

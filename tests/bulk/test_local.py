@@ -10,9 +10,8 @@ import pytest
 
 from gonie.bulk.job import BulkJob
 from gonie.bulk.local import THREADS, LocalEngine
-from gonie.bulk.pieces import FilePiece
+from gonie.bulk.pieces import FilePiece, Shard
 from gonie.bulk.plan import InputFile
-from gonie.bulk.shards import Shard
 from gonie.bulk.worker import Order
 from gonie.errors import GonieError
 

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from gonie.bulk.job import BulkJob
-from gonie.bulk.pieces import FilePiece
+from gonie.bulk.pieces import FilePiece, Shard
 from gonie.bulk.plan import InputFile
-from gonie.bulk.shards import Shard
 from gonie.bulk.worker import Done, Order
 from gonie.errors import GonieError, MissingExtraError
 

@@ -12,17 +12,23 @@ import pyarrow.parquet as pq
 import pytest
 
 from gonie.bulk import parts
-from gonie.bulk.answers import BulkAnswer, load_answering
 from gonie.bulk.job import BulkJob
-from gonie.bulk.parts import part_writer, write_bad
-from gonie.bulk.rows import BadRow, InputRow
+from gonie.bulk.parts import PartRow, part_writer, write_bad
+from gonie.bulk.rows import BadRow
+from gonie.formats.text_rows import TextRow
 
 TEXTS = ["Anna lives in Seoul .", "", "good film", "it rains ."]
 
 
-def answers(job: BulkJob) -> list[BulkAnswer]:
-    rows = [InputRow("f", at, text, {"id": at} if at % 2 else None) for at, text in enumerate(TEXTS)]
-    return list(load_answering(job)(rows, lambda row: None))
+def answers(job: BulkJob, rows: list[TextRow] | None = None) -> list[PartRow]:
+    rows = rows or [
+        TextRow("f", at, (text,), {"id": at} if at % 2 else None) for at, text in enumerate(TEXTS)
+    ]
+    asked = job.answering()
+    return [
+        PartRow(found, found.row.place | asked.record(found))
+        for found in asked(rows, lambda row, error: None)
+    ]
 
 
 def without_nothing(row: dict[str, object]) -> dict[str, object]:
@@ -34,7 +40,7 @@ def test_tags_are_the_same_in_both_kinds(
     tagging: BulkJob, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nbest: int | None
 ) -> None:
     monkeypatch.setattr(parts, "ROWS", 3)
-    tagging = replace(tagging, nbest=nbest)
+    tagging = replace(tagging, options={"nbest": nbest})
     found = answers(tagging)
     part_writer(tagging)(tmp_path / "a.jsonl", found)
     part_writer(replace(tagging, output="parquet"))(tmp_path / "a.parquet", found)
@@ -50,14 +56,14 @@ def test_labels_are_the_same_in_both_kinds(classifying: BulkJob, tmp_path: Path)
     found = answers(classifying)
     part_writer(replace(classifying, output="parquet"))(tmp_path / "a.parquet", found)
     for row, answer in zip(pq.read_table(tmp_path / "a.parquet").to_pylist(), found, strict=True):
-        assert (row["text"], row["label"]) == (answer.text, answer.record["label"])
+        assert (row["text"], row["label"]) == (answer.answered.found.text, answer.record["label"])
         assert {each["label"]: each["score"] for each in row["scores"]} == answer.record["scores"]
         assert row["labels"] == [row["label"]]
 
 
 @pytest.mark.parametrize("task", ["tag", "classify"])
 def test_a_part_without_rows_has_the_schema_all_the_same(tagging: BulkJob, tmp_path: Path, task: str) -> None:
-    write = part_writer(replace(tagging, task=task, output="parquet"))  # type: ignore[arg-type]
+    write = part_writer(replace(tagging, task=task, output="parquet"))
     write(tmp_path / "empty.parquet", [])
     schema = pq.read_schema(tmp_path / "empty.parquet")
     assert schema.names[:4] == ["file", "row", "id", "text"]
@@ -66,16 +72,16 @@ def test_a_part_without_rows_has_the_schema_all_the_same(tagging: BulkJob, tmp_p
 
 def test_an_id_of_any_kind_can_be_written(tagging: BulkJob, tmp_path: Path) -> None:
     ids = ["x", 7, None, "half \ud800", [1]]
-    rows = [InputRow("f", at, "it", {"id": id}) for at, id in enumerate(ids)]
+    rows = [TextRow("f", at, ("it",), {"id": id}) for at, id in enumerate(ids)]
     job = replace(tagging, output="parquet")
-    part_writer(job)(tmp_path / "a.parquet", load_answering(job)(rows, lambda row: None))
+    part_writer(job)(tmp_path / "a.parquet", answers(job, rows))
     found = pq.read_table(tmp_path / "a.parquet").column("id").to_pylist()
     assert found == ["x", "7", None, '"half \\ud800"', "[1]"]
 
 
 @pytest.mark.parametrize("output", ["jsonl", "parquet"])
 def test_a_part_that_is_not_finished_is_not_there(tagging: BulkJob, tmp_path: Path, output: str) -> None:
-    def broken() -> Iterator[BulkAnswer]:
+    def broken() -> Iterator[PartRow]:
         yield from answers(tagging)
         raise KeyboardInterrupt
 

@@ -1,46 +1,34 @@
-"""Pieces of files: every row in one of them, whatever the kind of file."""
+"""Pieces and shards: every row in one of them, whatever the kind of file; small files together."""
 
 from __future__ import annotations
 
 import gzip
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from gonie.bulk.pieces import FilePiece, cut_file, kind_of
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("a.txt", "text"),
-        ("a", "text"),
-        ("a.jsonl", "jsonl"),
-        ("a.b.ndjson.gz", "jsonl"),
-        ("a.parquet", "parquet"),
-        ("jsonl.xz", "text"),
-    ],
-)
-def test_the_name_tells_the_kind(name: str, kind: str) -> None:
-    assert kind_of(Path(name)) == kind
+from gonie.bulk.pieces import FilePiece, cut_file, shards
 
 
 def test_lines_are_cut_by_bytes_and_where_that_is_no_use_by_rows(tmp_path: Path) -> None:
     content = b"one\ntwo\nthree\nfour"
     (tmp_path / "a").write_bytes(content)
     (tmp_path / "a.gz").write_bytes(gzip.compress(content))
-    plain = list(cut_file(0, tmp_path / "a", kind="text", column="text", size=6))
+    plain = list(cut_file(0, tmp_path / "a", kind="text", columns=["text"], size=6))
     assert plain == [FilePiece(0, 0, 1, 2, 8), FilePiece(0, 8, 3, 1, 6), FilePiece(0, 14, 4, 1, 4)]
-    packed = list(cut_file(0, tmp_path / "a.gz", kind="text", column="text", size=6))
+    packed = list(cut_file(0, tmp_path / "a.gz", kind="text", columns=["text"], size=6))
     assert packed == [piece._replace(at=0) for piece in plain]
 
 
 def test_row_groups_of_any_size_are_cut(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"text": [f"text number {i}" for i in range(25)]}), path, row_group_size=10)
-    pieces = list(cut_file(3, path, kind="parquet", column="text", size=50))
+    pieces = list(cut_file(3, path, kind="parquet", columns=["text"], size=50))
     assert [row for piece in pieces for row in range(piece.row, piece.row + piece.rows)] == list(range(1, 26))
     assert {piece.at for piece in pieces} == {0, 1, 2}
     assert len(pieces) > 3
@@ -53,4 +41,20 @@ def test_an_empty_file_has_no_piece(tmp_path: Path, kind: str) -> None:
     path.write_bytes(b"")
     if kind == "parquet":
         pq.write_table(pa.table({"text": pa.array([], pa.string())}), path)
-    assert list(cut_file(0, path, kind=kind, column="text", size=5)) == []
+    assert list(cut_file(0, path, kind=kind, columns=["text"], size=5)) == []
+
+
+@given(sizes=st.lists(st.integers(0, 30)), size=st.integers(1, 20))
+def test_every_piece_is_in_one_shard_and_none_is_needlessly_small(sizes: list[int], size: int) -> None:
+    pieces = [FilePiece(number, 0, 1, number, held) for number, held in enumerate(sizes)]
+    made = list(shards(pieces, size=size))
+    assert [piece for shard in made for piece in shard.pieces] == pieces
+    assert [shard.number for shard in made] == list(range(len(made)))
+    for shard, after in pairwise(made):
+        assert shard.size + after.pieces[0].size > size
+    assert all(shard.size <= size or len(shard.pieces) == 1 for shard in made)
+
+
+def test_a_shard_counts_what_is_in_it() -> None:
+    (shard,) = shards([FilePiece(0, 0, 1, 3, 10), FilePiece(1, 0, 1, 4, 20)], size=100)
+    assert (shard.rows, shard.size) == (7, 30)

@@ -11,14 +11,15 @@ import pytest
 from gonie.bulk.plan import BulkPlan, make_plan
 from gonie.errors import InputError, ResumeError
 
-SETTINGS = {"model": "abc", "column": "text", "bias": {}}
+KINDS = ("text", "jsonl", "parquet")
+SETTINGS = {"model": "abc", "columns": ["text"], "bias": {}}
 
 
 @pytest.fixture
 def plan(tmp_path: Path) -> BulkPlan:
     for name in ("나.txt", "b.jsonl"):
         (tmp_path / name).write_text('{"text": "a"}\n' * 5)
-    return make_plan(SETTINGS, [tmp_path / "나.txt", tmp_path / "b.jsonl"], shard_size=30)
+    return make_plan(SETTINGS, [tmp_path / "나.txt", tmp_path / "b.jsonl"], kinds=KINDS, shard_size=30)
 
 
 def test_a_plan_is_what_was_written(plan: BulkPlan, tmp_path: Path) -> None:
@@ -44,11 +45,11 @@ def test_another_model_setting_file_or_content_is_named(plan: BulkPlan, tmp_path
     refuses(replace(plan, sources=[*plan.sources[:1]] * 2), "b.jsonl, got file")
     path = tmp_path / "b.jsonl"
     os.utime(path, ns=(1, 1))
-    later = make_plan(SETTINGS, [tmp_path / "나.txt", path], shard_size=30)
+    later = make_plan(SETTINGS, [tmp_path / "나.txt", path], kinds=KINDS, shard_size=30)
     refuses(later, "b.jsonl last changed at")
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"format": 2}', '{"format": 1, "files": [{}]}', "\udcff"])
+@pytest.mark.parametrize("content", ["", "[]", '{"format": 1}', '{"format": 2, "files": [{}]}', "\udcff"])
 def test_a_damaged_plan_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "plan").write_bytes(content.encode("utf-8", "surrogateescape"))
     with pytest.raises(ResumeError, match="expected the plan of a bulk run"):
@@ -58,10 +59,10 @@ def test_a_damaged_plan_is_refused(tmp_path: Path, content: str) -> None:
 def test_what_cannot_be_read_twice_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InputError, match="a stream"):
-        make_plan(SETTINGS, [tmp_path / "pipe"], shard_size=1)
+        make_plan(SETTINGS, [tmp_path / "pipe"], kinds=KINDS, shard_size=1)
     with pytest.raises(InputError, match="none of that name"):
-        make_plan(SETTINGS, [tmp_path / "no"], shard_size=1)
+        make_plan(SETTINGS, [tmp_path / "no"], kinds=KINDS, shard_size=1)
     with pytest.raises(InputError, match="a folder"):
-        make_plan(SETTINGS, [tmp_path], shard_size=1)
+        make_plan(SETTINGS, [tmp_path], kinds=KINDS, shard_size=1)
     with pytest.raises(InputError, match="expected files"):
-        make_plan(SETTINGS, [], shard_size=1)
+        make_plan(SETTINGS, [], kinds=KINDS, shard_size=1)

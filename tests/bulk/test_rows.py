@@ -16,17 +16,21 @@ import pytest
 from gonie.bulk import rows as module
 from gonie.bulk.pieces import FilePiece, cut_file
 from gonie.bulk.plan import InputFile
-from gonie.bulk.rows import BadRow, InputRow, RowReader
+from gonie.bulk.rows import BadRow, RowReader
 from gonie.errors import InputError
+from gonie.formats.text_rows import TextRow
 
 
-def reader(path: Path, kind: str, **options: str) -> RowReader:
-    return RowReader([InputFile(path.name, kind, 0, 0)], root=path.parent, **{"column": "text", **options})
+def reader(path: Path, kind: str, **options: tuple[str, ...]) -> RowReader:
+    return RowReader(
+        [InputFile(path.name, kind, 0, 0)], root=path.parent, **{"columns": ("text",), **options}
+    )
 
 
-def read(path: Path, kind: str, column: str = "text") -> list[InputRow | BadRow]:
-    pieces = cut_file(0, path, kind=kind, column=column, size=1 << 20)
-    found = reader(path, kind, column=column)
+def read(path: Path, kind: str, *columns: str) -> list[TextRow | BadRow]:
+    columns = columns or ("text",)
+    pieces = cut_file(0, path, kind=kind, columns=columns, size=1 << 20)
+    found = reader(path, kind, columns=columns)
     return [row for piece in pieces for row in found(piece)]
 
 
@@ -39,14 +43,14 @@ def test_pieces_give_the_same_rows_in_any_order(tmp_path: Path, name: str) -> No
     else:
         content = "".join(f"{text}\n" for text in texts).encode()
         path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
-    pieces = list(cut_file(0, path, kind=kind, column="text", size=50))
+    pieces = list(cut_file(0, path, kind=kind, columns=["text"], size=50))
     assert len(pieces) > 5
     wanted = {piece: texts[piece.row - 1 : piece.row - 1 + piece.rows] for piece in pieces}
     shuffled = random.Random(0).sample(pieces, len(pieces))
     for order in (pieces, pieces[::2], pieces[::-1], shuffled, pieces + pieces):
         found = reader(path, kind)
         for piece in order:
-            assert [row.text for row in found(piece) if isinstance(row, InputRow)] == wanted[piece]
+            assert [row.texts[0] for row in found(piece) if isinstance(row, TextRow)] == wanted[piece]
 
 
 def test_a_compressed_file_is_gone_over_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,7 +66,7 @@ def test_a_compressed_file_is_gone_over_once(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr(module, "read_raw_lines", counting)
     found = reader(path, "text")
-    for piece in list(cut_file(0, path, kind="text", column="text", size=20))[::3]:
+    for piece in list(cut_file(0, path, kind="text", columns=["text"], size=20))[::3]:
         assert list(found(piece))
     assert len(opened) == 1
 
@@ -72,9 +76,9 @@ def test_bad_lines_are_set_aside_alone(tmp_path: Path) -> None:
     path.write_bytes(b"good\n\ncaf\xe9\na\0b\nlast")
     good, blank, accent, nul, last = read(path, "text")
     assert (good, blank, last) == (
-        InputRow("a.txt", 1, "good"),
-        InputRow("a.txt", 2, ""),
-        InputRow("a.txt", 5, "last"),
+        TextRow("a.txt", 1, ("good",)),
+        TextRow("a.txt", 2, ("",)),
+        TextRow("a.txt", 5, ("last",)),
     )
     assert accent == BadRow("a.txt", 3, "expected UTF-8, got the byte 0xe9 at byte 4", "caf\\xe9")
     assert nul == BadRow("a.txt", 4, "expected text, got a NUL byte", "a\0b")
@@ -86,9 +90,9 @@ def test_bad_records_are_set_aside_alone(tmp_path: Path) -> None:
     lines = [*map(json.dumps, rows), "{", "   ", '{"text": "b"}']
     path.write_text("\n".join(lines))
     first, *bad, last = read(path, "jsonl")
-    assert isinstance(first, InputRow)
+    assert isinstance(first, TextRow)
     assert first.place == {"file": "a.jsonl", "row": 1, "id": 7}
-    assert last == InputRow("a.jsonl", 8, "b", {"text": "b"})
+    assert last == TextRow("a.jsonl", 8, ("b",), {"text": "b"})
     assert [row.row for row in bad if isinstance(row, BadRow)] == [2, 3, 4, 5, 6]
     reasons = " ".join(row.reason for row in bad if isinstance(row, BadRow))
     for words in ("['body']", "got list", "half a surrogate pair", "what is none"):
@@ -99,10 +103,10 @@ def test_bad_records_are_set_aside_alone(tmp_path: Path) -> None:
 def test_bad_cells_are_set_aside_alone(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"body": ["a", None, ""], "id": pa.array([b"x", b"y", None])}), path)
-    first, null, empty = read(path, "parquet", column="body")
-    assert first == InputRow("a.parquet", 1, "a", {"id": "b'x'", "body": "a"})
+    first, null, empty = read(path, "parquet", "body")
+    assert first == TextRow("a.parquet", 1, ("a",), {"id": "b'x'", "body": "a"})
     assert null == BadRow("a.parquet", 2, "expected a text in the column 'body', got none (null)", "")
-    assert empty == InputRow("a.parquet", 3, "", {"body": ""})
+    assert empty == TextRow("a.parquet", 3, ("",), {"body": ""})
 
 
 def test_a_name_that_is_not_utf8_can_be_written(tmp_path: Path) -> None:
@@ -121,3 +125,14 @@ def test_a_file_that_lost_rows_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\n")
     with pytest.raises(InputError, match="expected 2 rows, got fewer"):
         list(reader(tmp_path / "a.txt", "text")(FilePiece(0, 0, 1, 2, 8)))
+
+
+def test_rows_of_several_texts(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("one\ttwo\nalone\n")
+    (tmp_path / "a.jsonl").write_text('{"a": "one", "b": "two"}\n{"a": "alone"}\n')
+    pq.write_table(pa.table({"b": ["two", None], "a": ["one", "alone"]}), tmp_path / "a.parquet")
+    for name, kind in (("a.txt", "text"), ("a.jsonl", "jsonl"), ("a.parquet", "parquet")):
+        both, bad = read(tmp_path / name, kind, "a", "b")
+        assert isinstance(both, TextRow)
+        assert both.texts == ("one", "two")
+        assert isinstance(bad, BadRow)

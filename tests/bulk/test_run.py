@@ -61,7 +61,7 @@ def test_rows_come_in_the_order_of_the_input(
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from gonie.bulk import Job, LocalEngine, run_bulk
+from gonie.bulk import BulkJob, LocalEngine, run_bulk
 
 class KilledAfterSome:
     def __init__(self): self.parts = 0
@@ -73,7 +73,7 @@ class KilledAfterSome:
 
 if __name__ == "__main__":
     model, out, output, *files = sys.argv[1:]
-    job = Job(task="tag", model=Path(model), output=output)
+    job = BulkJob(task="tag", model=Path(model), output=output)
     run_bulk(job, [*map(Path, files)], Path(out), engine=LocalEngine(workers=2), watch=KilledAfterSome(),
              shard_size=4000)
 """
@@ -136,7 +136,7 @@ def test_a_run_over_something_else_is_refused_and_touches_nothing(
     out, engine = tmp_path / "out", LocalEngine(workers=1)
     run_bulk(tagging, files[:1], out, engine=engine, watch=quiet)
     before = contents(out)
-    for job, paths in ((replace(tagging, bias={"PER": 1.0}), files[:1]), (tagging, files[:2])):
+    for job, paths in ((replace(tagging, options={"bias": {"PER": 1.0}}), files[:1]), (tagging, files[:2])):
         with pytest.raises(ResumeError, match="expected the plan it was begun with"):
             run_bulk(job, paths, out, engine=engine, watch=quiet)
     time.sleep(0.01)

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from gonie.bulk.job import BulkJob
-from gonie.bulk.pieces import cut_file
+from gonie.bulk.pieces import Shard, cut_file
 from gonie.bulk.plan import InputFile
-from gonie.bulk.shards import Shard
 from gonie.bulk.worker import Done, Order, ShardWorker
 
 
@@ -23,7 +22,9 @@ def test_every_row_is_in_the_part_or_set_aside(
     pieces = [
         piece
         for number, source in enumerate(sources)
-        for piece in cut_file(number, tmp_path / source.path, kind=source.kind, column="text", size=1 << 20)
+        for piece in cut_file(
+            number, tmp_path / source.path, kind=source.kind, columns=["text"], size=1 << 20
+        )
     ]
     worker = ShardWorker(Order(tagging, sources, tmp_path, tmp_path / "out"))
     for number in (5, 6):

@@ -143,7 +143,8 @@ def test_the_other_kind_of_model_is_said(gonie: Gonie, reviews: Path, toy_run: P
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 def test_progress_on_a_terminal_takes_nothing_from_the_results(reviews: Path, tmp_path: Path) -> None:
     (tmp_path / "many.txt").write_text("good film\n" * 2_000)
-    program = "from gonie.cli import main, stream_progress as p; p.PATIENCE = 0.0; main.main()"
+    program = "import gonie.cli.views.stream_progress as p\np.PATIENCE = 0.0\n"
+    program += "from gonie.cli.main import main\nmain()"
     terminal, side = os.openpty()
     with open(tmp_path / "out", "wb") as out:
         done = subprocess.run(
@@ -159,3 +160,8 @@ def test_progress_on_a_terminal_takes_nothing_from_the_results(reviews: Path, tm
     assert done.returncode == 0
     assert (tmp_path / "out").read_text().count("positive 0.881  good film\n") == 2_000
     assert b"tokens" in shown
+
+
+def test_a_text_in_two_pieces_is_refused(gonie: Gonie, reviews: Path) -> None:
+    """As a shell makes them of a text without quotation marks."""
+    assert gonie("classify", reviews, "good", "film").refused("expected 1 TEXT, got 2", "Quote each text")

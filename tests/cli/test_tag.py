@@ -15,11 +15,11 @@ from onnx import TensorProto, helper, numpy_helper
 from typer.testing import CliRunner
 
 from gonie.cli.tag import tag
-from gonie.cli.views.tag_output import Colors, pretty
 from gonie.errors import GonieError, InputError
 from gonie.features.encoding import Encoding, count
 from gonie.runtime.bundle import write_bundle
 from gonie.tasks.tagging.bundle import TagBundle
+from gonie.tasks.tagging.document_view import Colors, pretty
 from gonie.text.normalize import Normalization
 from gonie.text.schemes import PLAIN, Scheme
 from gonie.text.tokenizers import tokenizer

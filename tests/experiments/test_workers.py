@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 from pathlib import Path
@@ -13,9 +12,8 @@ import pytest
 from gonie.errors import GonieError
 from gonie.experiments.cell import Advanced, Began, Ended, Event, Preparations
 from gonie.experiments.outcome import CellScores, read_outcome
-from gonie.experiments.workers import run_here, run_spread, work
+from gonie.experiments.workers import run_here, run_spread, start_cells
 from gonie.system.files import atomic_write
-from gonie.system.worker_pool import Crashed, WorkerRefused, run
 from gonie.tasks.recipe import load_recipe, write_recipe
 from gonie.training.folder import held
 
@@ -88,35 +86,9 @@ def test_a_folder_that_cannot_be_used_stops_the_comparison(toy: Path, tmp_path: 
 # --- what a worker does, in this process -----------------------------------------------------------------
 
 
-def said(*asked: object) -> list[object]:
-    """What a worker answers that is asked for these folders, and then for none."""
-    ours, theirs = multiprocessing.Pipe()
-    for folder in (*asked, None):
-        ours.send(folder)
-    run(work, theirs, False)
-    answers = []
-    while ours.poll():
-        answers.append(ours.recv())
-    return answers
-
-
 def test_a_worker_trains_what_it_is_asked_for(toy: Path, tmp_path: Path) -> None:
     (folder,) = laid_out(toy, tmp_path, 1)
-    answers = said(folder)
-    assert answers[0] == Began(folder)
-    assert answers[-1] == Ended(folder)
-
-
-def test_what_a_user_can_mend_and_what_not_are_told_apart(tmp_path: Path) -> None:
-    (refused,) = said(tmp_path / "nowhere")
-    assert isinstance(refused, WorkerRefused)
-    assert "is not a run folder" in refused.reason
-    (crashed,) = said("not a path")
-    assert isinstance(crashed, Crashed)
-    assert "Traceback" in crashed.trace
-
-
-def test_a_worker_ends_when_nobody_is_at_the_other_end() -> None:
-    ours, theirs = multiprocessing.Pipe()
-    ours.close()
-    run(work, theirs, False)
+    told: list[Event] = []
+    assert start_cells(told.append, False)(folder)
+    assert told[0] == Began(folder)
+    assert told[-1] == Ended(folder)

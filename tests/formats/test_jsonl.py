@@ -175,3 +175,9 @@ def test_a_korean_token_keeps_its_analyses() -> None:
     token = Token(text="했", start=0, end=1, tag="O", morphemes=(Morpheme("하", "VV"), Morpheme("었", "EP")))
     (record,) = jsonl.document_record(Document(text="했", tokens=(token,)), tokens=True)["tokens"]
     assert record["morphemes"] == [{"form": "하", "tag": "VV"}, {"form": "었", "tag": "EP"}]
+
+
+def test_every_record_is_one_line_of_utf8() -> None:
+    assert jsonl.json_line({"a": "나\n"}) == '{"a": "나\\n"}\n'
+    half = jsonl.json_line({"a": "half \ud800"})
+    assert json.loads(half.encode("utf-8")) == {"a": "half \ud800"}

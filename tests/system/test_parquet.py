@@ -26,11 +26,11 @@ def test_rows_are_numbered_from_any_group_on(tmp_path: Path, monkeypatch: pytest
         tmp_path / "a.parquet", text=["a", None, "c", "d", "e"], id=[10, 20, 30, 40, 50], more=[1] * 5
     )
     whole = [
-        ParquetCell(1, "a", 10),
-        ParquetCell(2, None, 20),
-        ParquetCell(3, "c", 30),
-        ParquetCell(4, "d", 40),
-        ParquetCell(5, "e", 50),
+        ParquetCell(1, ("a",), 10),
+        ParquetCell(2, (None,), 20),
+        ParquetCell(3, ("c",), 30),
+        ParquetCell(4, ("d",), 40),
+        ParquetCell(5, ("e",), 50),
     ]
     assert list(read_cells(path)) == whole
     assert list(read_cells(path, group=1)) == whole[2:]
@@ -38,15 +38,19 @@ def test_rows_are_numbered_from_any_group_on(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_table_needs_no_id(tmp_path: Path) -> None:
-    assert list(read_cells(table(tmp_path / "a.parquet", body=["x"]), column="body")) == [ParquetCell(1, "x")]
-    assert list(read_cells(table(tmp_path / "b.parquet", id=["x"]), column="id")) == [ParquetCell(1, "x")]
+    assert list(read_cells(table(tmp_path / "a.parquet", body=["x"]), columns=["body"])) == [
+        ParquetCell(1, ("x",))
+    ]
+    assert list(read_cells(table(tmp_path / "b.parquet", id=["x"]), columns=["id"])) == [
+        ParquetCell(1, ("x",))
+    ]
 
 
 def test_a_text_that_is_not_utf8_comes_as_bytes_and_the_others_as_text(tmp_path: Path) -> None:
     broken = pa.Array.from_buffers(
         pa.string(), 2, [None, pa.py_buffer(b"\0\0\0\0\2\0\0\0\3\0\0\0"), pa.py_buffer(b"\xff\xfea")]
     )
-    found = [cell.text for cell in read_cells(table(tmp_path / "a.parquet", text=broken))]
+    found = [cell.texts[0] for cell in read_cells(table(tmp_path / "a.parquet", text=broken))]
     assert found == [b"\xff\xfe", "a"]
 
 

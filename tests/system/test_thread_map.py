@@ -7,13 +7,13 @@ import threading
 
 import pytest
 
-from gonie.system.thread_map import cores, spread
+from gonie.system.thread_map import cores, thread_map
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("number", [0, 1, 2, 50])
 def test_results_come_in_the_order_of_the_items(threads: int, number: int) -> None:
-    assert list(spread(lambda item: item * item, range(number), threads=threads)) == [
+    assert list(thread_map(lambda item: item * item, range(number), threads=threads)) == [
         item * item for item in range(number)
     ]
 
@@ -21,12 +21,14 @@ def test_results_come_in_the_order_of_the_items(threads: int, number: int) -> No
 def test_two_work_at_the_same_time() -> None:
     """Each waits for the other: one after the other they would wait for ever."""
     together = threading.Barrier(2, timeout=30)
-    assert len(list(spread(lambda item: together.wait(), range(2), threads=2))) == 2
+    assert len(list(thread_map(lambda item: together.wait(), range(2), threads=2))) == 2
 
 
 def test_a_single_item_stays_where_it_is() -> None:
     """A sentence on its own should not wait for threads to start."""
-    assert list(spread(lambda item: threading.get_ident(), range(1), threads=4)) == [threading.get_ident()]
+    assert list(thread_map(lambda item: threading.get_ident(), range(1), threads=4)) == [
+        threading.get_ident()
+    ]
 
 
 def test_an_error_ends_it_and_nobody_is_left_behind() -> None:
@@ -38,10 +40,13 @@ def test_an_error_ends_it_and_nobody_is_left_behind() -> None:
 
     before = threading.active_count()
     with pytest.raises(ZeroDivisionError):
-        list(spread(work, range(1000), threads=2))
+        list(thread_map(work, range(1000), threads=2))
     assert threading.active_count() == before
     assert len(begun) < 1000
 
 
-def test_cores_are_those_of_this_process() -> None:
+def test_cores_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a container with two of 64, 64 processes would only wait for each other."""
     assert 1 <= cores() <= (os.cpu_count() or 1)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {3, 5}, raising=False)
+    assert cores() == 2

@@ -1,4 +1,4 @@
-"""Hired processes: they answer, and none is left, whatever ends the block or the process that hired them."""
+"""The worker pool: every item once, in the order asked for, and no process left, whatever ends the block."""
 
 from __future__ import annotations
 
@@ -9,44 +9,73 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 from gonie.errors import GonieError
-from gonie.system.worker_pool import Hired, cores, hired, run
+from gonie.system.worker_pool import (
+    AHEAD,
+    WorkerCrashed,
+    WorkerEvent,
+    WorkerLostError,
+    WorkerPool,
+    WorkerRefused,
+    WorkerResult,
+    serve,
+    worker_pool,
+)
 
 WORK = """
-import time
-from gonie.system.worker_pool import hired
+import os, signal, time
+from gonie.system.worker_pool import worker_pool
 from gonie.errors import InputError
 
-def double(pipe, plus):
-    while True:
-        number = pipe.recv()
+def start(tell, plus):
+    def double(number):
         if number < 0:
             raise InputError(expected="a count", got=str(number))
-        pipe.send(2 * number + plus)
+        time.sleep(0.3 if number == 0 else 0)
+        tell(f"doubling {number}")
+        return 2 * number + plus
+    return double
 
-def sleep_long(pipe):
-    pipe.send("here")
-    time.sleep(100)
+def start_sleeping(tell):
+    def sleep(seconds):
+        tell(os.getpid())
+        time.sleep(seconds)
+    return sleep
+
+def start_saving(tell, place):
+    asked = []
+    signal.signal(signal.SIGTERM, lambda *_: asked.append(True))
+    def save(item):
+        tell("here")
+        while not asked:
+            time.sleep(0.01)
+        for _ in range(1000):
+            tell("x" * 1000)
+        open(place, "a").write("saved")
+        return False
+    return save
 
 if __name__ == "__main__":
-    with hired(2, sleep_long) as crew:
-        print(*(each.process.pid for each in crew), flush=True)
-        time.sleep(100)
+    with worker_pool(2, start_sleeping) as pool:
+        print(*(worker.process.pid for worker in pool.workers), flush=True)
+        list(pool.map([100, 100]))
 """
 
 
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """A module that new processes can import, which those of the tests are not."""
-    (tmp_path / "hired_work.py").write_text(WORK)
+    (tmp_path / "pool_work.py").write_text(WORK)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "hired_work", raising=False)
-    return importlib.import_module("hired_work")
+    monkeypatch.delitem(sys.modules, "pool_work", raising=False)
+    return importlib.import_module("pool_work")
 
 
 def lives(pid: int) -> bool:
@@ -56,55 +85,108 @@ def lives(pid: int) -> bool:
 
 
 @pytest.mark.slow
-def test_they_answer_and_end_with_the_block(work: ModuleType) -> None:
-    with hired(2, work.double, 1) as crew:
-        for number, each in enumerate(crew):
-            each.pipe.send(number)
-        assert [each.answer() for each in crew] == [1, 3]
-    assert [each.process.exitcode for each in crew] == [0, 0]
+def test_every_item_is_worked_on_once(work: ModuleType) -> None:
+    told: list[str] = []
+    with worker_pool(2, work.start, 1) as pool:
+        assert list(pool.map(range(20), ordered=True)) == [2 * number + 1 for number in range(20)]
+        found = list(pool.map(range(20), tell=told.append))
+        assert sorted(found) == [2 * number + 1 for number in range(20)]
+        assert found[0] != 1, "the slow first item holds nobody up"
+        assert list(pool.map([])) == []
+    assert sorted(told) == sorted(f"doubling {number}" for number in range(20))
+    assert [worker.process.exitcode for worker in pool.workers] == [0, 0]
 
 
 @pytest.mark.slow
-def test_what_a_process_meets_is_raised_where_it_is_asked(work: ModuleType) -> None:
+def test_no_more_is_read_than_is_worked_on_soon(work: ModuleType) -> None:
+    """Reading a file of many gigabytes ahead would fill the memory."""
+    taken = 0
+
+    def counted() -> Iterator[int]:
+        nonlocal taken
+        for number in range(40):
+            taken += 1
+            yield number
+
+    with worker_pool(2, work.start, 1) as pool:
+        for given, _ in enumerate(pool.map(counted(), ordered=True)):
+            assert taken - given <= 2 * AHEAD
+
+
+@pytest.mark.slow
+def test_what_a_process_meets_is_raised_here(work: ModuleType) -> None:
     """What a user can mend is a sentence, what not has the trace of the process where it happened."""
-    with hired(2, work.double, 1) as (first, second):
-        first.pipe.send(-1)
-        with pytest.raises(GonieError, match="expected a count, got -1"):
-            first.answer()
-        second.pipe.send("a")
-        with pytest.raises(RuntimeError, match=r"in double(.|\n)*TypeError"):
-            second.answer()
-        with pytest.raises((EOFError, OSError)):
-            second.answer()
-
-
-def test_a_process_ends_when_nobody_is_at_the_other_end(work: ModuleType) -> None:
-    ours, theirs = multiprocessing.Pipe()
-    ours.send(3)
-    ours.close()
-    run(work.double, theirs, 1)
-
-
-def test_cores_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a container with two of 64, 64 processes would only wait for each other."""
-    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {3, 5}, raising=False)
-    assert cores() == 2
+    with pytest.raises(GonieError, match="expected a count, got -1"), worker_pool(2, work.start, 1) as pool:
+        list(pool.map([1, -1]))
+    with (
+        pytest.raises(RuntimeError, match=r"in double(.|\n)*TypeError"),
+        worker_pool(1, work.start, 1) as pool,
+    ):
+        list(pool.map(["a"]))
+    assert not multiprocessing.active_children()
 
 
 @pytest.mark.slow
-def test_an_error_in_the_block_ends_those_at_work(work: ModuleType) -> None:
-    crew: list[Hired] = []
+def test_a_process_that_is_killed_is_told_of(work: ModuleType) -> None:
+    """The kernel kills what uses up the memory; waiting for its answer would last for ever."""
+    kill = lambda pid: os.kill(pid, signal.SIGKILL)  # noqa: E731
+    with (
+        pytest.raises(WorkerLostError, match=r"ended by signal 9.*Use fewer\.") as lost,
+        worker_pool(1, work.start_sleeping, advice="Use fewer.") as pool,
+    ):
+        list(pool.map([100], tell=kill))
+    assert lost.value.item == 100
+    assert not multiprocessing.active_children()
 
-    def interrupted() -> None:
-        with hired(1, work.sleep_long) as all_of_them:
-            crew.extend(all_of_them)
-            assert crew[0].answer() == "here"
-            raise KeyboardInterrupt
+
+@pytest.mark.slow
+def test_asked_to_stop_it_waits_for_what_is_saved(work: ModuleType, tmp_path: Path) -> None:
+    """One process saves at SIGTERM, as training does; no further item is handed out."""
+    told: list[Any] = []
+    with worker_pool(1, work.start_saving, tmp_path / "place") as pool:
+        found = list(pool.map(range(3), tell=told.append, stop=lambda: bool(told)))
+    assert found == [False]
+    assert (tmp_path / "place").read_text() == "saved"
+
+
+@pytest.mark.slow
+def test_asked_to_stop_it_ends_those_that_do_not_save(work: ModuleType) -> None:
+    told: list[Any] = []
+    with worker_pool(2, work.start_sleeping) as pool:
+        assert list(pool.map([100] * 3, tell=told.append, stop=lambda: len(told) == 2)) == []
+    assert len(told) == 2
+
+
+@pytest.mark.slow
+def test_an_error_in_the_block_ends_those_at_work(work: ModuleType, tmp_path: Path) -> None:
+    """Also one that tells more than a pipe holds before it ends."""
+    pools: list[WorkerPool] = []
+
+    def interrupted(start: Any, *arguments: Any) -> None:
+        with worker_pool(1, start, *arguments) as pool:
+            pools.append(pool)
+            for _ in pool.map([100], tell=_interrupt):
+                pass
 
     with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert crew[0].ended() == f"by signal {signal.SIGTERM}"
+        interrupted(work.start_sleeping)
+    assert pools[0].workers[0].ended() == f"by signal {signal.SIGTERM}"
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(work.start_saving, tmp_path / "place")
+    assert (tmp_path / "place").read_text() == "saved"
     assert not multiprocessing.active_children()
+
+
+def _interrupt(event: Any) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.slow
+def test_a_map_that_was_left_is_not_mixed_with_the_next(work: ModuleType) -> None:
+    with worker_pool(1, work.start, 1) as pool:
+        assert next(iter(pool.map([1, 2, 3]))) == 3
+        with pytest.raises(RuntimeError, match="not finished"):
+            list(pool.map([4]))
 
 
 @pytest.mark.slow
@@ -122,3 +204,36 @@ def test_they_end_with_a_process_that_is_killed(work: ModuleType) -> None:
             break
         time.sleep(0.05)
     assert not any(map(lives, pids))
+
+
+# --- what a worker does, in this process ------
+
+
+def said(work: ModuleType, *items: object) -> list[object]:
+    """What a worker answers that is given these items, and then no more."""
+    their_items, our_items = multiprocessing.Pipe(duplex=False)
+    our_answers, their_answers = multiprocessing.Pipe(duplex=False)
+    for item in items:
+        our_items.send(item)
+    our_items.close()
+    serve(work.start, their_items, their_answers, 1)
+    answers = []
+    while our_answers.poll():
+        answers.append(our_answers.recv())
+    return answers
+
+
+def test_a_worker_answers_until_nobody_asks(work: ModuleType) -> None:
+    assert said(work, 3) == [WorkerEvent("doubling 3"), WorkerResult(7)]
+    assert said(work) == []
+    assert said(work, -1) == [WorkerRefused("expected a count, got -1")]
+    (crashed,) = said(work, "a")
+    assert isinstance(crashed, WorkerCrashed)
+
+
+def test_a_worker_ends_when_nobody_listens(work: ModuleType) -> None:
+    their_items, our_items = multiprocessing.Pipe(duplex=False)
+    our_answers, their_answers = multiprocessing.Pipe(duplex=False)
+    our_items.send(3)
+    our_answers.close()
+    serve(work.start, their_items, their_answers, 1)

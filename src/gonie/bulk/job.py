@@ -4,58 +4,62 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from gonie.errors import BundleError
-from gonie.features.lm_text.cutting import Cutting
+from gonie.errors import BundleError, InputError
 from gonie.runtime.bundle import INDEX
-from gonie.tasks.classification.classifier import TextClassifier
-from gonie.tasks.load import find_bundle, load_classifier, load_tagger
-from gonie.tasks.tagging.decoding import By
-from gonie.tasks.tagging.tagger import Tagger
+from gonie.tasks.load import find_bundle
+from gonie.tasks.loaded import load_model
+from gonie.tasks.records import Answering, Records
+from gonie.tasks.table import TASKS
 
-Task = Literal["tag", "classify"]
 Output = Literal["jsonl", "parquet"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkJob:
-    """Tag or classify with ``model``, a bundle or a run folder, and write parts of the kind ``output``.
+    """Answer rows with ``model``, a bundle or a run folder, and write parts of the kind ``output``.
 
-    ``column`` is where Parquet files and JSON objects have their text. ``tokenised`` text is a sentence a
-    line, its tokens separated by spaces. ``decode`` and ``bias`` are those of ``Tagger.with_decoding``;
-    ``nbest`` is that of ``Tagger.with_nbest``, None for none.
+    ``columns`` are where Parquet files and JSON objects have the texts of a row. ``options`` are those of the
+    task, as its facet ``records`` takes them: plain values, which travel as JSON.
     """
 
-    task: Task
+    task: str
     model: Path
     output: Output = "jsonl"
-    column: str = "text"
-    tokenised: bool = False
-    decode: By = "viterbi"
-    bias: Mapping[str, float] = field(default_factory=dict)
-    nbest: int | None = None
+    columns: tuple[str, ...] = ("text",)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def records(self) -> Records:
+        """How the task answers rows."""
+        task = TASKS.get(self.task)
+        if task is None or task.records is None:
+            known = (each.name for each in TASKS.values() if each.records is not None)
+            raise InputError(expected=f"a task that answers texts ({', '.join(known)})", got=repr(self.task))
+        return task.records
 
     def settings(self) -> dict[str, Any]:
         """All that the parts depend on beside the input, as JSON: the model by its digest."""
-        return {**asdict(self), "model": _digest(self.model), "bias": dict(self.bias)}
+        return {
+            "task": self.task,
+            "model": _digest(self.model),
+            "output": self.output,
+            "columns": list(self.columns),
+            **self.options,
+        }
 
-    def tagger(self) -> Tagger:
-        """The model, which must be a tagger; one thread, since there are many workers."""
-        tagger = load_tagger(self.model, threads=1).with_decoding(self.decode, self.bias)
-        return tagger if self.nbest is None else tagger.with_nbest(self.nbest)
-
-    def classifier(self) -> TextClassifier:
-        """The model, which must be a classifier."""
-        return load_classifier(self.model, threads=1)
-
-    def cutting(self) -> Cutting:
-        """Load the model, refusing one that does not fit, and say how it cuts texts into tokens."""
-        cut = self.tagger().tokenizer if self.task == "tag" else self.classifier().encoding.passages.tokenizer
-        known = cut.to_json()
-        return Cutting(known["language"], known["unit"], self.tokenised)
+    def answering(self) -> Answering:
+        """The model, which must be of the task; one thread, since there are many workers."""
+        loaded = load_model(self.model, threads=1)
+        if loaded.task.name != self.task:
+            raise BundleError(
+                f"{self.model} is a {loaded.task.model}, not a {TASKS[self.task].model}. "
+                f"Run: gonie {loaded.task.predict} {self.model}"
+            )
+        return self.records.answering(loaded.model, self.options)
 
     def absolute(self) -> BulkJob:
         """The same for whoever works in another folder."""

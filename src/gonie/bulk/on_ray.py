@@ -18,8 +18,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from gonie.bulk.pieces import FilePiece
-from gonie.bulk.shards import Shard
+from gonie.bulk.pieces import FilePiece, Shard
 from gonie.bulk.worker import Done, Order, ShardWorker
 from gonie.errors import GonieError, MissingExtraError
 

@@ -2,7 +2,7 @@
 
 ``_plan.json`` in the output folder:
 
-    format      1
+    format      2
     gonie       the version that wrote it
     settings    those of the job, the model as a digest, and the size of shards in bytes
     files       path, kind, size, modified (nanoseconds) and pieces [at, row, rows, size] of each, in order
@@ -20,16 +20,15 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gonie.bulk.pieces import FilePiece, cut_file, kind_of
-from gonie.bulk.shards import Shard, shards
+from gonie.bulk.pieces import FilePiece, Shard, cut_file, shards
 from gonie.errors import InputError, ResumeError
+from gonie.formats.text_rows import AUTO, kind_of
 from gonie.system.files import need_lasting, unreadable
 from gonie.version import __version__
 
-FORMAT = 1
-AUTO = "auto"
+FORMAT = 2
 SHARD_SIZE = "shard_size"
-BOTH = "The same command goes on with a run; for another one name another folder"
+BOTH = "The same command resumes a run; for another run name another folder"
 
 Tell = Callable[[int, int], None]
 """Is told how many of how many files have been cut."""
@@ -59,11 +58,11 @@ class BulkPlan:
 
     def cut(self, tell: Tell) -> BulkPlan:
         """The same plan with the pieces of its files, each of which is gone over once."""
-        column, size = self.settings["column"], self.settings[SHARD_SIZE]
+        columns, size = self.settings["columns"], self.settings[SHARD_SIZE]
         pieces: list[FilePiece] = []
         for number, source in enumerate(self.sources):
             tell(number, len(self.sources))
-            pieces += cut_file(number, Path(source.path), kind=source.kind, column=column, size=size)
+            pieces += cut_file(number, Path(source.path), kind=source.kind, columns=columns, size=size)
         return BulkPlan(settings=self.settings, sources=self.sources, pieces=pieces)
 
     def dump(self) -> str:
@@ -127,12 +126,17 @@ def _differences(earlier: BulkPlan, later: BulkPlan) -> list[tuple[str, Any, Any
 
 
 def make_plan(
-    settings: Mapping[str, Any], paths: Sequence[Path], *, kind: str = AUTO, shard_size: int
+    settings: Mapping[str, Any],
+    paths: Sequence[Path],
+    *,
+    kinds: Sequence[str],
+    kind: str = AUTO,
+    shard_size: int,
 ) -> BulkPlan:
-    """The plan for these files, not cut yet; ``AUTO`` goes by the suffix of each."""
+    """The plan for these files, not cut yet; ``AUTO`` tells each of ``kinds`` by its suffix."""
     if not paths:
         raise InputError(expected="files", got="none", fix="Name some: --file FILE")
-    sources = [_source(path, kind_of(path) if kind == AUTO else kind) for path in paths]
+    sources = [_source(path, kind_of(path, kinds) if kind == AUTO else kind) for path in paths]
     return BulkPlan(settings={**settings, SHARD_SIZE: shard_size}, sources=sources)
 
 

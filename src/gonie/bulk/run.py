@@ -1,4 +1,4 @@
-"""A bulk run: files in, numbered parts out, by an engine; the same call again goes on where it ended."""
+"""A bulk run: files in, numbered parts out, by an engine; the same call again resumes it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from gonie.bulk.engines import BulkEngine
 from gonie.bulk.folder import PartFolder
 from gonie.bulk.job import BulkJob
-from gonie.bulk.plan import AUTO, make_plan
-from gonie.bulk.worker import Done, Order
+from gonie.bulk.plan import make_plan
+from gonie.bulk.worker import BulkEngine, Done, Order
+from gonie.formats.text_rows import AUTO
 from gonie.system.files import remove_leftovers
 
 SIZE = 1 << 20
@@ -60,11 +60,11 @@ def run_bulk(
     kind: str = AUTO,
     shard_size: int = SIZE,
 ) -> BulkOutcome:
-    """Tag or classify files into ``folder``, which is new or has parts of the very same run.
+    """Answer the rows of files into ``folder``, which is new or has parts of the very same run.
 
     Parts that are there are not made again. Whatever ends the run, each part is whole or not there.
     """
-    plan = make_plan(job.settings(), paths, kind=kind, shard_size=shard_size)
+    plan = make_plan(job.settings(), paths, kinds=job.records.inputs.files, kind=kind, shard_size=shard_size)
     place = PartFolder(folder)
     with place.held():
         plan = place.settle(plan, watch.cutting)

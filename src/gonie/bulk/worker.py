@@ -1,19 +1,21 @@
-"""A worker: loads the model once, then turns shards into parts. Both engines run the same one."""
+"""A worker: loads the model once, then turns shards into parts. Every engine runs the same one."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from gonie.bulk.answers import BulkAnswer, load_answering
 from gonie.bulk.folder import bad_name, part_name
 from gonie.bulk.job import BulkJob
-from gonie.bulk.parts import part_writer, write_bad
+from gonie.bulk.parts import PartRow, part_writer, write_bad
+from gonie.bulk.pieces import Shard
 from gonie.bulk.plan import InputFile
-from gonie.bulk.rows import BadRow, InputRow, RowReader
-from gonie.bulk.shards import Shard
+from gonie.bulk.rows import BadRow, RowReader
+from gonie.errors import InputError
+from gonie.formats.text_rows import TextRow
+from gonie.runtime.groups import MOST
 
 
 class Order(NamedTuple):
@@ -39,27 +41,39 @@ class Done(NamedTuple):
     size: int
 
 
+class BulkEngine(Protocol):
+    """Sees to it that every shard meets a worker. It chooses who works on a shard, never how."""
+
+    def __call__(self, order: Order, shards: Sequence[Shard]) -> Generator[Done, None, None]:
+        """What became of each shard, as it is done; never more shards at work than there are workers."""
+
+
 class ShardWorker:
     """Reads a shard, asks the model, writes the part; in memory is what the model looks at together."""
 
     def __init__(self, order: Order) -> None:
         self._folder, self._output = order.folder, order.job.output
-        self._answer = load_answering(order.job)
+        self._answer = order.job.answering()
         self._write = part_writer(order.job)
-        self._read = RowReader(order.sources, column=order.job.column, root=order.root)
+        self._read = RowReader(order.sources, columns=order.job.columns, root=order.root)
 
     def __call__(self, shard: Shard) -> Done:
         """Write the part of a shard, its bad rows before it: a part that is there has all its rows."""
         bad: list[BadRow] = []
         counts: Counter[str] = Counter()
 
-        def answers() -> Iterator[BulkAnswer]:
-            for answer in self._answer(self._rows(shard, bad), bad.append):
-                counts.update(rows=1, tokens=answer.tokens, noted=answer.noted)
-                yield answer
+        def reject(row: TextRow, error: InputError) -> None:
+            bad.append(BadRow.of(row.file, row.number, error, "\t".join(row.texts)))
+
+        def rows() -> Iterator[PartRow]:
+            for answered in self._answer(self._rows(shard, bad), reject, first=MOST):
+                counts.update(rows=1, tokens=answered.tokens, noted=bool(answered.notes))
+                place = answered.row.place
+                # in front, and not those of the object that was given
+                yield PartRow(answered, place | self._answer.record(answered) | place)
             write_bad(self._folder / bad_name(shard.number), bad)
 
-        self._write(self._folder / part_name(shard.number, self._output), answers())
+        self._write(self._folder / part_name(shard.number, self._output), rows())
         return Done(
             shard=shard.number,
             rows=counts["rows"],
@@ -69,11 +83,11 @@ class ShardWorker:
             size=shard.size,
         )
 
-    def _rows(self, shard: Shard, bad: list[BadRow]) -> Iterator[InputRow]:
+    def _rows(self, shard: Shard, bad: list[BadRow]) -> Iterator[TextRow]:
         """The good rows of a shard, the others set aside."""
         for piece in shard.pieces:
             for row in self._read(piece):
-                if isinstance(row, InputRow):
+                if isinstance(row, TextRow):
                     yield row
                 else:
                     bad.append(row)

@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from gonie.cli.options.bulk import Address, BulkOptions, Column, Engine, Out, ShardSize, Workers
-from gonie.cli.options.stream import GivenText, ModelFolder
+from gonie.cli.options.stream import GivenTexts, ModelFolder
 
 
 def classify(
     model: ModelFolder,
-    text: GivenText = None,
+    text: GivenTexts = None,
     *,
     file: Annotated[
         list[Path] | None,
@@ -53,32 +53,16 @@ def classify(
 
       gonie classify runs/nsmc --file a.jsonl --file b.parquet --out labelled --output parquet
     """
-    options = BulkOptions(
-        out=out, engine=engine, workers=workers, address=address, column=column, shard_size=shard_size
-    )
-    folder = options.folder(text, file or [])
-    if folder is not None:
-        from gonie.bulk.job import BulkJob
-        from gonie.cli.bulk import go_over, input_kind, output_kind
-        from gonie.runtime.bundle import read_about
-        from gonie.tasks.classification.read_options import text_options
-        from gonie.tasks.load import find_bundle
+    from gonie.cli.answer import AnswerCommand
 
-        kind = input_kind(input, ("text", "jsonl", "parquet"))
-        column = column or text_options(read_about(find_bundle(model)).recipe).text_column
-        job = BulkJob(task="classify", model=model, output=output_kind(output), column=column)
-        go_over(file or [], folder, options, job, kind=kind)
-        return
-    from gonie.cli.inputs.classify import classified
-    from gonie.cli.views.classify_output import writer
-    from gonie.cli.views.classify_progress import ClassifyProgress
-    from gonie.tasks.load import load_classifier
-
-    with ClassifyProgress() as progress:
-        classifier = load_classifier(model)
-        write = writer(output or "pretty", several=classifier.several, alone=text is not None)
-        for labelled in classified(
-            classifier, text=text, files=file or [], kind=input, report=progress.report
-        ):
-            write(labelled)
-            progress.advance(labelled.found)
+    AnswerCommand(
+        command="classify",
+        model=model,
+        texts=text or [],
+        files=file or [],
+        input=input,
+        output=output,
+        bulk=BulkOptions(
+            out=out, engine=engine, workers=workers, address=address, column=column, shard_size=shard_size
+        ),
+    ).run()

@@ -80,8 +80,8 @@ def _show(console: Console, folder: Path, sentence: str) -> None:
 
     from rich.markup import escape
 
-    from gonie.cli.views.tag_output import Colors, pretty
     from gonie.tasks.load import load_tagger
+    from gonie.tasks.tagging.document_view import Colors, pretty
 
     scores = json.loads((folder / "evaluation.json").read_text("utf-8"))["test"]
     low, high = scores["intervals"]["f1"]

@@ -39,7 +39,7 @@ def explain_tagger(
     html: Path | None,
 ) -> None:
     """Explain a text, files or standard input, in the terminal and where asked on a page."""
-    check_one_source(text, files)
+    check_one_source(text is not None, files)
     methods, model, notes = choose(asked, METHODS, folder)
     torch_model = cast("TaggingNetwork | None", model)
     chain, plain = transitions(tagger), not tagger.encoding.scheme.has_spans

@@ -40,7 +40,7 @@ def explain_classifier(
     html: Path | None,
 ) -> None:
     """Explain a text, files or standard input, in the terminal and where asked on a page."""
-    check_one_source(text, files)
+    check_one_source(text is not None, files)
     methods, model, notes = choose(asked, METHODS, folder)
     torch_model = cast("ClassifyingNetwork | None", model)
     layers = layer_shares(folder)

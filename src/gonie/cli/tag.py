@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from gonie.cli.options.bulk import Address, BulkOptions, Column, Engine, Out, ShardSize, Workers
-from gonie.cli.options.decoding import Bias, Decode, biases, with_decoding
+from gonie.cli.options.decoding import Bias, Decode, biases
 from gonie.cli.options.nbest import NBest, check_nbest
 from gonie.cli.options.stream import GivenText, ModelFolder
 
@@ -63,36 +63,17 @@ def tag(
       gonie tag runs/ner --file a.jsonl --file b.parquet --out tagged --output parquet
     """
     check_nbest(nbest, output=output, decode=decode, bias=bias)
-    options = BulkOptions(
-        out=out, engine=engine, workers=workers, address=address, column=column, shard_size=shard_size
-    )
-    folder = options.folder(text, file or [])
-    if folder is not None:
-        from gonie.bulk.job import BulkJob
-        from gonie.cli.bulk import go_over, input_kind, output_kind
+    from gonie.cli.answer import AnswerCommand
 
-        kind = input_kind(input, ("text", "tokens", "jsonl", "parquet"))
-        job = BulkJob(
-            task="tag",
-            model=model,
-            output=output_kind(output),
-            column=column or "text",
-            tokenised=kind == "tokens",
-            decode=decode,
-            bias=biases(bias),
-            nbest=nbest,
-        )
-        go_over(file or [], folder, options, job, kind=kind)
-        return
-    from gonie.cli.inputs.tag import documents
-    from gonie.cli.views.tag_output import writer
-    from gonie.cli.views.tag_progress import TagProgress
-    from gonie.tasks.load import load_tagger
-
-    with TagProgress() as progress:
-        tagger = with_decoding(load_tagger(model), decode, bias)
-        tagger = tagger if nbest is None else tagger.with_nbest(nbest)
-        write = writer(output or "pretty", tagger.encoding.scheme)
-        for document in documents(tagger, text=text, files=file or [], kind=input):
-            write(document)
-            progress.advance(document)
+    AnswerCommand(
+        command="tag",
+        model=model,
+        texts=[] if text is None else [text],
+        files=file or [],
+        input=input,
+        output=output,
+        bulk=BulkOptions(
+            out=out, engine=engine, workers=workers, address=address, column=column, shard_size=shard_size
+        ),
+        options={"decode": decode, "bias": biases(bias), "nbest": nbest},
+    ).run()

@@ -28,7 +28,7 @@ from gonie.experiments.plan import CELLS, PLAN, RECIPE, Asked, ComparisonPlan
 from gonie.experiments.tables import markdown, tsv
 from gonie.experiments.workers import run_here, run_spread
 from gonie.system.files import atomic_write, is_utf8, make_folder, remove_leftovers
-from gonie.system.worker_pool import cores
+from gonie.system.thread_map import cores
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.torch.prepare import data_key

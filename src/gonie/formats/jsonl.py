@@ -18,7 +18,7 @@ from typing import Any
 
 from gonie.errors import InputError
 from gonie.formats.format import TaggedFormat
-from gonie.system.files import Line
+from gonie.system.files import Line, is_utf8
 from gonie.text.alignment import CharSpan, align
 from gonie.text.report import Misaligned, Report
 from gonie.text.schemes import IOB2, Scheme, from_spans, to_spans
@@ -42,28 +42,37 @@ def read(rows: Iterable[Line], *, report: Report, tokenizer: Tokenizer | None = 
                 yield sentence
 
 
-def read_record(line: str, path: str, number: int, *, key: str = "text") -> dict[str, Any]:
-    """The JSON object of one line, with a text under ``key``; anything else is refused with its place."""
+def read_record(line: str, path: str, number: int, *, keys: Sequence[str] = ("text",)) -> dict[str, Any]:
+    """The JSON object of one line, with texts under ``keys``; anything else is refused with its place."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:  # ValueError also for a number of too many digits
         raise InputError(
             path=path, line=number, expected="a JSON object", got=f"what is none ({error})"
         ) from None
-    if not isinstance(record, dict) or not isinstance(record.get(key), str):
-        raise InputError(
-            path=path,
-            line=number,
-            expected=f'a JSON object with "{key}": "…"',
-            got=f"the keys {sorted(record)}" if isinstance(record, dict) else type(record).__name__,
-        )
-    try:
-        record[key].encode("utf-8")
-    except UnicodeEncodeError:
-        raise InputError(
-            path=path, line=number, expected="a text of whole characters", got="half a surrogate pair in it"
-        ) from None
-    return record
+    for key in keys:
+        if not isinstance(record, dict) or not isinstance(record.get(key), str):
+            raise InputError(
+                path=path,
+                line=number,
+                expected=f'a JSON object with "{key}": "…"',
+                got=f"the keys {sorted(record)}" if isinstance(record, dict) else type(record).__name__,
+            )
+        if not is_utf8(record[key]):
+            raise InputError(
+                path=path,
+                line=number,
+                expected="a text of whole characters",
+                got="half a surrogate pair in it",
+            )
+    found: dict[str, Any] = record
+    return found
+
+
+def json_line(record: Mapping[str, Any]) -> str:
+    """One line; half a surrogate pair, which JSON may hold and UTF-8 not, is given back as it was given."""
+    line = json.dumps(record, ensure_ascii=False)
+    return (line if is_utf8(line) else json.dumps(record)) + "\n"
 
 
 def _tagged(

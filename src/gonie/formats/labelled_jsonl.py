@@ -27,7 +27,7 @@ def read_records(lines: Iterable[Line], options: TextOptions, report: Report) ->
         if not line or line.isspace():
             report.skipped["empty lines"] += 1
             continue
-        record = read_record(line, report.path, number, key=options.text_column)
+        record = read_record(line, report.path, number, keys=(options.text_column,))
         text: str = record[options.text_column]
         labels = _labels(record, options, report.path, number) if text.strip() else ()
         yield LabelledRow(number, text, labels)

@@ -11,7 +11,7 @@ from gonie.formats.format import LabelledFormat, TaggedFormat
 
 
 def _modules() -> list[ModuleType]:
-    own = {"format", "table", "tagged", "labelled", "inspect", "text_stats", "results"}
+    own = {"format", "table", "tagged", "labelled", "inspect", "text_stats", "text_rows"}
     found = (module.name for module in iter_modules(gonie.formats.__path__))
     return [import_module(f"gonie.formats.{name}") for name in found if name not in own]
 

@@ -1,8 +1,8 @@
-"""Texts in a column of a Parquet file of any size, a portion of its rows in memory at a time."""
+"""Texts in columns of a Parquet file of any size, a portion of its rows in memory at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -20,27 +20,28 @@ ROWS = 1024
 
 
 class ParquetCell(NamedTuple):
-    """A row: its number, counted from 1, its text (None where there is none) and its id, if any.
+    """A row: its number, counted from 1, its texts (None where there is none) and its id, if any.
 
-    Where the text is not UTF-8, ``text`` is its bytes.
+    A text that is not UTF-8 is its bytes.
     """
 
     row: int
-    text: str | bytes | None
+    texts: tuple[str | bytes | None, ...]
     id: Any = None
 
 
-def read_cells(path: Path, *, column: str = "text", group: int = 0) -> Iterator[ParquetCell]:
+def read_cells(path: Path, *, columns: Sequence[str] = ("text",), group: int = 0) -> Iterator[ParquetCell]:
     """The rows of a file from row group ``group`` on, by number."""
-    with open_table(path, column=column) as table:
-        named = [ID] if column != ID and ID in table.schema_arrow.names else []
+    with open_table(path, columns=columns) as table:
+        named = [ID] if ID not in columns and ID in table.schema_arrow.names else []
         metadata = table.metadata
         number = 1 + sum(metadata.row_group(before).num_rows for before in range(group))
         wanted = list(range(group, metadata.num_row_groups))
-        for batch in table.iter_batches(batch_size=ROWS, row_groups=wanted, columns=[column, *named]):
+        for batch in table.iter_batches(batch_size=ROWS, row_groups=wanted, columns=[*columns, *named]):
             ids = batch.column(ID).to_pylist() if named else [None] * len(batch)
-            for text, id in zip(_texts(batch.column(column)), ids, strict=True):
-                yield ParquetCell(number, text, id)
+            rows = zip(*(_texts(batch.column(column)) for column in columns), strict=True)
+            for texts, id in zip(rows, ids, strict=True):
+                yield ParquetCell(number, texts, id)
                 number += 1
 
 
@@ -53,12 +54,13 @@ def import_parquet(*, extra: str = "ray", purpose: str = "Parquet") -> Any:
 
 
 @contextmanager
-def open_table(path: Path, *, column: str, extra: str = "ray") -> Iterator[Any]:
-    """A Parquet file with text in ``column``; what is wrong with it is refused when it is met."""
+def open_table(path: Path, *, columns: Sequence[str], extra: str = "ray") -> Iterator[Any]:
+    """A Parquet file with text in ``columns``; what is wrong with it is refused when it is met."""
     parquet = import_parquet(extra=extra, purpose="reading Parquet")
     try:
         with parquet.ParquetFile(path) as table:
-            _check(path, table.schema_arrow, column)
+            for column in columns:
+                _check(path, table.schema_arrow, column)
             yield table
     except OSError as error:
         raise unreadable(path, error) from None

@@ -18,7 +18,7 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def spread(work: Callable[[Item], Result], items: Sequence[Item], *, threads: int) -> Iterator[Result]:
+def thread_map(work: Callable[[Item], Result], items: Sequence[Item], *, threads: int) -> Iterator[Result]:
     """``work`` of each item, in order. A single item, or a single thread, is worked on where it is.
 
     The threads live as long as the call: starting them takes less than a thousandth of what they do.

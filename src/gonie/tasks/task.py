@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gonie.errors import GonieError
 from gonie.runtime.bundle import Contents
+from gonie.tasks.records import Records
 from gonie.tasks.run_files import EXAMPLE_RUN
 
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ class Task:
     """What a bundle of the task holds; None for a task whose models have none."""
     load: Callable[[Any, int | None], Any] = _no_predictor
     """Makes a predictor from a bundle, for so many threads (None: all cores)."""
-    predict_command: str = ""
-    """The command that asks a model of the task for answers: ``gonie tag``."""
+    predict: str = ""
+    """The command that runs its models over texts: ``tag``; none where there is no such command."""
     sample: tuple[str, ...] = ("Anna Kim works in Seoul. 안나는 서울에서 일한다.",)
     """What a predictor may be called with to try it: one text, or as many as an answer needs."""
 
@@ -62,3 +63,6 @@ class Task:
     """Whether reading the data takes long and can be resumed: a run folder then begins before it."""
     resolve: Callable[[Recipe], Recipe] = _as_it_is
     """A recipe with what other files decide about it, as a new run writes it down."""
+
+    records: Records | None = None
+    """Answers rows of texts, for the predicting command and for bulk runs; a task with one has it."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gonie.cli.inputs.stream import check_one_source, read_columns, read_lines, read_records
+from gonie.cli.inputs.stream import check_one_source, read_columns, read_lines
 from gonie.errors import InputError
 from gonie.formats.format import ReadOptions
 
@@ -27,16 +27,16 @@ def test_a_text_is_one_line_whatever_is_in_it() -> None:
 
 
 def test_a_text_beside_files_is_refused() -> None:
-    check_one_source("text", [])
+    check_one_source(True, [])
     with pytest.raises(InputError, match="expected a TEXT or --file, got both"):
-        check_one_source("text", ["x"])
+        check_one_source(True, ["x"])
 
 
 def test_a_file_that_cannot_be_read_is_refused_before_the_first_is(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("", "utf-8")
-    check_one_source(None, [tmp_path / "a.txt"])
+    check_one_source(False, [tmp_path / "a.txt"])
     with pytest.raises(InputError, match="expected a file, got none of that name"):
-        check_one_source(None, [tmp_path / "a.txt", tmp_path / "b.txt"])
+        check_one_source(False, [tmp_path / "a.txt", tmp_path / "b.txt"])
 
 
 def test_a_stream_is_not_touched_before_its_time(tmp_path: Path) -> None:
@@ -45,15 +45,8 @@ def test_a_stream_is_not_touched_before_its_time(tmp_path: Path) -> None:
     with os.fdopen(writing, "w") as pipe:
         pipe.write("one\ntwo\n")
     with os.fdopen(reading):
-        check_one_source(None, [f"/dev/fd/{reading}"])
+        check_one_source(False, [f"/dev/fd/{reading}"])
         assert [line for _, _, line in read_lines(None, [f"/dev/fd/{reading}"])] == ["one", "two"]
-
-
-def test_texts_of_json_lines_and_the_place_of_what_is_none() -> None:
-    rows = [("f", 1, '{"text": "a"}'), ("f", 2, "  "), ("f", 3, '{"text": "나", "id": 3}')]
-    assert list(read_records(rows)) == ["a", "나"]
-    with pytest.raises(InputError, match="f:4: expected a JSON object"):
-        list(read_records([("f", 4, "{")]))
 
 
 def test_sentences_of_column_files_in_order(tmp_path: Path) -> None:

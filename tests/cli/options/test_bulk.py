@@ -14,23 +14,23 @@ FILES = [Path("a.txt")]
 
 
 def test_without_a_folder_nothing_is_asked_for() -> None:
-    assert BulkOptions().folder("text", []) is None
-    assert BulkOptions().folder(None, FILES) is None
-    assert BulkOptions(out=Path("out"), workers=3).folder(None, FILES) == Path("out")
+    assert BulkOptions().folder(["text"], []) is None
+    assert BulkOptions().folder([], FILES) is None
+    assert BulkOptions(out=Path("out"), workers=3).folder([], FILES) == Path("out")
 
 
 @pytest.mark.parametrize(
-    ("options", "text", "files", "words"),
+    ("options", "texts", "files", "words"),
     [
-        ({"engine": "ray"}, None, FILES, "expected --out DIR with --engine, got none"),
-        ({"workers": 2, "shard_size": 5}, None, FILES, "--workers, --shard-size"),
-        ({"out": Path("o")}, "text", [], "expected --out with --file FILE, got a TEXT"),
-        ({"out": Path("o")}, None, [], "got no file"),
-        ({"out": Path("o"), "address": "auto"}, None, FILES, "expected --engine ray with --address"),
+        ({"engine": "ray"}, [], FILES, "expected --out DIR with --engine, got none"),
+        ({"workers": 2, "shard_size": 5}, [], FILES, "--workers, --shard-size"),
+        ({"out": Path("o")}, ["text"], [], "expected --out with --file FILE, got a TEXT"),
+        ({"out": Path("o")}, [], [], "got no file"),
+        ({"out": Path("o"), "address": "auto"}, [], FILES, "expected --engine ray with --address"),
     ],
 )
 def test_what_means_nothing_is_refused(
-    options: dict[str, Any], text: str | None, files: list[Path], words: str
+    options: dict[str, Any], texts: list[str], files: list[Path], words: str
 ) -> None:
     with pytest.raises(InputError, match=words):
-        BulkOptions(**options).folder(text, files)
+        BulkOptions(**options).folder(texts, files)

@@ -11,7 +11,7 @@ import pytest
 
 from gonie.errors import GonieError
 from gonie.features.lm_text import block_workers as module
-from gonie.features.lm_text.block_workers import KIWI, WORTH_IT, Together, crew, crew_size
+from gonie.features.lm_text.block_workers import KIWI, WORTH_IT, block_workers, worker_count
 from gonie.features.lm_text.blocks import TokenBlock
 from gonie.features.lm_text.cutting import Cutting
 
@@ -25,29 +25,13 @@ def spelled(blocks: Iterator[TokenBlock]) -> list[tuple[list[int], list[str]]]:
 
 @pytest.mark.slow
 def test_several_processes_give_what_one_gives() -> None:
-    with crew(1, Cutting("en", "word")) as alone:
+    with block_workers(1, Cutting("en", "word")) as alone:
         expected = spelled(alone(BLOCKS))
-    with crew(3, Cutting("en", "word")) as together:
+    with block_workers(3, Cutting("en", "word")) as together:
         assert spelled(together(BLOCKS)) == expected
         assert spelled(together([])) == []
-        assert spelled(together(BLOCKS[:2])) == expected[:2], "the crew stays for the next file"
+        assert spelled(together(BLOCKS[:2])) == expected[:2], "the workers stay for the next file"
     assert not multiprocessing.active_children()
-
-
-@pytest.mark.slow
-def test_no_more_is_read_than_is_tokenised_soon() -> None:
-    """Reading a file of many gigabytes ahead would fill the memory."""
-    taken = 0
-
-    def counted() -> Iterator[list[str]]:
-        nonlocal taken
-        for block in BLOCKS * 10:
-            taken += 1
-            yield block
-
-    with crew(2, Cutting("en", "word")) as together:
-        for written, _ in enumerate(together(counted())):
-            assert taken - written <= 2 * module.AHEAD
 
 
 @pytest.mark.slow
@@ -60,7 +44,7 @@ def test_a_process_that_is_killed_is_told_of() -> None:
         yield from BLOCKS
 
     def run() -> None:
-        with crew(2, Cutting("en", "word")) as together:
+        with block_workers(2, Cutting("en", "word")) as together:
             list(together(killing()))
 
     with pytest.raises(GonieError, match=r"ended by signal 9.*fewer workers"):
@@ -70,11 +54,11 @@ def test_a_process_that_is_killed_is_told_of() -> None:
 
 @pytest.mark.slow
 def test_errors_of_a_process_are_raised_here() -> None:
-    with pytest.raises(GonieError, match="xx/word"), crew(2, Cutting("xx", "word")) as together:
+    with pytest.raises(GonieError, match="xx/word"), block_workers(2, Cutting("xx", "word")) as together:
         list(together(BLOCKS))
     with (
         pytest.raises(RuntimeError, match="Traceback"),
-        crew(2, Cutting("en", "word")) as together,
+        block_workers(2, Cutting("en", "word")) as together,
     ):
         list(together([[3]]))  # type: ignore[list-item]
 
@@ -85,17 +69,17 @@ def test_errors_of_a_process_are_raised_here() -> None:
 def test_small_texts_and_large_tokenizers_get_fewer_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(64)), raising=False)
     monkeypatch.setattr(module, "_memory", lambda: 10 * KIWI)
-    assert crew_size(0, Cutting("en", "word"), size=WORTH_IT) == 64
-    assert crew_size(0, Cutting("en", "word"), size=WORTH_IT - 1) == 1
-    assert crew_size(0, Cutting("ko", "morpheme"), size=WORTH_IT) == 5, (
+    assert worker_count(0, Cutting("en", "word"), size=WORTH_IT) == 64
+    assert worker_count(0, Cutting("en", "word"), size=WORTH_IT - 1) == 1
+    assert worker_count(0, Cutting("ko", "morpheme"), size=WORTH_IT) == 5, (
         "half the memory, not one for each core"
     )
-    assert crew_size(7, Cutting("ko", "morpheme"), size=1) == 7, "who asks for a number gets it"
+    assert worker_count(7, Cutting("ko", "morpheme"), size=1) == 7, "who asks for a number gets it"
     monkeypatch.setattr(module, "_memory", lambda: 0)
-    assert crew_size(0, Cutting("ko", "morpheme"), size=WORTH_IT) == 1
+    assert worker_count(0, Cutting("ko", "morpheme"), size=WORTH_IT) == 1
 
 
-def test_a_crew_of_one_is_this_process() -> None:
-    with crew(1, Cutting("en", "word")) as alone:
-        assert not isinstance(alone, Together)
+def test_one_worker_is_this_process() -> None:
+    with block_workers(1, Cutting("en", "word")) as alone:
+        assert len(list(alone(BLOCKS[1:]))) == len(BLOCKS) - 1
         assert not multiprocessing.active_children()

@@ -1,18 +1,19 @@
-"""What commands that take a text, files or standard input have in common: the lines they read."""
+"""What commands that take a text, files or standard input have in common: the rows they read."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
 from gonie.errors import InputError
 from gonie.formats.format import ReadOptions
-from gonie.formats.jsonl import read_record
 from gonie.formats.tagged import read
+from gonie.formats.text_rows import AUTO, LINES, PARQUET, TEXT, TextRow, cell_row, kind_of
 from gonie.system.files import STANDARD_INPUT, display, is_stream, is_utf8, lines
-from gonie.system.parquet import ParquetCell, read_cells
+from gonie.system.parquet import read_cells
+from gonie.tasks.records import Answering, InputKinds
 from gonie.text.report import Report
 from gonie.text.types import Sentence
 
@@ -21,18 +22,81 @@ Place = tuple[str, int, str]
 """A file, a line number and the line."""
 
 
-def check_one_source(text: str | None, files: Sequence[str | Path]) -> None:
-    """Refuse a text beside files; and a file that cannot be read at once, not after those before it."""
-    if text is not None and files:
+def check_one_source(given: bool, files: Sequence[str | Path]) -> None:
+    """Refuse a text that is ``given`` beside files, and a file that cannot be read, before the first is."""
+    if given and files:
         raise InputError(expected="a TEXT or --file", got="both", fix="Give one of them.")
     for file in files:
         if not is_stream(file):
             next(lines(file), None)
 
 
-def is_typed(text: str | None, files: Sequence[str | Path]) -> bool:
+def is_typed(given: bool, files: Sequence[str | Path]) -> bool:
     """Does a person type the lines, who wants an answer to each and not to many together?"""
-    return text is None and not files and sys.stdin.isatty()
+    return not given and not files and sys.stdin.isatty()
+
+
+def check_kind(kind: str, known: Sequence[str], *, when: str = "") -> None:
+    """Refuse a kind of input that the model does not take."""
+    if kind not in known:
+        raise InputError(expected=f"--input {', '.join(known)}{when}", got=repr(kind))
+
+
+def stream_rows(
+    texts: Sequence[str],
+    files: Sequence[Path],
+    *,
+    kind: str,
+    kinds: InputKinds,
+    columns: Sequence[str],
+    answering: Answering,
+    report: Report,
+) -> Iterator[TextRow]:
+    """The rows of what the user named, in order; ``report`` gets what of labelled files was left out.
+
+    ``texts`` are those of one row. ``AUTO`` goes by the suffix of each file.
+    """
+    check_kind(kind, (AUTO, *kinds.stream))
+    found = {file: kind_of(file, kinds.detected) if kind == AUTO else kind for file in files}
+    check_one_source(bool(texts), files if texts else [file for file in files if found[file] != PARQUET])
+    own = TEXT if kind == AUTO else kind
+    if own not in LINES and (texts or (own == PARQUET and not files)):
+        also = "" if own == PARQUET else " or standard input"
+        got = "a TEXT" if texts else "a stream"
+        raise InputError(expected=f"--input {own} with --file{also}", got=got)
+    if texts:
+        return _given(texts, own, columns)
+    named: Sequence[tuple[str | Path, str]] = list(found.items()) or [(STANDARD_INPUT, own)]
+    return chain.from_iterable(_rows(*each, columns, answering, report) for each in named)
+
+
+def _given(texts: Sequence[str], kind: str, columns: Sequence[str]) -> Iterator[TextRow]:
+    """The row on the command line: its texts, or one in the form of a line."""
+    whole = tuple(map(_whole, texts))
+    if kind == TEXT and len(whole) == len(columns):
+        return iter([TextRow(ARGUMENT, 1, whole)])
+    if len(whole) > 1:
+        raise InputError(expected=f"{len(columns)} TEXT", got=str(len(whole)), fix="Quote each text")
+    row = LINES[kind](ARGUMENT, 1, whole[0], columns)
+    return iter([] if row is None else [row])
+
+
+def _rows(
+    path: str | Path, kind: str, columns: Sequence[str], answering: Answering, report: Report
+) -> Iterator[TextRow]:
+    if kind == PARQUET:
+        if is_stream(path):
+            raise InputError(expected="--input parquet with --file", got="a stream")
+        cells = read_cells(Path(path), columns=columns)
+        yield from (cell_row(str(path), cell, columns)._replace(record=None) for cell in cells)
+    elif kind in LINES:
+        rows = (LINES[kind](*place, columns) for place in _of_file(path))
+        yield from (row for row in rows if row is not None)
+    else:
+        own = Report()
+        for number, example in enumerate(answering.read(path, kind, own), start=1):
+            yield TextRow(str(path), number, (), example=example)
+        report.skipped.update(own.skipped)
 
 
 def read_lines(text: str | None, files: Sequence[str | Path]) -> Iterator[Place]:
@@ -42,36 +106,12 @@ def read_lines(text: str | None, files: Sequence[str | Path]) -> Iterator[Place]
     return chain.from_iterable(_of_file(path) for path in files or [STANDARD_INPUT])
 
 
-def read_records(rows: Iterable[Place]) -> Iterator[str]:
-    """The texts of lines that are JSON objects with one; blank lines are passed over."""
-    return (read_record(line, path, number)["text"] for path, number, line in rows if line.strip())
-
-
 def read_columns(text: str | None, files: Sequence[str | Path], options: ReadOptions) -> Iterator[Sentence]:
     """The sentences of column files."""
     if text is not None:
         raise InputError(expected="--input conll with --file or standard input", got="a TEXT")
     for path in files or [STANDARD_INPUT]:
         yield from read(path, options, Report())
-
-
-def read_tables(text: str | None, files: Sequence[str | Path], *, column: str = "text") -> Iterator[Place]:
-    """The texts in a column of Parquet files, by row."""
-    if text is not None or not files or any(map(is_stream, files)):
-        raise InputError(expected="--input parquet with --file", got="a stream" if text is None else "a TEXT")
-    tables = map(Path, files)
-    return (
-        (str(path), cell.row, _cell(cell, path, column))
-        for path in tables
-        for cell in read_cells(path, column=column)
-    )
-
-
-def _cell(cell: ParquetCell, path: Path, column: str) -> str:
-    if isinstance(cell.text, str):
-        return cell.text
-    got = "none (null)" if cell.text is None else "bytes that are not UTF-8"
-    raise InputError(path=path, line=cell.row, expected=f"a text in the column {column!r}", got=got)
 
 
 def _whole(text: str) -> str:

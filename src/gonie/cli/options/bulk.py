@@ -33,7 +33,7 @@ Address = Annotated[
     typer.Option(help="The Ray cluster to work on, such as ray://HOST:10001.", rich_help_panel=BULK),
 ]
 Column = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         help="The column of Parquet files, or the key of JSON objects, that has the text.",
         rich_help_panel=BULK,
@@ -53,16 +53,16 @@ class BulkOptions:
     engine: Literal["local", "ray"] | None = None
     workers: int = 0
     address: str | None = None
-    column: str | None = None
+    column: Sequence[str] | None = None
     shard_size: int | None = None
 
-    def folder(self, text: str | None, files: Sequence[Path]) -> Path | None:
+    def folder(self, texts: Sequence[str], files: Sequence[Path]) -> Path | None:
         """Where parts go, None if none are asked for; options that mean nothing without are refused."""
         named = [f"--{name.replace('_', '-')}" for name, value in vars(self).items() if value]
         if self.out is None and named:
             raise InputError(expected=f"--out DIR with {', '.join(named)}", got="none", fix="Name a folder")
-        if self.out is not None and (text is not None or not files):
-            raise InputError(expected="--out with --file FILE", got="no file" if text is None else "a TEXT")
+        if self.out is not None and (texts or not files):
+            raise InputError(expected="--out with --file FILE", got="a TEXT" if texts else "no file")
         if self.address and self.engine != "ray":
             raise InputError(expected="--engine ray with --address", got=f"--engine {self.engine or 'local'}")
         return self.out

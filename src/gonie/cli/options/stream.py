@@ -12,3 +12,11 @@ GivenText = Annotated[
     str | None,
     typer.Argument(metavar="TEXT", help="The text; standard input if neither it nor --file is given."),
 ]
+GivenTexts = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="TEXT",
+        help="The text, or the texts of a model that takes several; standard input if neither it nor --file "
+        "is given.",
+    ),
+]

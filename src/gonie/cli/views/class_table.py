@@ -7,11 +7,11 @@ from rich.table import Table
 from rich.text import Text
 
 from gonie.cli.views.score_grid import print_labels, print_unknown, score_grid
-from gonie.cli.views.stream_output import one_line
 from gonie.metrics.classes import ClassEvaluation
 from gonie.metrics.labels import Confusion
 from gonie.reports.class_report import how_classes_scored
 from gonie.reports.report_page import percent, range_text
+from gonie.reports.terminal import one_line
 
 NAMES = {"accuracy": "Accuracy", "f1": "F1", "relation_f1": "Official macro F1"}
 MOST_PAIRS = 10

@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gonie.cli.views.stream_output import one_line, safe
 from gonie.metrics.class_errors import ClassError
 from gonie.metrics.errors import Error, Kind
 from gonie.reports.error_files import E, Write
+from gonie.reports.terminal import one_line, safe
 from gonie.system.files import atomic_write
 from gonie.text.report import count
 

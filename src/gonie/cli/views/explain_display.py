@@ -13,7 +13,6 @@ from rich.table import Table
 from rich.text import Text
 
 from gonie.cli.views.heat_text import coloured, heat_text, key_text, side
-from gonie.cli.views.stream_output import one_line, safe
 from gonie.reports.explanation import (
     Faithfulness,
     LayerShares,
@@ -29,6 +28,7 @@ from gonie.reports.explanations.heat import Rows, about
 from gonie.reports.explanations.layout import lay_out, lay_out_sentence
 from gonie.reports.explanations.transition_table import END, NEVER, greatest, lines
 from gonie.reports.explanations.verdict import DIGITS, is_control, measured_on, standing, verdict
+from gonie.reports.terminal import one_line, safe
 
 MOST_LABELS, TOP, BAR = 8, 3, 30
 """How many labels of a text and tags of a token are shown, and how long the bar of a certain label is."""

@@ -12,11 +12,11 @@ from rich.color import Color
 from rich.style import Style
 from rich.text import Text
 
-from gonie.cli.views.stream_output import safe
 from gonie.reports.explanation import TokenWeights
 from gonie.reports.explanations.heat import Rows, sentence_number
 from gonie.reports.explanations.layout import TextPiece
 from gonie.reports.explanations.shades import is_share, sentence_shades, shades
+from gonie.reports.terminal import safe
 
 FOR, AGAINST, SHARE = (64, 148, 214), (240, 150, 40), (40, 180, 130)
 FAINT = 0.08

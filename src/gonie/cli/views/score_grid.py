@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gonie.cli.views.stream_output import one_line
 from gonie.metrics.counts import Counts
 from gonie.metrics.intervals import Interval, Intervals
 from gonie.metrics.spans import SpanScores
 from gonie.reports.report_page import percent, range_text
+from gonie.reports.terminal import one_line
 
 MOST_LABELS = 60
 """A terminal is no place for a thousand labels; the rest is counted and is in the JSON."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Sequence
 from io import TextIOWrapper
@@ -11,9 +10,27 @@ from rich.console import Console
 from rich.text import Text
 
 from gonie.errors import InputError
+from gonie.formats.jsonl import json_line
+from gonie.tasks.records import Answered, Answering
 
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""What could steer a terminal, or turn a line of it around."""
+
+def stream_writer(
+    kind: str, answering: Answering, *, known: Sequence[str], alone: bool
+) -> Callable[[Answered], None]:
+    """What writes an answer to standard output; ``alone`` if it is the only one."""
+    open_output(kind, known)
+    if kind == "jsonl":
+        return lambda answered: put(json_line(answering.record(answered)))
+    view, show = answering.view(kind, alone=alone), printer()
+
+    def write(answered: Answered) -> None:
+        shown = view(answered)
+        if isinstance(shown, str):
+            put(shown)
+        else:
+            show(shown)
+
+    return write
 
 
 def open_output(kind: str, known: Sequence[str]) -> None:
@@ -38,13 +55,3 @@ def printer() -> Callable[[Text], None]:
         return lambda shown: put(shown.plain + "\n")
     console = Console(highlight=False, soft_wrap=True)
     return console.print
-
-
-def safe(text: str) -> str:
-    """Control characters made visible, so that no text can steer the terminal it is shown on."""
-    return CONTROL.sub("\ufffd", text)
-
-
-def one_line(text: str) -> str:
-    """As ``safe``, with a blank for each run of blanks, tabs and line ends: labels may have those too."""
-    return safe(" ".join(text.split()))

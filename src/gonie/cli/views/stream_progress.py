@@ -41,13 +41,18 @@ class StreamProgress:
         self._tokens += tokens
         self._bar.update(self._task, advance=1, tokens=self._tokens)
 
-    def note(self, text: str) -> None:
+    def note(self, *notes: str) -> None:
         """Say something on standard error, whatever it is."""
-        self._console.print(f"note: {text}", markup=False, soft_wrap=True)
+        for note in notes:
+            self._console.print(f"note: {note}", markup=False, soft_wrap=True)
+
+    def stop(self) -> None:
+        """Take the line away."""
+        self._timer.cancel()
+        if self._bar.live.is_started:
+            self._bar.stop()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._timer.cancel()
-        if self._bar.live.is_started:
-            self._bar.stop()
+        self.stop()

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gonie.cli.views.stream_output import safe
+from gonie.reports.terminal import safe
 
 if TYPE_CHECKING:
     from gonie.experiments.word_vectors import Word, WordVectors

@@ -78,7 +78,7 @@ def _cut(text: str, start: int) -> int:
 
 def _cells(path: Path, column: str, reached: Reached | None) -> Iterator[str]:
     """The lines of every text in a column."""
-    with open_table(path, column=column, extra="train") as table:
+    with open_table(path, columns=(column,), extra="train") as table:
         size = path.stat().st_size
         rows = 0
         for batch in table.iter_batches(batch_size=ROWS, columns=[column]):

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gonie.errors import InputError, OutputError
-from gonie.features.lm_text.block_workers import Crew, crew, crew_size
+from gonie.features.lm_text.block_workers import TokeniseBlocks, block_workers, worker_count
 from gonie.features.lm_text.blocks import MOST_TOKENS, blocks
 from gonie.features.lm_text.cutting import Cutting
 from gonie.features.lm_text.merge import merge
@@ -145,14 +145,16 @@ class _Task:
     def parts(self, workers: int, note: Note, progress: _Progress) -> list[TokenStream]:
         """The part of each file; those that are there already are opened."""
         missing = {source.digest: source.size for source in self.sources if self._found(source) is None}
-        number = crew_size(workers, self.cutting, size=sum(missing.values())) if missing else 1
-        with crew(number, self.cutting) as cutters:
-            return [self._part(source, cutters, note, progress) for source in self.sources]
+        number = worker_count(workers, self.cutting, size=sum(missing.values())) if missing else 1
+        with block_workers(number, self.cutting) as tokenise:
+            return [self._part(source, tokenise, note, progress) for source in self.sources]
 
-    def _part(self, source: _Source, cutters: Crew, note: Note, progress: _Progress) -> TokenStream:
+    def _part(
+        self, source: _Source, tokenise: TokeniseBlocks, note: Note, progress: _Progress
+    ) -> TokenStream:
         part = self._found(source)
         if part is None:
-            part = self._made(source, cutters, note, progress)
+            part = self._made(source, tokenise, note, progress)
         else:
             progress.words(source.path, part.words)
         progress.finished(source)
@@ -161,11 +163,13 @@ class _Task:
     def _found(self, source: _Source) -> TokenStream | None:
         return _found(self.folder / source.digest, source.digest)
 
-    def _made(self, source: _Source, cutters: Crew, note: Note, progress: _Progress) -> TokenStream:
+    def _made(
+        self, source: _Source, tokenise: TokeniseBlocks, note: Note, progress: _Progress
+    ) -> TokenStream:
         report = Report()
         paragraphs = read_paragraphs(source.path, column=self.column, report=report, reached=progress.reached)
         writer = PartWriter(self.folder / source.digest)
-        for block in cutters(blocks(paragraphs)):
+        for block in tokenise(blocks(paragraphs)):
             writer.append(block)
             if block.cut:
                 report.noticed[f"sentences longer than {MOST_TOKENS} tokens, cut"] += block.cut

@@ -7,7 +7,7 @@ is scored is what ships, limits on the length of a text included.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from gonie.features.text_corpus import TextCorpus
 from gonie.features.text_encoding import TextEncoding
 from gonie.runtime.groups import FIRST, grouped
 from gonie.runtime.scorer import Batch, ScoredTexts, TextScorer
-from gonie.system.thread_map import spread
+from gonie.system.thread_map import thread_map
 from gonie.tasks.classification.long_texts import bounded, searched
 from gonie.tasks.classification.read_options import text_options
 from gonie.tasks.classification.reading import Reading
@@ -61,6 +61,9 @@ class TextClassifier:
     ``temperature`` that was fitted on dev. Nothing is kept between calls, so threads may share a classifier.
     ``batch_size`` bounds what is scored together; results do not depend on it.
     """
+
+    task: ClassVar[str] = "classify"
+    """Its place in the table of tasks."""
 
     def __init__(
         self,
@@ -146,7 +149,7 @@ class TextClassifier:
             return list(self._readings(corpus.batch(rows)))
 
         readings: dict[int, Reading] = {}
-        for rows, found in zip(batches, spread(read, batches, threads=self.scorer.at_once), strict=True):
+        for rows, found in zip(batches, thread_map(read, batches, threads=self.scorer.at_once), strict=True):
             readings.update(zip(rows.tolist(), found, strict=True))
         return [readings[row] for row in range(len(corpus))]
 

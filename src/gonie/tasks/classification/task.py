@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gonie.tasks.classification.bundle import TextBundle
 from gonie.tasks.classification.load import load_text_bundle
+from gonie.tasks.classification.records import TextRecords
 from gonie.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -34,5 +35,6 @@ CLASSIFICATION = Task(
     torch=_torch,
     bundle=TextBundle,
     load=load_text_bundle,
-    predict_command="gonie classify",
+    predict="classify",
+    records=TextRecords(),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from gonie.runtime.decoder import Decoder
 from gonie.runtime.groups import FIRST, MOST, grouped
 from gonie.runtime.scorer import Scorer
 from gonie.runtime.windows import OVERLAP, WINDOW, TokenWindow, cut_windows, keeping
-from gonie.system.thread_map import spread
+from gonie.system.thread_map import thread_map
 from gonie.tasks.tagging.candidates import Candidates
 from gonie.tasks.tagging.decoding import By, Decoding
 from gonie.tasks.tagging.documents import document, place
@@ -90,6 +90,9 @@ class Tagger:
     likeliest taggings of each sentence (of at most 16,384 tokens); ``with_nbest`` gives the tagger with it.
     ``batch_size`` bounds what is scored together; results do not depend on it.
     """
+
+    task: ClassVar[str] = "tag"
+    """Its place in the table of tasks."""
 
     def __init__(
         self,
@@ -340,7 +343,7 @@ class Tagger:
         )
 
     def _spread(self, work: Callable[[Rows], Result], batches: list[Rows]) -> Iterator[Result]:
-        return spread(work, batches, threads=self.scorer.at_once)
+        return thread_map(work, batches, threads=self.scorer.at_once)
 
 
 def _uncut(sentence: Sentence) -> Cut:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gonie.tasks.tagging.bundle import TagBundle
 from gonie.tasks.tagging.load import load_tag_bundle
+from gonie.tasks.tagging.records import TagRecords
 from gonie.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -34,5 +35,6 @@ TAGGING = Task(
     torch=_torch,
     bundle=TagBundle,
     load=load_tag_bundle,
-    predict_command="gonie tag",
+    predict="tag",
+    records=TagRecords(),
 )

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
-from gonie.cli.inputs.classify import Given, LabelledInput
-from gonie.cli.views.classify_output import all_scores, jsonl, pretty
-from gonie.text.labelled_text import LabelledText
+from gonie.tasks.classification.label_view import all_scores, pretty
 from gonie.text.types import Classification
 
 
@@ -35,17 +31,3 @@ def test_probabilities_stand_below_each_other_whatever_the_labels_hold() -> None
     shown = all_scores(found("text", scores, ("two\nlines",))).plain
     assert shown == "two lines  0.500\n긍정       0.375\na b        0.125"
     assert pretty(found("text", scores, ("two\nlines",))).plain == "two lines 0.500  text"
-
-
-def test_whatever_stood_in_an_object_is_given_back() -> None:
-    """Half a surrogate pair beside the text cannot be written as UTF-8, and is no reason to stop."""
-    given = {"text": "좋다", "id": "half a pair \ud800", "more": {"deep": [1, None]}}
-    line = jsonl(
-        LabelledInput(Given(LabelledText("좋다"), given), found("좋다", {"a": 1.0}, ("a",))), several=False
-    )
-    line.encode("utf-8")
-    assert {**json.loads(line), **given} == json.loads(line)
-    whole = jsonl(
-        LabelledInput(Given(LabelledText("좋다")), found("좋다", {"a": 1.0}, ("a",))), several=False
-    )
-    assert "좋다" in whole

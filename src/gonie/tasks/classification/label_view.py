@@ -1,37 +1,14 @@
-"""How `gonie classify` writes a label: for the eye, or as JSON."""
+"""Labels of texts on the terminal: a line for each text, or every label of one text."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from rich.cells import cell_len
 from rich.text import Text
 
-from gonie.cli.inputs.classify import LabelledInput
-from gonie.cli.views.stream_output import one_line, open_output, printer, put
-from gonie.formats.results import json_line, text_result
+from gonie.reports.terminal import one_line
 from gonie.text.types import Classification
 
-Write = Callable[[LabelledInput], None]
-
-OUTPUTS = ("pretty", "jsonl")
 NONE = "–"  # where a text has none of several labels
-
-
-def writer(kind: str, *, several: bool, alone: bool) -> Write:
-    """What writes a label to standard output; a text that comes ``alone`` is shown with every score."""
-    open_output(kind, OUTPUTS)
-    if kind == "jsonl":
-        return lambda labelled: put(jsonl(labelled, several=several))
-    show = printer()
-    if alone:
-        return lambda labelled: show(all_scores(labelled.found))
-    return lambda labelled: show(pretty(labelled.found))
-
-
-def jsonl(labelled: LabelledInput, *, several: bool) -> str:
-    """One line: the object that was given, or the text, with the label and every label's probability."""
-    return json_line(text_result(labelled.found, labelled.given.record, several=several))
 
 
 def pretty(found: Classification) -> Text:

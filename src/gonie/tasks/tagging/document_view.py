@@ -1,37 +1,17 @@
-"""How `gonie tag` writes a document: for the eye, as columns, or as JSON."""
+"""Documents on the terminal: the text with its labels, or words and tags in columns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from gonie.cli.views.stream_output import open_output, printer, put, safe
-from gonie.formats.results import json_line, tag_result
 from gonie.reports.explanations.alternatives import differing
+from gonie.reports.terminal import safe
 from gonie.text.schemes import IOB2, Scheme, from_spans, to_spans
 from gonie.text.types import Document, Span, Token
 
-Write = Callable[[Document], None]
-
-OUTPUTS = ("pretty", "conll", "jsonl")
 COLORS = ("cyan", "green", "magenta", "yellow", "blue", "red")
-
-
-def writer(kind: str, scheme: Scheme) -> Write:
-    """What writes a document to standard output."""
-    open_output(kind, OUTPUTS)
-    if kind == "jsonl":
-        return lambda document: put(jsonl(document))
-    if kind == "conll":
-        return lambda document: put(conll(document, scheme))
-    show, colors = printer(), Colors()
-    return lambda document: show(pretty(document, scheme, colors))
-
-
-def jsonl(document: Document) -> str:
-    """One line: the text, its spans and its tokens, with offsets and scores, and candidates if asked for."""
-    return json_line(tag_result(document))
 
 
 def conll(document: Document, scheme: Scheme) -> str:

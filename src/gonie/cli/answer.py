@@ -1,0 +1,141 @@
+"""What `gonie tag` and `gonie classify` do: answer a stream on standard output, or many files into parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from gonie.bulk.folder import PartFolder
+from gonie.bulk.job import BulkJob, Output
+from gonie.bulk.local import LocalEngine
+from gonie.bulk.parts import part_writer
+from gonie.bulk.run import SIZE, run_bulk
+from gonie.bulk.worker import BulkEngine
+from gonie.cli.inputs.stream import check_kind, is_typed, stream_rows
+from gonie.cli.options.bulk import BulkOptions
+from gonie.cli.views.bulk_progress import BulkProgress
+from gonie.cli.views.stream_output import stream_writer
+from gonie.cli.views.stream_progress import StreamProgress
+from gonie.errors import InputError
+from gonie.features.lm_text.block_workers import WORTH_IT, worker_count
+from gonie.features.lm_text.cutting import Cutting
+from gonie.formats.text_rows import AUTO, TOKENS, TextRow
+from gonie.tasks.loaded import load_model
+from gonie.text.report import Report
+
+STOPPED = 130
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerCommand:
+    """A call of ``command``: answer ``texts``, those of one row, files or standard input.
+
+    ``options`` are those of the task (``Records.answering``).
+    """
+
+    command: str
+    model: Path
+    texts: Sequence[str]
+    files: Sequence[Path]
+    input: str
+    output: str | None
+    bulk: BulkOptions
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Do it."""
+        folder = self.bulk.folder(self.texts, self.files)
+        if folder is None:
+            self._answer_stream()
+        else:
+            self._answer_files(folder)
+
+    def _answer_stream(self) -> None:
+        """Write each answer as soon as it is ready; notes go to standard error."""
+        texts, files, report = self.texts, self.files, Report()
+        with StreamProgress() as progress:
+            loaded = load_model(self.model)
+            records = loaded.records(self.command)
+            answering, notes = records.answering(loaded.model, self._options()), records.notes()
+            write = stream_writer(
+                self.output or "pretty", answering, known=records.outputs, alone=bool(texts)
+            )
+            rows = stream_rows(
+                texts,
+                files,
+                kind=self.input,
+                kinds=records.inputs,
+                columns=records.columns(loaded.model.recipe, ()),
+                answering=answering,
+                report=report,
+            )
+            groups = ([row] for row in rows) if is_typed(bool(texts), files) else [rows]
+            try:
+                for answered in chain.from_iterable(answering(group, _refuse) for group in groups):
+                    write(answered)
+                    progress.advance(answered.tokens)
+                    progress.note(*notes.add(answered.notes))
+            finally:
+                progress.stop()
+                skipped = (f"skipped {times:,} {reason}" for reason, times in report.skipped.most_common())
+                progress.note(*notes.summary(), *skipped)
+
+    def _answer_files(self, folder: Path) -> None:
+        """Write the parts, and say what came of it; Ctrl-C ends it with what is done."""
+        loaded = load_model(self.model, threads=1)
+        records = loaded.records(self.command)
+        check_kind(self.input, (AUTO, *records.inputs.files), when=" with --out")
+        job = BulkJob(
+            task=loaded.task.name,
+            model=self.model,
+            output=_output(self.output),
+            columns=records.columns(loaded.model.recipe, self.bulk.column or ()),
+            options=self._options(),
+        )
+        part_writer(job)  # what is not installed is refused before anything is made
+        engine = _engine(self.bulk, records.answering(loaded.model, job.options).cutting)
+        with BulkProgress(folder) as progress:
+            try:
+                outcome = run_bulk(
+                    job,
+                    self.files,
+                    folder,
+                    engine=engine,
+                    watch=progress,
+                    kind=self.input,
+                    shard_size=self.bulk.shard_size or SIZE,
+                )
+            except KeyboardInterrupt:
+                progress.stopped(len(PartFolder(folder).finished(job.output)))
+                raise typer.Exit(STOPPED) from None
+            progress.finished(outcome)
+
+    def _options(self) -> dict[str, Any]:
+        return {**self.options, **({"tokenised": True} if self.input == TOKENS else {})}
+
+
+def _refuse(row: TextRow, error: InputError) -> None:
+    raise error
+
+
+def _output(given: str | None) -> Output:
+    """The kind of parts: JSON lines unless asked otherwise."""
+    if given == "parquet":
+        return "parquet"
+    if given in (None, "jsonl"):
+        return "jsonl"
+    raise InputError(expected="--output jsonl or parquet with --out", got=repr(given))
+
+
+def _engine(bulk: BulkOptions, cutting: Cutting) -> BulkEngine:
+    workers = worker_count(bulk.workers, cutting, size=WORTH_IT)
+    if bulk.engine != "ray":
+        return LocalEngine(workers=workers)
+    from gonie.bulk.on_ray import RayEngine
+
+    return RayEngine(workers=bulk.workers if bulk.address else workers, address=bulk.address)

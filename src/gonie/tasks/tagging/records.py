@@ -1,0 +1,172 @@
+"""How a tagger answers rows of texts, and what is written of its documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, tee
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gonie.errors import InputError
+from gonie.features.lm_text.cutting import Cutting
+from gonie.formats.format import ReadOptions
+from gonie.formats.jsonl import document_record
+from gonie.formats.tagged import read
+from gonie.formats.text_rows import JSONL, PARQUET, TEXT, TOKENS, TextRow
+from gonie.runtime.groups import FIRST
+from gonie.tasks.records import Answered, InputKinds, Reject, noted, rounded
+from gonie.tasks.tagging.tagger import Tagger
+from gonie.text.report import Report
+from gonie.text.types import Document, Sentence
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+CONLL = "conll"
+DIGITS = 6
+"""Digits of a candidate's probability, which may be far below 1."""
+
+
+class TagRecords:
+    """The facet. Its options are
+
+    * ``tokenised``: texts are sentences of space-separated tokens,
+    * ``decode`` and ``bias``, as ``Tagger.with_decoding`` takes them,
+    * ``nbest``, as ``Tagger.with_nbest`` takes it.
+    """
+
+    inputs = InputKinds(
+        stream=(TEXT, TOKENS, JSONL, CONLL, PARQUET),
+        labelled=(CONLL,),
+        detected=(PARQUET,),
+        files=(TEXT, TOKENS, JSONL, PARQUET),
+    )
+    outputs = ("pretty", CONLL, JSONL)
+
+    def columns(self, recipe: Mapping[str, Any], asked: Sequence[str]) -> tuple[str, ...]:
+        """One column, ``text`` unless another is asked for."""
+        if len(asked) > 1:
+            raise InputError(expected="one --column for a tagger", got=", ".join(asked))
+        return tuple(asked) or ("text",)
+
+    def answering(self, model: Tagger, options: Mapping[str, Any]) -> TagAnswering:
+        """The tagger, asked as the options say."""
+        return TagAnswering(model, options)
+
+    def arrow_columns(self, arrow: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Spans and tokens by offset; where candidates are asked for, those of each sentence, best first.
+
+        spans list<{start, end int64, label, text string, score double}>
+        tokens list<{start, end int64, text, tag string, score double, morphemes list<{form, tag}>}>
+        nbest list<list<{score double, tags list<string>, spans list<{start, end, label, text}>}>>
+        """
+        text, score = arrow.string(), arrow.float64()
+        offsets = {"start": arrow.int64(), "end": arrow.int64()}
+        morphemes = arrow.list_(arrow.struct({"form": text, "tag": text}))
+        span = {**offsets, "label": text, "text": text}
+        token = {**offsets, "text": text, "tag": text, "score": score, "morphemes": morphemes}
+        columns = {
+            "spans": arrow.list_(arrow.struct({**span, "score": score})),
+            "tokens": arrow.list_(arrow.struct(token)),
+        }
+        if options.get("nbest") is None:
+            return columns
+        spans = arrow.list_(arrow.struct(span))
+        candidate = arrow.struct({"score": score, "tags": arrow.list_(text), "spans": spans})
+        return {**columns, "nbest": arrow.list_(arrow.list_(candidate))}
+
+    def cells(self, answered: Answered, record: Mapping[str, Any]) -> dict[str, Any]:
+        """The record as it is."""
+        return dict(record)
+
+    def notes(self) -> TagNotes:
+        """A collector for the notes of one stream."""
+        return TagNotes()
+
+
+class TagAnswering:
+    """Answers with the tags and spans of each text."""
+
+    def __init__(self, tagger: Tagger, options: Mapping[str, Any]) -> None:
+        self._tokenised = bool(options.get("tokenised"))
+        nbest = options.get("nbest")
+        tagger = tagger.with_decoding(options.get("decode", "viterbi"), options.get("bias"))
+        self._tagger = tagger if nbest is None else tagger.with_nbest(nbest)
+
+    @property
+    def cutting(self) -> Cutting:
+        """As the model's tokenizer cuts, unless the tokens are given."""
+        known = self._tagger.tokenizer.to_json()
+        return Cutting(known["language"], known["unit"], self._tokenised)
+
+    def __call__(self, rows: Iterable[TextRow], reject: Reject, *, first: int = FIRST) -> Iterator[Answered]:
+        """The documents of rows, in order; a tagger takes any text."""
+        given, known = tee(rows)
+        for row, document in zip(known, self._documents(given, first), strict=True):
+            yield Answered(row, document, len(document.tokens), document.notes)
+
+    def _documents(self, rows: Iterable[TextRow], first: int) -> Iterator[Document]:
+        """Rows that are all of one kind: texts to be cut, or sentences."""
+        rows = iter(rows)
+        head = next(rows, None)
+        if head is None:
+            return iter(())
+        rows = chain([head], rows)
+        if head.example is None and not self._tokenised:
+            return self._tagger.pipe((row.texts[0] for row in rows), first=first)
+        return self._tagger.pipe_sentences(map(_sentence, rows), first=first)
+
+    def read(self, path: str | Path, kind: str, report: Report) -> Iterator[Sentence]:
+        """Words, and the further columns that the model was trained with, from column files."""
+        data = self._tagger.recipe.get("data")
+        further = data.get("columns") if isinstance(data, dict) else None
+        return read(path, ReadOptions(columns=further or {}, tokenizer=self._tagger.tokenizer), report)
+
+    def record(self, answered: Answered) -> dict[str, Any]:
+        """The document as a JSON object."""
+        return document_result(answered.found)
+
+    def view(self, output: str, *, alone: bool) -> Callable[[Answered], Text | str]:
+        """The text with its labels (``pretty``), or words with their tags (``conll``)."""
+        from gonie.tasks.tagging.document_view import Colors, conll, pretty
+
+        scheme = self._tagger.encoding.scheme
+        if output == CONLL:
+            return lambda answered: conll(answered.found, scheme)
+        colors = Colors()
+        return lambda answered: pretty(answered.found, scheme, colors)
+
+
+def document_result(document: Document) -> dict[str, Any]:
+    """The text, its spans and its tokens, with offsets and scores, and what there is to note.
+
+    Of the likeliest taggings, which may all be unlikely, scores keep their first digits instead of decimals.
+    """
+    record = document_record(document, tokens=True)
+    for item in (*record["spans"], *record["tokens"]):
+        item["score"] = rounded(item["score"])
+    for candidate in chain.from_iterable(record.get("nbest", ())):
+        candidate["score"] = float(f"{candidate['score']:.{DIGITS}g}")
+    return record | noted(document.notes)
+
+
+def _sentence(row: TextRow) -> Sentence:
+    """A sentence that was read, or a line of tokens."""
+    return row.example if row.example is not None else Sentence(words=tuple(row.texts[0].split()))
+
+
+class TagNotes:
+    """Notes of documents are about single sentences: each is shown at once, and their number at the end."""
+
+    def __init__(self) -> None:
+        self._number = 0
+
+    def add(self, notes: Sequence[str]) -> Iterable[str]:
+        """All of them."""
+        self._number += len(notes)
+        return notes
+
+    def summary(self) -> Iterable[str]:
+        """How many there were."""
+        if self._number > 1:
+            yield f"{self._number:,} sentences were scored in overlapping windows"

@@ -1,0 +1,101 @@
+"""A classifier's answers to rows: the same that it gives one by one, and the records of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gonie
+from gonie.errors import InputError
+from gonie.formats.jsonl import json_line
+from gonie.formats.text_rows import TextRow
+from gonie.runtime.bundle import write_bundle
+from gonie.tasks.classification.records import TextNotes, TextRecords, label_result
+from gonie.text.report import Report
+from gonie.text.types import Classification
+
+
+@pytest.fixture
+def make(text_bundle: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
+    """A classifier whose recipe has this ``data``."""
+
+    def made(**data: Any) -> Any:
+        write_bundle(tmp_path / "bundle", text_bundle(recipe={"data": data}))
+        return gonie.load(tmp_path / "bundle")
+
+    return made
+
+
+def test_each_row_has_its_label_beside_what_was_given(make: Callable[..., Any]) -> None:
+    given = {"id": "x", "body": "good film", "label": "gold"}
+    rows = [TextRow("f", 3, ("good film",), given), TextRow("f", 4, ("bad",))]
+    classifier = make()
+    answering = TextRecords().answering(classifier, {})
+    first, second = answering(rows, _none)
+    assert first.found == classifier("good film")
+    assert answering.record(first) == label_result(classifier("good film"), given, several=False)
+    assert (second.found.label, second.row) == ("negative", rows[1])
+    assert answering.cutting.language == "en"
+
+
+def test_marks_that_do_not_fit_are_the_rows_fault(make: Callable[..., Any]) -> None:
+    answering = TextRecords().answering(make(marks=["e1"]), {})
+    texts = ["<e1>good</e1>", "<e1>never ends", "<e1>bad</e1>"]
+    bad: list[tuple[int, str]] = []
+    rows = [TextRow("f", number, (text,)) for number, text in enumerate(texts, start=1)]
+    found = answering(rows, lambda row, error: bad.append((row.number, str(error))))
+    assert [answered.row.number for answered in found] == [1, 3]
+    assert [number for number, _ in bad] == [2]
+    assert bad[0][1].startswith("f:2: ")
+
+
+def test_texts_of_tables_are_found_as_in_training(make: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("label\treview\nx\tgood film\n")
+    records, classifier = TextRecords(), make(text_column="review")
+    answering = records.answering(classifier, {})
+    (example,) = answering.read(tmp_path / "a.tsv", "tsv", Report())
+    (answered,) = answering([TextRow("f", 1, (), example=example)], _none)
+    assert answered.found.text == "good film"
+    assert records.columns(classifier.recipe, ()) == ("review",)
+    assert records.columns(classifier.recipe, ["body"]) == ("body",)
+    with pytest.raises(InputError, match="one --column"):
+        records.columns(classifier.recipe, ["a", "b"])
+
+
+def test_notes_are_counted_and_shown_at_the_end() -> None:
+    notes = TextNotes()
+    assert list(notes.add(["cut", "odd"])) == []
+    assert list(notes.add(["cut"])) == []
+    assert list(notes.summary()) == ["cut: 2 texts", "odd: 1 text"]
+
+
+def test_a_label_stands_beside_what_was_given() -> None:
+    found = Classification("a", "good", 0.75, {"good": 0.75, "bad": 0.25}, ("good",), notes=("cut",))
+    assert label_result(found, several=False) == {
+        "text": "a",
+        "label": "good",
+        "score": 0.75,
+        "scores": {"good": 0.75, "bad": 0.25},
+        "notes": ["cut"],
+    }
+    several = label_result(found, {"body": "a", "id": 7}, several=True)
+    assert "text" not in several
+    assert (several["body"], several["id"], several["labels"]) == ("a", 7, ["good"])
+
+
+def test_whatever_stood_in_an_object_is_given_back() -> None:
+    """Half a surrogate pair beside the text cannot be written as UTF-8, and is no reason to stop."""
+    given = {"text": "좋다", "id": "half a pair \ud800", "more": {"deep": [1, None]}}
+    found = Classification("좋다", "a", 1.0, {"a": 1.0}, ("a",))
+    line = json_line(label_result(found, given, several=False))
+    line.encode("utf-8")
+    assert {**json.loads(line), **given} == json.loads(line)
+    assert "좋다" in json_line(label_result(found, several=False))
+
+
+def _none(row: TextRow, error: InputError) -> None:
+    raise error

@@ -1,0 +1,113 @@
+"""A tagger's answers to rows: the same that it gives one by one, and the records of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gonie
+from gonie.errors import InputError
+from gonie.formats.text_rows import TextRow
+from gonie.tasks.records import Answered
+from gonie.tasks.tagging.records import TagNotes, TagRecords, document_result
+from gonie.tasks.tagging.tagger import Tagger
+from gonie.text.report import Report
+from gonie.text.types import Candidate, Document, Span, Token
+
+TEXTS = ["Anna lives in Seoul .", "", "it rains . we met Cleo Kim and Dora ."] * 40
+
+
+@pytest.fixture(scope="module")
+def tagger(toy_run: Path) -> Tagger:
+    found = gonie.load(toy_run)
+    assert isinstance(found, Tagger)
+    return found
+
+
+def answers(tagger: Tagger, rows: list[TextRow], **options: Any) -> list[Answered]:
+    return list(TagRecords().answering(tagger, options)(rows, _none))
+
+
+def test_each_row_has_the_tags_of_its_text(tagger: Tagger) -> None:
+    rows = [TextRow("f", number, (text,)) for number, text in enumerate(TEXTS)]
+    for row, answered in zip(rows, answers(tagger, rows), strict=True):
+        assert answered.row == row
+        assert answered.found == tagger(row.texts[0])
+        assert (answered.tokens, answered.notes) == (len(answered.found.tokens), ())
+    assert answers(tagger, []) == []
+
+
+def test_the_options_say_how_the_tagger_is_asked(tagger: Tagger) -> None:
+    texts = ("Anna lives in Seoul .", "", "It rains. We met Cleo Kim.")
+    rows = [TextRow("f", number, (text,)) for number, text in enumerate(texts)]
+    listed = [answered.found.nbest for answered in answers(tagger, rows, nbest=2)]
+    assert listed == [tagger.with_nbest(2)(text).nbest for text in texts]
+    (found,) = answers(tagger, rows[:1], decode="posterior", bias={"*": -99.0})
+    assert found.found.spans == ()
+
+
+def test_tokens_that_are_given_stay(tagger: Tagger) -> None:
+    answering = TagRecords().answering(tagger, {"tokenised": True})
+    (answered,) = answering([TextRow("f", 1, ("Anna's  home .",))], _none)
+    assert [token.text for token in answered.found.tokens] == ["Anna's", "home", "."]
+    assert answering.cutting == ("en", "word", True)
+
+
+def test_sentences_of_column_files_are_tagged_anew(tagger: Tagger, tmp_path: Path) -> None:
+    (tmp_path / "a.conll").write_text("Anna\tO\nis\tO\n\nSeoul\tO\n")
+    answering = TagRecords().answering(tagger, {})
+    examples = answering.read(tmp_path / "a.conll", "conll", Report())
+    rows = [TextRow("f", number, (), example=example) for number, example in enumerate(examples)]
+    assert [answered.found.text for answered in answering(rows, _none)] == ["Anna is", "Seoul"]
+
+
+def test_a_tagger_reads_one_column() -> None:
+    assert TagRecords().columns({}, ()) == ("text",)
+    assert TagRecords().columns({}, ["body"]) == ("body",)
+    with pytest.raises(InputError, match="one --column"):
+        TagRecords().columns({}, ["a", "b"])
+
+
+def test_notes_are_shown_at_once_and_counted() -> None:
+    notes = TagNotes()
+    assert list(notes.add(["long"])) == ["long"]
+    assert list(notes.summary()) == []
+    assert list(notes.add(["longer"])) == ["longer"]
+    assert list(notes.summary()) == ["2 sentences were scored in overlapping windows"]
+
+
+def test_a_document_keeps_its_offsets_and_short_scores() -> None:
+    token = Token(text="Ann", start=0, end=3, tag="S-PER", score=0.12345678)
+    span = Span(start=0, end=3, label="PER", text="Ann", score=1 / 3)
+    found = document_result(Document("Ann", (token,), ((0, 1),), (span,)))
+    assert found == {
+        "text": "Ann",
+        "spans": [{"start": 0, "end": 3, "label": "PER", "text": "Ann", "score": 0.333333}],
+        "tokens": [{"start": 0, "end": 3, "text": "Ann", "tag": "S-PER", "score": 0.123457}],
+    }
+    assert document_result(Document("", notes=("long",)))["notes"] == ["long"]
+
+
+def test_what_else_a_sentence_may_be_is_there_where_it_was_asked_for() -> None:
+    """A long sentence has no likely tagging: six decimals would make zeros of all."""
+    span = Span(start=0, end=3, label="PER", text="Ann")
+    unlikely = Candidate(("S-PER",), 1.23456789e-9, (span,))
+    found = document_result(Document("Ann", nbest=((Candidate(("O",), 2 / 3), unlikely),)))["nbest"]
+    assert found == [
+        [
+            {"score": 0.666667, "tags": ["O"], "spans": []},
+            {
+                "score": 1.23457e-9,
+                "tags": ["S-PER"],
+                "spans": [{"start": 0, "end": 3, "label": "PER", "text": "Ann"}],
+            },
+        ]
+    ]
+    assert document_result(Document("", nbest=()))["nbest"] == [], "asked for, and there is no sentence"
+    assert "nbest" not in document_result(Document("Ann"))
+
+
+def _none(row: TextRow, error: InputError) -> None:
+    raise error
