@@ -1,4 +1,4 @@
-"""Who tokenises: this process alone, or several at once; the blocks come back in their order either way."""
+"""Tokenise blocks in this process or in several worker processes. The blocks keep their order."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from gonie.system.worker_pool import Hired, cores, hired
 from gonie.text.tokenizers import Tokenizer
 
 AHEAD = 4
-"""Blocks for each process that may be tokenised before their turn to be written comes."""
+"""Blocks per worker that may be tokenised before their turn to be written."""
 
 WORTH_IT = 1 << 20
-"""Bytes of text below which other processes would take longer to begin than to work."""
+"""Bytes of text below which starting workers takes longer than the work itself."""
 
 KIWI = 600 << 20
-"""Bytes of memory that the morpheme tokenizer takes, in each process again."""
+"""Bytes of memory of the morpheme tokenizer, in each process."""
 
 
 class Crew(Protocol):
     """Tokenises blocks of paragraphs."""
 
     def __call__(self, blocks: Iterable[list[str]]) -> Iterator[TokenBlock]:
-        """The blocks, tokenised, in their order."""
+        """Return the tokenised blocks in order."""
 
 
 def crew_size(asked: int, cutting: Cutting, *, size: int) -> int:
-    """How many processes to use for ``size`` bytes of files: as many as asked for, 0 as many as are good."""
+    """Return the number of processes for ``size`` bytes of files. ``asked`` = 0 chooses automatically."""
     if asked:
         return asked
     if size < WORTH_IT:
@@ -42,7 +42,7 @@ def crew_size(asked: int, cutting: Cutting, *, size: int) -> int:
 
 
 def _memory() -> int:
-    """Bytes of memory of this machine; a little where the system does not tell."""
+    """Return the bytes of memory of this machine, or a low default if the system does not report it."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
@@ -51,7 +51,7 @@ def _memory() -> int:
 
 @contextmanager
 def crew(number: int, cutting: Cutting) -> Iterator[Crew]:
-    """``number`` processes that tokenise, this one if it is one; none is left after the block."""
+    """Start ``number`` tokenising processes, or use this process if it is 1. All end with the context."""
     if number == 1:
         yield Alone(cutting.tokenizer())
         return
@@ -66,22 +66,22 @@ class Alone:
         self._tokenizer = tokenizer
 
     def __call__(self, blocks: Iterable[list[str]]) -> Iterator[TokenBlock]:
-        """The blocks, tokenised, in their order."""
+        """Return the tokenised blocks in order."""
         return (tokenised(block, self._tokenizer) for block in blocks)
 
 
 class Together:
-    """Hands each block to the next process that is free.
+    """Passes each block to the next free worker.
 
-    A process is given a block only when it has answered the last one: two that both write and do not read
-    would wait for each other for ever.
+    A worker gets a block only after it has returned the previous one. Two processes that both write and do
+    not read would deadlock.
     """
 
     def __init__(self, workers: list[Hired]) -> None:
         self._workers = {worker.pipe: worker for worker in workers}
 
     def __call__(self, blocks: Iterable[list[str]]) -> Iterator[TokenBlock]:
-        """The blocks, tokenised, in their order."""
+        """Return the tokenised blocks in order."""
         waiting = enumerate(blocks)
         busy: dict[Connection, int] = {}
         done: dict[int, TokenBlock] = {}
@@ -90,7 +90,7 @@ class Together:
             free = [pipe for pipe in self._workers if pipe not in busy]
             room = len(self._workers) * AHEAD - len(busy) - len(done)
             for pipe, (number, block) in zip(free, islice(waiting, min(len(free), room)), strict=False):
-                with suppress(OSError):  # it is gone: its last answer says why
+                with suppress(OSError):  # the worker has ended: reading its last answer tells why
                     pipe.send(block)
                 busy[pipe] = number
             if not busy and not done:
@@ -118,7 +118,7 @@ class Together:
 
 
 def work(pipe: Connection, cutting: Cutting) -> None:
-    """What a process does: tokenise the blocks that come through its pipe until none comes."""
+    """Run a worker: tokenise the blocks from its pipe until the pipe is closed."""
     cut = cutting.tokenizer()
     while True:
         pipe.send(tokenised(pipe.recv(), cut))
