@@ -32,8 +32,8 @@ class TextCorpus:
 
     ``labels`` is (N,) or (N, K), as in the module docstring. ``bag`` is the flat ids and the offsets (N + 1)
     of the n-grams. ``sizes`` is the number of tokens of each text. For batching, ``lengths`` is the length of
-    its longest sentence and ``heights`` its number of sentences: ``batching.shuffled_batches(corpus.lengths,
-    heights=corpus.heights, …)``.
+    its longest sentence and ``heights`` its number of sentences:
+    ``batching.shuffled_batches(corpus.lengths, heights=corpus.heights, …)``.
     """
 
     def __init__(
