@@ -67,7 +67,7 @@ def mixed_batches(
     generator: np.random.Generator,
     heights: Rows | None = None,
 ) -> list[Rows]:
-    """Return the batches of one training epoch in fully random order, for models that ignore padding."""
+    """Return the batches of one training epoch in fully random order, for when padding costs nothing."""
     order = generator.permutation(len(lengths))
     return cut(lengths, order, tokens=tokens, sentences=sentences, heights=heights)
 

@@ -41,7 +41,7 @@ class Examples(Protocol):
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """(N,) the longest sentence of each example, used to batch similar lengths together."""
+        """(N,) the length of each example's longest sentence, used to batch similar lengths together."""
 
     @property
     def heights(self) -> NDArray[np.int64] | None:

@@ -126,7 +126,7 @@ def _exp_in_place(values: Any) -> Callable[[Any], None]:
 def side_by_side(tasks: Iterable[Callable[[], Result]]) -> list[Result]:
     """Run compiled loops in parallel, on at most as many threads as torch uses. Return results in order."""
     first, *rest = tasks
-    threads = min(torch.get_num_threads() - 1, len(rest))  # besides this one
+    threads = min(torch.get_num_threads() - 1, len(rest))  # besides the current thread
     if threads == 0:
         return [first(), *(task() for task in rest)]
     pool = _threads(os.getpid(), threads)
@@ -148,6 +148,6 @@ def _threads(process: int, number: int) -> ThreadPoolExecutor:
 @cache
 def _blas() -> ThreadpoolController:
     """Return the loaded BLAS libraries, looked up once."""
-    import scipy.linalg.blas  # noqa: F401  what Numba's matrix products call
+    import scipy.linalg.blas  # noqa: F401  used by Numba's matrix products
 
     return ThreadpoolController()

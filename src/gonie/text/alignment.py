@@ -1,7 +1,7 @@
-"""Align tokens and character spans with a text.
+"""Locate tokens in a text, and convert character spans to token spans.
 
-Nothing is moved to make it fit. Words that are not in the text give no offsets. A gold span whose ends are
-not token boundaries is returned with the reason.
+Offsets are never adjusted to make a span fit. Words that are not in the text give no offsets. A gold span
+whose ends are not token boundaries is returned with the reason.
 """
 
 from __future__ import annotations

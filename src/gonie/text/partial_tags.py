@@ -1,4 +1,4 @@
-"""Read sentences with partial tags.
+"""Sentences with partial tags.
 
 In a partially tagged file, a tag may be ``?`` for unknown. It may also be several alternatives separated by
 bars, as in ``B-ORG|B-LOC``. A tag in the scheme of the files becomes the set of possible tags in the model's

@@ -26,7 +26,7 @@ KIWI = 600 << 20
 
 
 class Crew(Protocol):
-    """Tokenises blocks of paragraphs."""
+    """Tokenise blocks of paragraphs."""
 
     def __call__(self, blocks: Iterable[list[str]]) -> Iterator[TokenBlock]:
         """Return the tokenised blocks in order."""
@@ -60,7 +60,7 @@ def crew(number: int, cutting: Cutting) -> Iterator[Crew]:
 
 
 class Alone:
-    """Tokenises in this process."""
+    """Tokenise in this process."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
@@ -71,7 +71,7 @@ class Alone:
 
 
 class Together:
-    """Passes each block to the next free worker.
+    """Pass each block to the next free worker.
 
     A worker gets a block only after it has returned the previous one. Two processes that both write and do
     not read would deadlock.

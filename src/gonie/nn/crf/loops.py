@@ -21,7 +21,7 @@ from gonie.nn.compiled import compiled, exp_in_place, inlined
 from gonie.nn.simd import LANES, larger, load, splat, store, total
 
 Floats = NDArray[Any]
-"""float32 or float64, all of a call the same."""
+"""float32 or float64, the same for all arrays of a call."""
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from gonie.nn.compiled import compiled, exp_in_place
 
 Floats = NDArray[Any]
-"""float32 or float64, all of a call the same."""
+"""float32 or float64, the same for all arrays of a call."""
 Ints = NDArray[np.int64]
 
 HALF = 0.5
