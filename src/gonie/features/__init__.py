@@ -1,1 +1,1 @@
-"""Tokens to numbers: vocabulary, vectors, sparse features, encoded corpora and batches."""
+"""Convert tokens to numbers: vocabularies, word vectors, sparse features, encoded corpora and batches."""

@@ -1,13 +1,14 @@
-"""Which sentences share a batch: like lengths together, at most so many tokens and sentences.
+"""Batching: group sentences of similar length, with limits on tokens and sentences per batch.
 
-A batch, once collated, is a mapping of arrays. With B sentences, T tokens in the longest, U distinct forms:
+A collated batch is a mapping of arrays. With B sentences, T tokens in the longest, U distinct forms:
 
     lengths (B)      mask (B, T)      words (B, T)      forms (B, T)      tags (B, T)
-    chars (U, C)     char_lengths (U)           characters of each distinct form; forms says which is where
+    chars (U, C)     char_lengths (U)           characters of each distinct form, which forms indexes
     G.ids (F)        G.offsets (B * T + 1)      sparse features of position b * T + t, for each group G
 
-Word and character ids have 0 for padding and 1 for unknown; tags have -1 where there is no gold. What a batch
-gives for a sentence never depends on its company. A batch of texts has more names: ``text_corpus``.
+In word and character ids, 0 is padding and 1 is unknown. Tags are -1 where there is no gold. The values of a
+sentence never depend on the other sentences in the batch. A batch of texts has more arrays: see
+``text_corpus``.
 """
 
 from __future__ import annotations
@@ -17,17 +18,17 @@ from numpy.typing import NDArray
 
 Rows = NDArray[np.int64]
 
-BLUR = 0.15  # how far lengths are blurred before sorting, so that batches differ from epoch to epoch
+BLUR = 0.15  # relative noise added to lengths before sorting, so that batches differ between epochs
 
 
 def cut(
     lengths: Rows, order: Rows, *, tokens: int, sentences: int, heights: Rows | None = None
 ) -> list[Rows]:
-    """Cut ``order`` into batches of at most ``sentences`` rows and ``tokens`` cells, padding counted.
+    """Split ``order`` into batches of at most ``sentences`` rows and ``tokens`` cells, including padding.
 
-    A sentence longer than the budget is a batch of its own. Where what is batched are texts of several
-    sentences, ``lengths`` is that of each one's longest and ``heights`` says how many it has; ``sentences``
-    then limits the texts.
+    A sentence longer than the token limit is a batch of its own. For texts of several sentences, ``lengths``
+    is the length of the longest sentence of each text and ``heights`` its number of sentences. ``sentences``
+    then limits the number of texts.
     """
     batches, first, longest, height = [], 0, 0, 0
     for place, row in enumerate(order):
@@ -51,7 +52,7 @@ def shuffled_batches(
     generator: np.random.Generator,
     heights: Rows | None = None,
 ) -> list[Rows]:
-    """Batches of one training epoch: sentences of like length together, batches in random order."""
+    """Return the batches of one training epoch: similar lengths together, batches in random order."""
     blurred = lengths * generator.uniform(1 - BLUR, 1 + BLUR, len(lengths)) + generator.random(len(lengths))
     order = np.argsort(blurred, kind="stable")
     batches = cut(lengths, order, tokens=tokens, sentences=sentences, heights=heights)
@@ -66,13 +67,13 @@ def mixed_batches(
     generator: np.random.Generator,
     heights: Rows | None = None,
 ) -> list[Rows]:
-    """Batches of one training epoch in wholly random order: for whoever pays nothing for padding."""
+    """Return the batches of one training epoch in fully random order, for when padding costs nothing."""
     order = generator.permutation(len(lengths))
     return cut(lengths, order, tokens=tokens, sentences=sentences, heights=heights)
 
 
 def sorted_batches(lengths: Rows, *, tokens: int, sentences: int, heights: Rows | None = None) -> list[Rows]:
-    """Batches for prediction: longest first, so that running out of memory shows at once."""
+    """Return batches for prediction, longest first, so that running out of memory shows at once."""
     if len(lengths) == 1:
         return [np.zeros(1, dtype=np.int64)]
     order = np.argsort(-lengths, kind="stable")

@@ -1,14 +1,14 @@
-"""How a word is spelled for ELMo's character network: its UTF-8 bytes between two marks, padded.
+"""Encode words for ELMo's character network: UTF-8 bytes between two markers, padded.
 
-Ids as the published models use them (Peters et al. 2018, arXiv:1802.05365), that is shifted by one so that 0
-is free for the mask of padded words, which is never made here:
+The ids are those of the published models (Peters et al. 2018, arXiv:1802.05365). They are shifted by one so
+that 0 is free for the mask of padded words, which is not produced here:
 
     1 … 256   a byte b, as b + 1
     257, 258  the begin and the end of a sentence, each in a word of its own
     259, 260  the begin and the end of a word
     261       padding
 
-A word is ``[259] bytes … [260]`` and padding up to ``longest``; bytes that do not fit are cut off.
+A word is ``[259] bytes … [260]`` and padding up to ``longest``. Bytes that do not fit are cut off.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from gonie.features import ragged
 
 SENTENCE_BEGIN, SENTENCE_END, WORD_BEGIN, WORD_END, PADDING = 257, 258, 259, 260, 261
 MARKS = 2
-"""Rows that a batch has before those of its words: the begin and the end of a sentence."""
+"""Rows of a batch before those of its words: the begin and the end of a sentence."""
 LONGEST = 50
 AT_ONCE = 1 << 16
-"""Words spelled at a time: what is in memory beside the result."""
+"""Words encoded at a time, which bounds the memory needed besides the result."""
 
 Spelled = NDArray[np.int16]
 
 
 def spell_bytes(forms: Iterable[str] | Iterable[bytes], *, longest: int = LONGEST) -> Spelled:
-    """The ids of each form (U, longest); bytes are taken for UTF-8."""
+    """Return the ids of each form (U, longest). Bytes are taken as UTF-8."""
     encoded = [form.encode("utf-8") if isinstance(form, str) else form for form in forms]
     lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
     flat = np.frombuffer(b"".join(encoded), dtype=np.uint8)
@@ -39,7 +39,7 @@ def spell_bytes(forms: Iterable[str] | Iterable[bytes], *, longest: int = LONGES
 
 
 def spell_flat(flat: NDArray[np.uint8], offsets: NDArray[np.int64], *, longest: int = LONGEST) -> Spelled:
-    """The ids of each word (U, longest), where word u is ``flat[offsets[u] : offsets[u + 1]]``."""
+    """Return the ids of each word (U, longest), where word u is ``flat[offsets[u] : offsets[u + 1]]``."""
     if longest < 3:
         raise ValueError(f"expected room for two marks and a byte, got {longest} ids a word")
     table = np.full((len(offsets) - 1, longest), PADDING, dtype=np.int16)
@@ -49,12 +49,12 @@ def spell_flat(flat: NDArray[np.uint8], offsets: NDArray[np.int64], *, longest: 
 
 
 def begin_row(longest: int = LONGEST) -> Spelled:
-    """The word that begins a sentence (longest,)."""
+    """Return the word that begins a sentence (longest,)."""
     return _alone(SENTENCE_BEGIN, longest)
 
 
 def end_row(longest: int = LONGEST) -> Spelled:
-    """The word that ends a sentence (longest,)."""
+    """Return the word that ends a sentence (longest,)."""
     return _alone(SENTENCE_END, longest)
 
 

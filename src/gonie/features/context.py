@@ -1,6 +1,6 @@
-"""The context features of Huang, Xu & Yu 2015: n-grams of the words and of further columns around a token.
+"""Context features of Huang, Xu & Yu 2015: n-grams of the words and other columns around a token.
 
-Words give uni- and bigrams; each further column (``pos``, ``chunk``) uni-, bi- and trigrams.
+Words give uni- and bigrams. Each further column (``pos``, ``chunk``) gives uni-, bi- and trigrams.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from gonie.errors import InputError
 from gonie.text.types import Sentence
 
 WORD = "word"
-WORD_GRAMS, COLUMN_GRAMS = 2, 3  # the longest n-grams of words, and of other columns
-# No escaped word holds a backslash followed by either sign, so no word can pass for the edge of a sentence.
+WORD_GRAMS, COLUMN_GRAMS = 2, 3  # longest n-grams of words and of other columns
+# No escaped word contains a backslash followed by < or >, so no word equals the edge of a sentence.
 BEFORE, AFTER = "\\<", "\\>"
 
 
 class Context:
-    """All n-grams that lie within ``window`` tokens of a token, named by their places relative to it.
+    """All n-grams within ``window`` tokens of a token, named by their relative positions.
 
     In "Gonie sleeps soundly", with a window of 1, *sleeps* has ``word[-1]=Gonie``, ``word[0]=sleeps``,
-    ``word[1]=soundly``, ``word[-1,0]=Gonie sleeps``, ``word[0,1]=sleeps soundly``. Beyond the ends of the
-    sentence stand ``\\<`` and ``\\>``. No two n-grams share a string: inside a word a blank is written
+    ``word[1]=soundly``, ``word[-1,0]=Gonie sleeps``, ``word[0,1]=sleeps soundly``. Positions beyond the ends
+    of the sentence are ``\\<`` and ``\\>``. No two n-grams share a string: inside a word a space is written
     ``\\_`` and a backslash ``\\\\``.
     """
 
@@ -42,7 +42,7 @@ class Context:
         self._column_grams = {column: _places(column, window, COLUMN_GRAMS) for column in self.columns}
 
     def extract(self, sentence: Sentence) -> list[list[str]]:
-        """The feature strings of every token."""
+        """Return the feature strings of every token."""
         features: list[list[str]] = [[] for _ in sentence.words]
         self._add(features, sentence.words, self._word_grams)
         for column, grams in self._column_grams.items():
@@ -50,18 +50,21 @@ class Context:
         return features
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for the bundle."""
+        """Return plain values for the bundle."""
         return {"name": self.name, "window": self.window, "columns": list(self.columns)}
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> Context:
-        """What ``to_json`` wrote."""
+        """Restore the extractor from the result of ``to_json``."""
         return cls(window=int(saved["window"]), columns=saved["columns"])
 
     def _add(
         self, features: list[list[str]], values: Sequence[str], grams: Sequence[Sequence[tuple[int, str]]]
     ) -> None:
-        """Append the n-grams of one column to each token's features; each is joined once a sentence."""
+        """Append the n-grams of one column to each token's features.
+
+        Each n-gram is joined once per sentence.
+        """
         padded = [BEFORE] * self.window + [_escaped(value) for value in values] + [AFTER] * self.window
         joined = padded
         for n, places in enumerate(grams):
@@ -73,7 +76,7 @@ class Context:
 
 
 def _places(name: str, window: int, longest: int) -> list[list[tuple[int, str]]]:
-    """For n = 1 … ``longest``, the n-grams of the window: where each starts, its label ``name[places]=``."""
+    """Return the start and label ``name[places]=`` of each n-gram of the window, for n = 1 … ``longest``."""
     return [list(_grams(name, window, n)) for n in range(1, longest + 1)]
 
 
@@ -90,7 +93,7 @@ def _escaped(value: str) -> str:
 
 
 def _column(sentence: Sentence, column: str) -> Sequence[str]:
-    """The values of a column, which must be there for every token."""
+    """Return the values of a column, which must have one for every token."""
     values = sentence.columns.get(column)
     if values is None or len(values) != len(sentence):
         got = (

@@ -3,18 +3,18 @@
 Every array is one-dimensional. With N sentences, M tokens and U distinct surface forms:
 
     offsets       (N + 1)   sentence i is tokens offsets[i] .. offsets[i + 1]
-    forms         (M)       which distinct form each token is
+    forms         (M)       index of each token's form
     tags          (M)       gold label, -1 where there is none
     form_words    (U)       word id of each form
     form_offsets  (U + 1)   characters of form u are form_chars[form_offsets[u] : form_offsets[u + 1]]
     form_chars
     form_bytes    (U · C)   for a language model: the bytes of each form, C ids each (``byte_spelling``)
-    S.context     (M, …)    for a contextual source S: its vectors of each token, where they are computed once
+    S.context     (M, …)    for a contextual source S: its vectors of each token, if they are computed once
     G.offsets     (M + 1)   for each sparse feature group G, the feature ids of each token
     G.ids
 
-A token is its form, so words and characters are stored once per form and looked up through ``forms``.
-On disk it is a folder of ``arrays`` with the index ``corpus.json``.
+A token is the index of its form. Words and characters are stored once per form and looked up through
+``forms``. On disk, a corpus is a folder of ``arrays`` with the index ``corpus.json``.
 """
 
 from __future__ import annotations
@@ -32,37 +32,37 @@ from gonie.system.arrays import Array, ArrayWriter, open_arrays
 
 INDEX = "corpus.json"
 CONTEXT = ".context"
-"""How the names of arrays with contextual vectors end."""
+"""Suffix of the names of arrays with contextual vectors."""
 NOUN = "an encoded corpus"
 
 
 class Examples(Protocol):
-    """What a model learns from, encoded: N sentences, or N texts."""
+    """Encoded training examples: N sentences or N texts."""
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """(N,) the longest sentence of each, by which those of like length share a batch."""
+        """(N,) the length of each example's longest sentence, used to batch similar lengths together."""
 
     @property
     def heights(self) -> NDArray[np.int64] | None:
-        """(N,) how many sentences each has; None where each is one."""
+        """(N,) the number of sentences of each example, or None if each is one sentence."""
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """(N,) how many tokens each has."""
+        """(N,) the number of tokens of each example."""
 
     @property
     def tokens(self) -> int:
-        """How many tokens they have together."""
+        """The total number of tokens."""
 
     def __len__(self) -> int: ...
 
     def batch(self, rows: NDArray[np.int64]) -> dict[str, Array]:
-        """The padded batch of the examples ``rows``, in that order."""
+        """Return the padded batch of the examples ``rows``, in that order."""
 
 
 class Corpus:
-    """Encoded sentences; ``corpus.arrays`` holds the flat arrays that the module describes."""
+    """Encoded sentences. ``corpus.arrays`` holds the flat arrays described in the module docstring."""
 
     def __init__(self, arrays: Mapping[str, Array], groups: tuple[str, ...]) -> None:
         self.arrays = dict(arrays)
@@ -77,21 +77,21 @@ class Corpus:
 
     @property
     def tokens(self) -> int:
-        """How many tokens all sentences have together."""
+        """The total number of tokens."""
         return int(self.arrays["offsets"][-1])
 
     def batch(self, rows: NDArray[np.int64]) -> dict[str, Array]:
-        """The padded batch of the sentences ``rows``, in that order."""
+        """Return the padded batch of the sentences ``rows``, in that order."""
         return collate(self, rows)
 
     def with_context(self, source: str, vectors: Array, *, instead_of: Collection[str] = ()) -> Corpus:
-        """The same sentences with the vectors (M, …) of a contextual source, in the place of some arrays."""
+        """Return the corpus with vectors (M, …) of a contextual source in place of the given arrays."""
         left = {name: array for name, array in self.arrays.items() if name not in instead_of}
         return Corpus({**left, f"{source}{CONTEXT}": vectors}, self.groups)
 
     @classmethod
     def open(cls, folder: Path) -> Corpus:
-        """Map a corpus that a ``FolderSink`` wrote; nothing is read until it is used."""
+        """Memory-map a corpus written by a ``FolderSink``. Data is read only on use."""
         return open_arrays(
             folder,
             lambda arrays, facts: cls(arrays, tuple(facts["groups"])),
@@ -102,7 +102,7 @@ class Corpus:
 
 
 class Sink(Protocol):
-    """Where encoding puts its blocks: each named array grows at its end."""
+    """Destination of encoded blocks: each named array grows at its end."""
 
     def append(self, name: str, block: Array) -> None:
         """Add ``block`` to the end of the array ``name``."""
@@ -112,7 +112,7 @@ class Sink(Protocol):
 
 
 class MemorySink:
-    """Keeps blocks in memory and joins them at the end."""
+    """Keep blocks in memory and concatenate them at the end."""
 
     def __init__(self) -> None:
         self._blocks: dict[str, list[Array]] = {}
@@ -122,7 +122,7 @@ class MemorySink:
         self._blocks.setdefault(name, []).append(block)
 
     def finish(self, groups: tuple[str, ...]) -> Corpus:
-        """Join every array and return the corpus."""
+        """Concatenate every array and return the corpus."""
         arrays = {
             name: np.concatenate(blocks) if len(blocks) > 1 else blocks[0]
             for name, blocks in self._blocks.items()
@@ -131,7 +131,7 @@ class MemorySink:
 
 
 class FolderSink:
-    """Writes blocks straight to files, for a corpus larger than memory; ``finish`` maps them."""
+    """Write blocks directly to files, for a corpus larger than memory. ``finish`` memory-maps them."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -142,20 +142,23 @@ class FolderSink:
         self._writer.append(name, block)
 
     def finish(self, groups: tuple[str, ...]) -> Corpus:
-        """Write the index, which makes the folder a corpus, and map it."""
+        """Write the index, which completes the folder, and memory-map it."""
         self._writer.finish(groups=groups)
         return Corpus.open(self._folder)
 
 
 def collate(corpus: Corpus, rows: NDArray[np.int64]) -> dict[str, Array]:
-    """The padded batch of the sentences ``rows``, in that order; the names and shapes are in ``batching``."""
+    """Return the padded batch of the sentences ``rows``, in that order.
+
+    See ``batching`` for names and shapes.
+    """
     arrays = corpus.arrays
     lengths = corpus.lengths[rows]
     width = int(lengths.max())
     mask = np.arange(width) < lengths[:, None]  # (B, T)
     number = len(arrays["form_words"])
     if len(corpus) == len(rows) == 1 and len(set(arrays["forms"].tolist())) == number:
-        flat = np.arange(width)  # a sentence on its own: all there is, in its order
+        flat = np.arange(width)  # a single sentence needs no lookup
         forms, local = np.arange(number), arrays["forms"].astype(np.int64)
         places, chars = arrays["form_offsets"], arrays["form_chars"]
         char_lengths = places[1:] - places[:-1]
@@ -190,14 +193,14 @@ def collate(corpus: Corpus, rows: NDArray[np.int64]) -> dict[str, Array]:
 
 
 def _laid_out(flat: Array, mask: NDArray[np.bool_]) -> Array:
-    """Values of tokens one after the other (N, …) as a table (B, T, …), 0 at padding."""
+    """Arrange the values of consecutive tokens (N, …) as a table (B, T, …), 0 at padding."""
     table = np.zeros((*mask.shape, *flat.shape[1:]), dtype=flat.dtype)
     table[mask] = flat
     return table
 
 
 def _bytes(spelled: Array, number: int, forms: NDArray[np.integer]) -> NDArray[np.int64]:
-    """The bytes of some of the forms, after those of the marks of a sentence's beginning and end."""
+    """Return the bytes of the given forms, after the rows of the sentence begin and end marks."""
     table = spelled.reshape(number, -1)  # (U, C)
     longest = table.shape[1]
     return np.concatenate([[begin_row(longest), end_row(longest)], table[forms]]).astype(np.int64)

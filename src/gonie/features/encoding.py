@@ -1,8 +1,8 @@
-"""The one path from words to numbers, fitted on training text and shared by training and the runtime.
+"""Encoding of sentences as ids, fitted on training text and shared by training and the runtime.
 
-An ``Encoding`` holds everything that must be the same when a model is trained and when it is used: how words
-are normalised and looked up, the character inventory, the sparse feature extractors with their vocabularies,
-how much of a word's bytes a language model sees, and the labels. It travels in the bundle as JSON.
+An ``Encoding`` holds everything that must be the same in training and prediction: the normalisation and
+lookup of words, the character inventory, the sparse feature extractors with their vocabularies, the number of
+bytes per word for a language model, and the labels. It is saved in the bundle as JSON.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from gonie.text.normalize import Normalization, fallbacks
 from gonie.text.schemes import Scheme, from_spans, to_spans
 from gonie.text.types import Sentence
 
-MAX_CHARS = 50  # characters of a word that the character network sees; the rest is cut
-REMEMBERED = 1 << 15  # forms kept with their ids and spellings
-BLOCK = 2000  # sentences encoded before their arrays go to the sink
+MAX_CHARS = 50  # characters of a word passed to the character network; the rest is cut
+REMEMBERED = 1 << 15  # size of the cache of forms with their ids and spellings
+BLOCK = 2000  # sentences encoded before their arrays are passed to the sink
 
 
 class Extractor(Protocol):
-    """Turns a sentence into sparse features, as strings, for each of its tokens."""
+    """Extract sparse features, as strings, for each token of a sentence."""
 
     name: str
 
     def extract(self, sentence: Sentence) -> list[list[str]]:
-        """Feature strings of every token."""
+        """Return the feature strings of every token."""
 
     def to_json(self) -> dict[str, Any]:
-        """What ``from_json`` of the same class needs to make it again."""
+        """Return the values that ``from_json`` of the same class needs to recreate it."""
 
 
 EXTRACTORS: Mapping[str, Any] = {
@@ -57,7 +57,7 @@ EXTRACTORS: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class CorpusCounts:
-    """What one pass over the training text counts; every vocabulary is cut from it."""
+    """Counts of one pass over the training text, from which every vocabulary is built."""
 
     words: Counter[str] = field(default_factory=Counter)
     chars: Counter[str] = field(default_factory=Counter)
@@ -66,7 +66,7 @@ class CorpusCounts:
 
 
 def spell(word: str, *, jamo: bool) -> str:
-    """The characters that the character network sees: the word's own, or its jamo, cut to ``MAX_CHARS``."""
+    """Return the characters of the word, or its jamo, cut to ``MAX_CHARS``, for the character network."""
     return (decompose(word[:MAX_CHARS]) if jamo else word)[:MAX_CHARS]
 
 
@@ -95,9 +95,9 @@ def count(
 
 
 def close_labels(labels: Iterable[str], scheme: Scheme) -> tuple[str, ...]:
-    """The tags a model needs for ``labels``: under a span scheme, every tag of every type, seen or not.
+    """Return the tags a model needs for ``labels``. For a span scheme, these are all tags of every type.
 
-    A type met only as single tokens still needs its begin, inside and end tags to be decodable.
+    A type that occurs only as single tokens still needs its begin, inside and end tags to be decodable.
     """
     names = sorted(set(labels))
     if scheme.kind == "plain":
@@ -111,7 +111,7 @@ def close_labels(labels: Iterable[str], scheme: Scheme) -> tuple[str, ...]:
 
 
 class Encoding:
-    """Sentences in, a ``Corpus`` of ids out; see the module for what it holds."""
+    """Encode sentences as a ``Corpus`` of ids. See the module docstring for its contents."""
 
     def __init__(
         self,
@@ -133,9 +133,9 @@ class Encoding:
         self.normalization = normalization
         self.jamo = jamo
         self.extractors = tuple(extractors)
-        self.groups = tuple(extractor.name for extractor in self.extractors)  # of sparse features, in order
+        self.groups = tuple(extractor.name for extractor in self.extractors)  # sparse features, in order
         self.features = dict(features)
-        self.longest = longest  # bytes of a word that a language model sees; 0 where there is none
+        self.longest = longest  # bytes per word for a language model; 0 if there is none
         self.label_ids = {label: i for i, label in enumerate(self.labels)}
         self._remembered = lru_cache(maxsize=REMEMBERED)(self._known_by)
 
@@ -153,7 +153,7 @@ class Encoding:
         extra_words: Iterable[str] = (),
         longest: int = 0,
     ) -> Encoding:
-        """Cut the vocabularies from ``counts``; ``extra_words`` (pretrained) follow the counted words."""
+        """Build the vocabularies from ``counts``. Pretrained ``extra_words`` follow the counted words."""
         return cls(
             words=Vocabulary.from_counts(counts.words, min_count=min_count).extended(extra_words),
             chars=Vocabulary.from_counts(counts.chars),
@@ -170,12 +170,12 @@ class Encoding:
         )
 
     def word_id(self, form: str) -> int:
-        """Id of a surface form: normalised as in training, then through the fall-back look-ups."""
+        """Return the id of a surface form: normalised as in training, then by the fallback keys."""
         found = self.words.id(self.normalization(form))
         return found if found != UNKNOWN else self.words.first(fallbacks(form))
 
     def _known_by(self, form: str) -> tuple[int, str]:
-        """The id of a form, and how it is spelled."""
+        """Return the id of a form, and its spelling."""
         return self.word_id(form), spell(form, jamo=self.jamo)
 
     def encode(
@@ -184,9 +184,10 @@ class Encoding:
         sink: Sink | None = None,
         tag_ids: Mapping[str, int] | None = None,
     ) -> Corpus:
-        """Encode a stream of sentences, block by block, into ``sink`` (memory when none is given).
+        """Encode a stream of sentences, block by block, into ``sink`` (in memory by default).
 
-        ``tag_ids`` has a number for each tag, if not that of its place in ``labels``; others get -1.
+        ``tag_ids`` maps each tag to its id. By default the id is the position in ``labels``. Other tags get
+        -1.
         """
         sink = sink or MemorySink()
         forms: dict[str, int] = {}
@@ -194,7 +195,7 @@ class Encoding:
         tokens, sizes = 0, dict.fromkeys(self.groups, 0)
         for group in self.groups:
             sink.append(f"{group}.offsets", np.zeros(1, dtype=np.int64))
-        begun = False  # before that there is one place more: where the first sentence begins
+        begun = False  # the first block also writes the start of the first sentence
         while block := list(islice(stream, BLOCK)):
             ends = list(accumulate(map(len, block), initial=tokens))
             sink.append("offsets", np.array(ends[1:] if begun else ends, dtype=np.int64))
@@ -240,11 +241,11 @@ class Encoding:
         vocabulary = self.features[extractor.name]
         ids = vocabulary.ids([feature for row in rows for feature in row])
         owners = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
-        known = ids != UNKNOWN  # a feature never met in training has no weight
+        known = ids != UNKNOWN  # a feature not seen in training has no weight
         return ids[known], np.bincount(owners[known], minlength=len(rows)).astype(np.int64)
 
     def to_json(self) -> dict[str, Any]:
-        """Everything ``from_json`` needs, as plain values."""
+        """Return everything ``from_json`` needs, as plain values."""
         return {
             "words": self.words.to_json(),
             "chars": self.chars.to_json(),
@@ -259,7 +260,7 @@ class Encoding:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Encoding:
-        """The encoding that ``to_json`` described."""
+        """Restore an encoding from the result of ``to_json``."""
         unknown = [e["name"] for e in value["extractors"] if e["name"] not in EXTRACTORS]
         if unknown:
             raise InputError(

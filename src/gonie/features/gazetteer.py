@@ -1,7 +1,7 @@
-"""Lists of known names (cities, companies, people) as features of the tokens that they cover.
+"""Gazetteers: lists of names (cities, companies, people) as features of the tokens that they cover.
 
-Every list is matched on its own, by the longest entry, from left to right. The lists are part of the model
-and travel in its bundle.
+Each list is matched separately, longest entry first, from left to right. The lists are part of the model and
+are saved in its bundle.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ Tokenize = Callable[[str], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """The entries of one list, each a tuple of tokens, in order; ``notes`` say what was passed over."""
+    """The entries of one list in order, each a tuple of tokens. ``notes`` say what was skipped."""
 
     entries: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
 
 
 class Gazetteers:
-    """Features ``list=B``, ``list=I``, ``list=E`` (a match of several tokens) and ``list=S`` (of one).
+    """Extract features ``list=B``, ``list=I``, ``list=E`` (match of several tokens) and ``list=S`` (of one).
 
     ``lists`` maps the name of a list to its entries, tuples of tokens. With ``fold``, case is ignored.
     """
@@ -48,7 +48,7 @@ class Gazetteers:
         return {name: len(matcher.entries) for name, matcher in self._lists.items()}
 
     def extract(self, sentence: Sentence) -> list[list[str]]:
-        """The feature strings of every token."""
+        """Return the feature strings of every token."""
         features: list[list[str]] = [[] for _ in sentence.words]
         tokens = self._key(sentence.words)
         for name, matcher in self._lists.items():
@@ -58,13 +58,16 @@ class Gazetteers:
         return features
 
     def to_json(self) -> dict[str, Any]:
-        """For the bundle: an entry is its tokens joined by blanks, or a list if one holds a blank."""
+        """Return plain values for the bundle.
+
+        An entry is its tokens joined by spaces, or a list if one of them contains a space.
+        """
         lists = {name: [_packed(e) for e in sorted(matcher.entries)] for name, matcher in self._lists.items()}
         return {"name": self.name, "fold": self.fold, "lists": lists}
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> Gazetteers:
-        """What ``to_json`` wrote."""
+        """Restore the gazetteers from the result of ``to_json``."""
         lists = {name: map(_unpacked, entries) for name, entries in saved["lists"].items()}
         return cls(lists=lists, fold=bool(saved["fold"]))
 
@@ -73,9 +76,9 @@ class Gazetteers:
 
 
 class _Matcher:
-    """Finds the entries of one list: a dictionary from first token to the lengths worth trying there.
+    """Match the entries of one list, through a dictionary from first token to the lengths to try.
 
-    A sentence takes time linear in its length, times the number of lengths that share a first token.
+    The time per sentence is linear in its length, times the number of lengths that share a first token.
     """
 
     def __init__(self, entries: Iterable[tuple[str, ...]]) -> None:
@@ -86,7 +89,7 @@ class _Matcher:
         self._lengths = {first: tuple(sorted(found, reverse=True)) for first, found in lengths.items()}
 
     def matches(self, tokens: tuple[str, ...]) -> Iterator[tuple[int, int]]:
-        """Ranges [start, end) of the longest entries, from left to right, none overlapping."""
+        """Yield ranges [start, end) of the longest entries, from left to right, without overlap."""
         at = 0
         while at < len(tokens):
             length = self._longest(tokens, at)
@@ -95,7 +98,7 @@ class _Matcher:
             at += length or 1
 
     def _longest(self, tokens: tuple[str, ...], at: int) -> int:
-        """The length of the longest entry that starts at ``at``, 0 where none does."""
+        """Return the length of the longest entry that starts at ``at``, or 0."""
         for length in self._lengths.get(tokens[at], ()):
             if at + length <= len(tokens) and tokens[at : at + length] in self.entries:
                 return length
@@ -109,12 +112,12 @@ def read_entries(
     header: bool = False,
     tokenize: Tokenize = str.split,
 ) -> Entries:
-    """The entries of a list from a UTF-8 file, cut into tokens by ``tokenize``.
+    """Read the entries of a list from a UTF-8 file, split into tokens by ``tokenize``.
 
-    Without ``column`` each line is an entry. With one, the file is a table, apart by tabs (no quoting), else
-    by commas (with quotes), else by blanks, whichever the first line shows. A column is an index from 0,
-    negative from the end, or a name in the first line; ``header`` says that the first line is one, which a
-    name implies.
+    Without ``column`` each line is an entry. With ``column``, the file is a table separated by tabs (no
+    quoting), commas (with quotes) or spaces. The first line decides, in this order. A column is an index from
+    0, a negative index from the end, or a name in the first line. ``header`` says that the first line is a
+    header. A column name implies it.
     """
     path = Path(path)
     cells = _lines(path) if column is None else _cells(path, column, header=header or isinstance(column, str))
@@ -136,7 +139,7 @@ def read_entries(
 
 
 def _lines(path: Path) -> Iterator[str]:
-    """The lines of a UTF-8 file, decoded one by one, so that a bad byte is told with its line."""
+    """Yield the lines of a UTF-8 file, decoded one by one, so that an error names the line of a bad byte."""
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
@@ -164,7 +167,7 @@ def _decoded(line: bytes, path: Path, number: int) -> str:
 
 
 def _cells(path: Path, column: int | str, *, header: bool) -> Iterator[str]:
-    """The cells of one column of a table; a row without anything gives an empty one."""
+    """Yield the cells of one column of a table. An empty row gives an empty cell."""
     rows = _rows(path)
     first = next(rows, None)
     if first is None:
@@ -183,7 +186,7 @@ def _cells(path: Path, column: int | str, *, header: bool) -> Iterator[str]:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Each row of a table with the line it ends on."""
+    """Yield each row of a table with the number of its last line."""
     lines = _lines(path)
     first = next(lines, "")
     whole = chain([first] if first else [], lines)
@@ -205,7 +208,7 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _place(first: list[str], column: int | str, path: Path) -> int:
-    """The index of a column, looked up in the first row where it is a name."""
+    """Return the index of a column, looked up in the first row if it is a name."""
     known = column in first if isinstance(column, str) else -len(first) <= column < len(first)
     if not known:
         raise InputError(
@@ -219,12 +222,12 @@ def _place(first: list[str], column: int | str, path: Path) -> int:
 
 
 def _parts(length: int) -> str:
-    """The letter of each token of a match: S, or B I … E."""
+    """Return the letter of each token of a match: S, or B I … E."""
     return "S" if length == 1 else "B" + "I" * (length - 2) + "E"
 
 
 def _packed(entry: tuple[str, ...]) -> str | list[str]:
-    """An entry as one string where that splits back into the same tokens."""
+    """Return an entry as one string, if splitting it gives the same tokens."""
     joined = " ".join(entry)
     return joined if tuple(joined.split(" ")) == entry else list(entry)
 

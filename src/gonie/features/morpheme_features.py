@@ -1,7 +1,7 @@
-"""What a morphological analysis says of a token, as sparse features: its morphemes, and their tags.
+"""Sparse features from morphological analysis: the morphemes of a token, and their tags.
 
-A surface token may hold several morphemes (했 is 하/VV and 었/EP), and one morpheme has many surfaces (했,
-하고, 합니다): with its analyses a rare token shares what is known of their parts.
+A surface token may contain several morphemes (했 is 하/VV and 었/EP). One morpheme has many surfaces (했,
+하고, 합니다). Through these features, a rare token shares what the model learned about its morphemes.
 """
 
 from __future__ import annotations
@@ -13,16 +13,19 @@ from gonie.text.tokenizers.morphemes import parse_morphemes
 from gonie.text.types import Sentence
 
 COLUMN = "morphemes"
-"""The column in which a tokenizer leaves its analyses."""
+"""The column that holds the analyses of a tokenizer."""
 
 
 class MorphemeFeatures:
-    """``하/VV`` and ``VV`` for each morpheme of a token; a token without an analysis has none."""
+    """Extract ``하/VV`` and ``VV`` for each morpheme of a token.
+
+    A token without an analysis has no features.
+    """
 
     name = "morphemes"
 
     def extract(self, sentence: Sentence) -> list[list[str]]:
-        """The feature strings of every token."""
+        """Return the feature strings of every token."""
         column = sentence.columns.get(COLUMN, ("",) * len(sentence))
         return [
             [feature for m in parse_morphemes(analysis) for feature in (f"{m.form}/{m.tag}", m.tag)]
@@ -30,10 +33,10 @@ class MorphemeFeatures:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for the bundle: there is nothing to know."""
+        """Return plain values for the bundle: only the name, as there are no settings."""
         return {"name": self.name}
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> MorphemeFeatures:
-        """What ``to_json`` wrote."""
+        """Restore the extractor from the result of ``to_json``."""
         return cls()

@@ -1,8 +1,8 @@
-"""The n-gram bag of a text: which short runs of characters and of words it has, in whatever order.
+"""N-gram bags: the short runs of characters and words in a text, regardless of order.
 
-A linear model over such a bag is the baseline that networks must beat (Joulin et al. 2017, arXiv:1607.01759),
-and beside a network it is a cheap second opinion. ``NGrams`` says which runs there are; ``NGramBag`` holds
-those of the training texts, and encodes a text as their ids.
+A linear model over such a bag is the baseline that networks must beat (Joulin et al. 2017, arXiv:1607.01759).
+It can also be combined with a network at little cost. ``NGrams`` defines the n-grams. ``NGramBag`` holds
+those of the training texts and encodes a text as their ids.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ Ints = NDArray[np.int64]
 Lengths = tuple[int, int]
 """The shortest and the longest n-grams; (0, 0) is none."""
 
-WORD = "\t"  # before an n-gram of words: the running text has no tab, so none of characters looks like it
-BLOCK = 20_000  # texts that are laid out at a time
+WORD = "\t"  # prefix of a word n-gram: the text has no tab, so no character n-gram equals it
+BLOCK = 20_000  # texts encoded at a time
 _WORDS = re.compile(r"\w+|[^\w\s]")
 _PRINTED = re.compile(r"\S+")
 
 
 class NGrams:
-    """The n-grams of characters, and of words, of the lengths asked for.
+    """Character and word n-grams of the given lengths.
 
-    Characters are those of the running text, each run of blanks as one blank, so that an n-gram may reach
-    from one word into the next. A word is a run of letters and digits, or any other single character. N-grams
-    of words are written with a tab before them and blanks between: ``"\\tnot good"``.
+    Characters are those of the text with each run of white space as one space, so an n-gram may span words. A
+    word is a run of letters and digits, or any other single character. Word n-grams are written with a
+    leading tab and spaces in between: ``"\\tnot good"``.
     """
 
     name = "bag"
@@ -53,11 +53,11 @@ class NGrams:
         self.lowercase = lowercase
 
     def running(self, text: str) -> str:
-        """The text as its n-grams are cut from it: single blanks, in lower case if so asked."""
+        """Return the text with single spaces, and in lower case if ``lowercase`` is set."""
         return " ".join((text.lower() if self.lowercase else text).split())
 
     def extract(self, text: str) -> list[str]:
-        """All n-grams of a text as strings: characters before words, short before long, left to right."""
+        """Return all n-grams of a text: characters before words, short before long, left to right."""
         running = self.running(text)
         words = _WORDS.findall(running)
         return [
@@ -70,7 +70,7 @@ class NGrams:
         ]
 
     def places(self, text: str) -> list[tuple[int, int]]:
-        """Where each n-gram of ``extract`` stands in ``text`` as given: its first character, and its end."""
+        """Return the start and end of each n-gram of ``extract`` in the original ``text``."""
         origins = self._origins(text)
         letters = [(at, at + 1) for at in range(len(origins))]
         words = [word.span() for word in _WORDS.finditer(self.running(text))]
@@ -82,18 +82,18 @@ class NGrams:
         ]
 
     def _origins(self, text: str) -> list[int]:
-        """Which character of ``text`` each one of the running text comes from."""
+        """Return the index in ``text`` of each character of ``running(text)``."""
         origins: list[int] = []
         for printed in _PRINTED.finditer(text):
             if origins:
-                origins.append(printed.start() - 1)  # the blank before it
+                origins.append(printed.start() - 1)  # the white space before it
             for at in range(*printed.span()):
-                letters = text[at].lower() if self.lowercase else text[at]  # of some capitals there are two
+                letters = text[at].lower() if self.lowercase else text[at]  # some capitals give two letters
                 origins += [at] * len(letters)
         return origins
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for the bundle."""
+        """Return plain values for the bundle."""
         return {
             "name": self.name,
             "chars": list(self.chars),
@@ -103,13 +103,13 @@ class NGrams:
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> NGrams:
-        """What ``to_json`` wrote."""
+        """Restore the n-grams from the result of ``to_json``."""
         (shortest, longest), (fewest, most) = saved["chars"], saved["words"]
         return cls(chars=(shortest, longest), words=(fewest, most), lowercase=bool(saved["lowercase"]))
 
 
 class NGramBag:
-    """The n-grams of the training texts with their ids; ``encode`` finds them in any texts."""
+    """The n-grams of the training texts with their ids. ``encode`` finds them in any text."""
 
     def __init__(self, *, ngrams: NGrams, vocabulary: Vocabulary) -> None:
         self.ngrams = ngrams
@@ -128,9 +128,9 @@ class NGramBag:
     def fit(
         cls, texts: Iterable[str], *, ngrams: NGrams, min_count: int = 1, max_size: int | None = None
     ) -> NGramBag:
-        """The n-grams seen at least ``min_count`` times, the ``max_size`` most frequent of them.
+        """Build a bag of the ``max_size`` most frequent n-grams that occur at least ``min_count`` times.
 
-        All texts are held in memory as they are counted.
+        All texts are held in memory while they are counted.
         """
         running = [ngrams.running(text) for text in texts]
         tally = _Tally(min_count=max(min_count, 1), max_size=max_size)
@@ -146,9 +146,10 @@ class NGramBag:
         return cls(ngrams=ngrams, vocabulary=tally.vocabulary())
 
     def encode(self, texts: Iterable[str]) -> tuple[NDArray[np.int32], Ints]:
-        """Ids of the known n-grams of each text, in the order of ``extract``: flat (F,), offsets (N + 1,).
+        """Return the ids of the known n-grams of each text: flat (F,), offsets (N + 1,).
 
-        An n-gram that comes twice is there twice; one that training has not met has no id and is left out.
+        The order is that of ``extract``. An n-gram that occurs twice is listed twice. An n-gram not seen in
+        training has no id and is left out.
         """
         stream = iter(texts)
         flat, sizes = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int64)]
@@ -159,24 +160,24 @@ class NGramBag:
         return np.concatenate(flat), ragged.offsets(np.concatenate(sizes))
 
     def places(self, text: str) -> Ints:
-        """Where each n-gram that ``encode`` finds stands in the text as given: (F, 2), first and end."""
+        """Return the start and end in the original text of each n-gram that ``encode`` finds: (F, 2)."""
         grams = zip(self.ngrams.extract(text), self.ngrams.places(text), strict=True)
         known = [place for gram, place in grams if self.vocabulary.id(gram) != UNKNOWN]
         return np.array(known, dtype=np.int64).reshape(-1, 2)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for the bundle."""
+        """Return plain values for the bundle."""
         return {"ngrams": self.ngrams.to_json(), "vocabulary": self.vocabulary.to_json()}
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> NGramBag:
-        """What ``to_json`` wrote."""
+        """Restore the bag from the result of ``to_json``."""
         return cls(
             ngrams=NGrams.from_json(saved["ngrams"]), vocabulary=Vocabulary.from_json(saved["vocabulary"])
         )
 
     def _encoded(self, running: list[str]) -> tuple[NDArray[np.int32], Ints]:
-        """Flat ids of running texts, and how many each text has."""
+        """Return the flat ids of normalised texts, and the number per text."""
         found = self._characters.find(Symbols.of_characters(running)) if any(self.ngrams.chars) else []
         if any(self.ngrams.words):
             number = self._numbers.get
@@ -187,14 +188,14 @@ class NGramBag:
             sizes += counts
         flat = np.empty(int(sizes.sum()), dtype=np.int32)
         places = ragged.offsets(sizes)[:-1]
-        for ids, counts in found:  # each length goes behind the shorter ones of the same text
+        for ids, counts in found:  # each length follows the shorter ones of the same text
             flat[ragged.positions(places, counts)] = ids
             places = places + counts
         return flat, sizes
 
 
 class _Tally:
-    """N-grams as they are counted, until they are a vocabulary."""
+    """Count n-grams and build a vocabulary from them."""
 
     def __init__(self, *, min_count: int, max_size: int | None) -> None:
         self._min_count = min_count
@@ -203,7 +204,7 @@ class _Tally:
         self._total = 0
 
     def add(self, symbols: Symbols, lengths: Lengths, spelled: Callable[[int, int], str]) -> None:
-        """Count n-grams; ``spelled`` gives the string of the symbols from one place to another."""
+        """Count n-grams. ``spelled`` returns the string of the symbols in a range."""
         for grams in count_grams(symbols, longest=lengths[1], floor=self._min_count):
             if grams.length < lengths[0]:
                 continue
@@ -213,7 +214,7 @@ class _Tally:
             self._entries += zip(strings, grams.counts[kept].tolist(), strict=True)
 
     def vocabulary(self) -> Vocabulary:
-        """The n-grams in the order that every vocabulary has; whatever was not kept counts as unknown."""
+        """Return the n-grams as a vocabulary in its usual order. All other n-grams count as unknown."""
         self._entries.sort(key=lambda entry: (-entry[1], entry[0]))
         kept = self._entries[: self._max_size]
         strings, counts = [string for string, _ in kept], [count for _, count in kept]
@@ -221,7 +222,7 @@ class _Tally:
 
 
 def _frequent(counts: Ints, most: int | None) -> NDArray[np.bool_]:
-    """Which counts may be among the ``most`` highest: with all that tie with the last of them."""
+    """Return which counts may be among the ``most`` highest, including all ties with the last of them."""
     if most is None or len(counts) <= most:
         return np.ones(len(counts), dtype=bool)
     enough: NDArray[np.bool_] = counts >= np.partition(counts, -most)[-most]

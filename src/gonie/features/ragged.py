@@ -1,4 +1,4 @@
-"""Rows of unequal length kept in one flat array: the three moves the whole data path is made of."""
+"""Operations on rows of unequal length in one flat array."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ Ints = NDArray[np.int64]
 
 
 def offsets(lengths: Ints) -> Ints:
-    """Where each row begins in the flat array, and where the last one ends: (N,) -> (N + 1,)."""
+    """Return the start of each row in the flat array, and the end of the last: (N,) -> (N + 1,)."""
     places = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=places[1:])
     return places
 
 
 def positions(starts: Ints, lengths: Ints) -> Ints:
-    """Flat indices of the rows that begin at ``starts``, one row after the other: (sum of lengths,).
+    """Return the flat indices of the rows that begin at ``starts``, row by row: (sum of lengths,).
 
     >>> positions(np.array([10, 0]), np.array([2, 3])).tolist()
     [10, 11, 0, 1, 2]
@@ -26,7 +26,7 @@ def positions(starts: Ints, lengths: Ints) -> Ints:
 
 
 def pad(flat: NDArray[np.integer], lengths: Ints, *, fill: int) -> Ints:
-    """Lay a flat array out as a right-padded table: (sum of lengths,) -> (N, longest)."""
+    """Convert a flat array to a right-padded table: (sum of lengths,) -> (N, longest)."""
     if len(lengths) == 1:
         return flat.astype(np.int64)[None]
     table = np.full((len(lengths), int(lengths.max(initial=0))), fill, dtype=np.int64)

@@ -1,6 +1,6 @@
-"""The spelling features of Huang, Xu & Yu 2015 (arXiv:1508.01991, section 3.1): what a word's form tells.
+"""Spelling features of Huang, Xu & Yu 2015 (arXiv:1508.01991, section 3.1).
 
-Each is a function of the form alone, so whoever encodes a corpus may keep the answer per distinct form.
+Each feature is a function of the word form alone, so the result can be cached per distinct form.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from gonie.text.types import Sentence
 
 AFFIXES = (2, 3, 4, 5)  # lengths of prefixes and suffixes
-REMEMBERED = 1 << 16  # forms kept with their features
+REMEMBERED = 1 << 16  # size of the cache of forms with their features
 
 _HANGUL = re.compile("[가-힣\u1100-\u11ff\u3131-\u318e\ua960-\ua97f\ud7b0-\ud7ff\uffa0-\uffdc]")
 _APOSTROPHE_S = re.compile("['’ʼ＇][sS]")
@@ -22,7 +22,7 @@ _RUN = re.compile(r"(.)\1+", re.DOTALL)
 
 
 class Spelling:
-    """Twelve features of a word's form, and the word in lower case.
+    """Extract twelve features of a word's form, and the word in lower case.
 
     | feature                                   | string                      | for ``D56y-3``              |
     |-------------------------------------------|-----------------------------|-----------------------------|
@@ -31,20 +31,20 @@ class Spelling:
     | all lower case                            | ``all lower``               |                             |
     | a capital after the first letter          | ``inner capital``           |                             |
     | letters and digits mixed                  | ``letters and digits``      | yes                         |
-    | punctuation or a symbol in it             | ``punctuation``             | yes                         |
+    | contains punctuation or a symbol          | ``punctuation``             | yes                         |
     | prefixes and suffixes of 2 to 5, lowered  | ``prefix=``, ``suffix=``    | ``d5`` ``d56`` … ``-3`` …   |
     | ends in 's                                | ``'s``                      |                             |
     | its letters only                          | ``letters=``                | ``Dy``                      |
-    | its other characters only, blanks apart   | ``others=``                 | ``56-3``                    |
+    | its other characters, no white space      | ``others=``                 | ``56-3``                    |
     | pattern: each character by its class      | ``pattern=``                | ``A00a-0``                  |
     | summary: the pattern, runs as one         | ``summary=``                | ``A0a-0``                   |
     | the word in lower case                    | ``word=``                   | ``d56y-3``                  |
 
-    What does not hold, or is empty, gives no string. Classes of a pattern, for any script: ``A`` a capital
-    (or titlecase) letter, ``a`` a small one, ``가`` Hangul, syllable or jamo, which has no case, ``字`` any
-    other letter without case (Han, kana, Arabic …), ``0`` a decimal digit; combining marks belong to the
-    letter before and vanish; any other character stands for itself. So 2차전지 gives ``0가가가``, summary
-    ``0가``; 한글 is neither all capitals nor all lower case.
+    A feature that does not hold, or is empty, gives no string. The classes of a pattern, for any script, are:
+    ``A`` a capital (or titlecase) letter, ``a`` a small one, ``가`` Hangul, syllable or jamo, which has no
+    case, ``字`` any other letter without case (Han, kana, Arabic …), ``0`` a decimal digit. Combining marks
+    belong to the preceding letter and are dropped. Any other character stands for itself. So 2차전지 gives
+    ``0가가가``, summary ``0가``; 한글 is neither all capitals nor all lower case.
     """
 
     name = "spelling"
@@ -54,7 +54,7 @@ class Spelling:
         self._remembered = lru_cache(maxsize=REMEMBERED)(self.features)
 
     def features(self, word: str) -> tuple[str, ...]:
-        """The feature strings of one form."""
+        """Return the feature strings of one form."""
         lower, pattern = word.lower(), word.translate(self._shapes)
         return (
             *self._marks(word, pattern),
@@ -67,22 +67,22 @@ class Spelling:
         )
 
     def extract(self, sentence: Sentence) -> list[list[str]]:
-        """The feature strings of every token."""
+        """Return the feature strings of every token."""
         remembered = self._remembered
         return [list(remembered(word)) for word in sentence.words]
 
     def to_json(self) -> dict[str, Any]:
-        """Nothing but the name: there is nothing to set."""
+        """Return plain values for the bundle: only the name, as there are no settings."""
         return {"name": self.name}
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> Spelling:
-        """What ``to_json`` wrote."""
+        """Restore the extractor from the result of ``to_json``."""
         return cls()
 
     @staticmethod
     def _marks(word: str, pattern: str) -> Iterator[str]:
-        """The features that hold or do not."""
+        """Yield the binary features that hold."""
         if pattern[:1] == "A":
             yield "initial capital"
         if word.isupper():
@@ -100,7 +100,7 @@ class Spelling:
 
 
 class _Shapes(dict[int, str]):
-    """A table for ``str.translate`` from code points to the classes of a pattern, filled as they are met."""
+    """A table for ``str.translate`` from code points to pattern classes, filled on first use."""
 
     def __missing__(self, code: int) -> str:
         self[code] = shape = _shape(chr(code))
@@ -108,7 +108,7 @@ class _Shapes(dict[int, str]):
 
 
 def _shape(character: str) -> str:
-    """The class of one character in a pattern."""
+    """Return the class of one character in a pattern."""
     category = unicodedata.category(character)
     if category in ("Lu", "Lt"):
         return "A"
@@ -122,12 +122,12 @@ def _shape(character: str) -> str:
 
 
 def _is_letter(character: str) -> bool:
-    """Letters, and the marks that combine with them."""
+    """Return whether a character is a letter or a combining mark."""
     return character.isalpha() or unicodedata.category(character)[0] == "M"
 
 
 def _affixes(word: str) -> Iterator[str]:
-    """Prefixes and suffixes; the length of each is its string's own, so one name serves all four."""
+    """Yield prefixes and suffixes. All lengths share one name, as the string itself shows its length."""
     for length in AFFIXES:
         if length <= len(word):
             yield f"prefix={word[:length]}"
@@ -135,5 +135,5 @@ def _affixes(word: str) -> Iterator[str]:
 
 
 def _named(name: str, value: str) -> tuple[str, ...]:
-    """A feature with a value, unless that is empty."""
+    """Return a feature with a value, unless the value is empty."""
     return (f"{name}={value}",) if value else ()

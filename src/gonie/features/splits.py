@@ -1,8 +1,8 @@
-"""Parts of a corpus that comes without a split: some texts held out, or every text once in one of k folds.
+"""Split a corpus: hold out some texts, or assign every text to one of k folds.
 
-Both are stratified: each part has each label in the share that the whole has, as nearly as whole texts allow.
-A text of several labels counts by their combination; combinations that only one text has are one stratum
-together. The same labels and seed give the same parts.
+Both are stratified: each part has nearly the same share of each label as the whole corpus. A text with
+several labels counts by their combination. Combinations of only one text form one stratum together. The same
+labels and seed give the same parts.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Rows = NDArray[np.int64]
 Labels = Sequence[tuple[str, ...]]
 """The labels of each text, in the order of the corpus."""
 
-SHOWN = 5  # labels that a note spells out
+SHOWN = 5  # labels listed in a note
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Which texts are learned from and which are held out, each in the order of the corpus."""
+    """The texts to train on and the texts held out, each in the order of the corpus."""
 
     train: Rows
     held: Rows
@@ -34,16 +34,16 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Splits:
-    """One split for each fold (one alone when texts are held out once), and what is worth knowing of them."""
+    """One split per fold (a single one for a held-out set), and notes about them."""
 
     splits: tuple[Split, ...]
     notes: tuple[str, ...]
 
 
 def hold_out(labels: Labels, *, share: float, seed: int) -> Splits:
-    """Hold a share of the texts out, of each label as many as is its due, but never its last text.
+    """Hold out a share of the texts, in proportion for each label, but never a label's last text.
 
-    What each label is due is rounded by the largest remainders, so that the sum is right.
+    The number per label is rounded by the largest remainder method, so that the sum is right.
     """
     if len(labels) < 2 or not 0 < share < 1:
         raise InputError(
@@ -69,10 +69,10 @@ def hold_out(labels: Labels, *, share: float, seed: int) -> Splits:
 
 
 def folds(labels: Labels, *, number: int, seed: int) -> Splits:
-    """Deal the texts to folds; split i holds fold i out and trains on the others.
+    """Assign the texts to folds. Split i holds fold i out and trains on the others.
 
-    The texts are dealt label after label, like cards. So the sizes of folds differ by one at most, and so do
-    the numbers of each label (of each combination, where texts have several).
+    The texts are dealt out label by label. So the sizes of folds differ by at most one, and so do the numbers
+    of each label (of each combination, where texts have several).
     """
     if not 2 <= number <= len(labels):
         raise InputError(
@@ -84,7 +84,7 @@ def folds(labels: Labels, *, number: int, seed: int) -> Splits:
     dealt = np.concatenate(_strata(labels, generator))
     places = np.arange(len(dealt)) % number
     splits = []
-    for fold in generator.permutation(number):  # or the first folds would always be the larger ones
+    for fold in generator.permutation(number):  # otherwise the first folds would always be the larger ones
         held = np.sort(dealt[places == fold])
         splits.append(Split(_others(held, len(labels)), held))
     notes = _once(labels, "so that it was not learned where it is scored")
@@ -97,7 +97,7 @@ def folds(labels: Labels, *, number: int, seed: int) -> Splits:
 
 
 def _strata(labels: Labels, generator: np.random.Generator) -> list[Rows]:
-    """The rows of each combination of labels, shuffled; the combinations in alphabetical order."""
+    """Return the rows of each label combination, shuffled, with the combinations in alphabetical order."""
     keys = [tuple(sorted(own)) for own in labels]
     times = Counter(keys)
     rows: dict[tuple[str, ...], list[int]] = {}
@@ -112,10 +112,10 @@ def _strata(labels: Labels, generator: np.random.Generator) -> list[Rows]:
 
 
 def _apportioned(sizes: Rows, number: int, generator: np.random.Generator) -> Rows:
-    """How many of each stratum make up ``number``: its share rounded down, the rest by largest remainder."""
+    """Distribute ``number`` over the strata in proportion to their sizes, by largest remainder."""
     due = sizes * (number / sizes.sum())
     taken: Rows = np.minimum(np.floor(due).astype(np.int64), sizes - 1)
-    shuffled = generator.permutation(len(sizes))  # chance decides between equal remainders
+    shuffled = generator.permutation(len(sizes))  # random order among equal remainders
     order = shuffled[np.argsort((taken - due)[shuffled], kind="stable")]
     while (missing := number - int(taken.sum())) > 0:
         open_ones = order[taken[order] < sizes[order] - 1][:missing]

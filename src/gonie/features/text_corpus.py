@@ -1,16 +1,16 @@
-"""Encoded texts: an ordinary corpus of sentences, and which of them are whose.
+"""Encoded texts: a corpus of sentences, and the range of sentences of each text.
 
-A batch of N texts has every name of a batch of their B sentences (see ``batching``), and, with S sentences in
-the longest text, K labels and F n-grams:
+A batch of N texts has all arrays of a batch of their B sentences (see ``batching``). With S sentences in the
+longest text, K labels and F n-grams, it also has:
 
-    places (N, S)        which of the B sentences is sentence s of text n; 0 at padding
+    places (N, S)        index among the B sentences of sentence s of text n; 0 at padding
     places_mask (N, S)   true at sentences, right-padded
-    labels (N)           the label's number, -1 where it is unknown; or, where texts may have several,
+    labels (N)           the label's number, -1 if unknown; or, for multi-label texts,
     labels (N, K)        1.0 at each label that the text has
-    bag.ids (F)          where there is a bag: the n-grams of text n from bag.offsets[n] to bag.offsets[n + 1]
+    bag.ids (F)          with a bag: the n-grams of text n from bag.offsets[n] to bag.offsets[n + 1]
     bag.offsets (N + 1)
 
-What a batch gives for a text never depends on its company.
+The values of a text never depend on the other texts in the batch.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ Array = NDArray[Any]
 
 
 class TextCorpus:
-    """N encoded texts: text i is sentences ``offsets[i]`` .. ``offsets[i + 1]``, at least one of them.
+    """N encoded texts. Text i is sentences ``offsets[i]`` .. ``offsets[i + 1]``, at least one.
 
-    ``labels`` is (N,) or (N, K), as the module says. ``bag`` is the flat ids and the offsets (N + 1) of the
-    n-grams. ``sizes`` is how many tokens each text has. For batches, ``lengths`` is its longest sentence and
-    ``heights`` how many it has:
+    ``labels`` is (N,) or (N, K), as in the module docstring. ``bag`` is the flat ids and the offsets (N + 1)
+    of the n-grams. ``sizes`` is the number of tokens of each text. For batching, ``lengths`` is the length of
+    its longest sentence and ``heights`` its number of sentences:
     ``batching.shuffled_batches(corpus.lengths, heights=corpus.heights, …)``.
     """
 
@@ -64,20 +64,23 @@ class TextCorpus:
 
     @property
     def tokens(self) -> int:
-        """How many tokens all texts have together."""
+        """The total number of tokens."""
         return self.sentences.tokens
 
     def with_sentences(self, sentences: Corpus) -> TextCorpus:
-        """The same texts, of whose sentences more is known."""
+        """Return the same texts with another corpus of their sentences, for example with added vectors."""
         return TextCorpus(sentences=sentences, offsets=self.offsets, labels=self.labels, bag=self.bag)
 
     def batch(self, rows: Ints) -> dict[str, Array]:
-        """The padded batch of the texts ``rows``, in that order."""
+        """Return the padded batch of the texts ``rows``, in that order."""
         return collate_texts(self, rows)
 
 
 def collate_texts(corpus: TextCorpus, rows: Ints) -> dict[str, Array]:
-    """The padded batch of the texts ``rows``, in that order; the module has its names and shapes."""
+    """Return the padded batch of the texts ``rows``, in that order.
+
+    The names and shapes are in the module docstring.
+    """
     heights = corpus.heights[rows]
     own = ragged.positions(corpus.offsets[rows], heights)  # (B,)
     batch = collate(corpus.sentences, own)

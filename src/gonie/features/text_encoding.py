@@ -1,7 +1,7 @@
-"""The one path from a text to numbers, the same when a classifier is trained and when it is used.
+"""Encoding of texts as ids, shared by the training and the use of a classifier.
 
-Beside the ``Encoding`` of words it holds how a text is cut into sentences, its labels, and the n-grams it is
-searched for. It travels in the bundle as JSON.
+Besides the ``Encoding`` of words it holds how a text is split into sentences, the labels, and the n-grams. It
+is saved in the bundle as JSON.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ UNMET = "texts of a label that training has not met"
 
 
 class TextEncoding:
-    """Texts in, a ``TextCorpus`` out; ``several`` says that a text may have more than one label, or none."""
+    """Encode texts as a ``TextCorpus``.
+
+    ``several`` means multi-label: a text may have any number of labels.
+    """
 
     def __init__(
         self,
@@ -48,10 +51,10 @@ class TextEncoding:
     def encode(
         self, texts: Iterable[LabelledText], *, sink: Sink | None = None, report: Report | None = None
     ) -> TextCorpus:
-        """Encode a stream of texts; ``sink`` takes the arrays of their sentences (memory when none is given).
+        """Encode a stream of texts. ``sink`` receives the arrays of their sentences (in memory by default).
 
-        ``report`` gets what was cut, and how many texts have a label that training has not met: -1, or no
-        place in the table.
+        ``report`` receives what was cut, and the number of texts with a label not seen in training. Such a
+        label becomes -1, or is missing from the table.
         """
         report = report or Report()
         return self.encode_passages((self.passages(text, report) for text in texts), sink=sink, report=report)
@@ -59,13 +62,13 @@ class TextEncoding:
     def encode_passages(
         self, passages: Iterable[Passage], *, sink: Sink | None = None, report: Report | None = None
     ) -> TextCorpus:
-        """Encode texts that are already cut; as ``encode``."""
+        """Encode texts that are already split, as ``encode`` does."""
         gathered = _Gathered(self, report or Report())
         sentences = self.words.encode(gathered.sentences(passages), sink)
         return gathered.corpus(sentences)
 
     def to_json(self) -> dict[str, Any]:
-        """Everything ``from_json`` needs, as plain values."""
+        """Return everything ``from_json`` needs, as plain values."""
         return {
             "passages": self.passages.to_json(),
             "words": self.words.to_json(),
@@ -76,7 +79,7 @@ class TextEncoding:
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> TextEncoding:
-        """What ``to_json`` wrote."""
+        """Restore the encoding from the result of ``to_json``."""
         return cls(
             passages=Passages.from_json(saved["passages"]),
             words=Encoding.from_json(saved["words"]),
@@ -87,18 +90,18 @@ class TextEncoding:
 
 
 class _Gathered:
-    """What is noted of each text while its sentences stream by."""
+    """Collect labels, sizes and n-grams of each text while its sentences are streamed."""
 
     def __init__(self, encoding: TextEncoding, report: Report) -> None:
         self._encoding = encoding
         self._report = report
         self._heights: list[int] = []
         self._labels: list[list[int]] = []
-        self._running: list[str] = []  # texts whose n-grams are still to be found
+        self._running: list[str] = []  # texts whose n-grams are not yet encoded
         self._bags: list[tuple[NDArray[np.int32], NDArray[np.int64]]] = []
 
     def sentences(self, passages: Iterable[Passage]) -> Iterator[Sentence]:
-        """The sentences of all texts."""
+        """Yield the sentences of all texts."""
         for passage in passages:
             self._labels.append(self._label_ids(passage))
             if self._encoding.bag is not None:
@@ -109,7 +112,7 @@ class _Gathered:
             yield from passage.sentences
 
     def corpus(self, sentences: Corpus) -> TextCorpus:
-        """The texts, once all their sentences are encoded."""
+        """Return the texts, once all their sentences are encoded."""
         return TextCorpus(
             sentences=sentences,
             offsets=ragged.offsets(np.array(self._heights, dtype=np.int64)),

@@ -1,9 +1,9 @@
-"""N-grams of any symbols, counted and found in whole arrays: no Python loop touches a single one.
+"""Count and find n-grams of any symbols with array operations, without a Python loop over n-grams.
 
-There are a hundred n-grams in a short review and millions in a corpus. So all texts are laid out as one array
-of symbols, characters or words, and n-grams grow by one symbol at a time: one of length n is the number of
+A short review has a hundred n-grams and a corpus has millions. So all texts are stored as one array of
+symbols, characters or words, and n-grams grow by one symbol at a time. An n-gram of length n is the number of
 its prefix, among those of length n - 1, and its last symbol. No n-gram is more frequent than its prefix, so
-what is too rare at one length is gone before the next.
+n-grams that are too rare at one length are dropped before the next.
 """
 
 from __future__ import annotations
@@ -20,46 +20,46 @@ from gonie.features import ragged
 Ints = NDArray[np.int64]
 
 NONE = -1
-"""A symbol that is in no known n-gram, and the id of a node that is only the way to longer n-grams."""
+"""A symbol that is in no known n-gram, and the id of a node that is only a prefix of longer n-grams."""
 
-_SHIFT = 32  # a prefix and a symbol share 64 bits, half each
+_SHIFT = 32  # a prefix and a symbol take 32 bits each
 
 
 @dataclass(frozen=True, slots=True)
 class Symbols:
-    """Texts as symbols one after the other (M,), and where each text begins (N + 1,)."""
+    """Texts as a flat array of symbols (M,), and the start of each text (N + 1,)."""
 
     flat: Ints
     offsets: Ints
 
     @classmethod
     def of_rows(cls, rows: Sequence[Sequence[int]]) -> Symbols:
-        """Symbols that are numbers already."""
+        """Create symbols from rows of numbers."""
         lengths = np.fromiter(map(len, rows), np.int64, len(rows))
         flat = np.fromiter(chain.from_iterable(rows), np.int64, int(lengths.sum()))
         return cls(flat, ragged.offsets(lengths))
 
     @classmethod
     def of_characters(cls, texts: Sequence[str]) -> Symbols:
-        """Characters as code points; half a surrogate pair is a symbol like any other."""
+        """Create symbols from characters, as code points. Lone surrogates are allowed."""
         points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype="<u4")
         lengths = np.fromiter(map(len, texts), np.int64, len(texts))
         return cls(points.astype(np.int64), ragged.offsets(lengths))
 
     def left(self) -> Ints:
-        """How many symbols there are from each place to the end of its text (M,)."""
+        """Return the number of symbols from each position to the end of its text (M,)."""
         ends = np.repeat(self.offsets[1:], np.diff(self.offsets))
         left: Ints = ends - np.arange(len(self.flat))
         return left
 
     def owners(self) -> Ints:
-        """The text of each place (M,)."""
+        """Return the text of each position (M,)."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
 
 @dataclass(frozen=True, slots=True)
 class Grams:
-    """N-grams of one length: a place where each stands, how often it does, and how many n-grams there are."""
+    """N-grams of one length: a position and the count of each, and the total number of n-grams."""
 
     length: int
     places: Ints
@@ -68,9 +68,9 @@ class Grams:
 
 
 def count_grams(symbols: Symbols, *, longest: int, floor: int) -> Iterator[Grams]:
-    """Yield the n-grams seen at least ``floor`` times, for each length from 1 to ``longest``."""
+    """Yield the n-grams that occur at least ``floor`` times, for each length from 1 to ``longest``."""
     left = symbols.left()
-    places = np.arange(len(symbols.flat))  # where n-grams begin whose prefix is frequent enough
+    places = np.arange(len(symbols.flat))  # starts of n-grams whose prefix is frequent enough
     prefixes = np.zeros(len(places), dtype=np.int64)
     for n in range(1, longest + 1):
         fits = left[places] >= n
@@ -86,9 +86,10 @@ def count_grams(symbols: Symbols, *, longest: int, floor: int) -> Iterator[Grams
 
 
 class Trie:
-    """Known n-grams by their prefixes: for each length, the keys in order and the id that each one has.
+    """Known n-grams by their prefixes: for each length, the sorted keys and the id of each.
 
-    A key is a node of the length before and a symbol; its place in the order is the node it leads to.
+    A key combines a node of the previous length and a symbol. Its position in the order is the node it leads
+    to.
     """
 
     def __init__(self, grams: Symbols, ids: Ints) -> None:
@@ -106,7 +107,7 @@ class Trie:
             self._levels.append((known, own))
 
     def find(self, symbols: Symbols) -> list[tuple[Ints, Ints]]:
-        """For each length, the ids of known n-grams from left to right, and how many each text has (N,)."""
+        """Return, for each length, the ids of known n-grams in order, and the number per text (N,)."""
         left, owners, texts = symbols.left(), symbols.owners(), len(symbols.offsets) - 1
         places = np.arange(len(symbols.flat))
         nodes = np.zeros(len(places), dtype=np.int64)
@@ -114,7 +115,7 @@ class Trie:
         for n, (keys, ids) in enumerate(self._levels, 1):
             fits = left[places] >= n
             places, nodes = places[fits], nodes[fits]
-            wanted = nodes << _SHIFT | symbols.flat[places + (n - 1)]  # below 0 at NONE, as no key is
+            wanted = nodes << _SHIFT | symbols.flat[places + (n - 1)]  # negative at NONE, unlike any key
             at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
             known = keys[at] == wanted
             places, nodes = places[known], at[known]

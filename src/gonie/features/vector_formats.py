@@ -1,15 +1,15 @@
-"""The file formats of word vectors, each read as a stream of blocks (words, lines, matrix).
+"""File formats of word vectors, each read as a stream of blocks (words, lines, matrix).
 
 | format           | file                                                                                    |
 |------------------|-----------------------------------------------------------------------------------------|
-| glove            | a line per word: the word, then D numbers, apart by blanks                              |
-| word2vec         | the same below a first line ``N D``; also what fastText writes as ``.vec``              |
-| word2vec-binary  | ``N D`` and a line end; then per word: its bytes, a blank, D little-endian float32, and |
-|                  | perhaps a line end                                                                      |
+| glove            | a line per word: the word, then D numbers, space-separated                              |
+| word2vec         | the same below a first line ``N D``; fastText's ``.vec`` is the same                    |
+| word2vec-binary  | ``N D`` and a line end; then per word: its bytes, a space, D little-endian float32, and |
+|                  | an optional line end                                                                    |
 
-Any of them may be gzipped. The format is told by content, never by the file's name. A word may hold blanks
-(GloVe 840B has ``. . .``), so a line is cut from the right by the known width. Numbers go from text straight
-into float32 blocks: a file is never held as Python floats.
+Any of them may be gzipped. The format is detected from the content, never from the file name. A word may
+contain spaces (GloVe 840B has ``. . .``), so a line is split from the right by the known width. Numbers are
+parsed directly into float32 blocks. A file is never held as Python floats.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from gonie.errors import InputError
 GLOVE, WORD2VEC, BINARY = "glove", "word2vec", "word2vec-binary"
 
 CHUNK = 1 << 22  # bytes read at a time
-HEAD = 1 << 20  # bytes looked at to tell the format
-LONGEST = 1 << 24  # bytes in which a line, or a word of a binary file, must end
-SAMPLE = 100  # lines that vote on the width of a file without a header
+HEAD = 1 << 20  # bytes read to detect the format
+LONGEST = 1 << 24  # maximum bytes of a line, or of a word in a binary file
+SAMPLE = 100  # lines sampled for the width of a file without a header
 
 _HEADER = re.compile(rb"(\d{1,12})[ \t]+(\d{1,7})[ \t]*\r?\n")
 _BLANKS = b" \t\r"
@@ -50,7 +50,7 @@ _MAGIC = {
 
 @dataclass(frozen=True, slots=True)
 class VectorLayout:
-    """How a file is laid out: format, width D, the N that its header promises, and that header's bytes."""
+    """The layout of a file: format, width D, the N of its header if any, and the header's length in bytes."""
 
     format: str
     width: int
@@ -60,14 +60,14 @@ class VectorLayout:
 
 @dataclass(frozen=True, slots=True)
 class VectorBlock:
-    """Neighbouring vectors of a file: n words as bytes, and their matrix (n, D)."""
+    """Consecutive vectors of a file: n words as bytes, and their matrix (n, D)."""
 
     words: list[bytes]
     matrix: NDArray[np.float32]
 
 
 def open_vectors(path: Path) -> BinaryIO:
-    """The file as a stream of plain bytes, unpacked where it is gzipped."""
+    """Open the file as a stream of bytes, decompressed if it is gzipped."""
     try:
         with path.open("rb") as raw:
             magic = raw.read(2)
@@ -82,7 +82,7 @@ def open_vectors(path: Path) -> BinaryIO:
 
 
 def read_bytes(stream: BinaryIO, size: int, path: Path) -> bytes:
-    """Up to ``size`` bytes; a damaged gzip file is refused by name."""
+    """Read up to ``size`` bytes. A damaged gzip file raises an error that names it."""
     try:
         return stream.read(size)
     except (EOFError, OSError, zlib.error) as problem:
@@ -92,7 +92,7 @@ def read_bytes(stream: BinaryIO, size: int, path: Path) -> bytes:
 
 
 def detect(path: Path) -> VectorLayout:
-    """Tell format and width by the first bytes of the file."""
+    """Detect format and width from the first bytes of the file."""
     with open_vectors(path) as stream:
         head = read_bytes(stream, HEAD, path)
     for magic, (what, fix) in _MAGIC.items():
@@ -111,20 +111,23 @@ def detect(path: Path) -> VectorLayout:
 
 
 def _with_header(head: bytes, header: re.Match[bytes]) -> VectorLayout | None:
-    """The layout below a first line ``N D``; none where the next line shows that it is a word's own."""
+    """Return the layout below a first line ``N D``, or None if that line is itself a word vector."""
     promised, width = int(header[1]), int(header[2])
     skip = header.end() + (3 if head.startswith(b"\xef\xbb\xbf") else 0)
     line = head[skip:].split(b"\n", 1)[0]
     if width == 0 or (_is_row(line, 1) and len(_fields(line)) == 2 and width != 1):
         return None
-    # Numbers in text are printable ASCII; the bytes of float32 numbers almost surely are not.
+    # Numbers in text are printable ASCII. The bytes of float32 numbers almost surely are not.
     numbers = head[head.find(b" ", skip) :][: 4 * width]
     binary = not _is_row(line, width) and not _PRINTABLE.fullmatch(numbers)
     return VectorLayout(format=BINARY if binary else WORD2VEC, width=width, promised=promised, skip=skip)
 
 
 def _without_header(head: bytes, path: Path) -> VectorLayout:
-    """GloVe: the commonest number of fields of the first lines, less the word, is the width."""
+    """Return the GloVe layout.
+
+    The width is the most common number of fields in the first lines, minus one.
+    """
     lines = head.split(b"\n")[:SAMPLE]
     if len(lines) > 1 and len(head) == HEAD:
         lines = lines[:-1]  # cut by the end of the sample
@@ -142,7 +145,7 @@ def _without_header(head: bytes, path: Path) -> VectorLayout:
 
 
 def _is_row(line: bytes, width: int) -> bool:
-    """Whether ``line`` is a word and ``width`` numbers."""
+    """Return whether ``line`` is a word and ``width`` numbers."""
     fields = _fields(line)
     if len(fields) <= width:
         return False
@@ -153,7 +156,7 @@ def _is_row(line: bytes, width: int) -> bool:
 
 
 def blocks(path: Path, layout: VectorLayout, limit: int | None = None) -> Iterator[VectorBlock]:
-    """The vectors of the file, or its first ``limit``, block by block; what follows is not looked at."""
+    """Yield the vectors of the file, or its first ``limit``, in blocks. The rest is not read."""
     with open_vectors(path) as stream:
         read_bytes(stream, layout.skip, path)
         if layout.format == BINARY:
@@ -165,7 +168,7 @@ def blocks(path: Path, layout: VectorLayout, limit: int | None = None) -> Iterat
 def _text_blocks(
     stream: BinaryIO, path: Path, layout: VectorLayout, limit: int | None
 ) -> Iterator[VectorBlock]:
-    """Text, a chunk of whole lines at a time."""
+    """Yield blocks of a text file, a chunk of whole lines at a time."""
     number, wanted = 2 if layout.skip else 1, sys.maxsize if limit is None else limit
     for lines in _line_chunks(stream, path):
         if wanted <= 0:
@@ -177,7 +180,10 @@ def _text_blocks(
 
 
 def _line_chunks(stream: BinaryIO, path: Path) -> Iterator[list[bytes]]:
-    """Lists of whole lines, a chunk's worth each; only ``\\n`` ends a line, for words hold odd blanks."""
+    """Yield lists of whole lines, one list per chunk.
+
+    Only ``\\n`` ends a line, as words contain odd spaces.
+    """
     rest, first = b"", True
     while chunk := read_bytes(stream, CHUNK, path):
         if first:
@@ -195,7 +201,7 @@ def _line_chunks(stream: BinaryIO, path: Path) -> Iterator[list[bytes]]:
 
 
 def _parse(lines: list[bytes], path: Path, first: int, width: int, wanted: int) -> VectorBlock | None:
-    """The block of the first ``wanted`` lines; empty lines hold nothing and are passed over."""
+    """Return the block of the first ``wanted`` lines that are not empty."""
     words: list[bytes] = []
     rows: list[str] = []
     numbers: list[int] = []
@@ -216,7 +222,10 @@ def _parse(lines: list[bytes], path: Path, first: int, width: int, wanted: int) 
 
 
 def _cut(line: bytes, path: Path, number: int, width: int) -> tuple[bytes, str]:
-    """A line as its word and the text of its numbers; blanks before the last D fields belong to the word."""
+    """Split a line into its word and the text of its numbers.
+
+    Spaces before the last D fields belong to the word.
+    """
     if b"\t" in line:
         line = line.replace(b"\t", b" ")
     word, _, row = line.partition(b" ")
@@ -234,7 +243,7 @@ def _cut(line: bytes, path: Path, number: int, width: int) -> tuple[bytes, str]:
 
 
 def _split_right(line: bytes, width: int) -> tuple[bytes, bytes]:
-    """The word and the text of the last D fields; an empty word where there are too few fields."""
+    """Return the word and the text of the last D fields. The word is empty if there are too few fields."""
     word, fields = line, []
     for _ in range(width):
         word, _, field = word.rpartition(b" ")
@@ -244,12 +253,12 @@ def _split_right(line: bytes, width: int) -> tuple[bytes, bytes]:
 
 
 def _fields(line: bytes) -> list[bytes]:
-    """What blanks and tabs part; form feeds and the like belong to words."""
+    """Split at spaces and tabs. Form feeds and other white space belong to words."""
     return [field for field in line.rstrip(_BLANKS).replace(b"\t", b" ").split(b" ") if field]
 
 
 def _floats(rows: list[str]) -> NDArray[np.float32] | None:
-    """The numbers of ``rows`` (n, D), or none where one of them is no number."""
+    """Return the numbers of ``rows`` (n, D), or None if one of them is not a number."""
     try:
         return np.loadtxt(rows, dtype=np.float32, delimiter=" ", comments=None, ndmin=2)
     except ValueError:
@@ -257,7 +266,7 @@ def _floats(rows: list[str]) -> NDArray[np.float32] | None:
 
 
 def _broken_number(rows: list[str], path: Path, numbers: list[int]) -> InputError:
-    """The error for the first row that is not all finite numbers."""
+    """Return the error for the first row that is not all finite numbers."""
     for row, number in zip(rows, numbers, strict=True):
         for place, field in enumerate(row.split(" "), start=1):
             if (one := _floats([field])) is None or not np.isfinite(one).all():
@@ -274,7 +283,7 @@ def _broken_number(rows: list[str], path: Path, numbers: list[int]) -> InputErro
 def _binary_blocks(
     stream: BinaryIO, path: Path, layout: VectorLayout, limit: int | None
 ) -> Iterator[VectorBlock]:
-    """Binary: as many whole records as a chunk holds, at a time, up to the number promised."""
+    """Yield blocks of a binary file, one per chunk of whole records, up to the number in the header."""
     size, done, promised = 4 * layout.width, 0, layout.promised or 0
     wanted = promised if limit is None else min(promised, limit)
     rest = b""
@@ -297,7 +306,7 @@ def _binary_blocks(
 
 
 def _records(buffer: bytes, size: int, wanted: int) -> tuple[list[bytes], list[bytes], int]:
-    """The whole records at the start of ``buffer``: words, float bytes, and how many bytes they took."""
+    """Return the whole records at the start of ``buffer``: words, float bytes, and the bytes used."""
     words: list[bytes] = []
     vectors: list[bytes] = []
     at = 0
@@ -306,7 +315,7 @@ def _records(buffer: bytes, size: int, wanted: int) -> tuple[list[bytes], list[b
         end = blank + 1 + size
         if blank < 0 or end > len(buffer):
             break
-        words.append(buffer[at:blank].lstrip(b"\n"))  # the line end of the record before
+        words.append(buffer[at:blank].lstrip(b"\n"))  # the line end of the previous record
         vectors.append(buffer[blank + 1 : end])
         at = end
     return words, vectors, at
@@ -324,6 +333,6 @@ def _refuse_infinite(matrix: NDArray[np.float32], words: list[bytes], path: Path
 
 
 def _shown(line: bytes, length: int = 60) -> str:
-    """The start of a line, fit to print."""
+    """Return the start of a line in printable form."""
     text = line[: 4 * length].decode("utf-8", errors="replace").strip()
     return repr(text if len(text) <= length else text[:length] + "…")

@@ -1,7 +1,7 @@
-"""Pretrained word vectors: read from the formats people have, and laid under a vocabulary.
+"""Pretrained word vectors: read them from common formats, and fit them to a vocabulary.
 
-``read_vectors`` gives the words and their matrix; ``Vectors.table_for`` makes the table of a vocabulary and
-says, as ``Coverage``, which share of it the vectors cover and by which route. The formats themselves are in
+``read_vectors`` returns the words and their matrix. ``Vectors.table_for`` builds the table of a vocabulary
+and reports, as ``Coverage``, which share of it the vectors cover and by which route. The formats are in
 ``vector_formats``.
 """
 
@@ -24,17 +24,17 @@ from gonie.features.vocabulary import PADDING, RESERVED, Vocabulary
 from gonie.text.normalize import fallbacks, zeroed
 
 EXACT, LOWER, DIGITS, RANDOM = ROUTES = ("exact", "lower case", "digits", "random")
-NOWHERE = -1  # the row of a word without a vector
+NOWHERE = -1  # row index of a word without a vector
 _ZEROS = re.compile("00+")
-SHOWN = 10  # frequent words without a vector that a coverage names
+SHOWN = 10  # frequent words without a vector listed in a coverage
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many words of a vocabulary, as types and as tokens, got their vector by which route.
+    """Numbers of words of a vocabulary, as types and as tokens, that got their vector by each route.
 
-    The routes are ``exact``, ``lower case``, ``digits`` and ``random`` (no vector: to be learned); only words
-    counted in training are counted here. ``frequent`` are the most frequent ones left random.
+    The routes are ``exact``, ``lower case``, ``digits`` and ``random`` (no vector, to be learned). Only words
+    seen in training are counted. ``frequent`` are the most frequent words with a random vector.
     """
 
     types: Mapping[str, int]
@@ -47,7 +47,7 @@ class Coverage:
         return 1.0 - self.share(RANDOM)
 
     def share(self, route: str) -> float:
-        """The share of tokens that went by ``route``, 0 to 1."""
+        """Return the share of tokens matched by ``route``, 0 to 1."""
         return self.tokens[route] / max(1, sum(self.tokens.values()))
 
     def __str__(self) -> str:
@@ -59,7 +59,7 @@ class Coverage:
 
 
 class PretrainedVectors(NamedTuple):
-    """The vectors of a vocabulary: ``matrix`` (V, D), and in ``found`` (V,) which rows the file had."""
+    """The vectors of a vocabulary: ``matrix`` (V, D), and in ``found`` (V,) which rows come from the file."""
 
     matrix: NDArray[np.float32]
     found: NDArray[np.bool_]
@@ -68,14 +68,14 @@ class PretrainedVectors(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Rows of vectors equal to a wanted word but for case (``lower``), or case and digits (``zeroed``)."""
+    """Rows of vectors equal to a wanted word except for case (``lower``), or case and digits (``zeroed``)."""
 
     lower: Mapping[str, int]
     zeroed: Mapping[str, int]
 
     @classmethod
     def of(cls, words: list[str], wanted: list[str]) -> Alike:
-        """One pass over all ``words`` of the vectors, keeping the first for each key that is wanted."""
+        """Index all ``words`` of the vectors in one pass. The first word of each wanted key is kept."""
         lower_keys = {word.lower() for word in wanted}
         zero_keys = {zeroed(key) for key in lower_keys if zeroed(key) != key or "0" in key}
         lower: dict[str, int] = {}
@@ -91,7 +91,7 @@ class Alike:
 
 @dataclass(frozen=True)
 class Vectors:
-    """Words, each once, and their vectors: row i of ``matrix`` (N, D) belongs to ``words[i]``."""
+    """Distinct words and their vectors: row i of ``matrix`` (N, D) belongs to ``words[i]``."""
 
     words: list[str]
     matrix: NDArray[np.float32]
@@ -113,7 +113,7 @@ class Vectors:
         return {word: row for row, word in enumerate(self.words)}
 
     def table_for(self, vocabulary: Vocabulary, rng: np.random.Generator) -> PretrainedVectors:
-        """The table (V, D) of a vocabulary, and how much of it the vectors cover.
+        """Return the table (V, D) of a vocabulary, and the coverage of the vectors.
 
         A word without a vector, and the unknown word, start uniform in ±sqrt(3 / D): mean square 1 / D, a
         length of about 1. Row 0, padding, is zero.
@@ -131,13 +131,13 @@ class Vectors:
         return PretrainedVectors(matrix, ~random, _coverage(vocabulary, routes))
 
     def look_up(self, words: list[str]) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
-        """Of each word its row, -1 where it has none, and the number of its route in ``ROUTES``; both (N,).
+        """Return for each word its row, or -1, and the index of its route in ``ROUTES``; both (N,).
 
-        The first of these that there is: the word itself; its lower case; the first vector whose lower case
-        that is; the word, then its lower case, with each digit 0; its numbers of two digits or more as #
-        (GoogleNews); the first vector equal to it but for case and digits; the coarser digit keys of
-        ``normalize.fallbacks``. So ``mid-0000s`` of a vocabulary meets ``mid-1990s`` of the vectors: files
-        are ordered by frequency, and the most frequent word of a kind stands for its kind.
+        The first of these keys that exists is used: the word itself; its lower case; the first vector with
+        that lower case; the word, then its lower case, with each digit 0; its numbers of two digits or more
+        as # (GoogleNews); the first vector equal to it up to case and digits; the coarser digit keys of
+        ``normalize.fallbacks``. So ``mid-0000s`` of a vocabulary matches ``mid-1990s`` of the vectors. Files
+        are ordered by frequency, so the most frequent word with a key represents it.
         """
         rows = np.fromiter((self.index.get(word, NOWHERE) for word in words), np.int64, count=len(words))
         routes = np.where(rows == NOWHERE, ROUTES.index(RANDOM), ROUTES.index(EXACT)).astype(np.int8)
@@ -149,12 +149,12 @@ class Vectors:
         return rows, routes
 
     def _fall_back(self, word: str, alike: Alike) -> tuple[str, int]:
-        """Route and row of a word that is not there as it is."""
+        """Return the route and row of a word without an exact match."""
         tries = self._tries(word, alike)
         return next(((route, row) for route, row in tries if row is not None), (RANDOM, NOWHERE))
 
     def _tries(self, word: str, alike: Alike) -> Iterator[tuple[str, int | None]]:
-        """The routes of ``look_up`` after the exact one, in order, with the row each gives."""
+        """Yield the routes of ``look_up`` after the exact one, in order, with the row of each or None."""
         lower = word.lower()
         zero = zeroed(lower)
         yield LOWER, self.index.get(lower)
@@ -167,10 +167,10 @@ class Vectors:
 
 
 def read_vectors(path: str | PathLike[str], limit: int | None = None) -> Vectors:
-    """Read a file of word vectors, or its first ``limit``; see ``vector_formats`` for what it may be.
+    """Read a file of word vectors, or its first ``limit``. See ``vector_formats`` for the formats.
 
-    A word that comes again keeps its first vector. Memory stays within about twice the matrix. ``notes`` say
-    what the user should know: repeated words, words that are not UTF-8, a header that miscounts.
+    A repeated word keeps its first vector. Memory stays within about twice the matrix. ``notes`` report
+    repeated words, words that are not UTF-8, and a header with a wrong count.
     """
     path = Path(path)
     if limit is not None and limit < 1:
@@ -192,12 +192,12 @@ def read_vectors(path: str | PathLike[str], limit: int | None = None) -> Vectors
 
 
 def _hashed(zero: str) -> str:
-    """Runs of two or more 0 as #: the numbers of the GoogleNews vectors, which leave single digits alone."""
+    """Replace runs of two or more 0 by #, as in the GoogleNews vectors, which keep single digits."""
     return _ZEROS.sub(lambda run: "#" * len(run.group()), zero)
 
 
 def _decode(words: list[bytes]) -> tuple[list[str], int]:
-    """The words as text, and how many were not UTF-8 (their bad bytes are replaced)."""
+    """Decode the words, and count those that are not UTF-8 (their bad bytes are replaced)."""
     try:
         return [word.decode() for word in words], 0
     except UnicodeDecodeError:
@@ -206,7 +206,7 @@ def _decode(words: list[bytes]) -> tuple[list[str], int]:
 
 
 def _first_seen(block: VectorBlock, decoded: list[str], words: dict[str, None]) -> NDArray[np.float32]:
-    """Add the block's new words to ``words``; return their rows."""
+    """Add the block's new words to ``words``, and return their rows."""
     kept = []
     for row, word in enumerate(decoded):
         if word not in words:
@@ -229,7 +229,7 @@ def _notes(
 
 
 def _coverage(vocabulary: Vocabulary, routes: NDArray[np.int8]) -> Coverage:
-    """Count the routes of the words seen in training; ``routes`` (V - 2,) starts at id 2."""
+    """Count the routes of the words seen in training. ``routes`` (V - 2,) starts at id 2."""
     routes = routes[: vocabulary.trained - len(RESERVED)]
     counts = vocabulary.counts[len(RESERVED) : vocabulary.trained]
     types = np.bincount(routes, minlength=len(ROUTES)).tolist()

@@ -1,7 +1,7 @@
-"""The two-way table of strings and ids, with how often each was seen.
+"""Vocabulary: a two-way mapping of strings and ids, with counts.
 
-Ids 0 (padding) and 1 (unknown) are reserved and stand for no string: a word spelled ``<unk>`` in the data
-gets an id of its own. The order is fixed by the counts alone, so the same corpus gives the same ids.
+Ids 0 (padding) and 1 (unknown) are reserved and stand for no string. A word spelled ``<unk>`` in the data
+gets an id of its own. The counts alone determine the order, so the same corpus gives the same ids.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ RESERVED = ("<padding>", "<unknown>")
 
 
 def tally(sequences: Iterable[Iterable[str]]) -> Counter[str]:
-    """How often each string occurs, in one pass over sequences that need not fit in memory."""
+    """Count how often each string occurs, in one pass over sequences that need not fit in memory."""
     counts: Counter[str] = Counter()
     for sequence in sequences:
         counts.update(sequence)
@@ -29,11 +29,11 @@ def tally(sequences: Iterable[Iterable[str]]) -> Counter[str]:
 
 
 class Vocabulary:
-    """Strings with ids from 2 on, by descending count, then by string; immutable.
+    """Immutable strings with ids from 2 on, by descending count, then by string.
 
-    The words that were counted come first, then words known from elsewhere with count 0 (``extended``):
-    ids below ``trained`` have been seen in training, those from ``trained`` on have not. ``unknown`` is the
-    number of tokens left out by ``min_count`` or ``max_size``; it is the count of id 1.
+    The counted words come first, then words from other sources with count 0 (``extended``). Ids below
+    ``trained`` were seen in training, those from ``trained`` on were not. ``unknown`` is the number of tokens
+    left out by ``min_count`` or ``max_size``, and the count of id 1.
     """
 
     __slots__ = ("_counts", "_index", "_strings")
@@ -52,7 +52,7 @@ class Vocabulary:
     def from_counts(
         cls, counts: Mapping[str, int], *, min_count: int = 1, max_size: int | None = None
     ) -> Vocabulary:
-        """The strings seen at least ``min_count`` times, the ``max_size`` most frequent of them."""
+        """Build a vocabulary of the ``max_size`` most frequent strings with at least ``min_count`` counts."""
         floor = max(min_count, 1)
         kept = [(string, count) for string, count in counts.items() if count >= floor]
         kept.sort(key=lambda entry: (-entry[1], entry[0]))
@@ -66,7 +66,7 @@ class Vocabulary:
     def from_sequences(
         cls, sequences: Iterable[Iterable[str]], *, min_count: int = 1, max_size: int | None = None
     ) -> Vocabulary:
-        """``from_counts`` of everything in ``sequences``, read once."""
+        """Build a vocabulary with ``from_counts`` from all strings in ``sequences``, read once."""
         return cls.from_counts(tally(sequences), min_count=min_count, max_size=max_size)
 
     def __len__(self) -> int:
@@ -80,7 +80,7 @@ class Vocabulary:
             return NotImplemented
         return self._strings == other._strings and np.array_equal(self._counts, other._counts)
 
-    __hash__ = None  # type: ignore[assignment]  # equal by content, which may be large
+    __hash__ = None  # type: ignore[assignment]  # compared by content, which may be large
 
     def __repr__(self) -> str:
         return f"Vocabulary({len(self):,} ids, {self.trained:,} of them trained, {self.tokens:,} tokens)"
@@ -92,52 +92,52 @@ class Vocabulary:
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """How often each id was seen (V,); read-only."""
+        """The count of each id (V,), read-only."""
         view = self._counts.view()
         view.flags.writeable = False
         return view
 
     @property
     def trained(self) -> int:
-        """The number of leading ids that training has seen, the two reserved ones included."""
+        """The number of leading ids seen in training, including the two reserved ones."""
         return len(RESERVED) + int(np.count_nonzero(self._counts[len(RESERVED) :]))
 
     @property
     def tokens(self) -> int:
-        """The number of tokens counted, those left out as unknown included."""
+        """The number of tokens counted, including those left out as unknown."""
         return int(self._counts.sum())
 
     def id(self, string: str) -> int:
-        """The id of ``string``, 1 where it is not known."""
+        """Return the id of ``string``, or 1 if it is unknown."""
         return self._index.get(string, UNKNOWN)
 
     def first(self, keys: Iterable[str]) -> int:
-        """The id of the first known one of ``keys`` (see ``normalize.fallbacks``), 1 where none is."""
+        """Return the id of the first known key (see ``normalize.fallbacks``), or 1 if none is known."""
         index = self._index
         return next((index[key] for key in keys if key in index), UNKNOWN)
 
     def ids(self, strings: Iterable[str]) -> NDArray[np.int32]:
-        """The id of each string (N,), 1 where it is not known."""
+        """Return the id of each string (N,), 1 for unknown ones."""
         return np.fromiter(map(self._index.get, strings, repeat(UNKNOWN)), dtype=np.int32)
 
     def string(self, id: int) -> str:
-        """The string of an id; ``<padding>`` and ``<unknown>`` stand for 0 and 1, for display."""
+        """Return the string of an id; ``<padding>`` and ``<unknown>`` for 0 and 1, for display."""
         if not 0 <= id < len(self._strings):
             raise IndexError(f"expected an id from 0 to {len(self) - 1}, got {id}")
         return self._strings[id]
 
     def count(self, id: int) -> int:
-        """How often the string of ``id`` was seen; 0 for one known from elsewhere."""
+        """Return how often the string of ``id`` was seen, 0 for words from other sources."""
         return int(self._counts[id])
 
     def singletons(self) -> NDArray[np.bool_]:
-        """Which ids were seen exactly once (V,): these may stand in for the unknown word in training."""
+        """Return which ids were seen exactly once (V,). Training may replace these by the unknown word."""
         once: NDArray[np.bool_] = self._counts == 1
         once[: len(RESERVED)] = False
         return once
 
     def extended(self, strings: Iterable[str]) -> Vocabulary:
-        """This vocabulary and, behind it, each further string once, with count 0, in the order given."""
+        """Return this vocabulary with each new string appended once, with count 0, in the order given."""
         known = self._index
         new = [string for string in dict.fromkeys(strings) if string not in known]
         counts = chain(self._counts[len(RESERVED) :].tolist(), repeat(0, len(new)))
@@ -146,7 +146,7 @@ class Vocabulary:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Plain lists for the bundle: the strings and counts of ids 2, 3, …; trailing zeros left out."""
+        """Return plain lists for the bundle: strings and counts of ids 2, 3, … without trailing zeros."""
         return {
             "strings": self.strings,
             "counts": self._counts[len(RESERVED) : self.trained].tolist(),
@@ -155,7 +155,7 @@ class Vocabulary:
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> Vocabulary:
-        """What ``to_json`` wrote."""
+        """Restore a vocabulary from the result of ``to_json``."""
         strings, counts = saved["strings"], saved["counts"]
         if len(counts) > len(strings) or len(set(strings)) != len(strings):
             raise BundleError(

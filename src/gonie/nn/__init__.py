@@ -1,8 +1,8 @@
-"""The parts networks are made of, one idea a file: formula, paper, shapes. Needs torch, and nothing of data.
+"""Neural network modules in torch, one per file, with formula, paper and shapes. Independent of data.
 
-Roles are told apart by shape (``protocols``): an embedding maps a batch to (B, T, D), an encoder (B, T, D)
-to (B, T, H), a head (B, T, H) to scores (B, T, K) and a loss; for texts, a pooling maps (B, T, H) to (B, P),
-and a head that to (B, K). Any part swaps for any other of its role.
+The shape defines the role of a module (``protocols``). An embedding maps a batch to (B, T, D), an encoder
+(B, T, D) to (B, T, H), and a head (B, T, H) to scores (B, T, K) and a loss. For texts, a pooling maps
+(B, T, H) to (B, P), and a head (B, P) to (B, K). Modules of the same role are interchangeable.
 """
 
 import warnings
@@ -98,7 +98,7 @@ _RENAMED = {"Passing": Bypass, "TextLabelsHead": MultiLabelHead}
 
 
 def __getattr__(name: str) -> Any:
-    """A part under the name it had in 0.1, with a warning."""
+    """Return a class by its name in 0.1, with a deprecation warning."""
     if name not in _RENAMED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     new = _RENAMED[name]

@@ -1,4 +1,4 @@
-"""Which optional libraries are installed, without importing them."""
+"""Check which optional libraries are installed, without importing them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from importlib.util import find_spec
 
 @cache
 def has_numba() -> bool:
-    """Whether loops can be compiled for the CPU; where not, plain torch operations do the same."""
+    """Return whether loops can be compiled for the CPU. Without Numba, torch operations are used."""
     return all(find_spec(name) is not None for name in ("numba", "scipy", "threadpoolctl"))
 
 
 @cache
 def has_triton() -> bool:
-    """Whether kernels can be compiled for a GPU."""
+    """Return whether kernels can be compiled for a GPU."""
     return find_spec("triton") is not None

@@ -1,7 +1,7 @@
-"""Batch normalisation that a batch of one does not stop.
+"""Batch normalisation that accepts a batch of one vector.
 
-torch's own refuses to train on one vector, of which there is no variance; the last batch of an epoch often
-has no more.
+torch's version refuses to train on one vector, which has no variance. The last batch of an epoch often has
+only one.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ class BatchNorm(nn.Module):
     """y = g ∘ (x - mean) / sqrt(variance + 1e-5) + b, for each feature.
 
     Ioffe & Szegedy 2015 (arXiv:1502.03167). In training, mean and variance are those of the batch, and
-    averages follow them by a tenth at each step; in use, and for a batch of one, they are the averages. g
-    starts at 1, b at 0.
+    running averages move towards them by a tenth at each step. In evaluation, and for a batch of one, the
+    running averages are used. g starts at 1, b at 0.
 
     Shape: (B, width) -> (B, width).
     """
@@ -33,10 +33,10 @@ class BatchNorm(nn.Module):
         self.register_buffer("variance", torch.ones(width))
 
     def forward(self, x: Tensor) -> Tensor:
-        """The normalised vectors."""
+        """Return the normalised vectors."""
         by_batch = self.training and len(x) > 1
         return F.batch_norm(x, self.mean, self.variance, self.weight, self.bias, training=by_batch)
 
     def extra_repr(self) -> str:
-        """The width."""
+        """Return the width."""
         return f"{len(self.bias)}"

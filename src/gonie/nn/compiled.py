@@ -1,10 +1,10 @@
-"""Loops compiled for the CPU by Numba: how they are compiled, their exponentials, and how they share cores.
+"""Loops compiled for the CPU by Numba: decorators, exponential functions and threading.
 
-A compiled function works on numpy arrays, never on Python objects, and lets go of the interpreter's lock, so
-that plain threads run several at once. It is compiled when first called, which takes seconds, and kept on
-disk beside the source (or in the user's cache folder) for every later process. Functions of this file are
-built into those that call them: whoever changes one must touch the files that use it too, since Numba looks
-only at the date of the calling file.
+A compiled function works on numpy arrays, never on Python objects, and releases the GIL, so that ordinary
+threads can run several at once. It is compiled on its first call, which takes seconds, and cached on disk
+next to the source (or in the user's cache folder) for later processes. Functions of this file are inlined
+into their callers. After changing one, touch the files that use it, because Numba checks only the date of the
+calling file.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result")
 
 REORDER = {"contract", "reassoc", "arcp", "nsz"}
-"""What the compiler may do to sums and products. NaN and infinity stay: training that diverges must show."""
+"""Permitted optimisations of sums and products. NaN and infinity are kept, so that divergence is visible."""
 
 ZERO, ONE, TWO = np.float32(0.0), np.float32(1.0), np.float32(2.0)
-LOWEST, HIGHEST = np.float32(-87.0), np.float32(88.0)  # between which float32 holds e^x in full
+LOWEST, HIGHEST = np.float32(-87.0), np.float32(88.0)  # the range in which float32 holds e^x in full
 
 
 def compiled(function: Function) -> Function:
-    """Decorator: a loop over numpy arrays at the machine's speed."""
+    """Decorator: compile a loop over numpy arrays to machine code."""
     made = numba.njit(nogil=True, cache=True, fastmath=REORDER, error_model="numpy")(function)
     _ignore_stale_index(made)
     return cast("Function", made)
@@ -64,20 +64,20 @@ def _ignore_stale_index(made: Any) -> None:
 
 
 def is_on_disk(function: Callable[..., Any]) -> bool:
-    """Whether an earlier process has kept a compiled loop, so that its first call will not take seconds."""
+    """Return whether a compiled loop is cached on disk, so that its first call does not take seconds."""
     made = cast("Any", function)
     return any(Path(made.stats.cache_path).glob(f"*.{made.py_func.__name__}-*.nbi"))
 
 
 def inlined(function: Function) -> Function:
-    """Decorator: arithmetic on single numbers, built into the loops that call it."""
+    """Decorator: compile arithmetic on single numbers, inlined into the calling loops."""
     made = numba.njit(inline="always", fastmath=REORDER, error_model="numpy")(function)
     return cast("Function", made)
 
 
 @intrinsic
 def _as_float(_: Any, bits: Any) -> Any:
-    """The float32 that 32 bits stand for."""
+    """Reinterpret 32 bits as a float32."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], ir.FloatType())
@@ -87,13 +87,13 @@ def _as_float(_: Any, bits: Any) -> Any:
 
 @inlined
 def _power(n: np.int32) -> np.float32:
-    """2^n, written straight into the bits of the exponent."""
+    """Return 2^n, written directly into the bits of the exponent."""
     return _as_float((n + np.int32(127)) << np.int32(23))  # type: ignore[call-arg]
 
 
 @inlined
 def exp(x: np.float32) -> np.float32:
-    """e^x in float32, to 2 units in the last place; a loop over it runs on all lanes of the processor.
+    """Return e^x in float32, to 2 units in the last place. A loop over it is vectorised.
 
     2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2, e^r by the polynomial of Cephes' expf. Below -87 it
     is 0, above 88 it stays at e^88, and NaN is NaN.
@@ -116,18 +116,18 @@ def exp(x: np.float32) -> np.float32:
 
 @inlined
 def sigmoid(x: np.float32) -> np.float32:
-    """1 / (1 + e^-x)."""
+    """Return 1 / (1 + e^-x)."""
     return ONE / (ONE + exp(-x))
 
 
 @inlined
 def tanh(x: np.float32) -> np.float32:
-    """2 / (1 + e^-2x) - 1."""
+    """Return 2 / (1 + e^-2x) - 1."""
     return TWO / (ONE + exp(-TWO * x)) - ONE
 
 
 def exp_in_place(values: NDArray[Any]) -> None:
-    """e^x for each value of a row of float32 or float64; what a compiled loop calls instead is below."""
+    """Replace each value of a row of float32 or float64 by e^x. Compiled loops call the overload below."""
     np.exp(values, out=values)
 
 
@@ -145,9 +145,9 @@ def _exp_in_place(values: Any) -> Callable[[Any], None]:
 
 
 def side_by_side(tasks: Iterable[Callable[[], Result]]) -> list[Result]:
-    """Runs compiled loops at once, on as many threads as torch may use; what they return, in order."""
+    """Run compiled loops in parallel, on at most as many threads as torch uses. Return results in order."""
     first, *rest = tasks
-    threads = min(torch.get_num_threads() - 1, len(rest))  # besides this one
+    threads = min(torch.get_num_threads() - 1, len(rest))  # besides the current thread
     if threads == 0:
         return [first(), *(task() for task in rest)]
     pool = _threads(os.getpid(), threads)
@@ -156,19 +156,19 @@ def side_by_side(tasks: Iterable[Callable[[], Result]]) -> list[Result]:
 
 
 def blas_alone() -> AbstractContextManager[Any]:
-    """While it lasts, matrix products stay in the thread that asks for them."""
+    """Return a context in which matrix products run in the calling thread only."""
     return cast("AbstractContextManager[Any]", _blas().limit(limits=1, user_api="blas"))
 
 
 @cache
 def _threads(process: int, number: int) -> ThreadPoolExecutor:
-    """Threads that wait for work. A forked process has lost its parent's, and so makes its own."""
+    """Return a thread pool. A forked process has lost its parent's threads, so it creates its own."""
     return ThreadPoolExecutor(number, thread_name_prefix=f"gonie-{process}")
 
 
 @cache
 def _blas() -> ThreadpoolController:
-    """The BLAS libraries that are loaded, looked up once."""
-    import scipy.linalg.blas  # noqa: F401  what Numba's matrix products call
+    """Return the loaded BLAS libraries, looked up once."""
+    import scipy.linalg.blas  # noqa: F401  used by Numba's matrix products
 
     return ThreadpoolController()

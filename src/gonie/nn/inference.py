@@ -1,4 +1,4 @@
-"""Running a model without training it: evaluation mode, no gradients, numpy batches as tensors."""
+"""Helpers for inference: evaluation mode, no gradients, and numpy batches as tensors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
-    """Within the block ``model`` is in evaluation mode: nothing is dropped."""
+    """Put ``model`` in evaluation mode within the block."""
     was_training = model.training
     model.eval()
     try:
@@ -24,7 +24,7 @@ def evaluating(model: nn.Module) -> Iterator[None]:
 
 
 def to_tensors(batch: Mapping[str, NDArray[Any]], device: torch.device) -> dict[str, Tensor]:
-    """The same batch as tensors on ``device``; the copy to a GPU does not wait for it."""
+    """Convert the batch to tensors on ``device``. The copy to a GPU is asynchronous."""
     tensors = {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in batch.items()}
     if device.type == "cpu":
         return tensors
@@ -33,6 +33,6 @@ def to_tensors(batch: Mapping[str, NDArray[Any]], device: torch.device) -> dict[
 
 @contextmanager
 def inferring(model: nn.Module) -> Iterator[torch.device]:
-    """The model without dropout and gradients, afterwards as it was; gives the device it lies on."""
+    """Disable dropout and gradients within the block, then restore the mode. Yields the model's device."""
     with evaluating(model), torch.inference_mode():
         yield next(model.parameters()).device

@@ -1,6 +1,6 @@
-"""How fresh weights are drawn, each rule with its source, so that every part draws them the same way.
+"""Weight initialisation, each rule with its source.
 
-All draw from torch's global generator in place; the same seed gives the same weights.
+All functions work in place with torch's global generator. The same seed gives the same weights.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 @torch.no_grad()
 def embedding_(table: Tensor, *, padding: int | None = 0) -> Tensor:
-    """Vectors of unit variance in total: uniform on ±sqrt(3 / D), as Ma & Hovy 2016 (arXiv:1603.01354) §3.1.
+    """Draw vectors of total variance 1: uniform on ±sqrt(3 / D), Ma & Hovy 2016 (arXiv:1603.01354) §3.1.
 
     Row ``padding`` is zero. Shape: ``table`` (rows, D).
     """
@@ -26,7 +26,7 @@ def embedding_(table: Tensor, *, padding: int | None = 0) -> Tensor:
 
 @torch.no_grad()
 def glorot_(weight: Tensor, *, gates: int = 1) -> Tensor:
-    """Uniform on ±sqrt(6 / (D + H)) for each gate's own H × D block: Glorot & Bengio 2010, eq. 16.
+    """Draw uniformly on ±sqrt(6 / (D + H)) for each gate's own H × D block: Glorot & Bengio 2010, eq. 16.
 
     Shape: ``weight`` (gates * H, D).
     """
@@ -37,10 +37,9 @@ def glorot_(weight: Tensor, *, gates: int = 1) -> Tensor:
 
 @torch.no_grad()
 def orthogonal_(weight: Tensor, *, gates: int = 1) -> Tensor:
-    """A random orthogonal matrix for each gate's H × H block, so that states neither grow nor fade at the
-    start: Saxe et al. 2014 (arXiv:1312.6120).
+    """Draw a random orthogonal matrix for each gate's H × H block: Saxe et al. 2014 (arXiv:1312.6120).
 
-    Shape: ``weight`` (gates * H, H).
+    At the start of training, states thus neither grow nor vanish. Shape: ``weight`` (gates * H, H).
     """
     for block in weight.chunk(gates):
         nn.init.orthogonal_(block)
@@ -49,7 +48,7 @@ def orthogonal_(weight: Tensor, *, gates: int = 1) -> Tensor:
 
 @torch.no_grad()
 def remember_(bias: Tensor) -> Tensor:
-    """Forget-gate bias 1, all others 0: Gers et al. 2000, Jozefowicz et al. 2015.
+    """Set the forget-gate bias to 1, all others to 0: Gers et al. 2000, Jozefowicz et al. 2015.
 
     Shape: ``bias`` (4 * H,), gates in the order input, forget, cell, output.
     """

@@ -1,4 +1,4 @@
-"""A Triton kernel that is bound once: launching it again costs a few microseconds."""
+"""Triton kernel with cached compiled variants, so that a launch takes only a few microseconds."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from torch import Tensor
 
 
 class Kernel:
-    """Decorator: a kernel whose form depends on the types of its tensors and on its constants alone.
+    """Decorator: a kernel specialised only by the types of its tensors and by its constants.
 
-    Triton looks at every argument of every launch, to choose among forms made for aligned addresses or
-    numbers that 16 divides; it takes longer than a short kernel runs. A kernel of one element a thread gains
-    nothing by these forms, so here they are not made, and the one that fits is found by a look at the types.
+    Triton inspects every argument of every launch, to choose among variants for aligned addresses or for
+    numbers divisible by 16. That takes longer than a short kernel runs. A kernel with one element per thread
+    gains nothing from these variants. So they are disabled here, and a compiled kernel is found by the types
+    alone.
     """
 
     def __init__(self, function: Callable[..., None]) -> None:
@@ -28,7 +29,7 @@ class Kernel:
     def launch(
         self, programs: int, tensors: Sequence[Tensor], numbers: Sequence[int], *constants: Any, warps: int
     ) -> None:
-        """Starts so many programs. The function takes tensors first, then numbers, then constants."""
+        """Launch ``programs`` programs. The function takes tensors first, then numbers, then constants."""
         if programs == 0:
             return None
         device = tensors[0].get_device()
@@ -37,7 +38,7 @@ class Kernel:
                 return self.launch(programs, tensors, numbers, *constants, warps=warps)
         kind = (device, warps, constants, *[tensor.dtype for tensor in tensors])
         form = self._forms.get(kind)
-        if form is None:  # always so in the interpreter, which has no forms
+        if form is None:  # always the case in the interpreter, which compiles nothing
             self._forms[kind] = self._function[programs,](*tensors, *numbers, *constants, num_warps=warps)
         else:
             form[programs, 1, 1](*tensors, *numbers, *constants)

@@ -1,6 +1,6 @@
-"""Mixed precision, and the recurrences and the CRF that keep their own precision under autocast.
+"""Mixed precision, with full precision for recurrences and the CRF.
 
-Autocast rewrites single operations; inside a loop over time it would mix types between steps and sum
+Autocast rewrites single operations. Inside a loop over time it would mix types between steps and sum
 log-probabilities in bfloat16.
 """
 
@@ -20,12 +20,12 @@ R = TypeVar("R")
 
 
 def widened(x: Tensor) -> Tensor:
-    """Numbers in half precision as float32, for sums that need the digits; others as they are."""
+    """Convert half precision to float32, for sums that need the digits. Other types stay unchanged."""
     return x.float() if x.dtype in HALVES else x
 
 
 def full_precision(function: Callable[Concatenate[Tensor, P], R]) -> Callable[Concatenate[Tensor, P], R]:
-    """Runs a function of tensors with autocast off on the device of its first argument."""
+    """Wrap a function of tensors to run with autocast off on the device of its first argument."""
 
     @wraps(function)
     def run(first: Tensor, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -38,7 +38,7 @@ def full_precision(function: Callable[Concatenate[Tensor, P], R]) -> Callable[Co
 
 
 def autocast(precision: str, device: torch.device) -> AbstractContextManager[object]:
-    """Autocast to bfloat16 where ``precision`` is ``bf16`` and the device is a GPU."""
+    """Return autocast to bfloat16 if ``precision`` is ``bf16`` and the device is a GPU."""
     if precision == "bf16" and device.type == "cuda":
         return torch.autocast("cuda", dtype=torch.bfloat16)
     return nullcontext()

@@ -1,13 +1,13 @@
-"""The roles of a network's parts, told apart by shape: embedding, encoder, pooling, head.
+"""Interfaces of a network's parts, defined by shape: embedding, encoder, pooling, head.
 
-Parts are ordinary modules that never inherit from one another; a part plays a role by having its shape.
+Parts are ordinary modules that do not inherit from one another. A part has a role if it has the right shape.
 Letters: B sentences, T tokens, D width in, H width out, K tags or labels, N texts, P width of their vectors.
 Padding is on the right.
 
-A part whose slope jumps somewhere (at a maximum, a ReLU) says so by a class attribute ``kinks = True``: a
-gradient check then takes smaller steps, lest it step over one. A part that changes buffers as it is trained
-names them in a class attribute ``moves``: a checkpoint keeps them. A part that learns at another rate than
-the rest has an attribute ``rate_scale``, a multiple of the learning rate.
+A part that is not differentiable everywhere (a maximum, a ReLU) has the class attribute ``kinks = True``. A
+gradient check then takes smaller steps, so as not to step over a kink. A part that changes buffers in
+training lists them in the class attribute ``moves``, and a checkpoint saves them. A part with a learning rate
+of its own has the attribute ``rate_scale``, a multiple of the learning rate.
 """
 
 from __future__ import annotations
@@ -24,103 +24,106 @@ Batch: TypeAlias = Mapping[str, Tensor]
 
 
 class Embedding(Protocol):
-    """Turns the tokens of a batch into vectors; what stands at padding is free and must not matter."""
+    """Map the tokens of a batch to vectors. Values at padding are undefined and must not matter."""
 
     width: int
     """D, the length of a token's vector."""
 
     def __call__(self, batch: Batch) -> Tensor:
-        """A batch to its vectors. Shape: (B, T, D)."""
+        """Return the vectors of a batch. Shape: (B, T, D)."""
         ...
 
 
 @runtime_checkable
 class ContextualEmbedding(Embedding, Protocol):
-    """An embedding of vectors in context, from a source that is trained elsewhere (a language model).
+    """An embedding of contextual vectors, from a pretrained source (a language model).
 
-    Unless it is ``tuned``, its vectors may be computed once for a corpus and come with the batch.
+    Unless it is ``tuned``, its vectors may be computed once for a corpus and passed in the batch.
     """
 
     name: str
     """The name of its source in a recipe."""
     places: tuple[str, ...]
-    """Where its vectors are used: ``input`` of the encoder, ``output`` beside its states, or both."""
+    """Where its vectors are used: ``input`` of the encoder, ``output`` together with its states, or both."""
     place_width: int
     """The width of its vectors at one place; ``width`` is that of all places."""
     tuned: bool
     """Whether the source is trained too."""
 
     def penalty(self) -> Tensor:
-        """What is to be added to the loss. Shape: ()."""
+        """Return the term to add to the loss. Shape: ()."""
         ...
 
     def report(self) -> list[dict[str, Any]]:
-        """What it has learned to use of its source, as plain values, for explanations."""
+        """Return how it uses its source, as plain values, for explanations."""
         ...
 
 
 class Encoder(Protocol):
-    """Puts each token's vector into the context of its sentence; its states are zero at padding."""
+    """Map each token's vector to a state in the context of its sentence, zero at padding."""
 
     input_width: int
-    """D, the width of the vectors taken."""
+    """D, the width of the input vectors."""
     width: int
-    """H, the width of the states given."""
+    """H, the width of the output states."""
 
     def __call__(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Vectors (B, T, D) and mask (B, T) bool to states. Shape: (B, T, H)."""
+        """Map vectors (B, T, D) and mask (B, T) bool to states. Shape: (B, T, H)."""
         ...
 
 
 class Pooling(Protocol):
-    """Makes one vector of the states of a row, and says what weight each token has in it.
+    """Combine the states of a row into one vector, and compute the weight of each token.
 
-    What stands at padding never matters. A row without any token has the weight 0 throughout, and never NaN.
+    Values at padding do not matter. A row without tokens has weights 0, and never NaN.
     """
 
     input_width: int
-    """H, the width of the states taken."""
+    """H, the width of the input states."""
     width: int
-    """P, the width of the vector given."""
+    """P, the width of the output vector."""
 
     def __call__(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """States (B, T, H) and mask (B, T) bool to vectors (B, P) and weights (B, T).
+        """Map states (B, T, H) and mask (B, T) bool to vectors (B, P) and weights (B, T).
 
-        The weights of a row are at least 0 and sum to 1; they are exactly 0 at padding.
+        The weights of a row are at least 0 and sum to 1. They are exactly 0 at padding.
         """
         ...
 
 
 class Head(Protocol):
-    """Turns states into scores, and scores into a loss; decoding is the runtime's, from scores and chain."""
+    """Map states to scores, and scores to a loss. The runtime decodes from scores and chain."""
 
     def score(self, states: Tensor, batch: Batch) -> Tensor:
-        """States (B, T, H) and the batch's sparse features to scores. Shape: (B, T, K)."""
+        """Map states (B, T, H) and the batch's sparse features to scores. Shape: (B, T, K)."""
         ...
 
     def loss(self, scores: Tensor, batch: Batch) -> Tensor:
-        """Scores (B, T, K) against ``tags``: a sentence's -log-likelihood, mean over sentences. Shape: ()."""
+        """Return the negative log-likelihood of ``tags`` by scores (B, T, K), mean over sentences.
+
+        Shape: ().
+        """
         ...
 
     def chain(self) -> tuple[Tensor, Tensor, Tensor]:
-        """What decoding needs: transitions (K, K) indexed [from, to], start (K,), end (K,)."""
+        """Return what decoding needs: transitions (K, K) indexed [from, to], start (K,), end (K,)."""
         ...
 
 
 class TextHead(Protocol):
-    """Turns the vector of a text into scores of its labels, and scores into a loss."""
+    """Map the vector of a text to scores of its labels, and scores to a loss."""
 
     def score(self, vectors: Tensor, batch: Batch) -> Tensor:
-        """Vectors (N, P) and the batch's n-grams to scores. Shape: (N, K)."""
+        """Map vectors (N, P) and the batch's n-grams to scores. Shape: (N, K)."""
         ...
 
     def loss(self, scores: Tensor, batch: Batch) -> Tensor:
-        """Scores (N, K) against ``labels``: a text's -log-likelihood, mean over texts. Shape: ()."""
+        """Return the negative log-likelihood of ``labels`` by scores (N, K), mean over texts. Shape: ()."""
         ...
 
 
 def as_modules(parts: Iterable[Embedding | Encoder | Pooling | Head | TextHead]) -> list[nn.Module]:
-    """The parts as modules, so that a container can own their weights; anything else is refused."""
+    """Return the parts as modules, so that a container can own their weights, or raise an error."""
     found = list(parts)
     for part in found:
         if not isinstance(part, nn.Module):

@@ -1,7 +1,8 @@
-"""Reversing sequences within their own length, so that padding stays on the right.
+"""Reverse sequences within their own length, so that padding stays on the right.
 
 The backward direction of a recurrent layer, and of the CRF's forward-backward recursion, is the forward one
-on reversed sequences: ``a b c _`` becomes ``c b a _``. No packing, no sorting, no loop over sentences.
+on reversed sequences: ``a b c _`` becomes ``c b a _``. This needs no packing, no sorting and no loop over
+sentences.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from torch import Tensor
 
 
 def reversal(mask: Tensor) -> Tensor:
-    """Where each position of the reversed sequences comes from: len-1-t inside a sequence, t at padding.
+    """Return the source index of each reversed position: len-1-t inside a sequence, t at padding.
 
     Shape: ``mask`` (B, T) bool, right-padded -> (B, T) int64, positions within the row.
     """
@@ -23,18 +24,21 @@ def reversal(mask: Tensor) -> Tensor:
 
 
 def reverse(x: Tensor, order: Tensor) -> Tensor:
-    """Sequences in the order of ``reversal(mask)``; doing it twice gives them back.
+    """Reorder sequences by ``reversal(mask)``. Applied twice, it restores them.
 
     Shape: ``x`` (B, T, D), ``order`` (B, T) -> (B, T, D).
     """
     B, T = order.shape
-    first = torch.arange(0, B * T, T, device=order.device)  # (B,) where each row starts
+    first = torch.arange(0, B * T, T, device=order.device)  # (B,) start of each row
     return _Reversed.apply(x, (order + first.unsqueeze(1)).flatten())  # type: ignore[no-any-return, no-untyped-call]
 
 
 class _Reversed(torch.autograd.Function):
-    """Rows of (B*T, D) in a self-inverse order. Its gradient is the same reordering, a copy of rows where
-    autograd's own for an index would add them one by one."""
+    """Reorder rows of (B*T, D) by a self-inverse order.
+
+    Its gradient is the same reordering, a copy of rows. Autograd's gradient of an index would add them one by
+    one.
+    """
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, rows: Tensor) -> Tensor:

@@ -1,10 +1,10 @@
-"""Sixteen numbers at once: a type for compiled loops, so that a hot loop is vector code and not left to luck.
+"""A vector type of sixteen numbers for compiled loops, so that hot loops reliably become SIMD code.
 
-The compiler turns plain loops over arrays into vector code too, but short ones badly: it must first ask
-whether arrays overlap, and does not keep a block of sums in registers from one loop to the next. In a loop
-over vectors, written as ``total = total + splat(weight) * load(row)``, it has no such choice to make. The
-numbers are float32 or float64; a processor without registers of sixteen uses several for one vector. As for
-all of ``compiled``: whoever changes this file must touch those that use it.
+The compiler also vectorises plain loops over arrays, but short ones badly. It must first check whether arrays
+overlap, and it does not keep a block of sums in registers from one loop to the next. A loop over vectors,
+written as ``total = total + splat(weight) * load(row)``, has neither problem. The numbers are float32 or
+float64. A processor with smaller registers uses several for one vector. As with ``compiled``, after a change
+to this file, touch the files that use it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from numba.extending import intrinsic, models, overload, register_model
 LANES = 16
 
 operation = cast("Callable[[Callable[..., Any]], Any]", intrinsic)
-"""Decorator: what compiled code calls without the first argument, and what instructions it becomes."""
+"""Decorator: a function of compiled code, without the first argument, and the instructions it generates."""
 
 REORDER = ("contract", "reassoc", "arcp", "nsz")
-"""As for plain compiled loops: sums may be reordered, NaN and infinity stay."""
+"""As for plain compiled loops: sums may be reordered, NaN and infinity are kept."""
 
 
 class Vector(types.Type):
-    """The type that compiled code knows sixteen numbers by."""
+    """The Numba type of sixteen numbers."""
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = dtype
@@ -43,7 +43,7 @@ class _Registers(models.PrimitiveModel):
 
 @operation
 def load(_: Any, row: Any) -> Any:
-    """The first sixteen numbers of a contiguous array."""
+    """Load the first sixteen numbers of a contiguous array."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.load(_pointer(context, builder, row, args[0]), align=row.dtype.bitwidth // 8)
@@ -53,7 +53,7 @@ def load(_: Any, row: Any) -> Any:
 
 @operation
 def store(_: Any, row: Any, vector: Any) -> Any:
-    """Puts a vector into the first sixteen places of a contiguous array."""
+    """Store a vector in the first sixteen elements of a contiguous array."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         place = _pointer(context, builder, row, args[0])
@@ -65,7 +65,7 @@ def store(_: Any, row: Any, vector: Any) -> Any:
 
 @operation
 def splat(_: Any, number: Any) -> Any:
-    """One number sixteen times."""
+    """Repeat one number sixteen times."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         vector, index = context.get_value_type(Vector(number)), ir.IntType(32)
@@ -78,7 +78,7 @@ def splat(_: Any, number: Any) -> Any:
 
 @operation
 def larger(_: Any, left: Any, right: Any) -> Any:
-    """The larger of each two numbers; the right one where either is NaN."""
+    """Return the larger of each pair of numbers; the right one if either is NaN."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.select(builder.fcmp_ordered(">", *args), *args)
@@ -88,11 +88,11 @@ def larger(_: Any, left: Any, right: Any) -> Any:
 
 @operation
 def total(_: Any, vector: Any) -> Any:
-    """The sum of the sixteen."""
+    """Return the sum of the sixteen numbers."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         rest, index, width = args[0], ir.IntType(32), LANES
-        while width > 1:  # one half onto the other
+        while width > 1:  # add one half to the other
             width //= 2
             low, high = (
                 builder.shuffle_vector(
@@ -112,7 +112,7 @@ def _pointer(context: Any, builder: Any, row: Any, array: Any) -> Any:
 
 
 def _define(symbol: Callable[..., Any], instruction: str) -> None:
-    """Gives two vectors a Python operator."""
+    """Define a Python operator for two vectors."""
 
     @operation
     def applied(_: Any, left: Any, right: Any) -> Any:

@@ -1,1 +1,1 @@
-"""Text as values: sentences, documents, labelled texts, offsets, normalisation and tag schemes."""
+"""Text types: sentences, documents, labelled texts, offsets, normalisation and tag schemes."""

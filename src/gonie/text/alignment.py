@@ -1,7 +1,7 @@
-"""Where tokens lie in a text, and which tokens a character span covers.
+"""Locate tokens in a text, and convert character spans to token spans.
 
-Nothing is moved to fit: words that are not in the text give no offsets, and a gold span whose ends are not
-token ends is handed back with the reason.
+Offsets are never adjusted to make a span fit. Words that are not in the text give no offsets. A gold span
+whose ends are not token boundaries is returned with the reason.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ CharSpan = tuple[int, int, str]
 
 
 def locate(text: str, words: Iterable[str]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """Starts and ends of words that make up the text in order, blanks apart; None when they do not."""
+    """Return the starts and ends of the words in the text, or None.
+
+    The result is None unless the words in order, apart from white space, make up the whole text.
+    """
     starts, ends = [], []
     at = 0
     for word in words:
@@ -34,7 +37,10 @@ def locate(text: str, words: Iterable[str]) -> tuple[tuple[int, ...], tuple[int,
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A character span that could not be expressed in tokens, and why (to be read after the span)."""
+    """A character span that no token range matches, and the reason.
+
+    The reason is phrased to be read after the span.
+    """
 
     span: CharSpan
     reason: str
@@ -42,16 +48,16 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """The spans that fall on token boundaries, as token ranges of each sentence, and those that do not."""
+    """Spans on token boundaries, as token ranges per sentence, and the spans that were refused."""
 
     spans: list[list[TokenSpan]]
     refused: list[Refused]
 
 
 def align(text: str, sentences: Sequence[Sequence[tuple[int, int]]], spans: Iterable[CharSpan]) -> Alignment:
-    """Express character spans as token ranges of the sentences whose token offsets these are.
+    """Convert character spans to token ranges. ``sentences`` holds the token offsets of each sentence.
 
-    Of spans that overlap, the first (or longer) one is kept.
+    Of overlapping spans, the first is kept. Of overlapping spans with the same start, the longest is kept.
     """
     tokens = [
         (start, end, number, index)
@@ -81,7 +87,7 @@ def align(text: str, sentences: Sequence[Sequence[tuple[int, int]]], spans: Iter
 
 
 def _inside(text: str, sentences: Sequence[Sequence[tuple[int, int]]], at: int) -> str:
-    """What lies at this character: which token, or none."""
+    """Describe the token at this character, or say that there is none."""
     for start, end in chain.from_iterable(sentences):
         if start <= at < end:
             return f"inside the token {text[start:end]!r}"

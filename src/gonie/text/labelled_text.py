@@ -1,4 +1,4 @@
-"""A labelled text, the options of reading it, and the row that every reader of a format yields."""
+"""Labelled texts, the options for reading them, and the row that every format reader yields."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from gonie.text.types import Span
 
 @dataclass(frozen=True, slots=True)
 class LabelledText:
-    """A text and its labels, as read from a file: none, one, or several where a text may have many.
+    """A text and its labels, as read from a file. A multi-label text may have any number of labels.
 
-    ``marks`` are named stretches of ``text``, such as the two nominals of a relation, by character offset.
-    ``path`` and ``line`` say where the text began, for messages.
+    ``marks`` are named ranges of ``text`` by character offset, such as the two nominals of a relation.
+    ``path`` and ``line`` locate the start of the text, for messages.
     """
 
     text: str
@@ -28,12 +28,12 @@ class LabelledText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextOptions:
-    """How to read a file of texts. What is left alone is detected and reported.
+    """Options for reading a file of texts. Unset options are detected and reported.
 
-    ``text_column`` and ``label_column`` are names in a header or keys of a JSON object. Without a
-    ``label_column`` labels are not asked for, and none is given. ``label_separator`` stands between several
-    labels in one cell; without one a cell is one label. ``marks`` names the tags that stand around stretches
-    of a text: with ``("e1",)``, ``<e1>…</e1>``.
+    ``text_column`` and ``label_column`` are names in a header or keys of a JSON object. If ``label_column``
+    is None, labels are not read. ``label_separator`` separates several labels in one cell. If it is empty, a
+    cell is one label. ``marks`` lists the names of tags that enclose parts of a text: with ``("e1",)``,
+    ``<e1>…</e1>``.
     """
 
     format: str = "auto"
@@ -44,7 +44,7 @@ class TextOptions:
 
 
 class LabelledRow(NamedTuple):
-    """A text before its marks are cut out, and the line it stood on."""
+    """A text before its marks are removed, with its line number."""
 
     line: int
     text: str
@@ -52,7 +52,7 @@ class LabelledRow(NamedTuple):
 
 
 def split_labels(cell: str, options: TextOptions, *, path: str, line: int) -> tuple[str, ...]:
-    """The labels of one cell: one, or as many as stand between separators, each once."""
+    """Return the labels of one cell: one label, or the separated labels without duplicates."""
     if options.label_column is None:
         return ()
     if options.label_separator:
@@ -70,7 +70,7 @@ def split_labels(cell: str, options: TextOptions, *, path: str, line: int) -> tu
 
 
 def count_labels(texts: Iterable[LabelledText]) -> Counter[str]:
-    """How many texts have each label, in one pass."""
+    """Count the texts with each label, in one pass."""
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(text.labels)

@@ -1,7 +1,7 @@
-"""Marks in a running text: ``<e1>…</e1>`` around a stretch becomes the stretch and its offsets.
+"""Inline marks: ``<e1>…</e1>`` in a text becomes a span with offsets.
 
-Relation extraction is classification of a text with two marked nominals. The marks are taken out of the text,
-so that it reads as it was written, and come back as tokens of their own in ``passages``.
+Relation extraction is classification of a text with two marked nominals. The marks are removed from the text.
+``passages`` inserts them again as separate tokens.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ from gonie.text.types import Span
 def cut_marks(
     text: str, names: Sequence[str], *, path: str | None = None, line: int | None = None
 ) -> tuple[str, tuple[Span, ...]]:
-    """The text without the marks of these names, and what they enclosed, in the order in which they open.
+    """Return the text without the marks of these names, and the marked spans in the order in which they open.
 
-    Marks may nest, cross or come more than once; one that is not closed, or never opened, is refused.
+    Marks may nest, overlap or occur more than once. A mark that is never closed or never opened raises an
+    error.
     """
     if not names:
         return text, ()
     pieces: list[str] = []
-    opened: dict[str, list[tuple[int, int]]] = {}  # where, and as which of all marks
-    ranges: list[tuple[int, int, int, str]] = []  # start, -end, which of all marks, name
+    opened: dict[str, list[tuple[int, int]]] = {}  # offset and number of the mark
+    ranges: list[tuple[int, int, int, str]] = []  # start, -end, number of the mark, name
     at = length = 0
     for number, match in enumerate(re.finditer(f"<(/?)({'|'.join(map(re.escape, names))})>", text)):
         pieces.append(text[at : match.start()])
@@ -46,8 +47,8 @@ def cut_marks(
 
 
 def with_marks(text: str, marks: Sequence[Span]) -> str:
-    """The text with its marks written into it again: what ``cut_marks`` takes apart."""
-    signs: list[tuple[int, int, int, str]] = []  # place; what closes before what opens; inner before outer
+    """Write the marks into the text again. This is the inverse of ``cut_marks``."""
+    signs: list[tuple[int, int, int, str]] = []  # offset, closing before opening, inner before outer
     for order, mark in enumerate(sorted(marks, key=lambda mark: (mark.start, -mark.end))):
         before, after = mark_words(mark.label)
         empty = mark.start == mark.end
@@ -60,7 +61,7 @@ def with_marks(text: str, marks: Sequence[Span]) -> str:
 
 
 def mark_words(name: str) -> tuple[str, str]:
-    """The tokens that stand before and after a marked stretch."""
+    """Return the tokens before and after a marked span."""
     return f"<{name}>", f"</{name}>"
 
 

@@ -1,8 +1,8 @@
-"""Sentences whose tags are known only in part.
+"""Sentences with partial tags.
 
-Their files look like others, but a tag may be ``?``, if nothing is known of it, or several with bars between
-them, ``B-ORG|B-LOC``, if it is one of these. What is known in the scheme of the files becomes what is
-possible in the model's: ``B-PER`` of IOB2 is ``B-PER`` or ``S-PER`` of BIOES until the next tag decides.
+In a partially tagged file, a tag may be ``?`` for unknown. It may also be several alternatives separated by
+bars, as in ``B-ORG|B-LOC``. A tag in the scheme of the files becomes the set of possible tags in the model's
+scheme: ``B-PER`` of IOB2 is ``B-PER`` or ``S-PER`` of BIOES until the next tag decides.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _MEANINGS: Mapping[str, Mapping[str, str]] = {
     "BILOU": {"B": "B", "I": "I", "E": "E", "S": "S"},
     "IO": {"I": "BIES"},
 }
-"""What a marker of a scheme may be in BIOES, the most exact one."""
+"""The BIOES markers that a marker of each scheme may stand for. BIOES is the most exact scheme."""
 
 
 class TagSets:
-    """Sets of tags by number: the first K are the tags alone, the others come as they are met."""
+    """Numbered sets of tags. The first K are the single tags; new sets are numbered as they occur."""
 
     def __init__(self, labels: Sequence[str]) -> None:
         self.labels = tuple(labels)
@@ -39,7 +39,10 @@ class TagSets:
         self._options = [np.eye(len(self.labels), dtype=bool)[i] for i in range(len(self.labels))]
 
     def name(self, options: NDArray[np.bool_]) -> str:
-        """The name by which ``ids`` has a set, given as which tags are in it. Shape: (K,)."""
+        """Return the name of a tag set, which is its key in ``ids``.
+
+        ``options`` flags its members. Shape: (K,).
+        """
         chosen = np.flatnonzero(options)
         name = OR.join(self.labels[i] for i in chosen)
         if name not in self.ids:
@@ -48,15 +51,15 @@ class TagSets:
         return name
 
     def table(self) -> NDArray[np.bool_]:
-        """Which tags each number stands for, of all sets met so far. Shape: (S, K)."""
+        """Return a row of tag flags for each set so far. Shape: (S, K)."""
         return np.stack(self._options)
 
 
 class PartialStream:
-    """Sentences with a set of the model's tags, by its name in ``sets``, for each word.
+    """Iterate over sentences in which each word has a set of the model's tags, by its name in ``sets``.
 
-    ``source`` gives them as read, tags of ``scheme`` unchecked; the model's are of ``target``. A sentence
-    must leave a sequence that ``rules`` allow.
+    ``source`` yields sentences as read, with unchecked tags of ``scheme``. The model's tags are of
+    ``target``. Each sentence must permit at least one sequence that ``rules`` allow.
     """
 
     def __init__(
@@ -91,7 +94,7 @@ class PartialStream:
             yield replace(sentence, tags=tuple(map(self._sets.name, options)))
 
     def _options(self, cell: str, sentence: Sentence) -> NDArray[np.bool_]:
-        """Which of the model's tags a cell may be. Shape: (K,)."""
+        """Return which of the model's tags a cell may be. Shape: (K,)."""
         if cell not in self._known:
             single = cell in self._sets.ids or OR not in cell
             found = [self._fitting(tag) for tag in ([cell] if single else cell.split(OR))]
@@ -112,7 +115,7 @@ class PartialStream:
         return np.array([mark is not None and self._fits(mark, i) for i in range(len(self._marks))], bool)
 
     def _fits(self, mark: tuple[str, str | None], tag: int) -> bool:
-        """Whether a tag of the files, as marker and label, may be one of the model's."""
+        """Return whether a tag of the files, as marker and label, may be this tag of the model."""
         own = self._marks[tag]
         if own is None or "O" in (mark[0], own[0]):
             return own is not None and own[0] == mark[0]
@@ -122,7 +125,7 @@ class PartialStream:
 
 
 def _possible(options: list[NDArray[np.bool_]], rules: Allowed) -> bool:
-    """Whether a sequence that the rules allow takes each of its tags from the options."""
+    """Return whether the rules allow some sequence with each tag taken from its options."""
     moves, first, last = rules
     reached = first & options[0]  # (K,)
     for here in options[1:]:

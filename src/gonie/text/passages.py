@@ -1,13 +1,13 @@
-"""From a text to the sentences that a classifier reads: one for a flat model, many for a hierarchical one.
+"""Split a text into the sentences that a classifier reads: one for a flat model, many for a hierarchical one.
 
-A text is cut by a tokenizer, as a tagger's text is, and every token keeps its offsets into the text as it was
-given, so that an explanation can be shown over it. A mark around a stretch of the text becomes two tokens,
-``<e1>`` before the stretch and ``</e1>`` after it, with empty ranges: a model sees which words are meant
-without being told that marks exist. A token that a mark begins or ends inside is cut there.
+A tokenizer splits the text, as for a tagger. Every token keeps its offsets into the original text, so that an
+explanation can highlight it. A mark around part of the text becomes two tokens with empty ranges: ``<e1>``
+before the marked part and ``</e1>`` after it. The model thus sees the marked words without special code for
+marks. A token is split where a mark begins or ends inside it.
 
-A text without a token (of blanks alone) is one sentence of the one word ``BLANK``, with an empty range. No
-tokenizer gives that word, so no training has seen it: to the model it is an unknown word, and the text gets a
-label like any other.
+A text without tokens (only white space) is one sentence of the single word ``BLANK``, with an empty range. No
+tokenizer produces that word, so it never occurs in training. The model treats it as an unknown word, and the
+text gets a label as any other text does.
 """
 
 from __future__ import annotations
@@ -32,9 +32,8 @@ BLANK = " "
 class Passage(NamedTuple):
     """A text as a classifier reads it: its sentences, its characters for n-grams, and its labels.
 
-    Offsets of the sentences' tokens are offsets into ``running`` too.
-    Whatever is changed between reading and encoding, a word erased or another put in its place, is changed
-    here.
+    Token offsets of the sentences are also offsets into ``running``. Changes between reading and encoding,
+    such as an erased or replaced word, are made here.
     """
 
     sentences: tuple[Sentence, ...]
@@ -46,12 +45,12 @@ class Passage(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passages:
-    """How texts are cut: ``passages(text, report)`` has at least one sentence of at least one token.
+    """Splitter of texts: ``passages(text, report)`` has at least one sentence of at least one token.
 
-    ``by`` says what a sentence is: the whole ``"text"``, a ``"sentence"`` of the tokenizer, or what stands
-    between two occurrences of ``mark``, which are no tokens themselves. Sentences beyond ``max_sentences``
-    and tokens of a sentence beyond ``max_tokens`` are left out; 0 is no limit. ``report`` counts the
-    sentences and tokens kept, and what was cut.
+    ``by`` says what a sentence is: the whole ``"text"``, a ``"sentence"`` of the tokenizer, or the text
+    between two occurrences of ``mark``. These occurrences are not tokens. Sentences beyond ``max_sentences``
+    and tokens of a sentence beyond ``max_tokens`` are dropped. 0 means no limit. ``report`` counts the
+    sentences and tokens kept, and what was dropped.
     """
 
     tokenizer: Tokenizer
@@ -69,7 +68,7 @@ class Passages:
             )
 
     def __call__(self, text: LabelledText, report: Report | None = None) -> Passage:
-        """The text, cut."""
+        """Split the text into a passage."""
         report = report or Report()
         sentences = _marked(list(self._pieces(text.text)), text.marks, report)
         kept = [
@@ -81,12 +80,12 @@ class Passages:
             kept = [blank(text.text, path=text.path, line=text.line)]
         report.sentences += len(kept)
         report.tokens += sum(map(len, kept))
-        blanks = " " * len(self.mark)  # as many, so that offsets into the text are offsets into it
+        blanks = " " * len(self.mark)  # of the same length, which keeps the offsets
         running = text.text.replace(self.mark, blanks) if self.by == "mark" else text.text
         return Passage(tuple(kept), running, text.labels, text.path, text.line)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for the bundle."""
+        """Return plain values for the bundle."""
         return {
             "tokenizer": self.tokenizer.to_json(),
             "by": self.by,
@@ -97,7 +96,7 @@ class Passages:
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> Passages:
-        """What ``to_json`` wrote."""
+        """Restore the settings from the result of ``to_json``."""
         return cls(**{**saved, "tokenizer": tokenizer(**saved["tokenizer"])})
 
     def _pieces(self, text: str) -> Iterator[Sentence]:
@@ -119,14 +118,17 @@ class Passages:
 
 
 def blank(text: str, *, path: str = "", line: int = 0) -> Sentence:
-    """What a text without a token is read as."""
+    """Return the sentence that stands for a text without tokens."""
     return Sentence((BLANK,), None, {}, text, (0,), (0,), path, line)
 
 
 def picked(
     sentence: Sentence, indices: Sequence[int], starts: Sequence[int], ends: Sequence[int]
 ) -> Sentence:
-    """A sentence of these tokens of another, at these offsets; -1 stands for none and has empty columns."""
+    """Return a sentence of the tokens at ``indices``, with these offsets.
+
+    Index -1 stands for a token with an empty word and empty columns.
+    """
     return replace(
         sentence,
         words=tuple(sentence.words[index] if index >= 0 else "" for index in indices),
@@ -140,8 +142,8 @@ def picked(
 
 
 def _joined(sentences: Sequence[Sentence], text: str, shift: int) -> Sentence:
-    """One sentence of ``text`` from those of a piece that begins at ``shift``."""
-    if len(sentences) == 1 and not shift:  # as it is: a text without an end may have millions of tokens
+    """Join the sentences of a piece that begins at ``shift`` into one sentence of ``text``."""
+    if len(sentences) == 1 and not shift:  # avoid a copy: the text may have millions of tokens
         return replace(sentences[0], text=text)
     columns = sentences[0].columns if sentences else ()
     return Sentence(
@@ -157,12 +159,12 @@ def _joined(sentences: Sequence[Sentence], text: str, shift: int) -> Sentence:
 
 
 def _shifted(places: Iterator[int], shift: int) -> tuple[int, ...]:
-    """Each so much further on; where that is nowhere, the same numbers and no others."""
+    """Add ``shift`` to each place. A shift of 0 leaves the integer objects as they are."""
     return tuple(shift + place for place in places) if shift else tuple(places)
 
 
 def _first(sentence: Sentence, most: int, report: Report) -> Sentence:
-    """The sentence, or its first tokens where there are too many."""
+    """Return the sentence, cut to its first ``most`` tokens."""
     if not most or len(sentence) <= most:
         return sentence
     report.noticed[f"sentences cut to {most:,} tokens"] += 1
@@ -173,10 +175,10 @@ def _first(sentence: Sentence, most: int, report: Report) -> Sentence:
 
 
 def _marked(sentences: list[Sentence], marks: Sequence[Span], report: Report) -> list[Sentence]:
-    """The sentences with the tokens of the marks in their places.
+    """Insert the tokens of the marks into the sentences.
 
-    A mark opens before the first token that it reaches into and closes after the last, be it in another
-    sentence. Marks with no token inside are left out and counted.
+    A mark opens before the first token that it overlaps and closes after the last, which may be in another
+    sentence. Marks that contain no token are dropped and counted.
     """
     if not marks or not sentences:
         return sentences
@@ -184,15 +186,15 @@ def _marked(sentences: list[Sentence], marks: Sequence[Span], report: Report) ->
     sentences = [_cut(sentence, borders) for sentence in sentences]
     starts = [start for sentence in sentences for start in sentence.starts]
     ends = [end for sentence in sentences for end in sentence.ends]
-    opening: dict[int, list[Span]] = {}  # by the token they stand before
-    closing: dict[int, list[Span]] = {}  # by the token they stand after
+    opening: dict[int, list[Span]] = {}  # by the token after the opening mark
+    closing: dict[int, list[Span]] = {}  # by the token before the closing mark
     for mark in sorted(marks, key=lambda mark: (mark.start, -mark.end)):
         first, last = bisect_right(ends, mark.start), bisect_left(starts, mark.end) - 1
         if first > last:
             report.noticed["marks without a token inside"] += 1
             continue
         opening.setdefault(first, []).append(mark)
-        closing.setdefault(last, []).insert(0, mark)  # what opened last closes first
+        closing.setdefault(last, []).insert(0, mark)  # the last to open closes first
     shown, at = [], 0
     for sentence in sentences:
         shown.append(_inserted(sentence, at, opening, closing))
@@ -201,7 +203,7 @@ def _marked(sentences: list[Sentence], marks: Sequence[Span], report: Report) ->
 
 
 def _cut(sentence: Sentence, borders: Sequence[int]) -> Sentence:
-    """The sentence with every token cut at the borders inside it; each part keeps the token's columns."""
+    """Split every token at the borders inside it. Each part keeps the token's columns."""
     indices, starts, ends = [], [], []
     for index, (start, end) in enumerate(zip(sentence.starts, sentence.ends, strict=True)):
         inside = borders[bisect_right(borders, start) : bisect_left(borders, end)]
@@ -219,8 +221,8 @@ def _cut(sentence: Sentence, borders: Sequence[int]) -> Sentence:
 def _inserted(
     sentence: Sentence, at: int, opening: Mapping[int, list[Span]], closing: Mapping[int, list[Span]]
 ) -> Sentence:
-    """The sentence, whose first token has the number ``at``, with the marks around its tokens."""
-    tokens: list[tuple[str, int, int, int]] = []  # word, start, end, token of the sentence (-1 for a mark)
+    """Insert the mark tokens into the sentence, whose first token has the number ``at``."""
+    tokens: list[tuple[str, int, int, int]] = []  # word, start, end, token index (-1: mark)
     for index, word in enumerate(sentence.words):
         for mark in opening.get(at + index, ()):
             tokens.append((mark_words(mark.label)[0], mark.start, mark.start, -1))

@@ -1,4 +1,4 @@
-"""What a model takes as text, checked at the door."""
+"""Validation of the text and words passed to a model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gonie.errors import InputError
 
 
 def checked_text(text: str) -> str:
-    """Refuse what is not text, with where it is."""
+    """Return the text, or raise an error that locates the first character that is not valid."""
     if not isinstance(text, str):
         raise InputError(expected="a text (str)", got=f"{type(text).__name__}", fix="Decode bytes first.")
     try:
@@ -23,14 +23,17 @@ def checked_text(text: str) -> str:
 
 
 def checked_words(words: Sequence[str], *, fix: str) -> tuple[str, ...]:
-    """Refuse what is not a sentence's words: above all a text, whose letters would be taken for them."""
+    """Return the words as a tuple, or raise an error if they are not a list of non-empty words.
+
+    A str in place of a list is refused, because its characters would be taken for words.
+    """
     if isinstance(words, str):
         raise InputError(expected="a sentence as a list of words", got=f"the text {words[:40]!r}", fix=fix)
     checked = tuple(words)
     try:
         "".join(checked).encode("utf-8")
     except (TypeError, UnicodeEncodeError):
-        checked = tuple(map(checked_text, checked))  # which says what is wrong
+        checked = tuple(map(checked_text, checked))  # raises the exact error
     if not all(checked):
         raise InputError(expected="words of at least one character", got=f"an empty word in {checked[:10]}")
     return checked

@@ -1,6 +1,7 @@
-"""What reading a file noticed: counts, choices and everything that could not be kept.
+"""Reports of reading a file: counts, detected choices, and everything that was skipped or repaired.
 
-Readers never drop, guess or repair in silence. They write it here, and whoever started the reading shows it.
+Readers never drop, guess or repair anything silently. They record it in a ``Report``, and the caller shows
+it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Misaligned:
-    """A gold span that no run of tokens covers, and why; ``start`` and ``end`` are offsets in the text."""
+    """A gold span that matches no token range, and the reason.
+
+    ``start`` and ``end`` are offsets in the text.
+    """
 
     path: str
     line: int
@@ -32,9 +36,9 @@ class Misaligned:
 class Report:
     """Counts and notes of one pass over one file.
 
-    ``choices`` maps what was detected (``format``, ``separator``, ``word column`` …) to the choice and its
-    reason. ``skipped`` counts what was left out, ``noticed`` what was kept but is worth knowing. ``rows`` is
-    the line of each token of the sentence that was yielded last, for messages.
+    ``choices`` maps a detected setting (``format``, ``separator``, ``word column`` …) to the choice and its
+    reason. ``skipped`` counts what was left out. ``noticed`` counts what was kept but deserves a note.
+    ``rows`` holds the line of each token of the last sentence yielded, for messages.
     """
 
     path: str = ""
@@ -55,7 +59,7 @@ class Report:
         self.choices[name] = (choice, reason)
 
     def lines(self, *, shown: int | None = None) -> list[str]:
-        """The report as sentences for display; ``shown`` limits the misaligned spans that are spelled out."""
+        """Return the report as lines for display. ``shown`` limits the number of misaligned spans listed."""
         told = [f"{name}: {choice} ({reason})" for name, (choice, reason) in self.choices.items()]
         if self.texts:
             told.append(count(self.texts, "text"))
@@ -79,5 +83,5 @@ class Report:
 
 
 def count(number: int, noun: str) -> str:
-    """``1 token``, ``2,000 tokens``."""
+    """Format a number with its noun: ``1 token``, ``2,000 tokens``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,8 +1,8 @@
-"""What a sequence of tags may be: the tag scheme's own rules, and those of whoever trains the model.
+"""Rules for tag sequences: those of the tag scheme, and forbidden transitions of the user.
 
-A rule of one's own forbids a move: ``"B-PER -> B-PER"``, that one person follows another at once. ``*`` and
-``?`` stand for any characters (``"*-PER -> *-LOC"``), ``<start>`` and ``<end>`` for the ends of a sentence
-(``"<start> -> PUNCT"``).
+A user's rule forbids a transition. For example, ``"B-PER -> B-PER"`` forbids one person directly after
+another. ``*`` and ``?`` are wildcards (``"*-PER -> *-LOC"``). ``<start>`` and ``<end>`` stand for the ends of
+a sentence (``"<start> -> PUNCT"``).
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ ARROW, START, END = "->", "<start>", "<end>"
 def allowed(
     labels: Sequence[str], scheme: Scheme, *, constrained: bool = True, forbidden: Iterable[str] = ()
 ) -> Allowed:
-    """What the scheme allows, if decoding is ``constrained`` to it, and no rule of ``forbidden`` forbids."""
+    """Return the transitions that the scheme allows, minus the ``forbidden`` ones.
+
+    The scheme's rules apply only if decoding is ``constrained``.
+    """
     size = len(labels)
     moves, first, last = (
         allowed_by_scheme(labels, scheme)
@@ -50,7 +53,7 @@ def allowed(
 
 
 def breaks(tags: Sequence[str], labels: Sequence[str], rules: Allowed) -> str | None:
-    """The first move of ``tags`` that ``rules`` over ``labels`` do not allow, as a rule is written."""
+    """Return the first transition of ``tags`` that ``rules`` over ``labels`` forbid, as a rule, or None."""
     moves, first, last = rules
     ids = [labels.index(tag) for tag in tags]
     if ids and not first[ids[0]]:

@@ -1,4 +1,4 @@
-"""Tag schemes: how a tag a token says where entities begin and end.
+"""Tag schemes: how the tag of each token marks where entities begin and end.
 
     kind    an entity of three tokens, of one token, and one right after another of the same label
     IOB1    I I I      I      … I | B
@@ -8,12 +8,14 @@
     IO      X X X      X      … X | X, which is then one entity: tags are bare labels, boundaries are lost
     plain   no entities: each tag is a label of its own (part of speech)
 
-The notation is apart from the kind: ``B-PER`` (prefix), ``PER-B`` (suffix), ``B_Com I O`` (the tags inside an
-entity carry no label), and bare ``B I O`` (no labels at all, the label is then ``""``). A prefix marker ends
-at the first separator and a suffix marker begins at the last, so labels may contain the separator.
+The notation is independent of the kind: ``B-PER`` (prefix), ``PER-B`` (suffix), ``B_Com I O`` (the tags
+inside an entity carry no label), and bare ``B I O`` (no labels at all, the label is then ``""``). A prefix
+marker ends at the first separator and a suffix marker begins at the last, so labels may contain the
+separator.
 
-Two readings turn tags into spans. ``conlleval`` is lenient, as the CoNLL scorer: a chunk begins at B or S,
-after O, E or S, and where the label changes. ``strict`` keeps the chunks whose tags the kind prescribes.
+Tags are converted to spans in one of two modes. ``conlleval`` is lenient, as the CoNLL scorer: a chunk begins
+at B or S, after O, E or S, and where the label changes. ``strict`` keeps only chunks with the tags that the
+kind prescribes.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ OUTSIDE = "O"
 POLICIES: tuple[Policy, ...] = get_args(Policy)
 _MODES: tuple[Mode, ...] = get_args(Mode)
 
-# Markers as written, to the letters used here: B begins, I is inside, E ends, S is alone.
+# Written markers to internal letters: B begins, I is inside, E ends, S is a single token.
 _MARKERS: Mapping[str, Mapping[str, str]] = {
     "IOB1": {"B": "B", "I": "I"},
     "IOB2": {"B": "B", "I": "I"},
@@ -62,7 +64,7 @@ _NAMES: Mapping[str, Kind] = {
     "PLAIN": "plain",
 }
 
-_SHOWN = 5  # problems that a refusal spells out
+_SHOWN = 5  # problems listed in an error message
 
 _Mark = tuple[str, str | None]  # a marker letter and its label; None where the tag carries none
 _OUT: _Mark = (OUTSIDE, "")
@@ -89,13 +91,13 @@ class Scheme:
 
     @property
     def has_spans(self) -> bool:
-        """False for plain labels, which form no entities."""
+        """Whether tags form entities. False for plain labels."""
         return self.kind != "plain"
 
     def split(self, tag: str) -> tuple[str, str | None] | None:
-        """The marker (B, I, E, S or O) and the label of a tag; None when it is not a tag of this scheme.
+        """Return the marker (B, I, E, S or O) and label of a tag, or None if it is not a tag of this scheme.
 
-        BILOU's L and U come back as E and S. The label is None for an inside tag that carries none.
+        BILOU's L and U are returned as E and S. The label is None for an inside tag that carries none.
         """
         if tag == OUTSIDE:
             return _OUT
@@ -115,7 +117,7 @@ class Scheme:
         return marker, label
 
     def join(self, marker: str, label: str) -> str:
-        """The tag for a marker (B, I, E, S or O) and a label; the inverse of ``split``."""
+        """Return the tag for a marker (B, I, E, S or O) and a label. This is the inverse of ``split``."""
         if marker == OUTSIDE:
             return OUTSIDE
         if self.kind == "IO":
@@ -137,12 +139,12 @@ class Scheme:
         return f"{self.kind} ({' '.join(self.join(letter, 'X') for letter in letters)} O)"
 
     def to_json(self) -> dict[str, object]:
-        """The scheme as plain values, for a bundle."""
+        """Return the scheme as plain values, for a bundle."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Scheme:
-        """The scheme of ``to_json``."""
+        """Restore a scheme from the result of ``to_json``."""
         return cls(
             kind=cast(Kind, data["kind"]),
             separator=str(data["separator"]),
@@ -157,7 +159,10 @@ IO = Scheme(kind="IO")
 
 
 def named(name: str) -> Scheme:
-    """The scheme of a name, in the usual notation; BIO, IOBES and BILUO mean IOB2, BIOES and BILOU."""
+    """Return the scheme with this name, in the usual notation.
+
+    BIO, IOBES and BILUO mean IOB2, BIOES and BILOU.
+    """
     kind = _NAMES.get(name.upper())
     if kind is None:
         raise InputError(expected=f"a scheme among {', '.join(_MARKERS)}", got=repr(name))
@@ -165,7 +170,7 @@ def named(name: str) -> Scheme:
 
 
 def policy_named(name: str) -> Policy:
-    """The repair policy of a name."""
+    """Return the repair policy of this name."""
     if name not in POLICIES:
         raise InputError(expected=f"a repair policy among {', '.join(POLICIES)}", got=repr(name))
     return name
@@ -175,10 +180,10 @@ def policy_named(name: str) -> Policy:
 
 
 def to_spans(tags: Sequence[str], scheme: Scheme, mode: Mode = "conlleval") -> list[TokenSpan]:
-    """The entities of a tag sequence, in order; none for plain labels.
+    """Return the entities of a tag sequence in order. Plain labels have none.
 
-    A tag that is not of the scheme counts as O. An inside tag without a label that no entity precedes has no
-    label to give and is no entity in either mode (``problems`` names it).
+    A tag that is not of the scheme counts as O. An inside tag without a label and without a preceding entity
+    is no entity in either mode. ``problems`` reports it.
     """
     if mode not in _MODES:
         raise InputError(expected="the mode 'conlleval' or 'strict'", got=repr(mode))
@@ -191,11 +196,12 @@ def to_spans(tags: Sequence[str], scheme: Scheme, mode: Mode = "conlleval") -> l
 
 
 def _chunks(tags: Sequence[str], scheme: Scheme) -> Iterator[tuple[int, int, str, str]]:
-    """Start, end, label and markers of each chunk under the lenient rules.
+    """Yield the start, end, label and markers of each chunk under the lenient rules.
 
-    The first marker is written ``b`` where the chunk follows another of its label: IOB1 must say B there.
+    The first marker is ``b`` where the chunk directly follows another of the same label. IOB1 requires B
+    there.
     """
-    start, label, markers = 0, "", ""  # the open chunk; no markers: none
+    start, label, markers = 0, "", ""  # the open chunk; empty markers mean none
     before = _OUT
     for index, tag in enumerate(tags):
         if tag == OUTSIDE and not markers:
@@ -218,12 +224,12 @@ def _chunks(tags: Sequence[str], scheme: Scheme) -> Iterator[tuple[int, int, str
 
 
 def _goes_on(before: _Mark, now: _Mark, label: str) -> bool:
-    """Does the open chunk, whose label this is, go on at ``now``?"""
+    """Return whether the open chunk with this label continues at ``now``."""
     return now[0] in ("I", "E") and before[0] in ("B", "I") and now[1] in (None, label)
 
 
 def _whole(markers: str, kind: Kind) -> bool:
-    """Are these the markers that the kind prescribes for an entity of this length?"""
+    """Return whether these are the markers that the kind prescribes for an entity of this length."""
     first, rest = markers[0], markers[1:]
     if kind == "IO":
         return True
@@ -237,7 +243,7 @@ def _whole(markers: str, kind: Kind) -> bool:
 
 
 def from_spans(spans: Iterable[TokenSpan], length: int, scheme: Scheme) -> list[str]:
-    """The tags of ``length`` tokens with these entities, which must not overlap."""
+    """Return the tags of ``length`` tokens with these entities, which must not overlap."""
     if not scheme.has_spans:
         raise InputError(expected="a scheme with entities", got="plain labels", fix="Name one, such as IOB2")
     tags = [OUTSIDE] * length
@@ -267,9 +273,9 @@ def _markers(length: int, kind: Kind, *, touching: bool) -> str:
 
 
 def convert(tags: Sequence[str], source: Scheme, target: Scheme) -> list[str]:
-    """The same entities in another scheme; a sequence with problems is refused (``repair`` it first).
+    """Convert tags to another scheme. An invalid sequence raises an error (call ``repair`` first).
 
-    To IO, entities of one label that touch become one.
+    In IO, adjacent entities of the same label become one.
     """
     if source == target:
         return list(tags)
@@ -280,7 +286,7 @@ def convert(tags: Sequence[str], source: Scheme, target: Scheme) -> list[str]:
 
 
 def keep_types(tags: Sequence[str], scheme: Scheme, types: Collection[str]) -> list[str]:
-    """The tags with entities of other types made O; the scheme says in every tag what type it is of."""
+    """Replace tags of entities of other types by O. In this scheme every tag must carry its type."""
     return [tag if (scheme.split(tag) or _OUT)[1] in types else OUTSIDE for tag in tags]
 
 
@@ -289,7 +295,7 @@ def keep_types(tags: Sequence[str], scheme: Scheme, types: Collection[str]) -> l
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A tag that cannot stand where it stands."""
+    """A tag that is invalid at its position."""
 
     index: int
     tag: str
@@ -297,7 +303,7 @@ class Problem:
 
 
 def problems(tags: Sequence[str], scheme: Scheme) -> list[Problem]:
-    """Everything that breaks the scheme, by position; empty for a valid sequence."""
+    """Return all violations of the scheme, by position. A valid sequence has none."""
     if not scheme.has_spans:
         return []
     found = []
@@ -324,9 +330,9 @@ def _continues(before: _Mark, now: _Mark) -> bool:
 
 
 def _orphan(before: _Mark, now: _Mark, kind: Kind) -> bool:
-    """Does ``now`` need an entity before it that is not there? In IOB1 that is B's rule, else I's and E's.
+    """Return whether ``now`` needs a preceding entity that is missing.
 
-    In IO nothing does.
+    In IOB1 the rule concerns B, and in other kinds I and E. In IO there is no such rule.
     """
     if kind == "IO":
         return False
@@ -340,14 +346,14 @@ def _unclosed(now: _Mark, after: _Mark, kind: Kind) -> bool:
 
 
 class Checker:
-    """``problems`` for many sequences of one scheme: neighbours already seen to be legal are remembered."""
+    """Find ``problems`` in many sequences of one scheme, with a cache of tag pairs known to be valid."""
 
     def __init__(self, *, scheme: Scheme) -> None:
         self.scheme = scheme
         self._legal: set[tuple[str, str]] = set()
 
     def problems(self, tags: Sequence[str]) -> list[Problem]:
-        """As the function of that name."""
+        """Return the same result as the function ``problems``."""
         pairs = set(_neighbours(tags))
         if pairs <= self._legal:
             return []
@@ -358,20 +364,21 @@ class Checker:
 
 
 def _neighbours(tags: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Each pair of neighbouring tags, the edges standing as O: validity is a matter of these alone."""
+    """Yield each pair of neighbouring tags, with O for the edges. Validity depends only on these pairs."""
     return zip(chain((OUTSIDE,), tags), chain(tags, (OUTSIDE,)), strict=True)
 
 
 def repair(
     tags: Sequence[str], scheme: Scheme, policy: Policy, *, places: Sequence[str] = ()
 ) -> tuple[list[str], int]:
-    """Make a sequence valid by a named policy; returns the tags and how many of them changed.
+    """Make a sequence valid by a named policy. Return the tags and the number of changes.
 
-    ``error``    refuse, naming each problem at its place in ``places`` (``file:line`` of each tag).
-    ``begin``    the lenient reading holds: an orphan opens an entity, an open entity ends where it stops.
-    ``outside``  the strict reading holds: whatever is no well-formed entity becomes O.
+    ``error``    raises an error that lists each problem with its place from ``places`` (``file:line``).
+    ``begin``    uses the lenient mode: an orphan opens an entity, and an open entity ends where it stops.
+    ``outside``  uses the strict mode: tags that form no well-formed entity become O.
 
-    Either way a tag that is not of the scheme becomes O, and so does an orphan that carries no label.
+    With ``begin`` and ``outside``, a tag that is not of the scheme becomes O, as does an orphan without a
+    label.
     """
     policy = policy_named(policy)
     if not problems(tags, scheme):
@@ -384,7 +391,7 @@ def repair(
 
 
 def _refuse(tags: Sequence[str], scheme: Scheme, *, places: Sequence[str] = ()) -> None:
-    """Raise with the problems of the sequence, if there is one."""
+    """Raise an error that lists the problems of the sequence, if there are any."""
     found = problems(tags, scheme)
     if not found:
         return
@@ -403,9 +410,9 @@ def _refuse(tags: Sequence[str], scheme: Scheme, *, places: Sequence[str] = ()) 
 def allowed(
     labels: Sequence[str], scheme: Scheme
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which tags may follow which: transitions ``(K, K)`` [from, to], start ``(K,)`` and end ``(K,)``.
+    """Return which tags may follow which: transitions ``(K, K)`` [from, to], start ``(K,)`` and end ``(K,)``.
 
-    A sequence passes all three exactly when ``problems`` finds nothing.
+    A sequence satisfies all three exactly when ``problems`` finds nothing.
     """
     size = len(labels)
     if not scheme.has_spans:
@@ -427,7 +434,7 @@ def _may(before: _Mark | None, now: _Mark | None, kind: Kind) -> bool:
 
 # --- detection -------------------------------------------------------------------------------------------
 
-# Tried in this order; the first of those with the fewest violations is taken.
+# Tried in this order. Of those with the fewest violations, the first is chosen.
 _NOTATIONS: tuple[tuple[str, Affix, bool], ...] = (
     ("-", "prefix", True),
     ("_", "prefix", True),
@@ -441,12 +448,12 @@ _NOTATIONS: tuple[tuple[str, Affix, bool], ...] = (
 )
 _KINDS: tuple[Kind, ...] = ("IOB2", "IOB1", "BIOES", "BILOU")
 _READABLE = 0.9
-"""The share of tags other than O that a notation must read; the others are then errors of the file."""
+"""Minimum share of the tags other than O that a notation must parse. The rest count as errors of the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """The scheme found, how often each tag occurred, how many tags break it, and why it was chosen."""
+    """The detected scheme, the counts of tags, the number of invalid tags, and the reason for the choice."""
 
     scheme: Scheme
     counts: Mapping[str, int]
@@ -456,7 +463,7 @@ class Detection:
 
 @dataclass(slots=True)
 class TagTally:
-    """Counts of neighbouring tags over any number of sequences: all that detection needs to know."""
+    """Counts of neighbouring tags over any number of sequences. Detection needs nothing else."""
 
     pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
     sequences: int = 0
@@ -467,15 +474,15 @@ class TagTally:
         self.pairs.update(_neighbours(tags))
 
     def counts(self) -> Counter[str]:
-        """How often each tag occurred."""
+        """Return how often each tag occurred."""
         totals: Counter[str] = Counter()
         for (_, tag), number in self.pairs.items():
             totals[tag] += number
-        totals[OUTSIDE] -= self.sequences  # each sequence's closing edge
+        totals[OUTSIDE] -= self.sequences  # the closing edge of each sequence
         return +totals
 
     def invalid(self, scheme: Scheme) -> int:
-        """How many problems the sequences have under the scheme."""
+        """Return the number of problems of the sequences under the scheme."""
         total = 0
         if not scheme.has_spans:
             return total
@@ -486,14 +493,13 @@ class TagTally:
         return total
 
     def detect(self) -> Detection:
-        """The scheme that the sequences break least.
+        """Return the scheme with the fewest violations.
 
-        * No more than nine in ten of the tags other than O readable in any notation: IO if O is the most
-          frequent of all, else plain labels.
-        * Nothing but O: IOB2, as nothing speaks for another.
-        * Else the notation and kind with the fewest invalid tags; on equal terms IOB2 before IOB1 before
-          BIOES before BILOU. So a file valid as both IOB1 and IOB2 is IOB2, and one without E and S is never
-          BIOES.
+        * If no notation parses more than nine in ten of the tags other than O: IO if O is the most frequent
+          tag, otherwise plain labels.
+        * If all tags are O: IOB2, as there is no evidence for another scheme.
+        * Otherwise the notation and kind with the fewest invalid tags. Ties go to IOB2, IOB1, BIOES, BILOU.
+          So a file valid as both IOB1 and IOB2 is IOB2, and one without E and S is never BIOES.
         """
         counts = self.counts()
         if set(counts) <= {OUTSIDE}:
@@ -509,7 +515,7 @@ class TagTally:
 
 
 def detect(sequences: Iterable[Sequence[str]]) -> Detection:
-    """The scheme of these tag sequences; the rules are those of ``TagTally.detect``."""
+    """Detect the scheme of these tag sequences by the rules of ``TagTally.detect``."""
     tally = TagTally()
     for tags in sequences:
         tally.add(tags)
@@ -517,12 +523,12 @@ def detect(sequences: Iterable[Sequence[str]]) -> Detection:
 
 
 def looks_tagged(counts: Mapping[str, int]) -> bool:
-    """Do these values, with their counts, look like tags of a scheme with entities (some other than O)?"""
+    """Return whether these counted values look like tags of a scheme with entities (some other than O)."""
     return bool(set(counts) - {OUTSIDE}) and bool(_candidates(counts))
 
 
 def _candidates(counts: Mapping[str, int]) -> list[Scheme]:
-    """The schemes whose notation reads nearly all of the tags other than O, in order of preference."""
+    """Return the schemes that parse nearly all tags other than O, in order of preference."""
     total = sum(number for tag, number in counts.items() if tag != OUTSIDE)
     found = []
     for separator, affix, typed in _NOTATIONS:

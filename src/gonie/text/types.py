@@ -1,8 +1,8 @@
-"""The nouns that text becomes: sentences to learn from, documents that come back tagged or labelled.
+"""Data types for text: sentences for training, and the tagged or labelled documents that models return.
 
-``Sentence`` is what readers yield and what training and scoring consume: words with named columns beside
-them. ``Document`` is what a tagger returns: the text with its tokens and spans, all by character offset;
-``Classification`` is what a classifier returns. None holds tensors.
+Readers yield ``Sentence``, which training and scoring consume: words with named columns. A tagger returns
+``Document``: the text with its tokens and spans by character offset. A classifier returns ``Classification``.
+None of them holds tensors.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from itertools import accumulate, chain
 from typing import Any, NamedTuple, overload
 
 Edges = tuple[Sequence[int], Sequence[int]]
-"""Where tokens begin in a text, and where they end."""
+"""Start offsets and end offsets of tokens in a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Morpheme:
-    """One analysed morpheme of a surface token: its dictionary form and its tag (Kiwi's, for Korean)."""
+    """One morpheme of a surface token: its dictionary form and its tag (Kiwi's, for Korean)."""
 
     form: str
     tag: str
@@ -36,9 +36,9 @@ class Token(NamedTuple):
 
 
 class Tokens(Sequence[Token]):
-    """Tokens kept by column, of which each is made when somebody looks at it: documents have so many.
+    """A sequence of tokens, stored by column. Each token is created on access, because documents have many.
 
-    Like a tuple of them, it never changes, and equals whatever has the same tokens.
+    Like a tuple, it is immutable. It equals any tuple or ``Tokens`` with the same tokens.
     """
 
     __slots__ = ("_columns",)
@@ -58,7 +58,7 @@ class Tokens(Sequence[Token]):
 
     @classmethod
     def joined(cls, parts: Sequence[Tokens]) -> Tokens:
-        """The tokens of all parts, one after the other; all have morphemes, or none has."""
+        """Concatenate the tokens of all parts. Either all parts have morphemes or none has."""
         words, starts, ends, tags, scores, *morphemes = (
             tuple(chain.from_iterable(columns))
             for columns in zip(*(part._columns for part in parts), strict=True)
@@ -104,7 +104,7 @@ class Tokens(Sequence[Token]):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A labelled stretch of text by character offset: ``document.text[start:end] == text``."""
+    """A labelled range of text by character offset: ``document.text[start:end] == text``."""
 
     start: int
     end: int
@@ -115,7 +115,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One of the likeliest taggings of a sentence: its tags, its probability, the spans they form."""
+    """One of the n-best tag sequences of a sentence: its tags, its probability and its spans."""
 
     tags: tuple[str, ...]
     probability: float
@@ -124,11 +124,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """Words of one sentence with their columns, as read from a file or cut from a text.
+    """The words of one sentence with their columns, as read from a file or tokenised from a text.
 
-    ``tags`` is the gold column where there is one. ``columns`` holds further columns by name (``pos``,
-    ``chunk`` …), each as long as ``words``. ``starts`` and ``ends`` are character offsets into ``text``.
-    ``path`` and ``line`` say where the sentence began, for messages.
+    ``tags`` is the gold column, if any. ``columns`` holds further columns by name (``pos``, ``chunk`` …),
+    each as long as ``words``. ``starts`` and ``ends`` are character offsets into ``text``. ``path`` and
+    ``line`` locate the start of the sentence, for messages.
     """
 
     words: tuple[str, ...]
@@ -145,15 +145,15 @@ class Sentence:
 
     @property
     def surface(self) -> str:
-        """The sentence as running text: ``text`` where known, else the words joined by blanks."""
+        """The sentence as plain text: ``text`` where known, otherwise the words joined by spaces."""
         return self.text if self.text is not None else " ".join(self.words)
 
     def offsets(self) -> list[tuple[int, int]]:
-        """Character offsets of each word into ``surface``."""
+        """Return the character offsets of each word into ``surface``."""
         return list(zip(*self.edges(), strict=True))
 
     def edges(self) -> Edges:
-        """Where each word begins in ``surface``, and where each ends: ``offsets`` without the pairs."""
+        """Return the starts and the ends of the words in ``surface``, as two sequences."""
         if self.text is not None:
             return self.starts, self.ends
         ends = [end + blanks for blanks, end in enumerate(accumulate(map(len, self.words)))]
@@ -164,7 +164,7 @@ class Sentence:
 class Document:
     """A tagged text. ``sentences`` are ranges of ``tokens``: sentence i is ``tokens[a:b]`` for its (a, b).
 
-    ``nbest`` has the likeliest taggings of each sentence, best first; None where nobody asked for them.
+    ``nbest`` holds the likeliest tag sequences of each sentence, best first. It is None unless requested.
     """
 
     text: str
@@ -186,9 +186,9 @@ class Document:
 class Classification:
     """A labelled text. ``label`` is the most probable one and ``score`` its probability.
 
-    ``scores`` has every label's probability. ``labels`` are those given: ``label`` alone, or, where a text
-    may have several, each that is more likely than not, which may be none. ``tokens`` is how many were read,
-    and ``notes`` say what was not.
+    ``scores`` has every label's probability. ``labels`` are the predicted labels: ``label`` alone, or, for
+    multi-label models, each label with a probability above one half, which may be none. ``tokens`` is the
+    number of tokens read. ``notes`` say what was left out.
     """
 
     text: str

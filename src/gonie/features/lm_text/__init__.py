@@ -1,6 +1,6 @@
-"""Running text for a language model: files larger than memory, tokenised once, read as contiguous streams.
+"""Text for language models: files larger than memory, tokenised once and read as contiguous streams.
 
-``build_stream`` makes a ``TokenStream`` of files, ``Streams`` cuts it into batches.
+``build_stream`` builds a ``TokenStream`` from files. ``Streams`` splits it into batches.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Rows of contiguous text for truncated back-propagation, in both directions.
 
-The M tokens lie on a ring: after the last END comes the first BEGIN, as between any two sentences. An epoch
-begins at a place of its own, drawn from the seed and its number, and cuts the ring from there into R equal
-stretches, one a row. Onward, a row reads its stretch from the beginning to the end, T tokens a batch;
-backward, from the end to the beginning, so that the two directions meet different text at a time. What is
-left over, less than a batch and a row, is at another place in the next epoch.
+The M tokens form a ring: after the last END comes the first BEGIN, as between any two sentences. Each epoch
+starts at a position drawn from the seed and the epoch number. From there the ring is divided into R equal
+stretches, one per row. The forward model reads a row from start to end, T tokens per batch. The backward
+model reads it from end to start, so the two directions see different text at a time. The remainder, less than
+one batch plus one row, is at another position in the next epoch.
 
-Where a row stands follows from the epoch and the batch's number alone: to resume, ask for the next number.
+The position of a row depends only on the epoch and the batch number. To resume, request the next number.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ Bools = NDArray[np.bool_]
 
 
 class TextRows(NamedTuple):
-    """A step of each row, all (T, R): ids of forms, and which targets count.
+    """One batch of all rows, each array (T, R): ids of forms, and which targets count in the loss.
 
-    BEGIN always follows END, and going backward END always follows BEGIN: there is nothing to learn in it.
+    BEGIN always follows END, and backward END always follows BEGIN. These targets do not count, because there
+    is nothing to learn.
     """
 
     ahead_inputs: Ids
@@ -38,9 +39,9 @@ class TextRows(NamedTuple):
 
 
 class Distinct(NamedTuple):
-    """Each form of the inputs of a batch once, (U,), and the inputs as places in it, (2, T, R).
+    """The distinct forms of the inputs of a batch, (U,), and the inputs as indices into them, (2, T, R).
 
-    ``places[0]`` is of the inputs ahead, ``places[1]`` of those back.
+    ``places[0]`` is for the forward inputs, ``places[1]`` for the backward inputs.
     """
 
     forms: Ids
@@ -62,17 +63,17 @@ class Streams:
         self._batches = len(tokens) // (rows * steps)
 
     def batches(self, epoch: int) -> int:
-        """How many batches an epoch has: every one as many."""
+        """Return the number of batches of an epoch, which is the same for all."""
         return self._batches
 
     def batch(self, epoch: int, index: int) -> TextRows:
-        """Batch ``index`` of an epoch; its rows go on where those of the batch before it ended."""
+        """Return batch ``index`` of an epoch. Its rows continue those of the previous batch."""
         if not 0 <= index < self._batches:
             raise IndexError(f"expected a batch from 0 to {self._batches - 1}, got {index}")
         start = int(np.random.default_rng((self._seed, epoch)).integers(len(self._tokens)))
         stretch = self._batches * self._steps
         firsts = start + stretch * np.arange(self._rows)  # (R,)
-        passed = index * self._steps + np.arange(self._steps + 1)  # (T + 1,) and the target of the last
+        passed = index * self._steps + np.arange(self._steps + 1)  # (T + 1,) with the target of the last step
         ahead = self._taken(firsts[:, None] + passed)  # (T + 1, R)
         back = self._taken(firsts[:, None] + stretch - 1 - passed)  # (T + 1, R)
         return TextRows(
@@ -85,12 +86,12 @@ class Streams:
         )
 
     def _taken(self, places: NDArray[np.int64]) -> Ids:
-        """The tokens at places (R, T + 1) of the ring, as (T + 1, R)."""
+        """Return the tokens at positions (R, T + 1) of the ring, as (T + 1, R)."""
         return np.ascontiguousarray(self._tokens[places % len(self._tokens)].T)
 
 
 def distinct(batch: TextRows) -> Distinct:
-    """The forms that a network of characters has to read for a batch, each once."""
+    """Return the distinct forms that a character network must encode for a batch."""
     inputs = np.stack([batch.ahead_inputs, batch.back_inputs])  # (2, T, R)
     forms, places = np.unique(inputs.ravel(), return_inverse=True)
     return Distinct(forms, places.reshape(inputs.shape))

@@ -1,7 +1,7 @@
-"""Paragraphs tokenised a block at a time: what one process hands another, small and without a string twice.
+"""Tokenise paragraphs in blocks, the compact unit that workers exchange, with each form stored once.
 
-Ids of a block count its own forms in the order of first sight. Whoever joins blocks in their order therefore
-meets each form for the first time where the text has it first, however the text was cut into blocks.
+The ids of a block number its own forms in order of first occurrence. When blocks are joined in order, each
+form thus first appears where it first occurs in the text, however the text was divided into blocks.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from gonie.features.lm_text.stream import BEGIN, END, FIRST
 from gonie.text.tokenizers import Tokenizer
 
 SIZE = 1 << 15
-"""Characters of a block: about a hundredth of a second for English, nearly one for Korean morphemes."""
+"""Characters per block: about a hundredth of a second for English, nearly one for Korean morphemes."""
 
 MOST_TOKENS = 400
-"""Tokens of the longest sentence; a longer one is mostly a table or a list, and is cut."""
+"""Maximum tokens per sentence. A longer one is mostly a table or a list, and is split."""
 
 
 class TokenBlock(NamedTuple):
     """Tokenised paragraphs: ``forms[i]`` has the id ``FIRST + i`` in ``tokens``.
 
-    ``counts`` (FIRST + forms) is how often each id is there, ``cut`` how many sentences were too long.
+    ``counts`` (FIRST + forms) is the count of each id, ``cut`` the number of sentences that were too long.
     """
 
     tokens: NDArray[np.int32]
@@ -35,12 +35,12 @@ class TokenBlock(NamedTuple):
 
     @property
     def words(self) -> int:
-        """How many words it has."""
+        """The number of words."""
         return len(self.tokens) - int(self.counts[:FIRST].sum())
 
 
 class _Ids(dict[str, int]):
-    """The next id for each form that is new."""
+    """A mapping that assigns the next id to each new form."""
 
     def __missing__(self, form: str) -> int:
         self[form] = new = FIRST + len(self)
@@ -48,7 +48,7 @@ class _Ids(dict[str, int]):
 
 
 def blocks(paragraphs: Iterable[str]) -> Iterator[list[str]]:
-    """Paragraphs in their order, together until they have ``SIZE`` characters."""
+    """Group paragraphs in order into blocks of at least ``SIZE`` characters."""
     block: list[str] = []
     size = 0
     for paragraph in paragraphs:
@@ -62,7 +62,7 @@ def blocks(paragraphs: Iterable[str]) -> Iterator[list[str]]:
 
 
 def tokenised(paragraphs: Iterable[str], tokenizer: Tokenizer) -> TokenBlock:
-    """The sentences of the paragraphs, one after the other."""
+    """Tokenise the paragraphs into one sequence of sentences."""
     ids = _Ids()
     tokens: list[int] = []
     cut = 0

@@ -1,4 +1,4 @@
-"""How text is to be cut into tokens, in a form that other processes can be told."""
+"""Tokenizer settings that can be sent to worker processes."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from gonie.text.tokenizers.space_separated import BlankTokenizer
 
 
 class Cutting(NamedTuple):
-    """The language and unit of the tokens, and whether the text has them apart by blanks already."""
+    """The language and unit of the tokens, and whether the text is already space-separated tokens."""
 
     language: str
     unit: str
     tokenised: bool = False
 
     def tokenizer(self) -> Tokenizer:
-        """A new tokenizer that cuts so."""
+        """Return a new tokenizer with these settings."""
         if self.tokenised:
             return BlankTokenizer(self.language, self.unit)
         return tokenizer(language=self.language, unit=self.unit)
 
     @property
     def loads_much(self) -> bool:
-        """Whether each process that cuts so takes much memory, as with Kiwi's model."""
+        """Whether each process needs much memory, as with Kiwi's model."""
         return self.unit == "morpheme" and not self.tokenised

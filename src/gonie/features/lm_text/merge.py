@@ -1,6 +1,6 @@
-"""Parts into one stream: their forms counted together and numbered by frequency, their tokens renumbered.
+"""Merge parts into one stream: count their forms together, number them by frequency, renumber the tokens.
 
-The forms of all parts are in memory at once, the tokens never are.
+The forms of all parts are in memory at once, the tokens are not.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ AT_ONCE = 1 << 22
 def merge(
     parts: Sequence[TokenStream], folder: Path, *, language: str, unit: str, fingerprint: str
 ) -> TokenStream:
-    """The text of the parts, one after the other, in ``folder``."""
-    known: dict[bytes, int] = {}  # every form, numbered as it is met
+    """Concatenate the text of the parts into ``folder``."""
+    known: dict[bytes, int] = {}  # every form, numbered in order of first occurrence
     own = [_numbered(part, known) for part in parts]
     counts = np.zeros(FIRST + len(known), dtype=np.int64)
     for part, table in zip(parts, own, strict=True):
@@ -45,9 +45,9 @@ def merge(
 
 
 def by_frequency(known: Mapping[bytes, int], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The ids of ``known`` by falling count, then by string, after those that are no forms.
+    """Return the ids of ``known`` by descending count, then by string, after the reserved ids.
 
-    UTF-8 bytes stand in the order of the characters they spell.
+    UTF-8 bytes sort in the order of the characters they encode.
     """
     by_string = np.array([known[form] for form in sorted(known)], dtype=np.int64)
     by_count = by_string[np.argsort(-counts[by_string], kind="stable")]
@@ -55,7 +55,7 @@ def by_frequency(known: Mapping[bytes, int], counts: NDArray[np.int64]) -> NDArr
 
 
 def _numbered(part: TokenStream, known: dict[bytes, int]) -> NDArray[np.int32]:
-    """The number in ``known`` of each id of a part; its new forms are added there."""
+    """Return the number in ``known`` of each id of a part, and add its new forms there."""
     forms = part.forms.encoded()[FIRST:]
     own = [known.setdefault(form, FIRST + len(known)) for form in forms]
     return np.array([*range(FIRST), *own], dtype=np.int32)

@@ -1,7 +1,7 @@
-"""The text of one file, tokenised: a stream whose forms stand in the order of first sight.
+"""Write the tokenised text of one file as a stream, with forms in order of first occurrence.
 
-A part depends on its file and the tokenizer alone, and has their digest for a name. So a build that was
-killed finds the files it had finished, and a second file of the same content is not tokenised again.
+A part depends only on its file and the tokenizer, and is named by their digest. So an interrupted build
+reuses the files it had finished, and a second file with the same content is not tokenised again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gonie.features.lm_text.stream import FIRST, RESERVED, StreamWriter, TokenSt
 
 
 class PartWriter:
-    """Joins blocks to a stream in ``folder``, as they come."""
+    """Append blocks to a stream in ``folder``."""
 
     def __init__(self, folder: Path) -> None:
         self._writer = StreamWriter(folder)
@@ -24,14 +24,14 @@ class PartWriter:
         self._counts: NDArray[np.int64] = np.zeros(1 << 10, dtype=np.int64)
 
     def append(self, block: TokenBlock) -> None:
-        """Add the tokens of a block, in ids of the part."""
+        """Add the tokens of a block, with the ids of the part."""
         table = self._table(block.forms)
         self._reserve(FIRST + len(self._ids))
         self._counts[table] += block.counts
         self._writer.append(table[block.tokens])
 
     def finish(self, *, language: str, unit: str, fingerprint: str) -> TokenStream:
-        """The part, now whole."""
+        """Complete the part and return it."""
         return self._writer.finish(
             (form.encode("utf-8") for form in self._ids),
             self._counts[: FIRST + len(self._ids)],
@@ -41,13 +41,13 @@ class PartWriter:
         )
 
     def _table(self, forms: list[str]) -> NDArray[np.int32]:
-        """The id in the part of each id of a block (FIRST + forms,)."""
+        """Return the id in the part of each id of a block (FIRST + forms,)."""
         ids = self._ids
         own = [ids.setdefault(form, FIRST + len(ids)) for form in forms]
         return np.array([*range(len(RESERVED)), *own], dtype=np.int32)
 
     def _reserve(self, size: int) -> None:
-        """Room for the counts of ``size`` ids, doubled when it runs out."""
+        """Ensure room for the counts of ``size`` ids, doubling it as needed."""
         if size > len(self._counts):
             grown = np.zeros(2 * size, dtype=np.int64)
             grown[: len(self._counts)] = self._counts

@@ -1,4 +1,4 @@
-"""Tokenised text as a file that anyone can read: a sentence a line, its tokens apart by blanks."""
+"""Write tokenised text as a plain file: one sentence per line, with space-separated tokens."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OPENERS: Mapping[str, Callable[..., IO[Any]]] = {".gz": gzip.open, ".xz": lzma.o
 
 
 def write_plain(stream: TokenStream, path: Path) -> None:
-    """Write the text of ``stream``, compressed as the file's name says, whole or not at all."""
+    """Write the text of ``stream`` atomically, compressed according to the file name."""
     opened = OPENERS.get(path.suffix, open)
     with (
         atomic_path(path) as temporary,
@@ -31,13 +31,13 @@ def write_plain(stream: TokenStream, path: Path) -> None:
 
 
 def _pieces(stream: TokenStream) -> Iterator[str]:
-    """The lines of the text, many at a time."""
+    """Yield the lines of the text, many at a time."""
     words = np.array(["", "\n", "", *(form for form in list(stream.forms)[3:])], dtype=object)
     for start in range(0, len(stream.tokens), AT_ONCE):
         tokens = np.asarray(stream.tokens[start : start + AT_ONCE])
         shown = words[tokens]
         ends = np.append(tokens[1:], _next(stream, start + len(tokens)))
-        blanks = (tokens != BEGIN) & (tokens != END) & (ends != END)  # after a word that another follows
+        blanks = (tokens != BEGIN) & (tokens != END) & (ends != END)  # after a word followed by another
         yield "".join(
             f"{word} " if blank else word for word, blank in zip(shown, blanks.tolist(), strict=True)
         )

@@ -1,4 +1,4 @@
-"""The spelling of every id of a stream, for a character network that runs once per distinct word."""
+"""Spelling of every id of a stream, for a character network that runs once per distinct word."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from gonie.features.lm_text.stream import BEGIN, END, UNKNOWN, TokenStream
 
 
 def spell_stream(stream: TokenStream, *, longest: int = LONGEST) -> Spelled:
-    """The bytes of each form as ELMo's ids (U, longest), by the id of the form.
+    """Return the bytes of each form as ELMo's ids (U, longest), by the id of the form.
 
-    BEGIN and END have the words that stand for them. UNKNOWN, which is never read, is padding between the
-    marks of a word.
+    BEGIN and END have the words that stand for them. UNKNOWN is never read and is padding between the marks
+    of a word.
     """
     table = spell_flat(stream.form_bytes, stream.form_offsets, longest=longest)
     table[BEGIN] = begin_row(longest)

@@ -1,15 +1,15 @@
-"""Tokenised running text in memory-mapped arrays, words as ids in the order of their frequency.
+"""Tokenised text in memory-mapped arrays, with words as ids in order of frequency.
 
-With M tokens and U ids, the folder has (see ``data/arrays.py``):
+With M tokens and U ids, the folder has (see ``system/arrays.py``):
 
     tokens        (M)       int32, each sentence as BEGIN w1 … wn END
-    counts        (U)       int64, how often each id is in tokens
-    form_bytes              uint8, the forms one after the other in UTF-8
+    counts        (U)       int64, the count of each id in tokens
+    form_bytes              uint8, the concatenated forms in UTF-8
     form_offsets  (U + 1)   int64, form u is form_bytes[form_offsets[u] : form_offsets[u + 1]]
 
-Ids below ``FIRST`` stand for no form of the text; from there on forms stand by falling count, then by string.
-So the V most frequent ones are the ids below V, and ``np.where(tokens < V, tokens, UNKNOWN)`` are the targets
-of a softmax over V. ``UNKNOWN`` itself is never in ``tokens``.
+Ids below ``FIRST`` are reserved. From there on forms are ordered by descending count, then by string. So the
+V most frequent ones are the ids below V, and ``np.where(tokens < V, tokens, UNKNOWN)`` are the targets of a
+softmax over V. ``UNKNOWN`` itself is never in ``tokens``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from gonie.system.arrays import Array, ArrayWriter, open_arrays
 
 BEGIN, END, UNKNOWN = 0, 1, 2
 RESERVED = (b"<S>", b"</S>", b"<UNK>")
-"""What the three ids that are no forms are shown as."""
+"""Display names of the three reserved ids."""
 
 FIRST = len(RESERVED)
 """The id of the first form."""
@@ -38,7 +38,7 @@ NOUN = "tokenised text"
 
 
 class StreamForms:
-    """The form of every id as a string, read when it is asked for; ids below ``FIRST`` have a name."""
+    """The form of every id as a string, decoded on access. Reserved ids have a display name."""
 
     def __init__(self, flat: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
         self._flat = flat
@@ -56,13 +56,16 @@ class StreamForms:
         return (form.decode("utf-8") for form in self.encoded())
 
     def encoded(self) -> list[bytes]:
-        """The UTF-8 bytes of every form, all of them in memory."""
+        """Return the UTF-8 bytes of all forms, in memory."""
         flat = self._flat.tobytes()
         return [flat[start:end] for start, end in pairwise(self._offsets.tolist())]
 
 
 class TokenStream:
-    """Running text as one row of ids; the module has its arrays. ``fingerprint`` tells texts apart."""
+    """Text as one sequence of ids.
+
+    See the module docstring for the arrays. ``fingerprint`` identifies the text.
+    """
 
     def __init__(
         self, arrays: dict[str, Array], *, language: str, unit: str, fingerprint: str, format: int = FORMAT
@@ -81,17 +84,17 @@ class TokenStream:
 
     @property
     def sentences(self) -> int:
-        """How many sentences there are."""
+        """The number of sentences."""
         return int(self.counts[BEGIN])
 
     @property
     def words(self) -> int:
-        """How many words they have together."""
+        """The number of words."""
         return len(self.tokens) - 2 * self.sentences
 
     @classmethod
     def open(cls, folder: Path) -> TokenStream:
-        """Map the stream in a folder; nothing but the counts is read until it is used."""
+        """Memory-map the stream in a folder. Only the counts are read until it is used."""
 
         def make(arrays: dict[str, Array], facts: dict[str, Any]) -> TokenStream:
             return cls(arrays, **{name: fact for name, fact in facts.items() if name != "arrays"})
@@ -100,7 +103,7 @@ class TokenStream:
 
 
 class StreamWriter:
-    """Writes a stream into a folder, tokens block by block, then the forms; ``finish`` maps it."""
+    """Write a stream into a folder: tokens block by block, then the forms. ``finish`` memory-maps it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -108,7 +111,7 @@ class StreamWriter:
         self._arrays.append("tokens", np.zeros(0, dtype=np.int32))
 
     def append(self, tokens: NDArray[np.int32]) -> None:
-        """Add ids at the end."""
+        """Append ids."""
         self._arrays.append("tokens", tokens)
 
     def finish(
@@ -120,7 +123,7 @@ class StreamWriter:
         unit: str,
         fingerprint: str,
     ) -> TokenStream:
-        """Write the forms of the ids from ``FIRST`` on and the counts of all, and map what is now whole."""
+        """Write the forms from ``FIRST`` on and the counts of all ids, and memory-map the complete stream."""
         spelled = [*RESERVED, *forms]
         lengths = np.fromiter(map(len, spelled), dtype=np.int64, count=len(spelled))
         self._arrays.append("counts", counts)
@@ -131,7 +134,7 @@ class StreamWriter:
 
 
 def _check(stream: TokenStream) -> None:
-    """Refuse arrays that do not belong together."""
+    """Raise an error if the arrays are inconsistent."""
     kinds = [array.dtype.str for array in (stream.tokens, stream.counts, stream.form_bytes)]
     if kinds != ["<i4", "<i8", "|u1"] or stream.form_offsets.dtype.str != "<i8":
         raise ValueError(f"numbers of the types {', '.join(kinds)}")

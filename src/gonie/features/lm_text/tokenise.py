@@ -1,10 +1,10 @@
-"""From files of text to a ``TokenStream``, once: what is there already is not made again.
+"""Tokenise text files into a ``TokenStream`` once, reusing what is already done.
 
-    stream.json, *.bin      the stream, when it is whole
-    parts/DIGEST/           until then: each file that is done, named by its bytes and the tokenizer
+    stream.json, *.bin      the complete stream
+    parts/DIGEST/           until then: each finished file, named by its bytes and the tokenizer
 
-A kill loses at most the file that was being read. Equal files and an equal tokenizer give the same bytes,
-whoever tokenises and however often it was interrupted.
+An interruption loses at most the file in progress. The same files and tokenizer give the same bytes, whatever
+the number of workers or interruptions.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from gonie.text.report import Report, count
 
 PARTS = "parts"
 PAUSE = 0.5
-"""Seconds between two words about the progress."""
+"""Seconds between two progress reports."""
 
 LARGE = 1 << 30
-"""Bytes of a file whose digest takes long enough to say so."""
+"""Size in bytes from which computing a file's digest takes long enough to be reported."""
 
 Note = Callable[[str], None]
 
 
 class TokenisingProgress(NamedTuple):
-    """How far it is: words so far, and how many of the ``total`` bytes of all files, as stored, are read."""
+    """Progress: the words so far, and the bytes read of the ``total`` bytes of all files, as stored."""
 
     file: Path
     words: int
@@ -53,7 +53,7 @@ class TokenisingProgress(NamedTuple):
 
 
 class _Source(NamedTuple):
-    """A file to tokenise: its size as it is stored, and the name of its part."""
+    """A file to tokenise: its size as stored, and the name of its part."""
 
     path: Path
     size: int
@@ -72,11 +72,11 @@ def build_stream(
     note: Note,
     advance: Callable[[TokenisingProgress], None] | None = None,
 ) -> TokenStream:
-    """The text of the files, in their order, tokenised into ``folder`` or found there.
+    """Tokenise the files, in order, into ``folder``, or open the finished stream there.
 
-    ``tokenised`` text has a sentence a line, its tokens apart by blanks. ``column`` is that of Parquet files.
-    ``workers`` is how many processes tokenise, 0 as many as there are cores; the stream does not depend on
-    it. A stream of other text in ``folder`` is replaced.
+    ``tokenised`` text has one sentence per line, with space-separated tokens. ``column`` is for Parquet
+    files. ``workers`` is the number of processes; 0 chooses automatically. The result does not depend on it.
+    A stream of other text in ``folder`` is replaced.
     """
     if not paths:
         raise InputError(expected="files of text", got="none", fix="Name one at least")
@@ -101,28 +101,28 @@ def build_stream(
 
 
 class _Progress:
-    """Tells about twice a second how far all files are."""
+    """Report the progress over all files about twice a second."""
 
     def __init__(self, total: int, advance: Callable[[TokenisingProgress], None] | None) -> None:
         self._total = total
         self._advance = advance
         self._words = 0
-        self._done = 0  # bytes of the files before this one
-        self._place = 0  # bytes of this one
+        self._done = 0  # bytes of the previous files
+        self._place = 0  # bytes of the current file
         self._told = time.monotonic()
 
     def reached(self, place: int) -> None:
-        """So many bytes of the file are read."""
+        """Set the number of bytes read of the current file."""
         self._place = place
 
     def words(self, path: Path, more: int) -> None:
-        """So many more words of the file are tokenised."""
+        """Add to the number of tokenised words."""
         self._words += more
         if time.monotonic() - self._told >= PAUSE:
             self._tell(path)
 
     def finished(self, source: _Source) -> None:
-        """A file is done."""
+        """Record that a file is finished."""
         self._done += source.size
         self._place = 0
         self._tell(source.path)
@@ -135,7 +135,7 @@ class _Progress:
 
 @dataclass(frozen=True)
 class _Task:
-    """Makes the parts of files."""
+    """Build the parts of files."""
 
     folder: Path
     sources: Sequence[_Source]
@@ -143,7 +143,7 @@ class _Task:
     column: str
 
     def parts(self, workers: int, note: Note, progress: _Progress) -> list[TokenStream]:
-        """The part of each file; those that are there already are opened."""
+        """Return the part of each file. Existing parts are opened."""
         missing = {source.digest: source.size for source in self.sources if self._found(source) is None}
         number = worker_count(workers, self.cutting, size=sum(missing.values())) if missing else 1
         with block_workers(number, self.cutting) as tokenise:
@@ -181,7 +181,7 @@ class _Task:
 
 
 def _source(path: Path, rules: Mapping[str, str], column: str, note: Note) -> _Source:
-    """The file, and all that its part depends on in one digest."""
+    """Return the file with a digest of everything that its part depends on."""
     need_lasting(path)
     try:
         with path.open("rb") as file:
@@ -201,7 +201,7 @@ def _digest(*texts: str) -> str:
 
 
 def _found(folder: Path, fingerprint: str) -> TokenStream | None:
-    """The stream in a folder, if it is whole and has that fingerprint."""
+    """Return the stream in a folder if it is complete and has that fingerprint."""
     try:
         stream = TokenStream.open(folder)
     except InputError:
@@ -217,7 +217,7 @@ def _make(folder: Path) -> None:
 
 
 def _sweep(parts: Path) -> None:
-    """Remove what a build left that was killed at its very end, unless another one is at work there."""
+    """Remove the leftovers of a build that was killed at its end, unless another process uses them."""
     with suppress(OSError, OutputError), folder_lock(parts, refusal=_busy(parts.parent)):
         shutil.rmtree(parts)
 

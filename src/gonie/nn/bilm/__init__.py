@@ -1,4 +1,4 @@
-"""The bidirectional language model of ELMo: its parts, one idea a file."""
+"""The bidirectional language model of ELMo, one module per file."""
 
 from gonie.nn.bilm.bilm import BiLM
 from gonie.nn.bilm.carried import CarriedBoth

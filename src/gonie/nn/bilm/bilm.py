@@ -1,4 +1,4 @@
-"""The bidirectional language model: words by their spelling, one stack that reads onward, one backward."""
+"""The bidirectional language model: a character encoder, a forward stack and a backward stack."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from gonie.nn.reverse import reversal, reverse
 
 
 class BiLM(nn.Module):
-    """Peters et al. 2018 (arXiv:1802.05365) §3.1: two directions that share the words' vectors and never mix.
+    """Bidirectional language model of Peters et al. 2018 (arXiv:1802.05365) §3.1.
 
-    ``layers`` L + 1 counts the words' own vectors, once for each direction, as the lowest; a layer's vector
-    of a token is [onward; backward], of ``width`` 2P.
+    The two directions share the word vectors and are otherwise independent. ``layers`` L + 1 includes the
+    word vectors, once for each direction, as the lowest layer. A layer's vector of a token is [forward;
+    backward], of ``width`` 2P.
 
-    A sentence's vectors depend on that sentence alone: each direction starts from nothing and reads the mark
-    of the sentence's beginning, or end, first. Only ``read_on``, which says so, goes on from what came
-    before.
+    The vectors of a sentence depend only on that sentence. Each direction starts from zero states and first
+    reads the mark of the sentence's begin or end. Only ``read_on`` continues from previous states.
     """
 
     def __init__(self, *, words: SpelledWords, ahead: Direction, back: Direction) -> None:
@@ -35,10 +35,10 @@ class BiLM(nn.Module):
         self.layers = 1 + len(ahead.layers)
 
     def forward(self, chars: Tensor, forms: Tensor, mask: Tensor) -> Tensor:
-        """The vectors of sentences, all layers; what stands at padding is free.
+        """Return the vectors of all layers. Values at padding are undefined.
 
-        ``chars`` holds the bytes of distinct words, the marks of a sentence's beginning and end in its first
-        two rows; ``forms`` says which row each token is.
+        ``chars`` holds the bytes of distinct words, with the marks of the sentence begin and end in its first
+        two rows. ``forms`` holds the row of each token.
 
         Shape: (U, C), (B, T), (B, T) bool -> (L + 1, B, T, 2P).
         """
@@ -46,7 +46,7 @@ class BiLM(nn.Module):
         return self.read(F.embedding(forms, vectors), vectors[:2], mask)
 
     def read(self, x: Tensor, marks: Tensor, mask: Tensor) -> Tensor:
-        """As ``forward``, of words whose own vectors are known.
+        """Return the same as ``forward``, from given word vectors.
 
         Shape: (B, T, P), the marks (2, P), (B, T) bool -> (L + 1, B, T, 2P).
         """
@@ -60,16 +60,16 @@ class BiLM(nn.Module):
         )
 
     def start(self, x: Tensor) -> CarriedBoth:
-        """Nothing carried, for rows that begin. Shape: ``x`` (B, T, P)."""
+        """Return zero states for new rows. Shape: ``x`` (B, T, P)."""
         rows = x.transpose(0, 1)
         return CarriedBoth(self.ahead.start(rows), self.back.start(rows))
 
     def read_on(self, x: Tensor, marks: Tensor, carried: CarriedBoth) -> tuple[Tensor, CarriedBoth]:
-        """The vectors of sentences of one length that go on from those before, and what they carry on.
+        """Return the vectors of equally long sentences that continue previous states, and the new states.
 
-        A row of a batch is a text, sentence after sentence, as published models were run when they were made.
-        Each direction reads the marks of both ends, so that what it carries has seen the whole sentence; the
-        backward one too goes on from the sentence before.
+        Each row of a batch is a text, read sentence by sentence, as the published models were run. Each
+        direction reads the marks of both ends, so that its states cover the whole sentence. The backward
+        direction also continues from the previous sentence.
 
         Shape: (B, T, P), the marks (2, P) -> (L + 1, B, T, 2P).
         """
@@ -85,7 +85,7 @@ class BiLM(nn.Module):
 def _read(
     direction: Direction, pieces: Sequence[Tensor], carried: Sequence[Carried]
 ) -> tuple[list[Tensor], list[Carried]]:
-    """Each layer's states (B, T, P) over words (B, T, P) and marks (P,), and what each layer carries on."""
+    """Return each layer's states (B, T, P) over words (B, T, P) and marks (P,), and its final states."""
     rows = carried[0][0].shape[0]
     whole = [piece.expand(rows, 1, -1) if piece.dim() == 1 else piece for piece in pieces]
     states, further = direction(torch.cat(whole, dim=1).transpose(0, 1), carried)
@@ -93,6 +93,6 @@ def _read(
 
 
 def _joined(x: Tensor, onward: Sequence[Tensor], backward: Sequence[Tensor]) -> Tensor:
-    """The words twice, then each layer's two directions side by side: (L + 1, B, T, 2P)."""
+    """Stack the word vectors twice, then both directions of each layer side by side: (L + 1, B, T, 2P)."""
     pairs = zip([x, *onward], [x, *backward], strict=True)
     return torch.stack([torch.cat(pair, dim=2) for pair in pairs])

@@ -1,4 +1,4 @@
-"""What the two directions of a language model hand on from one stretch of text to the next."""
+"""States that both directions of a language model carry from one stretch of text to the next."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from gonie.nn.bilm.projected_lstm import Carried
 
 
 class CarriedBoth(NamedTuple):
-    """What the two directions carry on, layer by layer."""
+    """The carried states of both directions, by layer."""
 
     ahead: list[Carried]
     back: list[Carried]
 
     def detached(self) -> CarriedBoth:
-        """The same numbers, through which no gradient flows: back-propagation ends with the stretch."""
+        """Return the same states without gradient, which truncates back-propagation."""
         return CarriedBoth(*([(h.detach(), c.detach()) for h, c in layers] for layers in self))

@@ -1,4 +1,4 @@
-"""The LSTM with a projection, its cells and states kept within bounds, as published ELMo weights need."""
+"""LSTM with a projection and clipped cells and states, as published ELMo weights need."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from gonie.nn.precision import full_precision
 
 
 class ClippedLSTM(ProjectedLSTM):
-    """As ``ProjectedLSTM``, with c[t] clipped to ±``cell_clip`` before the output gate and h[t] to
-    ±``state_clip`` after the projection.
+    """As ``ProjectedLSTM``, with c[t] and h[t] clipped.
 
-    No library has these bounds inside its kernel, so this is a loop over time: exact, and slower.
+    c[t] is clipped to ±``cell_clip`` before the output gate, and h[t] to ±``state_clip`` after the
+    projection. No library kernel supports clipping, so this is a loop over time: exact, but slower.
     """
 
     def __init__(self, *, width: int, hidden: int, cell_clip: float, state_clip: float) -> None:
@@ -23,7 +23,7 @@ class ClippedLSTM(ProjectedLSTM):
         self.state_clip = state_clip
 
     def forward(self, x: Tensor, carried: Carried) -> tuple[Tensor, Carried]:
-        """The states, and what the next stretch of the same rows starts from."""
+        """Return the states, and the final states to carry to the next stretch of the same rows."""
         return full_precision(self._run)(x, carried)
 
     def _run(self, x: Tensor, carried: Carried) -> tuple[Tensor, Carried]:
@@ -39,5 +39,5 @@ class ClippedLSTM(ProjectedLSTM):
         return torch.stack(states), (h, c)
 
     def extra_repr(self) -> str:
-        """The bounds, which no weight tells."""
+        """Return the clipping bounds."""
         return f"cell_clip={self.cell_clip}, state_clip={self.state_clip}"

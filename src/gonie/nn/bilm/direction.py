@@ -1,4 +1,4 @@
-"""One of the two readers of a bidirectional language model: layers that all read the same way."""
+"""One direction of a bidirectional language model: a stack of LSTM layers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from gonie.nn.dropout import plain
 class Direction(nn.Module):
     """x[k] = layer[k](x[k-1]) for the first layer, layer[k](x[k-1]) + x[k-1] from the second on (``skip``).
 
-    Which way the text runs is the caller's: this reads rows in the order in which they are given. Dropout is
-    on the input of every layer, and so on what its skip connection adds, each number on its own.
+    Rows are read in the given order. The caller reverses them for the backward direction. Dropout is applied
+    to the input of every layer, so also to its skip connection, independently for each number.
 
-    Shape: ``x`` (T, B, P) -> for each layer (T, B, P), and what each carries on.
+    Shape: ``x`` (T, B, P) -> for each layer (T, B, P), and its carried states.
     """
 
     def __init__(self, *, layers: Sequence[ProjectedLSTM], skip: bool, dropout: float) -> None:
@@ -26,11 +26,11 @@ class Direction(nn.Module):
         self.dropout = plain(dropout)
 
     def start(self, x: Tensor) -> list[Carried]:
-        """Nothing carried, for rows that begin."""
+        """Return zero states for new rows."""
         return [layer.start(x) for layer in self.layers]
 
     def forward(self, x: Tensor, carried: Sequence[Carried]) -> tuple[list[Tensor], list[Carried]]:
-        """The states of every layer, and what each carries on."""
+        """Return the states of every layer, and the final states to carry."""
         states: list[Tensor] = []
         further: list[Carried] = []
         for layer, before in zip(self.layers, carried, strict=True):
@@ -42,5 +42,5 @@ class Direction(nn.Module):
         return states, further
 
     def extra_repr(self) -> str:
-        """Whether a layer's input is added to its output."""
+        """Return whether a layer's input is added to its output."""
         return f"skip={self.skip}"

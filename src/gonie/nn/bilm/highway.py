@@ -1,4 +1,4 @@
-"""A layer that changes its input only where its gate says so, and else lets it pass."""
+"""Highway layer: a gate mixes the transformed input and the input itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Highway(nn.Module):
     c starts at -2, so that most of the input passes at first. Shape: (..., D) -> (..., D).
     """
 
-    kinks = True  # at 0, by the ReLU
+    kinks = True  # at 0, because of the ReLU
 
     def __init__(self, *, width: int) -> None:
         super().__init__()
@@ -24,11 +24,11 @@ class Highway(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draws fresh weights: matrices Glorot, b 0, c -2."""
+        """Initialise the weights: matrices Glorot, b 0, c -2."""
         for layer, bias in ((self.transform, 0.0), (self.gate, -2.0)):
             glorot_(layer.weight)
             nn.init.constant_(layer.bias, bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        """The input, changed where the gate is open."""
+        """Return the gated mixture of input and transformed input."""
         return torch.lerp(x, F.relu(self.transform(x)), torch.sigmoid(self.gate(x)))

@@ -1,4 +1,4 @@
-"""The LSTM with a projection, as torch and cuDNN compute it: for language models that gonie trains."""
+"""LSTM with a projection, computed by torch and cuDNN, for language models trained by gonie."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from gonie.nn.initial import glorot_, remember_
 from gonie.nn.precision import full_precision
 
 Carried: TypeAlias = tuple[Tensor, Tensor]
-"""What a layer hands on to the next stretch of text: h (B, P) and c (B, H)."""
+"""States that a layer carries to the next stretch of text: h (B, P) and c (B, H)."""
 
 
 class ProjectedLSTM(nn.Module):
     """c[t] = f ∘ c[t-1] + i ∘ tanh(…);  h[t] = R (o ∘ tanh(c[t])): Sak et al. 2014 (arXiv:1402.1128).
 
-    The gates see x[t] and h[t-1], whose width P is smaller than that of the cells. Under autocast on a GPU
-    it computes in the type that autocast asks for; its weights stay in their own.
+    The gates read x[t] and h[t-1], whose width P is smaller than that of the cells. Under autocast on a GPU
+    it computes in the autocast type. Its weights keep their type.
 
-    Shape: ``x`` (T, B, P), carried h (B, P), c (B, H) -> (T, B, P) and what is carried on.
+    Shape: ``x`` (T, B, P), carried h (B, P), c (B, H) -> (T, B, P) and the new carried states.
     """
 
     def __init__(self, *, width: int, hidden: int) -> None:
@@ -37,7 +37,7 @@ class ProjectedLSTM(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draws fresh weights: all matrices Glorot, biases 1 for the forget gates and else 0."""
+        """Initialise the weights: all matrices Glorot, biases 1 for the forget gates and 0 otherwise."""
         glorot_(self.input_weight, gates=4)
         glorot_(self.state_weight, gates=4)
         remember_(self.bias)
@@ -45,12 +45,12 @@ class ProjectedLSTM(nn.Module):
             glorot_(self.projection).mul_(math.sqrt(0.5))
 
     def start(self, x: Tensor) -> Carried:
-        """Nothing carried, for rows of text that begin. Shape: ``x`` (T, B, P)."""
+        """Return zero states for new rows of text. Shape: ``x`` (T, B, P)."""
         rows = x.shape[1]
         return x.new_zeros(rows, self.width), x.new_zeros(rows, self.hidden)
 
     def forward(self, x: Tensor, carried: Carried) -> tuple[Tensor, Carried]:
-        """The states, and what the next stretch of the same rows starts from."""
+        """Return the states, and the final states to carry to the next stretch of the same rows."""
         weights = (self.input_weight, self.state_weight, self.bias, self.projection)
         if x.device.type == "cpu" and not torch.is_grad_enabled():
             states, h, c = full_precision(read_in_steps)(x, *carried, weights)
@@ -58,7 +58,7 @@ class ProjectedLSTM(nn.Module):
         kind = _compute_type(x)
         W, U, b, R = (weight.to(kind) for weight in weights)
         h, c = (part.to(kind).unsqueeze(0) for part in carried)
-        with warnings.catch_warnings():  # weights cast for this pass lie apart, and cuDNN copies them
+        with warnings.catch_warnings():  # cast weights are not contiguous, so cuDNN copies them
             warnings.filterwarnings("ignore", message=".*(single contiguous chunk|LSTM with projections)")
             states, h, c = torch.lstm(
                 x.to(kind),
@@ -75,7 +75,7 @@ class ProjectedLSTM(nn.Module):
 
 
 def _compute_type(x: Tensor) -> torch.dtype:
-    """What autocast asks for on a GPU; else the input's own."""
+    """Return the autocast type on a GPU, otherwise the type of the input."""
     if x.is_cuda and torch.is_autocast_enabled("cuda"):
         return torch.get_autocast_dtype("cuda")
     return x.dtype

@@ -1,4 +1,4 @@
-"""A vector for any word from its UTF-8 bytes alone: the layer of a language model that knows no context."""
+"""Word vectors from UTF-8 bytes: the lowest, context-independent layer of a language model."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from gonie.nn.bilm.highway import Highway
 from gonie.nn.initial import glorot_
 
 BYTES = 262
-"""Ids of ``gonie.features.byte_spelling``: 0 is no byte at all, then 256 bytes and five marks."""
+"""Ids of ``gonie.features.byte_spelling``: 0 for no byte, then 256 bytes and five marks."""
 
 
 class Filters(NamedTuple):
-    """How many filters there are of one kind, and how many bytes each sees."""
+    """The number of filters of one kernel size, in bytes."""
 
     kernel: int
     number: int
 
 
 class SpelledWords(nn.Module):
-    """v = P highway(relu(max over places of the filters over the word's bytes)) + p.
+    """v = P highway(relu(max over positions of the filters over the word's bytes)) + p.
 
-    Kim et al. 2016 (arXiv:1508.06615) as Peters et al. 2018 (arXiv:1802.05365) use it: filters of several
-    kernels over vectors of bytes, their maximum, then ReLU, highway layers and a projection. Padding is a
-    mark like any other and has a vector; windows wholly over padding are all the same, so rows of
-    short words may be cut after one of them.
+    Kim et al. 2016 (arXiv:1508.06615) as used by Peters et al. 2018 (arXiv:1802.05365): filters of several
+    kernel sizes over byte vectors, their maximum, then ReLU, highway layers and a projection. Padding is a
+    mark with a vector of its own. Windows entirely over padding are all equal, so rows of short words may be
+    cut after one of them.
 
     ``widest`` is the largest kernel. Shape: ``chars`` (U, C) ids of bytes -> (U, width).
     """
 
-    kinks = True  # where another place becomes the largest, and at 0
+    kinks = True  # where the maximum changes position, and at 0
 
     def __init__(self, *, byte_width: int, filters: Sequence[Filters], highways: int, width: int) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class SpelledWords(nn.Module):
 
     @torch.no_grad()
     def reset_parameters(self) -> None:
-        """Draws fresh weights: bytes uniform on ±1, filters on ±0.05 as the paper's own code, P Glorot."""
+        """Initialise the weights: bytes uniform on ±1, filters on ±0.05 as in the paper's code, P Glorot."""
         nn.init.uniform_(self.bytes.weight, -1.0, 1.0)
         self.bytes.weight[0].zero_()
         for convolution in self.convolutions:
@@ -63,7 +63,7 @@ class SpelledWords(nn.Module):
         nn.init.zeros_(self.projection.bias)
 
     def forward(self, chars: Tensor) -> Tensor:
-        """The vectors of distinct words."""
+        """Return the vectors of distinct words."""
         vectors = self.bytes(chars)  # (U, C, byte width)
         found = [_largest(convolution, vectors) for convolution in self.convolutions]  # (U, number) each
         x = F.relu(torch.cat(found, dim=1))
@@ -74,10 +74,10 @@ class SpelledWords(nn.Module):
 
 
 def _largest(convolution: nn.Module, vectors: Tensor) -> Tensor:
-    """What each filter finds at the place where it finds most: (U, C, D) -> (U, number).
+    """Return the maximum of each filter over all positions: (U, C, D) -> (U, number).
 
-    One product over windows laid side by side: over a few channels, and many short words, it is several
-    times as fast as a convolution.
+    This is one matrix product over unfolded windows. With few channels and many short words, it is several
+    times faster than a convolution.
     """
     weight, bias = convolution.parameters()  # (number, D, kernel), (number,)
     windows = vectors.unfold(1, weight.shape[2], 1).flatten(2)  # (U, places, D * kernel)

@@ -1,7 +1,7 @@
-"""The LSTM with a projection on a CPU, to be used and not trained: over many sentences faster than torch's.
+"""LSTM with a projection for inference on a CPU, faster than torch for many sentences.
 
-oneDNN has no LSTM with a projection, so torch takes a step by nine small operations on gates that lie apart.
-Here the gates of a step are one product and one sigmoid, since tanh(z) = 2 σ(2z) - 1, in place.
+oneDNN has no LSTM with a projection, so torch runs each step as nine small operations on separate gates. Here
+the gates of a step are one product and one sigmoid, in place, since tanh(z) = 2 σ(2z) - 1.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 CELLS = 512
-"""Inputs multiplied at once: enough for a large product, few enough to stay near the processor."""
+"""Inputs multiplied at once: enough for a large product, few enough to stay in the processor's cache."""
 
 Weights = tuple[Tensor, Tensor, Tensor, Tensor]
 """Input (4H, P), state (4H, P), bias (4H,), projection (P, H); gates in the order i, f, cell, o."""
 
 
 def read_in_steps(x: Tensor, h: Tensor, c: Tensor, weights: Weights) -> tuple[Tensor, Tensor, Tensor]:
-    """The states, and h and c after the last; without gradients.
+    """Return the states, and the final h and c, without gradients.
 
     Shape: (T, B, P), (B, P), (B, H) -> (T, B, P), (B, P), (B, H).
     """
@@ -35,9 +35,9 @@ def read_in_steps(x: Tensor, h: Tensor, c: Tensor, weights: Weights) -> tuple[Te
 
 
 def each_input(x: Tensor, weight: Tensor, bias: Tensor) -> Iterator[Tensor]:
-    """What each step adds to the gates, multiplied for some steps at once; each its own tensor.
+    """Yield the input term of the gates for each step, multiplied for several steps at once.
 
-    Shape: (T, B, P), (4H, P), (4H,) -> T times (B, 4H).
+    Each step is its own tensor. Shape: (T, B, P), (4H, P), (4H,) -> T times (B, 4H).
     """
     steps = max(1, CELLS // max(1, x.shape[1]))
     for start in range(0, len(x), steps):
@@ -45,7 +45,7 @@ def each_input(x: Tensor, weight: Tensor, bias: Tensor) -> Iterator[Tensor]:
 
 
 def _prepared(weights: Weights) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The rows of the cell's gate doubled, and what is multiplied from the right turned round."""
+    """Double the rows of the cell gate, and transpose the matrices that are multiplied from the right."""
     W, U, b, R = weights
     hidden = R.shape[1]
     scale = torch.ones_like(b)

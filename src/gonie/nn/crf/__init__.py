@@ -1,8 +1,8 @@
-"""The linear-chain CRF: its layer, and the engines that compute it.
+"""The linear-chain CRF: the layer, and the engines that compute it.
 
-``layer`` is what others use; ``checks`` refuses wrong inputs for it. ``scan`` (torch operations, anywhere),
-``compiled`` (a CPU) and ``fused`` (a GPU) compute the same; ``engine`` chooses. ``brute`` enumerates every
-path: what all are tested against.
+``layer`` is the public interface and ``checks`` validates its inputs. ``scan`` (torch operations, anywhere),
+``compiled`` (CPU) and ``triton_kernels`` (GPU) compute the same, and ``engine`` chooses among them. ``brute``
+enumerates every path, and all engines are tested against it.
 """
 
 from gonie.nn.crf.chain import Chain

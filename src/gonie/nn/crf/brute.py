@@ -1,8 +1,8 @@
-"""The linear chain by enumeration: every path is written down and scored.
+"""The linear chain by enumeration: every path is listed and scored.
 
-It is the definition in code, exponentially slow and easy to believe; the fast versions are proved against it.
-Sequences come one at a time, without padding. Shape throughout: ``emissions`` (T, K), ``edges`` (T-1, K, K),
-which add to the transitions at each move.
+This is the definition in code, exponentially slow and easy to verify. The fast versions are tested against
+it. Sequences are passed one at a time, without padding. Shape throughout: ``emissions`` (T, K), ``edges``
+(T-1, K, K), which are added to the transitions at each move.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ Path: TypeAlias = tuple[int, ...]
 
 
 def paths(length: int, num_tags: int) -> list[Path]:
-    """All K^T tag sequences."""
+    """Return all K^T tag sequences."""
     return list(product(range(num_tags), repeat=length))
 
 
 def path_score(emissions: Tensor, path: Path, chain: Chain, edges: Tensor | None = None) -> Tensor:
-    """The score of one path. Shape: ()."""
+    """Return the score of one path. Shape: ()."""
     score = chain.start[path[0]] + chain.end[path[-1]]
     for t, tag in enumerate(path):
         score = score + emissions[t, tag]
@@ -36,22 +36,22 @@ def path_score(emissions: Tensor, path: Path, chain: Chain, edges: Tensor | None
 
 
 def path_scores(emissions: Tensor, chain: Chain, edges: Tensor | None = None) -> Tensor:
-    """The scores of all paths, in the order of ``paths``. Shape: (K^T,)."""
+    """Return the scores of all paths, in the order of ``paths``. Shape: (K^T,)."""
     return torch.stack([path_score(emissions, path, chain, edges) for path in paths(*emissions.shape)])
 
 
 def log_partition(emissions: Tensor, chain: Chain, edges: Tensor | None = None) -> Tensor:
-    """log Σ exp of the scores of all paths. Shape: ()."""
+    """Return log Σ exp of the scores of all paths. Shape: ()."""
     return torch.logsumexp(path_scores(emissions, chain, edges), dim=0)
 
 
 def log_likelihood(emissions: Tensor, path: Path, chain: Chain, edges: Tensor | None = None) -> Tensor:
-    """log of one path's share of the partition. Shape: ()."""
+    """Return log p of one path. Shape: ()."""
     return path_score(emissions, path, chain, edges) - log_partition(emissions, chain, edges)
 
 
 def marginals(emissions: Tensor, chain: Chain, edges: Tensor | None = None) -> Tensor:
-    """p(yt = j): the shares of all paths that have tag j at t, summed. Shape: (T, K)."""
+    """Return p(yt = j): the summed probability of all paths that have tag j at t. Shape: (T, K)."""
     shares = torch.softmax(path_scores(emissions, chain, edges), dim=0)  # (K^T,)
     totals = torch.zeros_like(emissions)
     for path, share in zip(paths(*emissions.shape), shares, strict=True):
@@ -61,7 +61,7 @@ def marginals(emissions: Tensor, chain: Chain, edges: Tensor | None = None) -> T
 
 
 def pair_marginals(emissions: Tensor, chain: Chain, edges: Tensor | None = None) -> Tensor:
-    """p(yt = i, yt+1 = j). Shape: (T-1, K, K)."""
+    """Return p(yt = i, yt+1 = j). Shape: (T-1, K, K)."""
     T, K = emissions.shape
     shares = torch.softmax(path_scores(emissions, chain, edges), dim=0)  # (K^T,)
     totals = emissions.new_zeros(T - 1, K, K)
@@ -72,7 +72,7 @@ def pair_marginals(emissions: Tensor, chain: Chain, edges: Tensor | None = None)
 
 
 def entropy(emissions: Tensor, chain: Chain, edges: Tensor | None = None) -> Tensor:
-    """-Σ p log p over all paths. Shape: ()."""
+    """Return -Σ p log p over all paths. Shape: ()."""
     shares = torch.softmax(path_scores(emissions, chain, edges), dim=0)
     return -(shares * shares.clamp(min=1e-300).log()).sum()
 
@@ -80,14 +80,17 @@ def entropy(emissions: Tensor, chain: Chain, edges: Tensor | None = None) -> Ten
 def segment_probability(
     emissions: Tensor, start: int, segment: Path, chain: Chain, edges: Tensor | None = None
 ) -> Tensor:
-    """The shares of all paths that have the tags of ``segment`` from ``start`` on, summed. Shape: ()."""
+    """Return the summed probability of all paths with the tags of ``segment`` from ``start`` on.
+
+    Shape: ().
+    """
     shares = torch.softmax(path_scores(emissions, chain, edges), dim=0)
     inside = [path[start : start + len(segment)] == segment for path in paths(*emissions.shape)]
     return shares[torch.tensor(inside)].sum()
 
 
 def nbest(emissions: Tensor, chain: Chain, n: int, edges: Tensor | None = None) -> tuple[list[Path], Tensor]:
-    """The n best possible paths, or fewer if there are not so many, and their scores, best first."""
+    """Return the n best possible paths, or all if there are fewer, and their scores, best first."""
     scores = path_scores(emissions, chain, edges)
     order = [i for i in scores.argsort(descending=True).tolist() if scores[i] > -torch.inf][:n]
     every = paths(*emissions.shape)
@@ -95,6 +98,6 @@ def nbest(emissions: Tensor, chain: Chain, n: int, edges: Tensor | None = None) 
 
 
 def viterbi(emissions: Tensor, chain: Chain, edges: Tensor | None = None) -> tuple[Path, Tensor]:
-    """The best path and its score."""
+    """Return the best path and its score."""
     score, at = path_scores(emissions, chain, edges).max(dim=0)
     return paths(*emissions.shape)[int(at)], score

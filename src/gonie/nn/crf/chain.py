@@ -1,4 +1,4 @@
-"""The parameters of a linear chain, as one value that the layer, its scans and the decoder pass on."""
+"""The parameters of a linear chain, as one value for the layer, the engines and the decoder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 class Chain(NamedTuple):
-    """Scores of tag pairs and of a sentence's first and last tag; all in log space, none normalised."""
+    """Scores of tag pairs and of a sentence's first and last tag, in log space and not normalised."""
 
     transitions: Tensor
     """(K, K), indexed [from, to]."""

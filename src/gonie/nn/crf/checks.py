@@ -1,4 +1,4 @@
-"""Checks of what a caller gives the CRF layer.
+"""Checks of the inputs of the CRF layer.
 
 Each function raises an ``InputError`` that names the first fault. Comparing shapes costs nothing, but reading
 a mask or tags waits for a GPU, so training skips the checks (the layer's ``unchecked_`` methods).
@@ -16,13 +16,13 @@ from torch import Tensor
 from gonie.errors import InputError
 
 Fits = Callable[[Tensor, Tensor | None, int], bool]
-"""mask (B, T), tags (B, T) or none, K -> whether both are valid; see ``Engine.fits``."""
+"""mask (B, T), tags (B, T) or None, K -> whether both are valid; see ``ChainEngine.fits``."""
 
 
 def check_shapes(
     emissions: Tensor, mask: Tensor, num_tags: int, *, edges: Tensor | None = None, tags: Tensor | None = None
 ) -> None:
-    """Refuses tensors whose shapes do not fit together, and a mask that is not bool. Reads no contents."""
+    """Raise an error for inconsistent shapes or a mask that is not bool. Contents are not read."""
     shape, K = emissions.shape, num_tags
     if len(shape) != 3 or shape[2] != K:
         raise InputError(expected=f"emissions of shape (B, T, {K})", got=f"{tuple(shape)}")
@@ -38,25 +38,25 @@ def check_shapes(
 
 
 def check_contents(mask: Tensor, tags: Tensor | None, num_tags: int, fits: Fits) -> None:
-    """Refuses empty rows, masks that are not right-padded, and tags outside 0 to K-1.
+    """Raise an error for empty rows, masks that are not right-padded, and tags outside 0 to K-1.
 
-    ``fits`` is the fast test for the whole batch; only where it fails is the fault looked for.
+    ``fits`` is the fast test of the whole batch. The fault is located only if it fails.
     """
     if mask.shape[1] == 0 or not fits(mask, tags, num_tags):
         _explain(mask, tags, num_tags)
 
 
 def check_marks(values: Tensor, mask: Tensor, tags: Tensor | None, num_tags: int) -> None:
-    """Refuses what ``check_contents`` does, by the values (B,) of an engine that marks such rows with +inf.
+    """Raise the errors of ``check_contents`` for rows whose value (B,) an engine marked with +inf.
 
-    It saves the GPU a test of its own. A value of +inf for another reason is not refused.
+    This saves the GPU a separate test. A value of +inf for another reason raises no error.
     """
     if inf in values.tolist():
         _explain(mask, tags, num_tags)
 
 
 def check_options(options: Tensor, mask: Tensor, num_tags: int) -> None:
-    """Refuses options (B, T, K) that are not bool or of another shape, and tokens without any option."""
+    """Raise an error for options (B, T, K) of the wrong type or shape, and for tokens without options."""
     shape = (*mask.shape, num_tags)
     if options.dtype != torch.bool or options.shape != shape:
         raise InputError(
@@ -74,7 +74,7 @@ def check_options(options: Tensor, mask: Tensor, num_tags: int) -> None:
 
 
 def check_segments(rows: Tensor, starts: Tensor, tags: Tensor, mask: Tensor, num_tags: int) -> None:
-    """Refuses empty segments, segments that leave their row, and tags that do not exist.
+    """Raise an error for empty segments, segments outside their row, and tags that do not exist.
 
     Shape: ``rows`` (N,), ``starts`` (N,), ``tags`` (N, L), -1 past a segment's end.
     """
@@ -89,13 +89,13 @@ def check_segments(rows: Tensor, starts: Tensor, tags: Tensor, mask: Tensor, num
 
 
 def check_count(n: int) -> None:
-    """Refuses to return fewer than one path."""
+    """Raise an error if fewer than one path is requested."""
     if n < 1:
         raise InputError(expected="to be asked for at least one path", got=f"n={n}")
 
 
 def _explain(mask: Tensor, tags: Tensor | None, num_tags: int) -> None:
-    """Raises the error that names the first invalid row or tag; returns if there is none."""
+    """Raise the error that names the first invalid row or tag, if there is one."""
     _explain_padding(mask)
     if tags is not None:
         _explain_tags(tags, mask, num_tags)

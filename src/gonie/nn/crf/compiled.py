@@ -1,21 +1,21 @@
 """The linear chain on a CPU, by compiled loops over sixteen rows at a time.
 
-They work with probabilities instead of their logarithms (Rabiner 1989, §V.A), so that a token takes K
+The loops use probabilities instead of log-probabilities (Rabiner 1989, §V.A), so that a token takes K
 exponentials and 3 K² products, not 2 K² exponentials. With E = exp(A - max A), x[t] = exp(e[t] - max e[t]):
 
     ahead[0] ∝ exp(s) ∘ x[0]        ahead[t] ∝ x[t] ∘ (ahead[t-1] E)
     back[last] ∝ exp(z)             back[t]  ∝ E (x[t+1] ∘ back[t+1])
 
-each ``ahead`` scaled to a sum of 1, so that log Z is the sum of the scales' logarithms, and each ``back`` so
-that ahead[t] · back[t] = 1. Then p(yt = j) = ahead[t, j] back[t, j], and the expected moves to t are
-E ∘ (ahead[t-1] ⊗ arriving[t]), with arriving[t] = x[t] ∘ back[t] in the scale of back[t-1].
+Each ``ahead`` is scaled to a sum of 1, so that log Z is the sum of the logarithms of the scales. Each
+``back`` is scaled so that ahead[t] · back[t] = 1. Then p(yt = j) = ahead[t, j] back[t, j], and the expected
+moves to t are E ∘ (ahead[t-1] ⊗ arriving[t]), with arriving[t] = x[t] ∘ back[t] in the scale of back[t-1].
 
-When it may be used. What the format cannot hold is lost: single factors below ``tiny`` = 1e-38 in float32.
-As all other factors are at most 1, no lost path is worth more than ``tiny`` against sums of the kept ones,
-and the loops watch those: every scale, and ahead[t] · back[t] against the sum of back[t]. Where one falls
-below ``least`` = 1e-15, scores lie so far apart that a lost path might matter (some 35 at one token, or a
-constraint that ends all likely paths), and the row is *hard*: it is done by ``scan``, in log space and
-float64. Otherwise what was lost is below K tiny / least² = K 1e-8 of the result.
+Numerical limits: single factors below ``tiny`` = 1e-38 in float32 underflow. As all other factors are at most
+1, a lost path is worth at most ``tiny`` compared with sums of the kept ones. The loops monitor these sums:
+every scale, and ahead[t] · back[t] against the sum of back[t]. If one falls below ``least`` = 1e-15, the
+scores are so far apart that a lost path might matter (by about 35 at one token, or with a constraint that
+ends all likely paths). Such a row is *hard*, and ``scan`` computes it in log space and float64. Otherwise the
+error is below K tiny / least² = K 1e-8 of the result.
 """
 
 from __future__ import annotations
@@ -48,32 +48,38 @@ from gonie.nn.crf.scan import log_partition as exact_partition
 from gonie.nn.simd import LANES
 
 WORK_A_THREAD = 1 << 21
-"""Products that are worth a thread of their own."""
+"""Products that justify a separate thread."""
 OVERHEAD = 16
-"""What a tag of a token costs besides its moves, in products."""
+"""Cost of a tag of a token besides its moves, in products."""
 LEAST = {np.dtype(np.float32): 1e-15, np.dtype(np.float64): 1e-120}
 
 
 def fits(mask: Tensor, tags: Tensor | None, num_tags: int) -> bool:
-    """Whether the mask (B, T) is right-padded without an empty row, and every token's tag exists."""
+    """Return whether the mask (B, T) is right-padded without an empty row, and every token's tag exists."""
     return not find_fault(_array(mask), _paths(tags), num_tags)
 
 
 def log_partition(emissions: Tensor, mask: Tensor, chain: Chain) -> Tensor:
-    """log Z of each row, differentiable once. Shape: (B, T, K), (B, T) -> (B,). The mask is not checked."""
+    """Return log Z of each row, differentiable once. The mask is not checked.
+
+    Shape: (B, T, K), (B, T) -> (B,).
+    """
     emissions = emissions.to(chain.transitions.dtype)
     return _Sums.apply(emissions, None, mask, *chain)  # type: ignore[no-any-return, no-untyped-call]
 
 
 def log_likelihood(emissions: Tensor, tags: Tensor, mask: Tensor, chain: Chain) -> Tensor:
-    """log p(y | e) of each row, differentiable once. Shape: (B, T, K), (B, T), (B, T) -> (B,). Unchecked."""
+    """Return log p(y | e) of each row, differentiable once. Inputs are not checked.
+
+    Shape: (B, T, K), (B, T), (B, T) -> (B,).
+    """
     emissions = emissions.to(chain.transitions.dtype)
     return _Sums.apply(emissions, tags, mask, *chain)  # type: ignore[no-any-return, no-untyped-call]
 
 
 @torch.no_grad()
 def marginals(emissions: Tensor, mask: Tensor, chain: Chain) -> Tensor:
-    """p(yt = j), 0 past a row's end; carries no gradient. Shape: (B, T, K), (B, T) -> (B, T, K)."""
+    """Return p(yt = j), 0 past a row's end, without gradient. Shape: (B, T, K), (B, T) -> (B, T, K)."""
     emissions = emissions.to(chain.transitions.dtype)
     weights = torch.ones(len(emissions), dtype=emissions.dtype)
     return _run_back(weights, _LoopTask.of(emissions, None, mask, chain))[0]
@@ -81,9 +87,9 @@ def marginals(emissions: Tensor, mask: Tensor, chain: Chain) -> Tensor:
 
 @torch.no_grad()
 def viterbi(emissions: Tensor, mask: Tensor, chain: Chain) -> tuple[Tensor, Tensor]:
-    """The best tags (B, T), -1 past a row's end, and their scores (B,). Unchecked.
+    """Return the best tags (B, T), -1 past a row's end, and their scores (B,). Inputs are not checked.
 
-    Among equally good paths it takes that whose last tag comes first, then the one before it, and so on.
+    Ties between paths go to the lowest last tag, then the lowest tag before it, and so on.
     """
     batch = _batch(emissions.to(chain.transitions.dtype), None, mask)
     B, T, _ = batch.emissions.shape
@@ -94,7 +100,7 @@ def viterbi(emissions: Tensor, mask: Tensor, chain: Chain) -> tuple[Tensor, Tens
 
 
 class _Sums(torch.autograd.Function):
-    """log Z, or where tags are given their score minus log Z."""
+    """log Z, or with tags their score minus log Z."""
 
     @staticmethod
     def forward(ctx: Any, emissions: Tensor, tags: Tensor | None, mask: Tensor, *chain: Tensor) -> Tensor:
@@ -105,13 +111,13 @@ class _Sums(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        _ = ctx.saved_tensors  # raises if they were changed since: the task's arrays share their memory
+        _ = ctx.saved_tensors  # raises if they were modified: the task's arrays share their memory
         unary, *tables = _run_back(grads[0], ctx.task)
         return unary, None, None, *tables
 
 
 class _LoopTask(NamedTuple):
-    """A question to the chain, as torch knows it and as the loops do."""
+    """The inputs of a computation, as torch tensors and as arrays for the loops."""
 
     emissions: Tensor
     tags: Tensor | None
@@ -127,14 +133,14 @@ class _LoopTask(NamedTuple):
         return cls(emissions, tags, mask, chain, _batch(emissions, tags, mask), tables, _factors(tables))
 
     def exactly(self, rows: Tensor, emissions: Tensor, chain: Chain) -> Tensor:
-        """The values of hard rows, from their emissions and the chain in float64."""
+        """Return the values of hard rows, from their emissions and the chain in float64."""
         if self.tags is None:
             return exact_partition(emissions, self.mask[rows], chain)
         return exact_likelihood(emissions, self.tags[rows], self.mask[rows], chain)
 
 
 def _run_ahead(task: _LoopTask) -> Tensor:
-    """Each row's value. Shape: (B,)."""
+    """Return each row's value. Shape: (B,)."""
     batch, tables, factors = task.batch, task.tables, task.factors
     B = len(batch.order)
     out = LoopResult(np.empty(B, tables.start.dtype), np.zeros(B, np.bool_))
@@ -148,7 +154,7 @@ def _run_ahead(task: _LoopTask) -> Tensor:
 
 
 def _run_back(weights: Tensor, task: _LoopTask) -> tuple[Tensor, ...]:
-    """Gradients by emissions, transitions, start and end, each row's times its weight (B,)."""
+    """Return gradients of emissions, transitions, start and end, each row's times its weight (B,)."""
     batch = task.batch
     out = LoopResult(np.zeros_like(batch.emissions), np.zeros(len(batch.order), np.bool_))
     shares = side_by_side(
@@ -179,7 +185,7 @@ def _paths(tags: Tensor | None) -> NDArray[np.int64]:
 
 
 def _shares(batch: LoopBatch) -> list[Share]:
-    """Groups for as many threads as they are worth; every thread gets long ones and short ones."""
+    """Divide the groups among as many threads as are worthwhile. Each thread gets long and short ones."""
     B, _, K = batch.emissions.shape
     groups = -(-B // LANES)
     work = int(batch.lengths.sum()) * K * (K + OVERHEAD)

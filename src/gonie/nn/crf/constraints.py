@@ -1,4 +1,4 @@
-"""What a path may be: which tag may follow which, which may come first, and which last."""
+"""Constraints on paths: which tag may follow which, which may come first, and which last."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class Constraints(NamedTuple):
     """(K,)"""
 
     def on(self, chain: Chain) -> Chain:
-        """The chain with -inf wherever something is impossible."""
+        """Return the chain with -inf for everything impossible."""
         return Chain(
             *(part.masked_fill(~allowed, -torch.inf) for part, allowed in zip(chain, self, strict=True))
         )
 
     def alone(self, like: Tensor) -> Chain:
-        """The chain that knows nothing but what is possible: 0 and -inf."""
+        """Return the chain of the constraints alone: 0 where possible and -inf where not."""
         return self.on(Chain(*(torch.zeros_like(allowed, dtype=like.dtype) for allowed in self)))
 
 
 def checked(constraints: Constraints, num_tags: int) -> Constraints:
-    """Constraints for K tags, or an error that says what does not fit."""
+    """Return the constraints for K tags, or raise an error if types or shapes are wrong."""
     shapes = ((num_tags, num_tags), (num_tags,), (num_tags,))
     for name, allowed, shape in zip(Constraints._fields, constraints, shapes, strict=True):
         if allowed.dtype != torch.bool or allowed.shape != shape:

@@ -1,7 +1,7 @@
-"""Which implementation of the chain runs where, and why.
+"""Choose the implementation of the chain for a device.
 
-``scan`` runs anywhere: plain torch operations, in log space. ``compiled`` runs on a CPU, ``fused`` on a GPU,
-both many times faster. All answer the same questions, and none checks what it is given.
+``scan`` runs anywhere, as torch operations in log space. ``compiled`` runs on a CPU and ``fused`` (the Triton
+kernels) on a GPU, both many times faster. All have the same interface, and none checks its inputs.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from gonie.nn.crf.viterbi import viterbi
 
 
 class ChainEngine(NamedTuple):
-    """An implementation. Letters: emissions (B, T, K), tags (B, T), mask (B, T)."""
+    """An implementation of the chain. Letters: emissions (B, T, K), tags (B, T), mask (B, T)."""
 
     name: str
     marks: bool
-    """Whether a row that does not fit has the value +inf, so that it can be asked about afterwards."""
+    """Whether an invalid row gets the value +inf, so that it can be detected afterwards."""
     fits: Callable[[Tensor, Tensor | None, int], bool]
-    """mask, tags or none, K -> whether the mask is right-padded without an empty row, and tags exist."""
+    """mask, tags or None, K -> whether the mask is right-padded without an empty row, and tags exist."""
     log_likelihood: Callable[[Tensor, Tensor, Tensor, Chain], Tensor]
     """emissions, tags, mask, chain -> log p(tags | emissions) of each row (B,)."""
     log_partition: Callable[[Tensor, Tensor, Chain], Tensor]
@@ -43,7 +43,7 @@ MOST_TAGS = 128
 
 
 def fits(mask: Tensor, tags: Tensor | None, num_tags: int) -> bool:
-    """Whether the mask (B, T) is right-padded without an empty row, and every token's tag exists."""
+    """Return whether the mask (B, T) is right-padded without an empty row, and every token's tag exists."""
     fine = mask[:, 0].all() & (mask[:, 1:] <= mask[:, :-1]).all()
     if tags is not None:
         fine = fine & (((tags >= 0) & (tags < num_tags)) | ~mask).all()
@@ -54,12 +54,12 @@ SCAN = ChainEngine("scan", False, fits, log_likelihood, log_partition, marginals
 
 
 def engine(emissions: Tensor, parameters: torch.dtype) -> ChainEngine:
-    """The fastest implementation for these emissions, and a chain of this type."""
+    """Return the fastest implementation for these emissions and a chain of this type."""
     return choose(emissions, parameters)[0]
 
 
 def choose(emissions: Tensor, parameters: torch.dtype) -> tuple[ChainEngine, str]:
-    """The fastest implementation for these emissions, and the reason."""
+    """Return the fastest implementation for these emissions, and the reason."""
     return _choose(emissions.device.type, parameters, emissions.shape[2])
 
 
@@ -86,8 +86,8 @@ def _choose_on_gpu(kind: torch.dtype, num_tags: int) -> tuple[ChainEngine, str]:
 
 @cache
 def compiled() -> ChainEngine:
-    """The compiled loops; they need Numba."""
-    # here, so that a GPU machine needs no Numba
+    """Return the compiled loops, which need Numba."""
+    # imported here, so that a GPU machine needs no Numba
     from gonie.nn.crf.compiled import fits, log_likelihood, log_partition, marginals, viterbi
 
     return ChainEngine("compiled", False, fits, log_likelihood, log_partition, marginals, viterbi)
@@ -95,7 +95,7 @@ def compiled() -> ChainEngine:
 
 @cache
 def fused() -> ChainEngine:
-    """The fused kernels; they need Triton."""
+    """Return the fused Triton kernels."""
     from gonie.nn.crf.triton_kernels import log_likelihood, log_partition, marginals, viterbi
 
     return ChainEngine("fused", True, fits, log_likelihood, log_partition, marginals, viterbi)

@@ -1,4 +1,4 @@
-"""How unsure a chain is of a whole row: the entropy over all its paths."""
+"""Entropy of a chain over all paths of a row, a measure of uncertainty."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from gonie.nn.precision import full_precision
 @torch.no_grad()
 @full_precision
 def entropy(emissions: Tensor, mask: Tensor, chain: Chain, edges: Tensor | None = None) -> Tensor:
-    """H(y | e) = H(y0) + Σt H(yt+1 | yt), in nats; carries no gradient.
+    """Return H(y | e) = H(y0) + Σt H(yt+1 | yt), in nats, without gradient.
 
-    A chain's entropy is the sum of its steps' (Cover & Thomas 2006, §2.5), so nothing large cancels, as it
-    would in log Z - E[score]. Shape: (B, T, K), (B, T), edges (B, T-1, K, K) -> (B,).
+    A chain's entropy is the sum of its steps' entropies (Cover & Thomas 2006, §2.5). So no large terms
+    cancel, as they would in log Z - E[score]. Shape: (B, T, K), (B, T), edges (B, T-1, K, K) -> (B,).
     """
     messages = forward_backward(emissions.to(chain.transitions.dtype), mask, chain, edges)
     unary = unary_marginals(messages)  # (T, K, B)
@@ -29,6 +29,6 @@ def entropy(emissions: Tensor, mask: Tensor, chain: Chain, edges: Tensor | None 
 
 
 def _times_log(p: Tensor, q: Tensor) -> Tensor:
-    """p log q, 0 where p is."""
+    """Return p log q, 0 where p is 0."""
     product: Tensor = torch.special.xlogy(p, q)
     return product

@@ -1,21 +1,21 @@
-"""The linear-chain CRF as a layer: the one that users import and the one that training runs.
+"""The linear-chain CRF layer, for users of the library and for training.
 
 A path y, one tag for each token, has the score
 
     score(y) = start[y0] + Σt e[t, yt] + Σt transitions[yt-1, yt] + end[ylast]
 
 and the probability p(y | e) = exp score(y) / Z with Z = Σy exp score(y) (Lafferty, McCallum & Pereira 2001).
-Each method of ``CRF`` answers one question about this distribution.
+Each method of ``CRF`` computes one property of this distribution.
 
-* **Engines.** The layer holds the parameters and checks its inputs; an engine computes sums and maxima over
+* **Engines.** The layer holds the parameters and checks its inputs. An engine computes sums and maxima over
   paths. ``engine`` chooses it by device, dtype and K: loops compiled by Numba on a CPU, Triton kernels on a
-  GPU, torch operations elsewhere. ``CRF.why`` says what was chosen. With ``edges``, and for questions that
-  engines do not answer, torch operations run everywhere.
-* **Constraints.** There are three views of the parameters. ``chain()`` has them as they are. ``possible()``
-  has -inf for what is not allowed, and every prediction and probability uses it. ``learned()`` is what
-  likelihoods are normalised by: ``possible()`` with ``constrain_training``, otherwise ``chain()``.
+  GPU, torch operations elsewhere. ``CRF.why`` reports the choice. With ``edges``, and for methods that
+  engines do not implement, torch operations run everywhere.
+* **Constraints.** There are three views of the parameters. ``chain()`` has them unchanged. ``possible()``
+  has -inf for what is not allowed, and every prediction and probability uses it. ``learned()`` normalises
+  likelihoods. It is ``possible()`` with ``constrain_training``, otherwise ``chain()``.
 * **Checks.** Public methods check their inputs (``checks``), which on a GPU waits for the device. Each
-  likelihood is therefore computed in an ``unchecked_`` method. Training calls it directly; the checked method
+  likelihood is therefore computed in an ``unchecked_`` method. Training calls it directly. The checked method
   checks and calls it too.
 """
 
@@ -53,7 +53,7 @@ class CRF(nn.Module):
     where the model is a softmax at each token. A parameter of -inf forbids what it scores.
 
     ``allowed`` says which paths are valid, for example those of a tag scheme. Decoding, sampling and all
-    probabilities then use valid paths only. Likelihoods are normalised over all paths, or with
+    probabilities then use only valid paths. Likelihoods are normalised over all paths, or with
     ``constrain_training`` over the valid ones.
 
     Shapes throughout: ``emissions`` (B, T, K); ``mask`` (B, T) bool, right-padded, with at least one token in
@@ -78,19 +78,19 @@ class CRF(nn.Module):
             self.register_buffer(f"allowed_{name}", part, persistent=False)
 
     def chain(self) -> Chain:
-        """The parameters as one value."""
+        """Return the parameters as one value."""
         return Chain(self.transitions, self.start, self.end)
 
     def allowed(self) -> Constraints:
-        """Which moves, first tags and last tags are valid."""
+        """Return which moves, first tags and last tags are valid."""
         return Constraints(*(self.get_buffer(f"allowed_{name}") for name in Constraints._fields))
 
     def possible(self) -> Chain:
-        """The parameters with -inf for what is not allowed."""
+        """Return the parameters with -inf for what is not allowed."""
         return self.allowed().on(self.chain()) if self._constrained else self.chain()
 
     def learned(self) -> Chain:
-        """The parameters that likelihoods are normalised by."""
+        """Return the parameters that normalise likelihoods."""
         return self.possible() if self.constrain_training else self.chain()
 
     # Likelihoods, checked: for callers of the library.
@@ -98,7 +98,7 @@ class CRF(nn.Module):
     def log_likelihood(
         self, emissions: Tensor, tags: Tensor, mask: Tensor, *, edges: Tensor | None = None
     ) -> Tensor:
-        """log p(tags | emissions) of each row: score(tags) - log Z. Shape: (B,)."""
+        """Return log p(tags | emissions) of each row: score(tags) - log Z. Shape: (B,)."""
         self._check_before(emissions, mask, edges, tags)
         value = self.unchecked_log_likelihood(emissions, tags, mask, edges=edges)
         check_marks(value, mask, tags, self.num_tags)
@@ -107,19 +107,19 @@ class CRF(nn.Module):
     def partial_log_likelihood(
         self, emissions: Tensor, options: Tensor, mask: Tensor, *, edges: Tensor | None = None
     ) -> Tensor:
-        """log p(each token has one of its options, and the path is allowed), for partial labels.
+        """Return log p(each token has one of its options, and the path is allowed), for partial labels.
 
             log Σ{y in F} exp score(y) - log Σ{y in D} exp score(y)
 
-        F: the paths that take one of its options at every token and are allowed.
+        F: the allowed paths that take one of its options at every token.
         D: all paths, or with ``constrain_training`` the allowed ones, as for ``log_likelihood``.
 
         The options of a token are one tag if its label is known, some if it is ambiguous, all if it is
         unknown. This is the marginal likelihood of Tsuboi et al. 2008, which Greenberg et al. 2018 use with
         BiLSTM-CRFs: F holds all paths that agree with what is known. The constraints are known too. A path
         that is not allowed cannot be the true one, so F leaves it out even where D does not. Otherwise
-        unknown tokens would reward probability on invalid paths. A row of unknown tokens has the value
-        log p(y is allowed).
+        unknown tokens would reward probability on invalid paths. A row of unknown tokens has the value log
+        p(y is allowed).
 
         With one option for each token, along an allowed path, this is ``log_likelihood``. If F is empty it is
         -inf, without a usable gradient.
@@ -139,22 +139,22 @@ class CRF(nn.Module):
         move_weights: Tensor | None = None,
         edges: Tensor | None = None,
     ) -> Tensor:
-        """Σt w[t] log p(yt | yt-1, emissions), where w[t] is the weight of the tag times that of the move.
+        """Return Σt w[t] log p(yt | yt-1, emissions), with w[t] the weight of the tag times that of the move.
 
-        ``weighted`` says why this is a proper objective; with all weights 1 it is ``log_likelihood``.
-        Shape: ``tag_weights`` (K,), ``move_weights`` (K, K), 1 where not given -> (B,).
+        ``weighted`` explains why this is a proper objective. With all weights 1 it is ``log_likelihood``.
+        Shape: ``tag_weights`` (K,), ``move_weights`` (K, K), 1 by default -> (B,).
         """
         self._check(emissions, mask, edges, tags)
         return self.unchecked_weighted_log_likelihood(
             emissions, tags, mask, tag_weights=tag_weights, move_weights=move_weights, edges=edges
         )
 
-    # The same, unchecked: for batches that are known to be valid, such as those of the trainer.
+    # The same, unchecked: for batches known to be valid, such as those of the trainer.
 
     def unchecked_log_likelihood(
         self, emissions: Tensor, tags: Tensor, mask: Tensor, *, edges: Tensor | None = None
     ) -> Tensor:
-        """``log_likelihood`` without its checks; never waits for a GPU. Shape: (B,)."""
+        """Return ``log_likelihood`` without its checks. Never waits for a GPU. Shape: (B,)."""
         chain = self.learned()
         if edges is not None:
             return log_likelihood(emissions, tags, mask, chain, edges)
@@ -163,7 +163,7 @@ class CRF(nn.Module):
     def unchecked_partial_log_likelihood(
         self, emissions: Tensor, options: Tensor, mask: Tensor, *, edges: Tensor | None = None
     ) -> Tensor:
-        """``partial_log_likelihood`` without its checks; never waits for a GPU. Shape: (B,)."""
+        """Return ``partial_log_likelihood`` without its checks. Never waits for a GPU. Shape: (B,)."""
         fitting = emissions.masked_fill(~options, -torch.inf)  # (B, T, K)
         numerator = self._log_partition(fitting, mask, self.possible(), edges)
         return numerator - self._log_partition(emissions, mask, self.learned(), edges)
@@ -178,7 +178,7 @@ class CRF(nn.Module):
         move_weights: Tensor | None = None,
         edges: Tensor | None = None,
     ) -> Tensor:
-        """``weighted_log_likelihood`` without its checks; never waits for a GPU. Shape: (B,)."""
+        """Return ``weighted_log_likelihood`` without its checks. Never waits for a GPU. Shape: (B,)."""
         chain = self.learned()
         return weighted_log_likelihood(
             emissions,
@@ -190,10 +190,10 @@ class CRF(nn.Module):
             edges=edges,
         )
 
-    # Everything else that can be asked of the distribution.
+    # Decoding, sampling and other properties of the distribution.
 
     def log_partition(self, emissions: Tensor, mask: Tensor, *, edges: Tensor | None = None) -> Tensor:
-        """log Z = log Σy exp score(y) of each row, over the paths that training normalises by.
+        """Return log Z = log Σy exp score(y) of each row, over the paths that training normalises by.
 
         Its gradient by the emissions is the marginals. Shape: (B,).
         """
@@ -205,7 +205,7 @@ class CRF(nn.Module):
     def viterbi(
         self, emissions: Tensor, mask: Tensor, *, edges: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """The best tags (B, T), -1 past a row's end, and their scores (B,)."""
+        """Return the best tags (B, T), -1 past a row's end, and their scores (B,)."""
         self._check_before(emissions, mask, edges)
         chain = self.possible()
         if edges is not None:
@@ -217,9 +217,9 @@ class CRF(nn.Module):
     def nbest(
         self, emissions: Tensor, mask: Tensor, n: int, *, edges: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """The n best tag sequences (B, n, T) and their scores (B, n), best first.
+        """Return the n best tag sequences (B, n, T) and their scores (B, n), best first.
 
-        -1 past a row's end, and -1 and -inf where a row has fewer than n paths.
+        Tags are -1 past a row's end. A row with fewer than n paths has tags -1 and scores -inf for the rest.
         """
         self._check(emissions, mask, edges)
         check_count(n)
@@ -228,16 +228,16 @@ class CRF(nn.Module):
     def posterior(
         self, emissions: Tensor, mask: Tensor, *, edges: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """The allowed path with the largest expected number of correct tags, and that number.
+        """Return the allowed path with the largest expected number of correct tags, and that number.
 
-        argmaxy Σt p(yt | emissions): minimum Bayes risk for the number of wrong tags, where Viterbi is for
-        the number of wrong sentences. Shape: tags (B, T), -1 past a row's end; (B,).
+        argmaxy Σt p(yt | emissions): minimum Bayes risk for the number of wrong tags. Viterbi minimises the
+        number of wrong sentences. Shape: tags (B, T), -1 past a row's end; (B,).
         """
         p = self.marginals(emissions, mask, edges=edges)
         return viterbi(p, mask, self.allowed().alone(p))
 
     def marginals(self, emissions: Tensor, mask: Tensor, *, edges: Tensor | None = None) -> Tensor:
-        """p(yt = j), 0 past a row's end; carries no gradient. Shape: (B, T, K)."""
+        """Return p(yt = j), 0 past a row's end, without gradient. Shape: (B, T, K)."""
         self._check(emissions, mask, edges)
         chain = self.possible()
         if edges is not None:
@@ -245,12 +245,12 @@ class CRF(nn.Module):
         return engine(emissions, chain.transitions.dtype).marginals(emissions, mask, chain)
 
     def pair_marginals(self, emissions: Tensor, mask: Tensor, *, edges: Tensor | None = None) -> Tensor:
-        """p(yt = i, yt+1 = j), 0 past a row's last move; carries no gradient. Shape: (B, T-1, K, K)."""
+        """Return p(yt = i, yt+1 = j), 0 past a row's last move, without gradient. Shape: (B, T-1, K, K)."""
         self._check(emissions, mask, edges)
         return pair_marginals(emissions, mask, self.possible(), edges)
 
     def entropy(self, emissions: Tensor, mask: Tensor, *, edges: Tensor | None = None) -> Tensor:
-        """-Σy p(y) log p(y) of each row, in nats; carries no gradient. Shape: (B,)."""
+        """Return -Σy p(y) log p(y) of each row, in nats, without gradient. Shape: (B,)."""
         self._check(emissions, mask, edges)
         return entropy(emissions, mask, self.possible(), edges)
 
@@ -263,7 +263,7 @@ class CRF(nn.Module):
         edges: Tensor | None = None,
         generator: torch.Generator | None = None,
     ) -> Tensor:
-        """n tag sequences of each row, drawn independently from p(y | emissions). Shape: (B, n, T)."""
+        """Draw n tag sequences of each row independently from p(y | emissions). Shape: (B, n, T)."""
         self._check(emissions, mask, edges)
         check_count(n)
         return sample(emissions, mask, self.possible(), n, edges=edges, generator=generator)
@@ -278,10 +278,10 @@ class CRF(nn.Module):
         tags: Tensor,
         edges: Tensor | None = None,
     ) -> Tensor:
-        """p(the tokens from ``starts`` on carry ``tags``) for N segments, after one pass for all of them.
+        """Return p(the tokens from ``starts`` on have ``tags``) for N segments, with one pass for all.
 
-        Under BIOES, with the tags of an entity, this is the probability of that entity on exactly these
-        tokens. Shape: ``rows`` (N,), ``starts`` (N,), ``tags`` (N, L), -1 past a segment's end -> (N,).
+        In BIOES, with the tags of an entity, this is the probability of that entity on exactly these tokens.
+        Shape: ``rows`` (N,), ``starts`` (N,), ``tags`` (N, L), -1 past a segment's end -> (N,).
         """
         self._check(emissions, mask, edges)
         check_segments(rows, starts, tags, mask, self.num_tags)
@@ -289,12 +289,12 @@ class CRF(nn.Module):
         return segment_probabilities(emissions, mask, chain, rows=rows, starts=starts, tags=tags, edges=edges)
 
     def why(self, emissions: Tensor) -> str:
-        """Which engine these emissions get, and the reason, in words."""
+        """Return the engine chosen for these emissions, and the reason, in words."""
         chosen, reason = choose(emissions, self.transitions.dtype)
         return f"{chosen.name}: {reason}"
 
     def extra_repr(self) -> str:
-        """The number of tags."""
+        """Return the number of tags."""
         return f"num_tags={self.num_tags}"
 
     def _log_partition(self, emissions: Tensor, mask: Tensor, chain: Chain, edges: Tensor | None) -> Tensor:
@@ -305,14 +305,14 @@ class CRF(nn.Module):
     def _check(
         self, emissions: Tensor, mask: Tensor, edges: Tensor | None, tags: Tensor | None = None
     ) -> None:
-        """Refuses a batch that is not valid."""
+        """Raise an error for an invalid batch."""
         check_shapes(emissions, mask, self.num_tags, edges=edges, tags=tags)
         check_contents(mask, tags, self.num_tags, engine(emissions, self.transitions.dtype).fits)
 
     def _check_before(
         self, emissions: Tensor, mask: Tensor, edges: Tensor | None, tags: Tensor | None = None
     ) -> None:
-        """``_check``, except for faults that the engine marks in its values: ``check_marks`` follows."""
+        """Run ``_check``, except for faults that the engine marks in its values for ``check_marks``."""
         check_shapes(emissions, mask, self.num_tags, edges=edges, tags=tags)
         run = engine(emissions, self.transitions.dtype)
         if edges is not None or mask.shape[1] == 0 or not run.marks:

@@ -1,9 +1,10 @@
-"""The compiled loops of the linear chain on a CPU: both recursions, the counts, and the best path.
+"""Compiled loops of the linear chain on a CPU: both recursions, the counts, and the best path.
 
-A token of nine tags is some 500 products, over before a processor has added up the first sum of the next
-step, which needs its result. So sixteen rows run side by side, each in its lane of a vector: a *group*. Rows
-are grouped by length, longest first, so that a step's rows are the first of its group; a lane whose row has
-ended runs on empty. ``compiled`` says what is computed, and when it may be.
+A token of nine tags takes about 500 products, and each step needs the result of the previous one. A single
+row would spend most of the time waiting for its sums. So sixteen rows run in parallel, one per lane of a
+vector. They form a *group*. Rows are grouped by length, longest first, so that the rows of a step are the
+first of its group. A lane whose row has ended computes unused values. ``compiled`` explains the method and
+its limits.
 
 Letters: B rows of T tokens; K tags, R when rounded up to whole blocks.
 """
@@ -20,7 +21,7 @@ from gonie.nn.compiled import compiled, exp_in_place, inlined
 from gonie.nn.simd import LANES, larger, load, splat, store, total
 
 Floats = NDArray[Any]
-"""float32 or float64, all of a call the same."""
+"""float32 or float64, the same for all arrays of a call."""
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
@@ -31,12 +32,12 @@ STEPS_AT_ONCE = 32
 
 
 class LoopBatch(NamedTuple):
-    """What is asked of the loops."""
+    """The inputs of the loops."""
 
     emissions: Floats
     """(B, T, K)"""
     tags: Ints
-    """(B, T), or (0, 0) where no path is given."""
+    """(B, T), or (0, 0) if no path is given."""
     order: Ints
     """(B,) rows, longest first."""
     lengths: Ints
@@ -51,7 +52,7 @@ class Share(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Rows that run side by side, and room for their steps."""
+    """Rows that run in parallel, and buffers for their steps."""
 
     rows: Ints
     """(n,) longest first"""
@@ -77,12 +78,12 @@ class Tables(NamedTuple):
 
 
 class LoopResult(NamedTuple):
-    """What the loops fill in."""
+    """The outputs of the loops."""
 
     result: Floats
-    """The value of each row (B,), or the gradient by the emissions (B, T, K)."""
+    """The value of each row (B,), or the gradient of the emissions (B, T, K)."""
     hard: Bools
-    """(B,): whether the row's scores lie too far apart for these loops."""
+    """(B,): whether the row's scores are too far apart for these loops."""
 
 
 class Factors(NamedTuple):
@@ -97,16 +98,16 @@ class Factors(NamedTuple):
     end: Floats
     """(R,)"""
     shift: float
-    """What was taken from start and end together."""
+    """Sum of the shifts of start and end."""
     move_shift: float
-    """What was taken from each move."""
+    """Shift of each move."""
     least: float
-    """What sums may not fall below."""
+    """Lower limit of sums."""
 
 
 @compiled
 def find_fault(mask: Bools, tags: Ints, num_tags: int) -> bool:
-    """Whether a row is empty, has a token after padding, or one whose tag does not exist."""
+    """Return whether a row is empty, has a token after padding, or has a tag that does not exist."""
     B, T = mask.shape
     for b in range(B):
         fine = mask[b, 0]
@@ -122,7 +123,7 @@ def find_fault(mask: Bools, tags: Ints, num_tags: int) -> bool:
 
 @compiled
 def run_ahead(batch: LoopBatch, share: Share, tables: Tables, factors: Factors, out: LoopResult) -> None:
-    """log Z of each row, or where tags are given log p(tags)."""
+    """Compute log Z of each row, or with tags log p(tags)."""
     e = batch.emissions
     ahead, x = _room(e, factors), _room(e, factors)
     for g in range(share.first, _groups(batch), share.step):
@@ -140,10 +141,10 @@ def run_ahead(batch: LoopBatch, share: Share, tables: Tables, factors: Factors, 
 def run_back(
     batch: LoopBatch, share: Share, factors: Factors, weights: Floats, out: LoopResult
 ) -> tuple[Floats, Floats, Floats]:
-    """The gradient by transitions (K, K), start and end (K,), and that by emissions.
+    """Return the gradients of transitions (K, K), start and end (K,), and write that of the emissions.
 
-    Each row's is multiplied by its weight (B,); hard rows are left out. The way ahead is gone once more: to
-    keep its steps for all groups takes longer, as memory that is new to a process does.
+    Each row's gradient is multiplied by its weight (B,). Hard rows are left out. The forward pass is run
+    again, because keeping its steps for all groups is slower, as newly allocated memory is.
     """
     e, kind = batch.emissions, batch.emissions.dtype
     K, R = e.shape[2], len(factors.start)
@@ -179,7 +180,7 @@ def run_back(
 def decode(batch: LoopBatch, share: Share, tables: Tables, tags: Ints, scores: Floats) -> None:
     """Viterbi: best[t, j] = e[t, j] + maxi (best[t-1, i] + A[i, j]), each t shifted to a largest of 0.
 
-    The way back finds each choice again, by K sums, which is cheaper than to keep all K² on the way ahead.
+    Backtracking computes each choice again by K sums, which is cheaper than storing all K² going forward.
     """
     e = batch.emissions
     best = _room(e, tables)
@@ -199,7 +200,7 @@ def decode(batch: LoopBatch, share: Share, tables: Tables, tags: Ints, scores: F
 
 @inlined
 def _room(e: Floats, tables: Any) -> Floats:
-    """Room for a group's steps. Shape: (T, R, lanes)."""
+    """Allocate a buffer for a group's steps. Shape: (T, R, lanes)."""
     return np.empty((e.shape[1], len(tables.start), LANES), e.dtype)
 
 
@@ -216,7 +217,7 @@ def _group(batch: LoopBatch, number: int, ahead: Floats, x: Floats) -> Group:
 
 @inlined
 def _going(lengths: Ints, t: int) -> int:
-    """How many rows have a token t."""
+    """Return how many rows have a token t."""
     going = len(lengths)
     while lengths[going - 1] <= t:
         going -= 1
@@ -225,7 +226,7 @@ def _going(lengths: Ints, t: int) -> int:
 
 @compiled
 def _gather(e: Floats, rows: Ints, t: int, out: Floats) -> None:
-    """Token t of each row into its lane of ``out`` (R, lanes); 0 where there is none."""
+    """Copy token t of each row into its lane of ``out`` (R, lanes), 0 where there is none."""
     K = e.shape[2]
     if len(rows) < LANES or len(out) > K:
         out[:] = 0.0
@@ -237,7 +238,7 @@ def _gather(e: Floats, rows: Ints, t: int, out: Floats) -> None:
 
 @compiled
 def _best(e: Floats, group: Group, tables: Tables) -> Floats:
-    """Fills a group's best scores, into ``ahead``; what was taken from each lane (lanes,)."""
+    """Compute a group's best scores into ``ahead``. Return the shift of each lane (lanes,)."""
     best, R, kind = group.ahead, len(tables.start), e.dtype
     tops, shifts, nothing = np.empty(LANES, kind), np.zeros(LANES), splat(kind.type(-1e30))
     for t in range(group.lengths[0]):
@@ -263,7 +264,7 @@ def _best(e: Floats, group: Group, tables: Tables) -> Floats:
 
 @compiled
 def _ahead(e: Floats, group: Group, factors: Factors, hard: Bools) -> Floats:
-    """A group's way ahead: fills ``ahead`` and ``x``. log Z (lanes,), or where a row is hard, 0."""
+    """Run a group's forward pass into ``ahead`` and ``x``. Return log Z (lanes,), 0 for hard rows."""
     ahead, lengths, kind = group.ahead, group.lengths, e.dtype
     log_z, scales = np.zeros(LANES), np.ones(LANES)
     tops, totals, least = np.empty(LANES, kind), np.empty(LANES, kind), np.full(LANES, kind.type(1))
@@ -271,12 +272,12 @@ def _ahead(e: Floats, group: Group, factors: Factors, hard: Bools) -> Floats:
         going = _going(lengths, t)
         _exponentiate(e, group.rows[:going], t, group.x[t], tops)
         _step_ahead(group, t, factors, totals)
-        ahead[t][:, going:] = 0.0  # of rows that have ended, or were never there, nothing may be counted
+        ahead[t][:, going:] = 0.0  # rows that have ended, and unused lanes, count nothing
         for lane in range(going):
             log_z[lane] += tops[lane]
             scales[lane] *= totals[lane]
             least[lane] = totals[lane] if totals[lane] < least[lane] else least[lane]
-            if not 1e-150 < scales[lane] < 1e150:  # a logarithm is taken only near the ends of the format
+            if not 1e-150 < scales[lane] < 1e150:  # take a logarithm only near the limits of float64
                 log_z[lane] += log(scales[lane])
                 scales[lane] = 1.0
     for lane in range(len(lengths)):
@@ -293,7 +294,10 @@ def _ahead(e: Floats, group: Group, factors: Factors, hard: Bools) -> Floats:
 
 @inlined
 def _exponentiate(e: Floats, rows: Ints, t: int, out: Floats, tops: Floats) -> None:
-    """exp(e[t] - top) of each row into its lane of ``out`` (R, lanes), and each lane's largest, its top."""
+    """Write exp(e[t] - top) of each row into its lane of ``out`` (R, lanes), and each lane's top to ``tops``.
+
+    The top is the lane's largest value.
+    """
     K = e.shape[2]
     _gather(e, rows, t, out)
     top = load(out[0])
@@ -307,7 +311,7 @@ def _exponentiate(e: Floats, rows: Ints, t: int, out: Floats, tops: Floats) -> N
 
 @inlined
 def _step_ahead(group: Group, t: int, factors: Factors, totals: Floats) -> None:
-    """ahead[t] = x[t] ∘ (ahead[t-1] E), scaled to a sum of 1; what the sums (lanes,) were before."""
+    """Compute ahead[t] = x[t] ∘ (ahead[t-1] E), scaled to a sum of 1. ``totals`` (lanes,) gets the sums."""
     here, there, R = group.ahead[t], group.x[t], len(factors.start)
     if t == 0:
         for j in range(R):
@@ -329,10 +333,11 @@ def _step_ahead(group: Group, t: int, factors: Factors, totals: Floats) -> None:
 
 @compiled
 def _back(group: Group, factors: Factors, weights: Floats, arriving: Floats, out: LoopResult) -> None:
-    """A group's way back, scaled so that Σj ahead[t, j] back[t, j] = 1; results times the weights (lanes,).
+    """Run a group's backward pass, scaled so that Σj ahead[t, j] back[t, j] = 1.
 
-    Fills in the marginals, and ``arriving`` (T, R, lanes), of which the moves to t are made; the latter is 0
-    where no row moves, and in hard rows, whose ``ahead`` becomes 0 too.
+    Results are multiplied by the weights (lanes,). The pass writes the marginals, and ``arriving``
+    (T, R, lanes), from which the moves to t are computed. ``arriving`` is 0 where no row moves and in hard
+    rows. In hard rows ``ahead`` is set to 0 too.
     """
     rows, lengths, ahead, x = group
     K, R, kind = out.result.shape[2], len(factors.start), ahead.dtype
@@ -341,7 +346,7 @@ def _back(group: Group, factors: Factors, weights: Floats, arriving: Floats, out
     before = 0
     for t in range(lengths[0] - 1, -1, -1):
         going = _going(lengths, t)
-        for lane in range(before, going):  # rows whose last token this is
+        for lane in range(before, going):  # rows that end at t
             ending = _ending(ahead[t], lane, factors)
             for j in range(R):
                 back[j, lane] = factors.end[j] / ending if ending > 0 else kind.type(0)
@@ -370,9 +375,9 @@ def _back(group: Group, factors: Factors, weights: Floats, arriving: Floats, out
 def _step_back(
     before: Floats, factors: Factors, weights: Floats, arriving: Floats, back: Floats, sums: Floats
 ) -> None:
-    """back[t-1] = E arriving, in the scale of ``before``, which is ahead[t-1]; ``arriving`` is scaled too.
+    """Compute back[t-1] = E arriving in the scale of ``before``, which is ahead[t-1], and scale ``arriving``.
 
-    ``sums`` (2, lanes) are what was divided by, and Σj back[t-1, j] before that.
+    ``sums`` (2, lanes) gets the divisor, and Σj back[t-1, j] before the division.
     """
     R, kind = len(factors.start), back.dtype
     for j in range(0, R, BLOCK):
@@ -392,7 +397,7 @@ def _step_back(
 
 @inlined
 def _ending(ahead: Floats, lane: int, factors: Factors) -> Any:
-    """Σj ahead[j] exp(z[j]) of a lane."""
+    """Return Σj ahead[j] exp(z[j]) of a lane."""
     ending = ahead[0, lane] * factors.end[0]
     for j in range(1, len(factors.end)):
         ending += ahead[j, lane] * factors.end[j]
@@ -466,7 +471,7 @@ def _reach(rows: Floats, table: Floats, j: int, out: Floats) -> None:
 
 @inlined
 def _choose(best: Floats, lane: int, moves: Floats) -> int:
-    """The first i with the largest best[i] + moves[i] of a lane. Shape: (R, lanes), (R,)."""
+    """Return the first i with the largest best[i] + moves[i] of a lane. Shape: (R, lanes), (R,)."""
     choice, top = 0, best[0, lane] + moves[0]
     for i in range(1, len(moves)):
         value = best[i, lane] + moves[i]
@@ -477,7 +482,7 @@ def _choose(best: Floats, lane: int, moves: Floats) -> int:
 
 @inlined
 def _score(e: Floats, path: Ints, tables: Tables) -> Any:
-    """A path's score. Shape: (T, K), (L,)."""
+    """Return a path's score. Shape: (T, K), (L,)."""
     last = len(path) - 1
     score = np.float64(tables.start[path[0]]) + tables.end[path[last]]
     for t in range(last + 1):
@@ -489,7 +494,7 @@ def _score(e: Floats, path: Ints, tables: Tables) -> Any:
 
 @inlined
 def _observe(path: Ints, weight: Any, unary: Floats, moves: Floats) -> None:
-    """Adds a path's own counts. Shape: (L,) -> (T, K), (K, K)."""
+    """Add a path's counts. Shape: (L,) -> (T, K), (K, K)."""
     for t in range(len(path)):
         unary[t, path[t]] += weight
         if t > 0:

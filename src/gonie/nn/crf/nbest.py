@@ -1,4 +1,4 @@
-"""The n best paths of each row, exactly: Viterbi with the n best prefixes of each tag instead of one."""
+"""Exact n-best decoding: Viterbi with the n best prefixes of each tag instead of one."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from gonie.nn.precision import full_precision
 def nbest(
     emissions: Tensor, mask: Tensor, chain: Chain, n: int, edges: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The n paths of highest score, best first.
+    """Return the n paths with the highest scores, best first.
 
-    best[t, j] holds the n best scores of a path to tag j; the n best to the next tag are among the K n that
-    they lead to, since a path that is among the n best to its end is so at each token. Steps are shifted to a
-    largest value of 0, so that a long sentence loses no digits.
+    best[t, j] holds the n best scores of a path to tag j. The n best to the next tag are among their K n
+    continuations, because every prefix of an n-best path is itself among the n best to its tag. Steps are
+    shifted to a largest value of 0, so that a long sentence loses no precision.
 
     Shape: ``emissions`` (B, T, K), ``mask`` (B, T), ``edges`` (B, T-1, K, K), unchecked -> tags (B, n, T), -1
     past a row's end, and scores (B, n); -1 and -inf where a row has fewer than n paths.
@@ -31,7 +31,7 @@ def nbest(
     best[:, :, 0] = chain.start + scores[:, 0]
     shift = scores.new_zeros(B)
     stay = torch.arange(K * n, device=scores.device).view(K, n)
-    choices = []  # (B, K, n) each: which of the K n prefixes of the step before, 0 at a row's first token
+    choices = []  # (B, K, n) each: index among the K n prefixes of the previous step
     for t in range(1, T):
         assert moves is not None
         reached = best.unsqueeze(3) + moves[t - 1].permute(2, 0, 1).unsqueeze(2)  # (B, K, n, K)

@@ -1,4 +1,4 @@
-"""The score of given paths, the other half of a CRF's likelihood: no recursion, so no loop."""
+"""Score of given paths, the other half of a CRF's likelihood, computed without a loop."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from gonie.nn.precision import full_precision
 def path_score(
     emissions: Tensor, tags: Tensor, mask: Tensor, chain: Chain, edges: Tensor | None = None
 ) -> Tensor:
-    """s[y0] + Σt e[t, yt] + Σt A[yt-1, yt] + z[ylast] of each row's tags y.
+    """Return s[y0] + Σt e[t, yt] + Σt A[yt-1, yt] + z[ylast] of each row's tags y. Inputs are not checked.
 
-    Shape: ``emissions`` (B, T, K), ``tags`` (B, T), anything at padding, ``mask`` (B, T), ``edges``
-    (B, T-1, K, K), which add to A at each move -> (B,). Unchecked.
+    Shape: ``emissions`` (B, T, K), ``tags`` (B, T), any values at padding, ``mask`` (B, T), ``edges``
+    (B, T-1, K, K), which are added to A at each move -> (B,).
     """
     emissions = emissions.to(chain.transitions.dtype)
     K = emissions.shape[2]
     path = tags.where(mask, 0)  # (B, T)
     unary = emissions.gather(2, path.unsqueeze(2)).squeeze(2)  # (B, T)
-    moves = path[:, :-1] * K + path[:, 1:]  # (B, T-1), pairs as places in the flattened transitions
+    moves = path[:, :-1] * K + path[:, 1:]  # (B, T-1), pairs as indices into the flattened transitions
     pairs = F.embedding(moves, chain.transitions.reshape(-1, 1)).squeeze(2)  # (B, T-1)
     if edges is not None:
         chosen = edges.flatten(2).gather(2, moves.unsqueeze(2)).squeeze(2)  # (B, T-1)
@@ -36,7 +36,7 @@ def path_score(
 def log_likelihood(
     emissions: Tensor, tags: Tensor, mask: Tensor, chain: Chain, edges: Tensor | None = None
 ) -> Tensor:
-    """log p(y | e) = path score - log Z of each row, unchecked: no host synchronisation in a training step.
+    """Return log p(y | e) = path score - log Z of each row, without checks or host synchronisation.
 
     Shape: ``emissions`` (B, T, K), ``tags`` (B, T), ``mask`` (B, T) -> (B,).
     """

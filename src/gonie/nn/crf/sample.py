@@ -1,4 +1,4 @@
-"""Exact samples: sum forwards, then draw each tag backwards given the one after it."""
+"""Exact sampling: forward filtering, then backward sampling of each tag given the next one."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def sample(
     edges: Tensor | None = None,
     generator: torch.Generator | None = None,
 ) -> Tensor:
-    """n paths of each row, drawn independently from p(y | e).
+    """Draw n paths of each row independently from p(y | e).
 
-    p(ylast) ∝ exp(ahead + e + z), and p(yt = i | yt+1 = j) ∝ exp(ahead[t, i] + e[t, i] + A[i, j]): what comes
-    before t does not look past t.
+    p(ylast) ∝ exp(ahead + e + z), and p(yt = i | yt+1 = j) ∝ exp(ahead[t, i] + e[t, i] + A[i, j]), because
+    given yt+1 the tags up to t are independent of all later ones.
 
     Shape: (B, T, K), (B, T), edges (B, T-1, K, K) -> (B, n, T), -1 past a row's end.
     """
@@ -42,7 +42,7 @@ def sample(
         onwards = going_on.transpose(1, 2).gather(1, after.unsqueeze(2).expand(B, n, K))  # (B, n, K)
         is_last = (last == t)[:, None, None]  # (B, 1, 1)
         scores = prefixes[:, t].unsqueeze(1) + torch.where(is_last, chain.end, onwards)  # (B, n, K)
-        scores = scores.where((t <= last)[:, None, None], 0.0)  # past the end anything will do
+        scores = scores.where((t <= last)[:, None, None], 0.0)  # values past the end are unused
         drawn = torch.multinomial(scores.softmax(2).flatten(0, 1), 1, generator=generator)
         after = drawn.view(B, n)
         tags.append(after)

@@ -2,22 +2,22 @@
 
 For emissions e, transitions A, start s and end z, a path y scores
 
-    s[y0] + Σt e[t, yt] + Σt A[yt-1, yt] + z[ylast],
+    s[y0] + Σt e[t, yt] + Σt A[yt-1, yt] + z[ylast].
 
-and where ``edges`` are given, A has its own value at each move: A + edges[t-1] from token t-1 to t, the
-general form f(y[t-1], y[t], x, t). With the messages
+With ``edges``, A has its own value at each move: A + edges[t-1] from token t-1 to t, the general form
+f(y[t-1], y[t], x, t). With the messages
 
     ahead[0, j] = s[j]        ahead[t, j] = log Σi exp(ahead[t-1, i] + e[t-1, i] + A[i, j])
     back[last, i] = z[i]      back[t, i]  = log Σj exp(A[i, j] + e[t+1, j] + back[t+1, j])
 
-log Z = log Σj exp(ahead[t, j] + e[t, j] + back[t, j]) at any t; the gradient of log Z by e[t, j] is the
+log Z = log Σj exp(ahead[t, j] + e[t, j] + back[t, j]) at any t. The gradient of log Z by e[t, j] is the
 marginal p(yt = j), and by A[i, j] the expected number of moves from i to j (Lafferty et al. 2001).
 
-How it is made fast without a kernel of its own: ``back`` is ``ahead`` on the sentence reversed within its
-length with A transposed, so both run as one scan, three operations a step; rows that have ended run on into
-their padding, whose results nobody reads, so no step looks at the mask; and the reduction is over the
-leading dimension with the batch innermost, the layout the CPU reduces fastest. All in log space: no score
-difference, however large, underflows into a wrong answer.
+Three things make it fast without a custom kernel. ``back`` is ``ahead`` on the sentence reversed within its
+length with A transposed, so both run as one scan with three operations per step. Rows that have ended
+continue into their padding, where the results are unused, so no step reads the mask. The reduction is over
+the leading dimension with the batch innermost, the fastest layout on a CPU. All is in log space, so that no
+score difference underflows.
 """
 
 from __future__ import annotations
@@ -33,29 +33,29 @@ from gonie.nn.precision import full_precision
 from gonie.nn.reverse import reversal
 
 PAIRS_AT_ONCE = 1 << 22
-"""How many pair marginals are held in memory at a time."""
+"""Maximum number of pair marginals in memory at a time."""
 
 
 class Messages(NamedTuple):
     """Both messages with their emissions, time and tags first. Shape: (T, K, B), the last two (T, B).
 
-    Each step's messages are shifted to a largest value of 0, so that a long sentence loses no digits; what
-    the shifts take away cancels out of every marginal.
+    Each step's messages are shifted to a largest value of 0, so that a long sentence loses no precision. The
+    shifts cancel out of every marginal.
     """
 
     emissions: Tensor
-    """0 past a row's end, whatever stood there."""
+    """0 past a row's end."""
     ahead: Tensor
     back: Tensor
-    """-inf past a row's end, so that whatever is computed from it there is 0."""
+    """-inf past a row's end, so that anything computed from it there is 0."""
     shift: Tensor
-    """What was taken from ``ahead`` at each step."""
+    """The shift of ``ahead`` at each step."""
     total: Tensor
-    """log Σj exp(ahead[t, j] + e[t, j] + back[t, j]): log Z but for the shifts, different at each t."""
+    """log Σj exp(ahead[t, j] + e[t, j] + back[t, j]): log Z without the shifts, different at each t."""
 
 
 def log_partition(emissions: Tensor, mask: Tensor, chain: Chain, edges: Tensor | None = None) -> Tensor:
-    """log Z of each row, differentiable once. The mask is not checked.
+    """Return log Z of each row, differentiable once. The mask is not checked.
 
     Shape: ``emissions`` (B, T, K), ``mask`` (B, T), ``edges`` (B, T-1, K, K) -> (B,).
     """
@@ -68,27 +68,27 @@ def log_partition(emissions: Tensor, mask: Tensor, chain: Chain, edges: Tensor |
 
 @torch.no_grad()
 def marginals(emissions: Tensor, mask: Tensor, chain: Chain, edges: Tensor | None = None) -> Tensor:
-    """p(yt = j), 0 past a row's end; carries no gradient. Shape: as ``log_partition`` -> (B, T, K)."""
+    """Return p(yt = j), 0 past a row's end, without gradient. Shape: as ``log_partition`` -> (B, T, K)."""
     messages = forward_backward(emissions.to(chain.transitions.dtype), mask, chain, edges)
     return unary_marginals(messages).permute(2, 0, 1)
 
 
 @torch.no_grad()
 def pair_marginals(emissions: Tensor, mask: Tensor, chain: Chain, edges: Tensor | None = None) -> Tensor:
-    """p(yt = i, yt+1 = j), 0 past a row's last move; carries no gradient. Shape: -> (B, T-1, K, K)."""
+    """Return p(yt = i, yt+1 = j), 0 past a row's last move, without gradient. Shape: -> (B, T-1, K, K)."""
     messages = forward_backward(emissions.to(chain.transitions.dtype), mask, chain, edges)
     return pairs_of(messages, moves_of(chain.transitions, mask, edges)).permute(3, 0, 1, 2)
 
 
 @full_precision
 def forward_backward(emissions: Tensor, mask: Tensor, chain: Chain, edges: Tensor | None = None) -> Messages:
-    """Runs both directions as one scan. Shape: ``emissions`` (B, T, K), ``mask`` (B, T)."""
+    """Run both directions as one scan. Shape: ``emissions`` (B, T, K), ``mask`` (B, T)."""
     scores, padding = _time_first(emissions, mask), ~mask.t()  # (T, K, B), (T, B)
     order = reversal(mask).t().unsqueeze(1).expand_as(scores)  # (T, K, B)
     both_ways = torch.stack([scores, scores.gather(0, order)], dim=2)  # (T, K, 2, B)
     moves = moves_of(chain.transitions, mask, edges)  # (T-1 or 1, K, K, B or 1)
     back_moves = moves.transpose(1, 2)
-    if edges is not None:  # seen from the end, the move from t to t+1 is that from last-t-1 to last-t
+    if edges is not None:  # reversed, the move from t to t+1 is that from last-t-1 to last-t
         back_order = reversal(mask[:, 1:]).t()[:, None, None].expand_as(moves)
         back_moves = back_moves.gather(0, back_order)
     messages, shifts = _scan(
@@ -101,17 +101,17 @@ def forward_backward(emissions: Tensor, mask: Tensor, chain: Chain, edges: Tenso
 
 
 def unary_marginals(messages: Messages) -> Tensor:
-    """p(yt = j) = exp(ahead + e + back - total), 0 past a row's end. Shape: (T, K, B)."""
+    """Return p(yt = j) = exp(ahead + e + back - total), 0 past a row's end. Shape: (T, K, B)."""
     scores, ahead, back, _, total = messages
     return (ahead + scores).add_(back).sub_(total.unsqueeze(1)).exp_()
 
 
 def pair_counts(messages: Messages, transitions: Tensor, weights: Tensor) -> Tensor:
-    """Expected number of moves i -> j, each row times its weight.
+    """Return the expected number of moves i -> j, each row times its weight.
 
     Σb weights[b] Σt exp(ahead[t-1, i] + e[t-1, i] + A[i, j] + e[t, j] + back[t, j] - shift[t] - total[t]).
-    Shape: ``transitions`` (K, K), ``weights`` (B,) -> (K, K). The (T, K, K, B) in between is never held whole
-    where it is large.
+    Shape: ``transitions`` (K, K), ``weights`` (B,) -> (K, K). A large intermediate (T, K, K, B) is processed
+    in pieces.
     """
     scores, ahead, back, shift, total = messages
     K, B = scores.shape[1:]
@@ -126,7 +126,7 @@ def pair_counts(messages: Messages, transitions: Tensor, weights: Tensor) -> Ten
 
 
 def pairs_of(messages: Messages, moves: Tensor) -> Tensor:
-    """p(yt = i, yt+1 = j). Shape: ``moves`` (T-1 or 1, K, K, B or 1) -> (T-1, K, K, B)."""
+    """Return p(yt = i, yt+1 = j). Shape: ``moves`` (T-1 or 1, K, K, B or 1) -> (T-1, K, K, B)."""
     scores, ahead, back, shift, total = messages
     left = (ahead + scores).unsqueeze(2)[:-1]  # (T-1, K, 1, B)
     right = (scores + back).sub_((shift + total).unsqueeze(1)).unsqueeze(1)[1:]  # (T-1, 1, K, B)
@@ -134,7 +134,7 @@ def pairs_of(messages: Messages, moves: Tensor) -> Tensor:
 
 
 def moves_of(transitions: Tensor, mask: Tensor, edges: Tensor | None) -> Tensor:
-    """Moves, time first. Shape: (K, K), (B, T), (B, T-1, K, K) -> (T-1, K, K, B) or (1, K, K, 1)."""
+    """Return moves, time first. Shape: (K, K), (B, T), (B, T-1, K, K) -> (T-1, K, K, B) or (1, K, K, 1)."""
     if edges is None:
         return transitions[None, :, :, None]
     inside = edges.to(transitions.dtype).where(mask[:, 1:, None, None], 0.0)
@@ -143,7 +143,7 @@ def moves_of(transitions: Tensor, mask: Tensor, edges: Tensor | None) -> Tensor:
 
 @full_precision
 def _forward(emissions: Tensor, mask: Tensor, chain: Chain, edges: Tensor | None) -> Tensor:
-    """log Z by the forward direction alone, for when no gradient is asked for. Shape: (B,)."""
+    """Return log Z by the forward direction alone, for when no gradient is needed. Shape: (B,)."""
     scores = _time_first(emissions, mask).unsqueeze(2)  # (T, K, 1, B)
     moves = moves_of(chain.transitions, mask, edges).unsqueeze(3)
     ahead, shifts = _scan(scores, moves, chain.start.unsqueeze(1))
@@ -152,17 +152,17 @@ def _forward(emissions: Tensor, mask: Tensor, chain: Chain, edges: Tensor | None
 
 
 def _log_z(messages: Messages, mask: Tensor) -> Tensor:
-    """log Z, with the shifts given back. Shape: (B,)."""
+    """Return log Z, with the shifts added. Shape: (B,)."""
     return _at_last(messages.total, mask) + _sum(messages.shift, mask)
 
 
 def _time_first(emissions: Tensor, mask: Tensor) -> Tensor:
-    """Emissions with 0 for whatever stood at padding. Shape: (B, T, K), (B, T) -> (T, K, B)."""
+    """Return emissions with 0 at padding. Shape: (B, T, K), (B, T) -> (T, K, B)."""
     return emissions.where(mask.unsqueeze(2), 0.0).permute(1, 2, 0).contiguous()
 
 
 def _scan(scores: Tensor, moves: Tensor, first: Tensor) -> tuple[Tensor, Tensor]:
-    """Messages along time, in G directions at once, and what was taken from each to keep them near 0.
+    """Return messages along time, in G directions at once, and the shifts that keep them near 0.
 
     m[0] = first;  m[t, j] = log Σi exp(m[t-1, i] + scores[t-1, i] + moves[t-1, i, j]) - shift[t].
     Shape: ``scores`` (T, K, G, B), ``moves`` (T-1 or 1, K, K, G, B or 1), ``first`` (K, G) -> (T, K, G, B),
@@ -171,7 +171,7 @@ def _scan(scores: Tensor, moves: Tensor, first: Tensor) -> tuple[Tensor, Tensor]
     messages, shifts = torch.empty_like(scores), torch.zeros_like(scores[:, 0])
     steps = messages.unbind(0)
     steps[0].copy_(first.unsqueeze(2))
-    lowest = torch.finfo(scores.dtype).min  # where nothing is possible, so that -inf stays and is not nan
+    lowest = torch.finfo(scores.dtype).min  # keeps -inf, and not nan, where nothing is possible
     every_move = moves.unbind(0) if len(moves) == len(scores) - 1 else moves.unbind(0) * (len(scores) - 1)
     for before, here, shift, score, move in zip(
         steps, steps[1:], shifts.unbind(0)[1:], scores.unbind(0), every_move, strict=False
@@ -182,7 +182,7 @@ def _scan(scores: Tensor, moves: Tensor, first: Tensor) -> tuple[Tensor, Tensor]
 
 
 def _at_last(values: Tensor, mask: Tensor) -> Tensor:
-    """Values at each row's last token. Shape: (T, ..., B), (B, T) -> (..., B)."""
+    """Return the values at each row's last token. Shape: (T, ..., B), (B, T) -> (..., B)."""
     last = (mask.sum(1) - 1).expand(1, *values.shape[1:])  # (1, ..., B)
     return values.gather(0, last).squeeze(0)
 
@@ -193,7 +193,7 @@ def _sum(values: Tensor, mask: Tensor) -> Tensor:
 
 
 class _LogPartition(torch.autograd.Function):
-    """log Z with marginals for its gradient: nothing is recorded step by step, nothing replayed."""
+    """log Z with the marginals as its gradient, so that autograd records no steps."""
 
     @staticmethod
     def forward(ctx: Any, emissions: Tensor, mask: Tensor, edges: Tensor | None, *chain: Tensor) -> Tensor:
@@ -212,7 +212,7 @@ class _LogPartition(torch.autograd.Function):
 def _gradients(
     grad: Tensor, mask: Tensor, edges: Tensor | None, transitions: Tensor, messages: Messages
 ) -> tuple[Tensor | None, ...]:
-    """Gradients of emissions, mask (none), edges, transitions, start and end from that of log Z (B,)."""
+    """Return gradients of emissions, mask (None), edges, transitions, start and end from log Z's (B,)."""
     unary = unary_marginals(messages).mul_(grad)  # (T, K, B)
     ends = unary[0].sum(1), _at_last(unary, mask).sum(1)
     if edges is None:

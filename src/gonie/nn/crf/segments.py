@@ -1,4 +1,4 @@
-"""The probability that some tokens carry given tags: an entity, say, whatever the other tokens carry."""
+"""Probability that given tokens have given tags, such as an entity, whatever the other tags are."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ def segment_probabilities(
     tags: Tensor,
     edges: Tensor | None = None,
 ) -> Tensor:
-    """p(y[start] … = tags) for N segments, after one forward-backward for all of them.
+    """Return p(y[start] … = tags) for N segments, with one forward-backward pass for all of them.
 
-    ahead to the first token, the segment's own path, and back from the last one. Under BIOES these are the
-    probabilities of entities: ``B-X I-X E-X`` can be nothing but one entity of type X on exactly its tokens.
-    Under IOB2 an entity ends where no I-X follows: subtract the segment that goes on by one more I-X.
+    The probability combines ahead to the first token, the segment's own path, and back from the last one. In
+    BIOES these are the probabilities of entities: ``B-X I-X E-X`` is always one entity of type X on exactly
+    its tokens. In IOB2 an entity ends where no I-X follows: subtract the segment that is longer by one more
+    I-X.
 
-    Shape: ``rows`` (N,), ``starts`` (N,), ``tags`` (N, L), -1 past a segment's end -> (N,). Unchecked.
+    Shape: ``rows`` (N,), ``starts`` (N,), ``tags`` (N, L), -1 past a segment's end -> (N,). Inputs are not
+    checked.
     """
     messages = forward_backward(emissions.to(chain.transitions.dtype), mask, chain, edges)
     scores, ahead, back, shift, total = messages

@@ -2,23 +2,23 @@
 
 A batch of 32 sentences of 40 tokens and 17 tags is under a million products, yet a scan of torch operations
 takes hundreds of launches for it. Here one program runs a row from its first token to its last. The
-transitions stay in registers all the way; the next token's scores are fetched while this one's are summed.
+transitions stay in registers throughout. The next token's scores are loaded while this one's are summed.
 
     forward    alpha[t, j] = e[t, j] + log Σi exp(alpha[t-1, i] + A[i, j]), and the score of the gold path
     backward   beta[t-1, i] = log Σj exp(A[i, j] + e[t, j] + beta[t, j]), and from both the marginals
-    best       best[t, j] = e[t, j] + maxi (best[t-1, i] + A[i, j]), and the walk back along the choices
+    best       best[t, j] = e[t, j] + maxi (best[t-1, i] + A[i, j]), and backtracking along the choices
 
-All in log space, each step shifted to a largest value of 0, so that neither scores far apart nor a long
-sentence lose digits; what was shifted away, and the gold score, are summed in float64. The backward kernel
-takes one exponential for each pair: with X = exp(A + e + beta - its row's maximum) and S its row sums, beta
-is log S, p(yt-1 = i, yt = j) = p(yt-1 = i) X[i, j] / S[i], and no other recursion is needed. Each row writes
-its own counts of moves, which torch then adds up: always in the same order, so that results repeat exactly.
+All is in log space, and each step is shifted to a largest value of 0. So neither scores far apart nor long
+sentences lose precision. The shifts and the gold score are summed in float64. The backward kernel takes one
+exponential for each pair. With X = exp(A + e + beta - its row's maximum) and S its row sums, beta is log S,
+p(yt-1 = i, yt = j) = p(yt-1 = i) X[i, j] / S[i], and no other recursion is needed. Each row writes its own
+counts of moves. torch adds them up in a fixed order, so that results are reproducible.
 
-A row whose mask is empty or not right-padded, or one of whose tags does not exist, has the value +inf: to
-ask before would take a launch of its own.
+A row whose mask is empty or not right-padded, or that has an invalid tag, gets the value +inf. Checking this
+beforehand would take a separate launch.
 
-What limits it: a step waits for the one before, 0.3 µs ahead and 0.5 µs back for 9 tags; for short sentences
-it is launching, and the thread that autograd hands its work to, that take longest.
+Performance: each step waits for the previous one, 0.3 µs forward and 0.5 µs backward for 9 tags. For short
+sentences, most of the time is spent on launches and on the thread that runs autograd.
 """
 
 from __future__ import annotations
@@ -35,27 +35,33 @@ from gonie.nn.crf.chain import Chain
 from gonie.nn.kernel import Kernel
 
 LOWEST = tl.constexpr(-1e30)
-"""Stands in for a maximum of -inf, so that -inf minus it stays -inf and is not NaN."""
+"""Replaces a maximum of -inf, so that -inf minus it stays -inf and is not NaN."""
 WARPS_AHEAD = {16: 1, 32: 4, 64: 2, 128: 4}
 WARPS_BACK = {16: 1, 32: 2, 64: 4, 128: 8}
-"""Of 32 threads each, by the width of a tile: what was fastest on an H200 over short sentences and long."""
+"""Warps of 32 threads, by the width of a tile: the fastest on an H200 over short and long sentences."""
 BLOCK = 128
-"""Tokens looked at together where nothing has to wait: counting the mask, scoring the gold path."""
+"""Tokens processed at once where steps are independent: counting the mask, scoring the gold path."""
 
 
 def log_partition(emissions: Tensor, mask: Tensor, chain: Chain) -> Tensor:
-    """log Z of each row, differentiable once. Shape: (B, T, K), (B, T) -> (B,). The mask is not checked."""
+    """Return log Z of each row, differentiable once. The mask is not checked.
+
+    Shape: (B, T, K), (B, T) -> (B,).
+    """
     return _KernelSums.apply(emissions, None, mask, *chain)  # type: ignore[no-any-return, no-untyped-call]
 
 
 def log_likelihood(emissions: Tensor, tags: Tensor, mask: Tensor, chain: Chain) -> Tensor:
-    """log p(y | e) of each row, differentiable once. Shape: (B, T, K), (B, T), (B, T) -> (B,). Unchecked."""
+    """Return log p(y | e) of each row, differentiable once. Inputs are not checked.
+
+    Shape: (B, T, K), (B, T), (B, T) -> (B,).
+    """
     return _KernelSums.apply(emissions, tags, mask, *chain)  # type: ignore[no-any-return, no-untyped-call]
 
 
 @torch.no_grad()
 def marginals(emissions: Tensor, mask: Tensor, chain: Chain) -> Tensor:
-    """p(yt = j), 0 past a row's end; carries no gradient. Shape: (B, T, K), (B, T) -> (B, T, K)."""
+    """Return p(yt = j), 0 past a row's end, without gradient. Shape: (B, T, K), (B, T) -> (B, T, K)."""
     emissions = emissions.to(chain.transitions.dtype).contiguous()
     _, alphas = _forward(emissions, None, mask, chain, keep=True)
     ones = emissions.new_ones(emissions.shape[0])
@@ -65,7 +71,7 @@ def marginals(emissions: Tensor, mask: Tensor, chain: Chain) -> Tensor:
 
 @torch.no_grad()
 def viterbi(emissions: Tensor, mask: Tensor, chain: Chain) -> tuple[Tensor, Tensor]:
-    """The best tags (B, T), -1 past a row's end, and their scores (B,). Unchecked."""
+    """Return the best tags (B, T), -1 past a row's end, and their scores (B,). Inputs are not checked."""
     emissions = emissions.contiguous()
     B, T, K = emissions.shape
     width = _width(K)
@@ -78,7 +84,7 @@ def viterbi(emissions: Tensor, mask: Tensor, chain: Chain) -> tuple[Tensor, Tens
 
 
 class _KernelSums(torch.autograd.Function):
-    """log Z, or where tags are given their score minus log Z."""
+    """log Z, or with tags their score minus log Z."""
 
     @staticmethod
     def forward(ctx: Any, emissions: Tensor, tags: Tensor | None, mask: Tensor, *chain: Tensor) -> Tensor:
@@ -101,7 +107,7 @@ class _KernelSums(torch.autograd.Function):
 def _forward(
     emissions: Tensor, tags: Tensor | None, mask: Tensor, chain: Chain, *, keep: bool
 ) -> tuple[Tensor, Tensor]:
-    """Values (B,), and alphas (B, T, K) if they are to be kept."""
+    """Return values (B,), and alphas (B, T, K) if ``keep`` is set."""
     B, T, K = emissions.shape
     width, kind = _width(K), chain.transitions.dtype
     value = torch.empty(B, dtype=kind, device=emissions.device)
@@ -117,7 +123,7 @@ def _forward(
 def _backward(
     grad: Tensor, saved: tuple[Tensor, Tensor | None, Tensor, Tensor], chain: Chain
 ) -> tuple[Tensor, Tensor]:
-    """Gradients of the emissions (B, T, K), and (K + 2, K) of transitions turned, start and end.
+    """Return gradients of the emissions (B, T, K), and (K + 2, K) of transposed transitions, start and end.
 
     ``saved`` are emissions, tags, mask and alphas of the forward pass.
     """
@@ -140,13 +146,13 @@ def _tables(chain: Chain) -> list[Tensor]:
 
 
 def _width(num_tags: int) -> int:
-    """K rounded up to what a tile can be."""
+    """Return K rounded up to a valid tile width."""
     return max(16, 1 << (num_tags - 1).bit_length())
 
 
 @triton.jit
 def _count(mask_ptr, row, T, BLOCK: tl.constexpr):
-    """How many tokens a row has, at least 1; and how many it has past padding, or 1 if it has none at all."""
+    """Return the number of tokens of a row, at least 1, and the number of faults in its mask."""
     length, stray = 0, 0
     at = tl.arange(0, BLOCK)
     for first in range(0, T, BLOCK):
@@ -160,35 +166,35 @@ def _count(mask_ptr, row, T, BLOCK: tl.constexpr):
 
 @triton.jit
 def _load_pairs(A_ptr, K: tl.constexpr, WIDTH: tl.constexpr):
-    """Transitions [from, to] as a tile, -inf past K."""
+    """Load transitions [from, to] as a tile, -inf past K."""
     i, j = tl.arange(0, WIDTH)[:, None], tl.arange(0, WIDTH)[None, :]
     return tl.load(A_ptr + i * K + j, mask=(i < K) & (j < K), other=-float("inf"))
 
 
 @triton.jit
 def _load_turned_pairs(A_ptr, room_ptr, K: tl.constexpr, WIDTH: tl.constexpr):
-    """Transitions [to, from] as a tile, by way of some room (K, K) in memory.
+    """Load transitions [to, from] as a tile, through a buffer (K, K) in memory.
 
-    A tile lies across the threads as it lies in memory, and sums down its columns are fast only if its rows
-    lie there one after the other.
+    The layout of a tile across threads follows its layout in memory. Sums down its columns are fast only if
+    its rows are consecutive in memory.
     """
     A = _load_pairs(A_ptr, K, WIDTH)
     i, j = tl.arange(0, WIDTH)[:, None], tl.arange(0, WIDTH)[None, :]
     tl.store(room_ptr + j * K + i, A, mask=(i < K) & (j < K))
-    tl.debug_barrier()  # what other threads have stored is read from here on
+    tl.debug_barrier()  # from here on, values stored by other threads are read
     return _load_pairs(room_ptr, K, WIDTH)
 
 
 @triton.jit
 def _log_sum(x):
-    """log Σ exp of a vector."""
+    """Return log Σ exp of a vector."""
     top = tl.maximum(tl.max(x, 0), LOWEST)
     return top + tl.log(tl.sum(tl.exp(x - top), 0))
 
 
 @triton.jit
 def _score(e_ptr, tags_ptr, A_ptr, start_ptr, end_ptr, row, length, T, K, BLOCK: tl.constexpr):
-    """The score of a row's own tags, in float64; +inf if one of them does not exist."""
+    """Return the score of a row's tags in float64, or +inf if one of them does not exist."""
     at = tl.arange(0, BLOCK)
     total = tl.zeros((BLOCK,), dtype=tl.float64)
     for first in range(0, length, BLOCK):
@@ -255,7 +261,7 @@ def _backward_kernel(
     to, origin = i[:, None], i[None, :]
     A = _load_turned_pairs(A_ptr, counts_ptr + row * (K + 2) * K, K, WIDTH)
     here, path = row * T * K + i, tags_ptr + row * T
-    sign = tl.load(grad_ptr + row * grad_step).to(kind)  # a mean gives all rows the same one
+    sign = tl.load(grad_ptr + row * grad_step).to(kind)  # for a mean, the stride is 0
     if GOLD:
         sign = -sign
     last = length - 1
@@ -295,7 +301,7 @@ def _backward_kernel(
         tl.store(unary_ptr + here + (t - 1) * K, (sign * p).to(unary_ptr.dtype.element_ty), mask=tag)
         beta -= tl.maximum(tl.max(beta, 0), LOWEST)
     tl.store(counts_ptr + (row * (K + 2) + K) * K + i, sign * p, mask=tag)
-    tl.debug_barrier()  # every thread has taken its transitions from there
+    tl.debug_barrier()  # all threads have read their transitions from there
     tl.store(counts_ptr + (row * (K + 2) + to) * K + origin, sign * counts, mask=(to < K) & (origin < K))
     nothing = tl.zeros((WIDTH,), dtype=unary_ptr.dtype.element_ty)
     for t in range(length, T):
@@ -332,7 +338,7 @@ def _best_kernel(
     tl.store(scores_ptr + row, tl.where(stray > 0, float("inf"), shift + value.to(tl.float64)).to(kind))
     at = choice.to(tl.int32)
     tl.store(tags_ptr + row * T + last, at.to(tl.int64))
-    tl.debug_barrier()  # what other threads have stored is read from here on
+    tl.debug_barrier()  # from here on, values stored by other threads are read
     for back in range(1, length):
         t = length - back
         at = tl.load(choices_ptr + (row * T + t) * K + at).to(tl.int32)

@@ -1,4 +1,4 @@
-"""The best path of each row: the scan with max for log-sum-exp, then a walk back along the choices."""
+"""Viterbi decoding: the scan with max in place of log-sum-exp, then backtracking."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from gonie.nn.precision import full_precision
 def viterbi(
     emissions: Tensor, mask: Tensor, chain: Chain, edges: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """argmax and max over paths of the path score (Viterbi 1967).
+    """Return argmax and max over paths of the path score (Viterbi 1967).
 
-    best[t, j] = e[t, j] + maxi (best[t-1, i] + A[i, j]). Rows that have ended run on into their padding, and
-    there the walk back is told to stay where it is. Among equally good paths any may be given.
+    best[t, j] = e[t, j] + maxi (best[t-1, i] + A[i, j]). Rows that have ended continue into their padding,
+    where backtracking keeps the tag. Ties are broken arbitrarily.
 
     Shape: ``emissions`` (B, T, K), ``mask`` (B, T), ``edges`` (B, T-1, K, K), unchecked -> tags (B, T), -1
-    past a row's end, scores (B,). Padding may hold anything but counts for nothing.
+    past a row's end, scores (B,). Values at padding are ignored.
     """
     scores = emissions.to(chain.transitions.dtype).permute(1, 2, 0).contiguous()  # (T, K, B)
     moves = moves_of(chain.transitions, mask, edges)
@@ -35,8 +35,11 @@ def viterbi(
 
 
 def _scan(scores: Tensor, moves: Tensor, start: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Best score of a path to each tag (T, K, B), the tag before it on that path (T-1, K, B), and what was
-    taken from each step (T, B) so that its largest is 0 and a long sentence loses no digits."""
+    """Return the best scores (T, K, B), the previous tags (T-1, K, B) and the shifts (T, B).
+
+    The score and the previous tag are those of the best path to each tag. Each step is shifted to a largest
+    value of 0, so that a long sentence loses no precision.
+    """
     T, K, B = scores.shape
     best = scores.clone()
     best[0].add_(start.unsqueeze(1))
@@ -56,7 +59,7 @@ def _scan(scores: Tensor, moves: Tensor, start: Tensor) -> tuple[Tensor, Tensor,
 
 
 def _walk_back(choices: Tensor, last: Tensor) -> Tensor:
-    """Follows the choices from the last tags. Shape: (T-1, K, B), (B,) -> (T, B)."""
+    """Follow the choices from the last tags. Shape: (T-1, K, B), (B,) -> (T, B)."""
     path = last.new_empty(choices.shape[0] + 1, last.shape[0])
     path[-1] = last
     steps = path.unsqueeze(1).unbind(0)  # (1, B) each

@@ -1,4 +1,4 @@
-"""The likelihood with weights on tags and moves, for classes that are rare and matter."""
+"""Likelihood with weights on tags and moves, for rare but important classes."""
 
 from __future__ import annotations
 
@@ -21,18 +21,20 @@ def weighted_log_likelihood(
     move_weights: Tensor,
     edges: Tensor | None = None,
 ) -> Tensor:
-    """Σt w[t] log p(yt | yt-1, x), w[0] = tag_weights[y0], w[t] = tag_weights[yt] move_weights[yt-1, yt].
+    """Return Σt w[t] log p(yt | yt-1, x), with a weight for each tag and move.
 
-    A CRF's likelihood is by the chain rule Σt log p(yt | yt-1, x), since given yt-1 and x nothing earlier
-    matters. Here each of these factors counts as often as its tag and its move are worth. Every factor is the
-    logarithm of a conditional probability, so for positive weights the expectation is largest where the model
-    has the true conditionals, whatever the weights: a proper objective, and the plain one where all are 1.
+    w[0] = tag_weights[y0], w[t] = tag_weights[yt] move_weights[yt-1, yt].
+
+    By the chain rule a CRF's likelihood is Σt log p(yt | yt-1, x), because given yt-1 and x nothing earlier
+    matters. Here each term is weighted by its tag and its move. Every term is the logarithm of a conditional
+    probability. So for any positive weights, the expectation is largest where the model has the true
+    conditionals. It is a proper objective, and the standard one if all weights are 1.
 
         log p(yt = j | yt-1 = i, x) = A[i, j] + e[t, j] + back[t, j] - back[t-1, i]
 
-    ``back`` is differentiated through its steps, which is slower than the plain likelihood.
+    ``back`` is differentiated through its steps, which is slower than the standard likelihood.
     Shape: ``emissions`` (B, T, K), ``tags`` (B, T), ``mask`` (B, T), ``tag_weights`` (K,), ``move_weights``
-    (K, K), ``edges`` (B, T-1, K, K) -> (B,). Nothing is checked.
+    (K, K), ``edges`` (B, T-1, K, K) -> (B,). Inputs are not checked.
     """
     kind = chain.transitions.dtype
     scores = emissions.to(kind).where(mask.unsqueeze(2), 0.0)  # (B, T, K)

@@ -1,4 +1,4 @@
-"""Embeddings: a batch of named tensors to vectors (B, T, D). One kind a file, and a stack of them."""
+"""Embeddings: map a batch of named tensors to vectors (B, T, D). One per file, and a stack of them."""
 
 from gonie.nn.embeddings.char_cnn import CharCNN
 from gonie.nn.embeddings.char_lstm import CharLSTM

@@ -1,4 +1,4 @@
-"""A vector for each word's spelling by a convolution over its characters."""
+"""Character CNN: word vectors from a convolution over characters."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from gonie.nn.protocols import Batch
 class CharCNN(nn.Module):
     """v(form) = max over its characters c of (W [e[c - k/2]; …; e[c + k/2]] + b), e = 0 outside the form.
 
-    Ma & Hovy 2016 (arXiv:1603.01354) §2.1, there with 30 filters of kernel 3 on vectors of width 30 and
-    dropout on the vectors. Windows are centred on the form's own characters, so a form's vector depends on
-    nothing else in the batch. Each distinct form is computed once and looked up by ``forms``.
+    Ma & Hovy 2016 (arXiv:1603.01354) §2.1, with 30 filters of kernel 3 on vectors of width 30 and dropout on
+    the vectors. Windows are centred on the form's own characters, so its vector depends on nothing else in
+    the batch. Each distinct form is computed once and looked up by ``forms``.
 
     Shape: ``chars`` (U, C), ``char_lengths`` (U,), ``forms`` (B, T) -> (B, T, filters).
     """
 
-    kinks = True  # where another character becomes the largest
+    kinks = True  # where the maximum changes position
 
     def __init__(self, *, size: int, width: int, filters: int, kernel: int, dropout: float) -> None:
         super().__init__()
@@ -34,19 +34,19 @@ class CharCNN(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draws fresh weights: vectors uniform on ±sqrt(3 / width), W Glorot, b 0."""
+        """Initialise the weights: vectors uniform on ±sqrt(3 / width), W Glorot, b 0."""
         embedding_(self.characters.weight)
         nn.init.xavier_uniform_(self.convolution.weight)
         assert self.convolution.bias is not None
         nn.init.zeros_(self.convolution.bias)
 
     def forward(self, batch: Batch) -> Tensor:
-        """The vectors of the tokens' forms."""
+        """Return the vectors of the tokens' forms."""
         spelled = spell_by_length(self.spell, batch["chars"], batch["char_lengths"])  # (U, width)
         return F.embedding(batch["forms"], spelled)
 
     def spell(self, chars: Tensor, lengths: Tensor) -> Tensor:
-        """The vectors of distinct forms, in one padded run. Shape: (U, C), (U,) -> (U, filters)."""
+        """Return the vectors of distinct forms, in one padded run. Shape: (U, C), (U,) -> (U, filters)."""
         real = real_characters(chars, lengths)  # (U, C)
         vectors = self.dropout(self.characters(chars.where(real, 0)))  # (U, C, D), zero past a form's end
         windows: Tensor = self.convolution(F.pad(vectors.transpose(1, 2), self.margins))  # (U, filters, C)

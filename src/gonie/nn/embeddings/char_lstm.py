@@ -1,4 +1,4 @@
-"""A vector for each word's spelling by an LSTM read over its characters both ways."""
+"""Character LSTM: word vectors from a bidirectional LSTM over characters."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from gonie.nn.protocols import Batch
 class CharLSTM(nn.Module):
     """v(form) = [forward state after its last character; backward state after its first].
 
-    Lample et al. 2016 (arXiv:1603.01360) §4.1, there 25 each way on vectors of width 25. ``dropout`` is on
-    the characters' vectors. Each distinct form is computed once and looked up by ``forms``.
+    Lample et al. 2016 (arXiv:1603.01360) §4.1, with 25 units per direction on vectors of width 25.
+    ``dropout`` is applied to the character vectors. Each distinct form is computed once and looked up by
+    ``forms``.
 
     Shape: ``chars`` (U, C), ``char_lengths`` (U,), ``forms`` (B, T) -> (B, T, 2 * hidden).
     """
@@ -34,12 +35,12 @@ class CharLSTM(nn.Module):
         )
 
     def forward(self, batch: Batch) -> Tensor:
-        """The vectors of the tokens' forms."""
+        """Return the vectors of the tokens' forms."""
         spelled = self.spell(batch["chars"], batch["char_lengths"])  # (U, width)
         return F.embedding(batch["forms"], spelled)
 
     def spell(self, chars: Tensor, lengths: Tensor) -> Tensor:
-        """The vectors of distinct forms, in one padded run. Shape: (U, C), (U,) -> (U, 2 * hidden)."""
+        """Return the vectors of distinct forms, in one padded run. Shape: (U, C), (U,) -> (U, 2 * hidden)."""
         real = real_characters(chars, lengths)  # (U, C)
         vectors = self.dropout(self.characters(chars.where(real, 0)))  # (U, C, D)
         ahead, back = self.encoder(vectors, real).chunk(2, dim=2)  # (U, C, H) each

@@ -1,4 +1,4 @@
-"""Vectors in context: the layers of a bidirectional language model, mixed as the task needs them."""
+"""Contextual embeddings (ELMo): a learned mix of the layers of a bidirectional language model."""
 
 from __future__ import annotations
 
@@ -14,22 +14,21 @@ from gonie.nn.embeddings.scalar_mix import ScalarMix
 from gonie.nn.protocols import Batch
 
 CACHED = "elmo.context"
-"""The name of the biLM's layers in a batch, where they were computed once for a corpus."""
+"""Name of the precomputed biLM layers in a batch."""
 MARKS = 2
-"""Rows of ``bytes`` before those of the batch's words: a sentence's beginning and its end."""
+"""Rows of ``bytes`` before those of the batch's words: the begin and the end of a sentence."""
 
 
 class ElmoEmbedding(nn.Module):
     """x = [mix1(layers); mix2(layers); …] of a biLM's layers, one mix for each place where it is used.
 
-    Peters et al. 2018 (arXiv:1802.05365) §3.2. Unless ``tuned``, the biLM stays as it is, and its vectors may
-    come with the batch, computed once: ``elmo.context`` (B, T, L, 2P). Else they are computed from the
-    ``bytes`` (2 + U, C) of the batch's distinct words, to which ``forms`` (B, T) point, after two rows for
-    the marks of a sentence's beginning and end.
+    Peters et al. 2018 (arXiv:1802.05365) §3.2. Unless ``tuned``, the biLM is frozen, and its layers may be
+    precomputed and passed in the batch: ``elmo.context`` (B, T, L, 2P). Otherwise they are computed from the
+    ``bytes`` (2 + U, C) of the batch's distinct words, indexed by ``forms`` (B, T). The first two rows are
+    the marks of the sentence begin and end.
 
-    ``mixes`` has one mix for each place, by its name. ``penalty`` times ‖w‖² of their weights is to be added
-    to the loss: it pulls them to the plain mean. ``rate`` is the multiple of the learning rate by which a
-    tuned biLM learns.
+    ``mixes`` has one mix per place, by name. ``penalty`` times ‖w‖² of their weights is added to the loss,
+    which pulls them towards the plain mean. ``rate`` multiplies the learning rate of a tuned biLM.
 
     Shape: (B, T, 2P · mixes).
     """
@@ -60,19 +59,19 @@ class ElmoEmbedding(nn.Module):
         self.strength = penalty
 
     def train(self, mode: bool = True) -> ElmoEmbedding:
-        """In training a biLM that is not tuned still drops nothing."""
+        """Set the training mode. A frozen biLM stays in evaluation mode, without dropout."""
         super().train(mode)
         self.bilm.train(mode and self.tuned)
         return self
 
     def forward(self, batch: Batch) -> Tensor:
-        """The mixed vectors of the tokens."""
+        """Return the mixed vectors of the tokens."""
         layers = self.layers(batch)  # (L, B, T, 2P)
         vectors: Tensor = self.dropout(torch.cat([mix(layers) for mix in self.mixes], dim=2))
         return vectors
 
     def layers(self, batch: Batch) -> Tensor:
-        """All layers, as they came with the batch or computed. Shape: (L, B, T, 2P)."""
+        """Return all layers, from the batch or computed. Shape: (L, B, T, 2P)."""
         if CACHED in batch:
             kind = next(iter(self.mixes.parameters())).dtype
             return batch[CACHED].to(kind).permute(2, 0, 1, 3)
@@ -81,12 +80,12 @@ class ElmoEmbedding(nn.Module):
         return found
 
     def penalty(self) -> Tensor:
-        """What is to be added to the loss. Shape: ()."""
+        """Return the term to add to the loss. Shape: ()."""
         squares = [mix.weights.square().sum() for mix in self.mixes if isinstance(mix, ScalarMix)]
         return self.strength * torch.stack(squares).sum()
 
     def report(self) -> list[dict[str, Any]]:
-        """How each place mixes the layers: its name, the share of each layer, and the scale."""
+        """Return the name, the share of each layer, and the scale of each mix."""
         mixes = [mix for mix in self.mixes if isinstance(mix, ScalarMix)]
         return [
             {

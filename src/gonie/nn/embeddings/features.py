@@ -1,4 +1,4 @@
-"""Sparse features (spelling, context, gazetteer) as vectors: a position has any number of them, or none."""
+"""Embedding of sparse features (spelling, context, gazetteer), any number per position."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from gonie.nn.protocols import Batch
 
 
 class FeatureEmbedding(nn.Module):
-    """x[b, t] = the sum of the vectors of the features that fire at (b, t), 0 where none does.
+    """x[b, t] = sum of the vectors of the active features at (b, t), 0 if there is none.
 
-    Features travel as flat ``<group>.ids`` (F,) and ``<group>.offsets`` (B*T + 1,): position (b, t) has
-    ids[offsets[b*T + t] : offsets[b*T + t + 1]]. Every id is a feature; there is no padding row. Vectors
-    start uniform on ±sqrt(3 / D). Shape: (B, T, width).
+    Features are flat ``<group>.ids`` (F,) and ``<group>.offsets`` (B*T + 1,): position (b, t) has
+    ids[offsets[b*T + t] : offsets[b*T + t + 1]]. Every id is a feature. There is no padding row. Vectors are
+    initialised uniformly on ±sqrt(3 / D). Shape: (B, T, width).
     """
 
     def __init__(self, *, group: str, size: int, width: int) -> None:
@@ -26,11 +26,11 @@ class FeatureEmbedding(nn.Module):
         embedding_(self.weight, padding=None)
 
     def forward(self, batch: Batch) -> Tensor:
-        """The summed vectors."""
+        """Return the summed vectors."""
         ids, offsets = batch[f"{self.group}.ids"], batch[f"{self.group}.offsets"]
         sums = F.embedding_bag(ids, self.weight, offsets, mode="sum", include_last_offset=True)  # (B*T, D)
         return sums.view(*batch["mask"].shape, self.width)
 
     def extra_repr(self) -> str:
-        """The group and the table's shape."""
+        """Return the group and the shape of the table."""
         return f"{self.group}, {self.weight.shape[0]}, {self.width}"

@@ -1,4 +1,4 @@
-"""One vector a token from all layers of a language model, in the proportions that a task learns."""
+"""Scalar mix: a learned weighted sum of the layers of a language model."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from torch import Tensor, nn
 class ScalarMix(nn.Module):
     """γ Σ_k softmax(w)_k h[k]: Peters et al. 2018 (arXiv:1802.05365) §3.2, eq. 1.
 
-    w starts at 0, the plain mean of the layers, and γ at 1. With ``normalize`` each layer's vectors are first
-    brought to mean 0 and variance 1, each token's on its own: over a whole batch, as the paper's code has
-    it, a sentence's vectors would depend on its company.
+    w starts at 0, the plain mean of the layers, and γ at 1. With ``normalize``, each layer's vectors are
+    first normalised to mean 0 and variance 1, separately for each token. The paper's code normalises over a
+    whole batch, so that a sentence's vectors depend on the rest of the batch.
 
     Shape: (L, B, T, D) -> (B, T, D).
     """
@@ -24,16 +24,16 @@ class ScalarMix(nn.Module):
         self.scale = nn.Parameter(torch.ones(()))
 
     def forward(self, layers: Tensor) -> Tensor:
-        """The layers, mixed."""
+        """Return the mixed layers."""
         if self.normalize:
             layers = F.layer_norm(layers, layers.shape[-1:])
         mixed: Tensor = torch.tensordot(self.shares(), layers, dims=1)
         return self.scale * mixed
 
     def shares(self) -> Tensor:
-        """What each layer's share is: at least 0, and 1 together. Shape: (L,)."""
+        """Return the share of each layer, nonnegative and with sum 1. Shape: (L,)."""
         return self.weights.softmax(0)
 
     def extra_repr(self) -> str:
-        """How many layers are mixed."""
+        """Return the number of layers and whether they are normalised."""
         return f"layers={len(self.weights)}, normalize={self.normalize}"

@@ -1,4 +1,4 @@
-"""Several embeddings side by side: a word's own vector, its spelling's, its features'."""
+"""Concatenation of several embeddings, such as words, characters and features."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gonie.nn.protocols import Batch, Embedding, as_modules
 
 
 class Stack(nn.Module):
-    """x = [part1; part2; …], the parts in the order given. Shape: (B, T, sum of the parts' widths)."""
+    """x = [part1; part2; …], in the given order. Shape: (B, T, sum of the parts' widths)."""
 
     def __init__(self, parts: Sequence[Embedding]) -> None:
         super().__init__()
@@ -22,5 +22,5 @@ class Stack(nn.Module):
         self.parts = nn.ModuleList(as_modules(parts))
 
     def forward(self, batch: Batch) -> Tensor:
-        """The parts' vectors, concatenated."""
+        """Return the concatenated vectors."""
         return torch.cat([part(batch) for part in self.parts], dim=2)

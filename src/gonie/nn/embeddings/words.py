@@ -1,4 +1,4 @@
-"""A learned vector for each word of the vocabulary, and pretrained ones as they are for words outside it."""
+"""Word embedding: learned vectors for the vocabulary, and fixed pretrained vectors for other words."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ UNKNOWN = 1
 class WordEmbedding(nn.Module):
     """x[b, t] = the vector of word id ``words[b, t]``, from a learned or a fixed table.
 
-    The parameter ``weight`` (size, width) holds the learned vectors: row 0 is padding (zero, and kept so),
-    row 1 the unknown word, the rest start uniform on ±sqrt(3 / D) or where ``assign`` puts them. The buffer
+    The parameter ``weight`` (size, width) holds the learned vectors. Row 0 is padding (always zero), row 1
+    the unknown word. The rest are initialised uniformly on ±sqrt(3 / D) or by ``assign``. The buffer
     ``fixed`` (fixed, width) holds pretrained vectors that are not trained. ``rows`` (V,), V = size + fixed,
-    says where each word id lies: r < size is row r of ``weight``, else row r - size of ``fixed``; without
-    it, id and row are the same.
+    maps each word id to its row r: r < size is row r of ``weight``, otherwise row r - size of ``fixed``.
+    Without ``rows``, id and row are equal.
 
     In training, a word flagged in ``singletons`` (V,) bool becomes unknown with probability
-    ``singleton_rate``, so that the unknown word's row is learned from words seen once (Lample et al. 2016,
-    arXiv:1603.01360, §4.1). ``tuned=False`` keeps ``weight`` as it is.
+    ``singleton_rate``. The vector of the unknown word is thus learned from words seen once (Lample et al.
+    2016, arXiv:1603.01360, §4.1). ``tuned=False`` freezes ``weight``.
 
     Shape: (B, T, width).
     """
@@ -53,12 +53,12 @@ class WordEmbedding(nn.Module):
         self.weight = nn.Parameter(embedding_(torch.empty(size, width)), requires_grad=tuned)
         self.register_buffer("fixed", torch.zeros(fixed, width) if fixed else None)
         self.register_buffer("rows", rows)
-        # Known from the vocabulary's counts, so no part of what is saved.
+        # Derived from the vocabulary's counts, so not saved.
         self.register_buffer("singletons", singletons, persistent=False)
 
     @torch.no_grad()
     def assign(self, vectors: Tensor) -> None:
-        """Puts in every word's vector, learned or fixed. Shape: ``vectors`` (V, width), by word id."""
+        """Set every word's vector, learned or fixed. Shape: ``vectors`` (V, width), by word id."""
         size = self.weight.shape[0]
         table = torch.empty_like(vectors)
         table[slice(None) if self.rows is None else self.rows] = vectors
@@ -68,44 +68,44 @@ class WordEmbedding(nn.Module):
 
     @torch.no_grad()
     def table(self) -> Tensor:
-        """Every word's vector, by word id. Shape: (V, width)."""
+        """Return every word's vector, by word id. Shape: (V, width)."""
         table = self.weight if self.fixed is None else torch.cat([self.weight, self.fixed])
         return table if self.rows is None else table[self.rows]
 
     def forward(self, batch: Batch) -> Tensor:
-        """The words' vectors."""
+        """Return the vectors of the words."""
         rows = self.find_rows(batch["words"])
         if self.fixed is None:
             return F.embedding(rows, self.weight, padding_idx=0)
         return self._look_up_both(rows, self.fixed)
 
     def find_rows(self, words: Tensor) -> Tensor:
-        """Where the words' vectors lie; in training some words seen once are unknown. Shape: (B, T)."""
+        """Return the rows of the words. In training some singletons become unknown. Shape: (B, T)."""
         words = self._hide_singletons(words) if self.training else words
         return words if self.rows is None else self.rows[words]
 
     def _hide_singletons(self, words: Tensor) -> Tensor:
-        """Training words (B, T) with some of those seen once made unknown."""
+        """Replace some singletons among training words (B, T) by the unknown word."""
         if self.singletons is None or self.singleton_rate == 0.0:
             return words
         drawn = torch.rand(words.shape, device=words.device) < self.singleton_rate
         return words.masked_fill(self.singletons[words] & drawn, UNKNOWN)
 
     def _look_up_both(self, rows: Tensor, fixed: Tensor) -> Tensor:
-        """Rows of either table, without ever joining the two: ``fixed`` may be far the larger."""
+        """Look rows up in both tables without joining them, because ``fixed`` may be much larger."""
         size = self.weight.shape[0]
         learned = F.embedding(rows.where(rows < size, 0), self.weight, padding_idx=0)  # (B, T, D)
         pretrained = F.embedding((rows - size).clamp(min=0), fixed)  # (B, T, D)
         return torch.where((rows < size).unsqueeze(2), learned, pretrained)
 
     def extra_repr(self) -> str:
-        """The tables' shapes."""
+        """Return the shapes of the tables."""
         fixed = 0 if self.fixed is None else self.fixed.shape[0]
         return f"{self.weight.shape[0]}, {self.width}, fixed={fixed}, tuned={self.weight.requires_grad}"
 
 
 def _check(tensor: Tensor | None, name: str, size: int, kind: torch.dtype) -> None:
-    """Refuses what is not one value of its kind for each word id."""
+    """Raise an error unless there is one value of the right type for each word id."""
     if tensor is not None and (tensor.shape != (size,) or tensor.dtype != kind):
         raise InputError(
             expected=f"{name} as {kind} of shape ({size},)",

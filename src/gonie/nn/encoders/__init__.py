@@ -1,4 +1,7 @@
-"""Encoders: vectors (B, T, D) and a mask (B, T) to states (B, T, H). A layer a file, and combinators."""
+"""Encoders: map vectors (B, T, D) and a mask (B, T) to states (B, T, H).
+
+One layer per file, and combinators.
+"""
 
 from gonie.nn.encoders.bidirectional import Bidirectional
 from gonie.nn.encoders.bypass import Bypass

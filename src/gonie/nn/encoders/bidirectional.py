@@ -1,4 +1,4 @@
-"""Both directions from two one-way layers: any layer becomes bidirectional without knowing it."""
+"""Bidirectional encoder from two one-way layers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Bidirectional(nn.Module):
     """h[t] = [ahead(x)[t]; back(reversed x)[t, reversed back]]: Schuster & Paliwal 1997.
 
     ``back`` runs on each sentence reversed within its length, so it starts at the true last token. Two LSTM
-    layers of one size run at the same time where the compiled loops take them.
+    layers of the same size run at the same time if the compiled loops support them.
     Shape: (B, T, D) -> (B, T, ahead.width + back.width).
     """
 
@@ -32,7 +32,7 @@ class Bidirectional(nn.Module):
         self.back = back
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """States of both directions side by side, zero at padding."""
+        """Return the states of both directions side by side, zero at padding."""
         ahead, back = self.ahead, self.back
         if (
             isinstance(ahead, LSTM)

@@ -1,4 +1,4 @@
-"""A part of a token's vector that goes past the encoder, to be seen beside its states."""
+"""Bypass: pass part of a token's vector around the encoder."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from gonie.nn.protocols import Encoder, as_modules
 
 
 class Bypass(nn.Module):
-    """h = [encoder(x[:D]); x[D:]], the last ``passed`` numbers of a token's vector untouched.
+    """h = [encoder(x[:D]); x[D:]], with the last ``passed`` numbers of a token's vector unchanged.
 
-    So vectors in context are given to a model's output too (Peters et al. 2018, arXiv:1802.05365, §3.3).
+    This also adds contextual vectors to a model's output (Peters et al. 2018, arXiv:1802.05365, §3.3).
 
     Shape: (B, T, D + passed) -> (B, T, H + passed).
     """
@@ -25,6 +25,6 @@ class Bypass(nn.Module):
         self.width = encoder.width + passed
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """The encoder's states with what went past it, zero at padding."""
+        """Return the encoder's states with the bypassed vectors, zero at padding."""
         read, past = x.split_with_sizes([self.encoder.input_width, self.passed], dim=2)
         return torch.cat([self.encoder(read, mask), past.masked_fill(~mask.unsqueeze(2), 0.0)], dim=2)

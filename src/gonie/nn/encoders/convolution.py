@@ -1,4 +1,4 @@
-"""The convolution over words: a state says which short phrases stand around its token, and no more."""
+"""Convolution over words: the state of a token depends on the short phrases around it."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from gonie.nn.dropout import VariationalDropout
 class Convolution(nn.Module):
     """h[t] = [ReLU(Wk [x[t - (k-1)/2]; …; x[t + k/2]] + bk) for k in kernels], x = 0 outside the sentence.
 
-    The filters of Kim 2014 (arXiv:1408.5882) §2, ``hidden`` of each width k; under the pooling ``Max`` it is
-    his network. Windows are centred, so that a sentence shorter than a kernel has states too. ``dropout``
-    silences a filter throughout a sentence, which under ``Max`` is Kim's dropout of the pooled vector. W
-    starts Glorot, b at 0.
+    The filters of Kim 2014 (arXiv:1408.5882) §2, ``hidden`` of each width k. With the pooling ``Max`` it is
+    Kim's network. Windows are centred, so that a sentence shorter than a kernel also has states. ``dropout``
+    drops a filter throughout a sentence, which with ``Max`` is Kim's dropout of the pooled vector. W is
+    initialised by Glorot, b at 0.
 
     Shape: (B, T, width) -> (B, T, len(kernels) * hidden).
     """
 
-    kinks = True  # where a filter's ReLU opens
+    kinks = True  # at 0, because of the ReLU
 
     def __init__(
         self, *, width: int, hidden: int, kernels: Sequence[int] = (3, 4, 5), dropout: float = 0.0
@@ -39,7 +39,7 @@ class Convolution(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draws fresh weights."""
+        """Initialise the weights."""
         for name, weight in self.filters.named_parameters():
             if name.endswith("weight"):
                 nn.init.xavier_uniform_(weight)
@@ -47,7 +47,7 @@ class Convolution(nn.Module):
                 nn.init.zeros_(weight)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """States, zero at padding."""
+        """Return the states, zero at padding."""
         for_tokens = mask.unsqueeze(2)  # (B, T, 1)
         columns = x.masked_fill(~for_tokens, 0.0).transpose(1, 2)  # (B, D, T)
         states = [

@@ -1,4 +1,4 @@
-"""Layers on top of one another."""
+"""Stacked encoder layers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gonie.nn.protocols import Encoder, as_modules
 class Deep(nn.Module):
     """h = layerN(… drop(layer2(drop(layer1(x)))) …): each layer reads the states of the one below.
 
-    ``dropout`` stands between layers only; what comes before the first and after the last is the model's.
+    ``dropout`` is applied only between layers. The model applies its own before the first and after the last.
     Shape: (B, T, D) -> (B, T, H of the last layer).
     """
 
@@ -34,7 +34,7 @@ class Deep(nn.Module):
         self.dropout = dropout
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """States of the last layer."""
+        """Return the states of the last layer."""
         for depth, layer in enumerate(self.layers):
             if depth > 0 and self.dropout is not None:
                 x = self.dropout(x)

@@ -1,7 +1,7 @@
-"""The simple recurrent network, the oldest encoder of the family.
+"""Simple recurrent network.
 
-The loop over time has a hand-written gradient: two operations a step each way, where autograd would record
-four and replay them.
+The loop over time has a hand-written gradient with two operations per step in each direction. Autograd would
+record and replay four.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Activation: TypeAlias = Literal["tanh", "sigmoid"]
 
 
 class _Nonlinearity(NamedTuple):
-    """A squashing function, in place, and its slope as a function of its own value."""
+    """An in-place activation function, and its derivative as a function of its value."""
 
     apply_: Callable[[Tensor], Tensor]
     slope: Callable[[Tensor], Tensor]
@@ -41,8 +41,8 @@ _NONLINEARITIES: Mapping[str, _Nonlinearity] = MappingProxyType(
 class Elman(nn.Module):
     """One forward layer of h[t] = a(W x[t] + U h[t-1] + b), a = tanh or sigmoid, h[-1] = 0: Elman 1990.
 
-    Huang et al. 2015 (arXiv:1508.01991), eq. 1, use the sigmoid. W starts Glorot, U orthogonal, b 0.
-    ``dropout`` is on U, one mask for all sentences and steps of a batch.
+    Huang et al. 2015 (arXiv:1508.01991), eq. 1, use the sigmoid. Initial weights: W Glorot, U orthogonal, b
+    0. ``dropout`` is applied to U, with one mask for all sentences and steps of a batch.
 
     Shape: (B, T, width) -> (B, T, hidden).
     """
@@ -63,13 +63,13 @@ class Elman(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draws fresh weights."""
+        """Initialise the weights."""
         glorot_(self.weight_ih)
         orthogonal_(self.weight_hh)
         nn.init.zeros_(self.bias)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Hidden states, zero at padding."""
+        """Return the hidden states, zero at padding."""
         inputs = F.linear(x.transpose(0, 1), self.weight_ih, self.bias)  # (T, B, H), all steps at once
         weight = F.dropout(self.weight_hh, self.dropout, self.training)
         states = _recur(inputs, weight, self.activation)  # (T, B, H)
@@ -78,12 +78,12 @@ class Elman(nn.Module):
 
 @full_precision
 def _recur(inputs: Tensor, weight: Tensor, activation: str) -> Tensor:
-    """The states of all steps. Shape: ``inputs`` (T, B, H), ``weight`` (H, H) -> (T, B, H)."""
+    """Return the states of all steps. Shape: ``inputs`` (T, B, H), ``weight`` (H, H) -> (T, B, H)."""
     return _ElmanScan.apply(inputs.to(weight.dtype), weight, activation)  # type: ignore[no-any-return, no-untyped-call]
 
 
 class _ElmanScan(torch.autograd.Function):
-    """h[t] = a(inputs[t] + U h[t-1]), and its gradient by hand."""
+    """h[t] = a(inputs[t] + U h[t-1]), with a hand-written gradient."""
 
     @staticmethod
     def forward(ctx: Any, inputs: Tensor, weight: Tensor, activation: str) -> Tensor:
@@ -106,8 +106,8 @@ class _ElmanScan(torch.autograd.Function):
 
 @full_precision
 def _gradients(grad: Tensor, states: Tensor, weight: Tensor, activation: str) -> tuple[Tensor, Tensor]:
-    """Gradients of the inputs (T, B, H) and of the weight (H, H) from that of the states (T, B, H)."""
-    # inside[t] becomes the gradient before the squashing at step t; it starts as the slope there.
+    """Return gradients of the inputs (T, B, H) and the weight (H, H) from that of the states (T, B, H)."""
+    # inside[t] starts as the slope of the activation at step t and becomes the gradient of its input.
     inside = _NONLINEARITIES[activation].slope(states)  # (T, B, H)
     steps, outside = inside.unbind(0), grad.unbind(0)
     steps[-1].mul_(outside[-1])

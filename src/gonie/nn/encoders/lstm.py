@@ -1,4 +1,4 @@
-"""The LSTM layer of today's libraries (no peepholes), one-way: cuDNN on a GPU, compiled loops on a CPU."""
+"""Standard one-way LSTM layer without peepholes: cuDNN on a GPU, compiled loops on a CPU."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class LSTM(nn.Module):
     i, f, o = σ(W x[t] + U h[t-1] + b);  c[t] = f ∘ c[t-1] + i ∘ tanh(W x[t] + U h[t-1] + b);
     h[t] = o ∘ tanh(c[t]);  each of the four with its own W, U, b. States start at 0 in each sentence.
 
-    Weights are those of ``torch.nn.LSTM``, gates in the order i, f, cell, o. W starts Glorot, U orthogonal, b
-    1 for f and else 0 (see ``initial``). In float32 on a CPU it runs in ``packed`` (which needs Numba);
-    elsewhere torch's own runs on the padded tensors, whose padding on the right cannot reach back in time.
-    ``dropout`` is on U, one mask for all sentences and steps of a batch (Merity et al. 2018,
-    arXiv:1708.02182, §3).
+    Weights are those of ``torch.nn.LSTM``, gates in the order i, f, cell, o. Initial weights: W Glorot, U
+    orthogonal, b 1 for f and 0 otherwise (see ``initial``). In float32 on a CPU it runs in ``lstm_cpu``
+    (which needs Numba). Elsewhere torch's LSTM runs on the padded tensors. Their padding is on the right and
+    cannot affect earlier steps. ``dropout`` is applied to U, with one mask for all sentences and steps of a
+    batch (Merity et al. 2018, arXiv:1708.02182, §3).
 
     Shape: (B, T, width) -> (B, T, hidden).
     """
@@ -37,7 +37,7 @@ class LSTM(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draws fresh weights."""
+        """Initialise the weights."""
         weights = dict(self.lstm.named_parameters())
         glorot_(weights["weight_ih_l0"], gates=4)
         orthogonal_(weights["weight_hh_l0"], gates=4)
@@ -45,11 +45,11 @@ class LSTM(nn.Module):
         nn.init.zeros_(weights["bias_hh_l0"])
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Hidden states, zero at padding."""
+        """Return the hidden states, zero at padding."""
         if runs_packed(x):
             return run_packed(x, mask, self)
         nothing = x.new_zeros(1, x.shape[0], self.width)
-        with warnings.catch_warnings():  # cuDNN copies weights that lie apart, as dropped ones do
+        with warnings.catch_warnings():  # weights with dropout are not contiguous, so cuDNN copies them
             warnings.filterwarnings("ignore", message=".*single contiguous chunk")
             states, _, _ = torch.lstm(
                 x, (nothing, nothing), self.weights(), True, 1, 0.0, self.training, False, True
@@ -57,21 +57,21 @@ class LSTM(nn.Module):
         return states.masked_fill(~mask.unsqueeze(-1), 0.0)
 
     def weights(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """W (4H, D), U (4H, H) with some of it dropped in training, and b (4H,) in two parts."""
+        """Return W (4H, D), U (4H, H) with dropout in training, and b (4H,) in two parts."""
         W, U, b, c = self.lstm.parameters()
         return W, F.dropout(U, self.dropout) if self.training and self.dropout else U, b, c
 
 
 def runs_packed(x: Tensor) -> bool:
-    """Whether the compiled loops take these vectors: float32 on a CPU that has Numba."""
+    """Return whether the compiled loops support these vectors: float32 on a CPU with Numba."""
     return x.is_cpu and x.dtype == torch.float32 and not torch.is_autocast_enabled("cpu") and has_numba()
 
 
 def run_packed(x: Tensor, mask: Tensor, *layers: LSTM) -> Tensor:
-    """States of one layer, or of two at once of which the second reads backwards, side by side.
+    """Return the states of one layer, or of two side by side. The second of two reads backwards.
 
     Shape: (B, T, width), (B, T) -> (B, T, len(layers) * hidden), zero at padding.
     """
-    from gonie.nn.encoders.lstm_cpu import lstm  # here, so that a GPU machine needs no Numba
+    from gonie.nn.encoders.lstm_cpu import lstm  # imported here, so that a GPU machine needs no Numba
 
     return lstm(x, mask, *(layer.weights() for layer in layers))

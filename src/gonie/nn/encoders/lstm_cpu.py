@@ -1,12 +1,12 @@
-"""The LSTM on a CPU: real cells only, one thread for each direction, forward and backward compiled.
+"""LSTM on a CPU: no computation at padding, one thread per direction, compiled forward and backward.
 
-oneDNN computes the padding too and makes its threads meet at each time step. Here the rows are sorted by
-length, so that the cells of a time step lie together and a step has only the rows that are still going on
-(what torch calls a packed sequence); a direction runs from start to end without waiting for the other.
+oneDNN also computes the padding and synchronises its threads at each time step. Here the rows are sorted by
+length, so that the cells of a time step are contiguous and a step has only the unfinished rows (what torch
+calls a packed sequence). A direction runs from start to end without waiting for the other.
 
-What should limit it: matrix products, 6 · 2 · 4H (D + H) FLOP for a token in both directions. At D = 150 and
-H = 200 two threads of an AMD EPYC take 17 ms for 699 tokens of 32 sentences, 15 of it in the products;
-oneDNN took 19 to 24 for their 832 cells.
+Performance: matrix products should be the limit, 6 · 2 · 4H (D + H) FLOP for a token in both directions. At D
+= 150 and H = 200 two threads of an AMD EPYC take 17 ms for 699 tokens of 32 sentences, 15 of it in the
+products. oneDNN took 19 to 24 for their 832 cells.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 ROWS_A_THREAD = 8
-"""Below this many rows a matrix product loses more speed than another thread brings."""
+"""Below this many rows, another thread costs a matrix product more speed than it gains."""
 
 
 class LstmPart(NamedTuple):
-    """Some rows of the batch in one direction: what one thread runs."""
+    """Some rows of the batch in one direction, run by one thread."""
 
     direction: int
     cells: Ints
-    """(N,) where each cell lies in the flattened (B * T), time step by time step, longest rows first."""
+    """(N,) index of each cell in the flattened (B * T), time step by time step, longest rows first."""
     sizes: Ints
-    """(S,) rows still going on at each time step, never growing."""
+    """(S,) unfinished rows at each time step, never increasing."""
 
 
 class LstmWeights(NamedTuple):
-    """One direction's, gates in the order i, f, cell, o. Shape: (4H, D), (4H, H), (4H,)."""
+    """Weights of one direction, gates in the order i, f, cell, o. Shape: (4H, D), (4H, H), (4H,)."""
 
     input: Floats
     recurrent: Floats
@@ -49,7 +49,7 @@ class LstmWeights(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """What a part's backward pass needs. Shape: (N, D), (N, 4H), then (N, H) each."""
+    """Values that a part's backward pass needs. Shape: (N, D), (N, 4H), then (N, H) each."""
 
     inputs: Floats
     gates: Floats
@@ -60,17 +60,17 @@ class Trace(NamedTuple):
 
 
 def lstm(x: Tensor, mask: Tensor, *directions: Sequence[Tensor]) -> Tensor:
-    """States of one layer, or of two of which the second reads backwards, side by side; 0 at padding.
+    """Return the states of one layer, or of two side by side. The second of two reads backwards.
 
-    Each direction's weights are those of ``torch.nn.LSTM``: (4H, D), (4H, H), (4H,), (4H,).
-    Shape: ``x`` (B, T, D) float32 on the CPU, ``mask`` (B, T) -> (B, T, len(directions) * H).
+    States are 0 at padding. Each direction's weights are those of ``torch.nn.LSTM``: (4H, D), (4H, H), (4H,),
+    (4H,). Shape: ``x`` (B, T, D) float32 on the CPU, ``mask`` (B, T) -> (B, T, len(directions) * H).
     """
     weights = [weight for direction in directions for weight in direction]
     return _Packed.apply(x, mask, *weights)  # type: ignore[no-any-return, no-untyped-call]
 
 
 def plan(lengths: Ints, time: int, *, directions: int, threads: int) -> list[LstmPart]:
-    """Who does what: every direction, its rows dealt out where there are more threads than directions.
+    """Divide the work into parts. With more threads than directions, the rows of a direction are divided too.
 
     ``lengths`` (B,) within a padded ``time``.
     """
@@ -88,7 +88,7 @@ def plan(lengths: Ints, time: int, *, directions: int, threads: int) -> list[Lst
 
 
 class _Packed(torch.autograd.Function):
-    """Forward and backward of all parts, side by side."""
+    """Forward and backward pass of all parts in parallel."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, mask: Tensor, *parameters: Tensor) -> Tensor:
@@ -112,7 +112,7 @@ class _Packed(torch.autograd.Function):
         B, T, D = ctx.shape
         weights = _by_direction(ctx.saved_tensors)
         given = grads[0].reshape(B * T, -1).contiguous().numpy()
-        dx = np.zeros((len(weights), B * T, D), dtype=np.float32)  # what each direction adds
+        dx = np.zeros((len(weights), B * T, D), dtype=np.float32)  # contribution of each direction
         with blas_alone():
             found = side_by_side(
                 partial(run_back, given, part, weights[part.direction], trace, dx[part.direction])
@@ -136,7 +136,7 @@ def _by_direction(parameters: Sequence[Tensor]) -> list[LstmWeights]:
 
 @compiled
 def run_ahead(x: Floats, part: LstmPart, weights: LstmWeights, out: Floats) -> Trace:
-    """States of one part, written into its direction's columns of ``out`` (B * T, ...)."""
+    """Compute the states of one part, into its direction's columns of ``out`` (B * T, ...)."""
     W, U, b = weights
     cells, sizes = part.cells, part.sizes
     N, H = len(cells), U.shape[1]
@@ -157,7 +157,7 @@ def run_ahead(x: Floats, part: LstmPart, weights: LstmWeights, out: Floats) -> T
     for step in range(len(sizes)):
         rows = sizes[step]
         if step > 0:
-            product = turned[: rows * 4 * H].reshape(4 * H, rows)  # OpenBLAS is a quarter faster this way
+            product = turned[: rows * 4 * H].reshape(4 * H, rows)  # transposed, OpenBLAS is a quarter faster
             np.dot(U, states[before : before + rows].T, product)
             for j in range(4 * H):
                 for r in range(rows):
@@ -184,7 +184,7 @@ def run_ahead(x: Floats, part: LstmPart, weights: LstmWeights, out: Floats) -> T
 
 @compiled
 def run_back(given: Floats, part: LstmPart, weights: LstmWeights, trace: Trace, dx: Floats) -> LstmWeights:
-    """From the gradient ``given`` (B * T, ...) of the states those of the weights; x's is put into ``dx``."""
+    """Return the gradients of the weights from that of the states, ``given`` (B * T, ...). Fill ``dx``."""
     W, U, _ = weights
     cells, sizes = part.cells, part.sizes
     inputs, gates, c, squashed, states = trace
@@ -193,7 +193,7 @@ def run_back(given: Floats, part: LstmPart, weights: LstmWeights, trace: Trace, 
     dh = np.empty((N, H), np.float32)
     for n in range(N):
         dh[n] = given[cells[n], column : column + H]
-    dc = np.zeros((sizes[0], H), np.float32)  # of the cells, handed back in time
+    dc = np.zeros((sizes[0], H), np.float32)  # gradient of the cells, passed back in time
     U_turned = np.ascontiguousarray(U.T)  # (H, 4H)
     turned = np.empty(sizes[0] * H, np.float32)
     past_states = np.empty((N, H), np.float32)
@@ -218,7 +218,7 @@ def run_back(given: Floats, part: LstmPart, weights: LstmWeights, trace: Trace, 
                 d[3 * H + j] = g[j] * t[j] * o * (ONE - o)
                 e[j] = cell * f
         if step > 0:
-            product = turned[: rows * H].reshape(H, rows)  # a quarter faster this way, as in ``run_ahead``
+            product = turned[: rows * H].reshape(H, rows)  # transposed for speed, as in ``run_ahead``
             np.dot(U_turned, dgates[here : here + rows].T, product)
             for r in range(rows):
                 for j in range(H):

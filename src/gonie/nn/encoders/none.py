@@ -1,4 +1,4 @@
-"""No encoder at all: the tokens' vectors go to the head as they are, as in a CRF on features alone."""
+"""Identity encoder: the vectors go unchanged to the head, as in a CRF on features alone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 
 class NoEncoder(nn.Module):
-    """Passes vectors through; ``width`` may be 0. Shape: (B, T, D) -> (B, T, D), zero at padding."""
+    """Pass vectors through; ``width`` may be 0. Shape: (B, T, D) -> (B, T, D), zero at padding."""
 
     def __init__(self, *, width: int) -> None:
         super().__init__()
@@ -14,5 +14,5 @@ class NoEncoder(nn.Module):
         self.width = width
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """The vectors themselves, zero at padding."""
+        """Return the vectors, zero at padding."""
         return x.masked_fill(~mask.unsqueeze(-1), 0.0)

@@ -1,7 +1,7 @@
-"""The LSTM with diagonal peepholes, the cell of Graves and of Huang et al. 2015.
+"""LSTM with diagonal peepholes, the cell of Graves and of Huang et al. 2015.
 
-No library kernel has it, so the loop over time is here, with a hand-written gradient: everything that does
-not depend on the previous step is one large operation outside the loop, in both directions.
+No library kernel supports it, so the loop over time is here, with a hand-written gradient. Everything that
+does not depend on the previous step is one large operation outside the loop, in both directions.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from gonie.nn.precision import full_precision
 
 
 class PeepholeLSTM(nn.Module):
-    """One forward LSTM layer whose gates look at the cell, through diagonal matrices.
+    """One forward LSTM layer whose gates read the cell, through diagonal matrices.
 
     i = σ(Wi x[t] + Ui h[t-1] + Wci ∘ c[t-1] + bi);  f = σ(Wf x[t] + Uf h[t-1] + Wcf ∘ c[t-1] + bf);
     c[t] = f ∘ c[t-1] + i ∘ tanh(Wc x[t] + Uc h[t-1] + bc);  o = σ(Wo x[t] + Uo h[t-1] + Wco ∘ c[t] + bo);
-    h[t] = o ∘ tanh(c[t]).  The output gate looks at the new cell. States start at 0 in each sentence.
+    h[t] = o ∘ tanh(c[t]).  The output gate reads the new cell. States start at 0 in each sentence.
 
     Gers & Schmidhuber 2000; Huang et al. 2015 (arXiv:1508.01991), eq. 2. ``weight_ih`` (4H, D), ``weight_hh``
     (4H, H) and ``bias`` (4H,) hold the gates in the order i, f, cell, o; ``peepholes`` (3, H) Wci, Wcf, Wco.
-    W starts Glorot, U orthogonal, b 1 for f and else 0, peepholes 0: the cell starts as a plain LSTM.
-    ``dropout`` is on U, one mask for all sentences and steps of a batch.
+    Initial weights: W Glorot, U orthogonal, b 1 for f and 0 otherwise, peepholes 0, which is a standard LSTM.
+    ``dropout`` is applied to U, with one mask for all sentences and steps of a batch.
 
     Shape: (B, T, width) -> (B, T, hidden).
     """
@@ -45,14 +45,14 @@ class PeepholeLSTM(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draws fresh weights."""
+        """Initialise the weights."""
         glorot_(self.weight_ih, gates=4)
         orthogonal_(self.weight_hh, gates=4)
         remember_(self.bias)
         nn.init.zeros_(self.peepholes)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Hidden states, zero at padding."""
+        """Return the hidden states, zero at padding."""
         inputs = F.linear(x.transpose(0, 1), self.weight_ih, self.bias)  # (T, B, 4H), all steps at once
         weight = F.dropout(self.weight_hh, self.dropout, self.training)
         states = _recur(inputs, weight, self.peepholes)  # (T, B, H)
@@ -61,25 +61,25 @@ class PeepholeLSTM(nn.Module):
 
 @full_precision
 def _recur(inputs: Tensor, weight: Tensor, peepholes: Tensor) -> Tensor:
-    """Hidden states of all steps. Shape: (T, B, 4H), (4H, H), (3, H) -> (T, B, H)."""
+    """Return the hidden states of all steps. Shape: (T, B, 4H), (4H, H), (3, H) -> (T, B, H)."""
     return _PeepholeScan.apply(inputs.to(weight.dtype), weight, peepholes)  # type: ignore[no-any-return, no-untyped-call]
 
 
 class _Trace(NamedTuple):
-    """What a run leaves behind for its gradient."""
+    """Values of a forward pass that the gradient needs."""
 
     gates: Tensor
     """(T, B, 4, H): values of i, f, cell input and o."""
     cells: Tensor
-    """(T + 1, B, H): c[t-1] at place t, so 0 at place 0."""
+    """(T + 1, B, H): c[t-1] at index t, so 0 at index 0."""
     squashed: Tensor
     """(T, B, H): tanh(c[t])."""
     states: Tensor
-    """(T + 1, B, H): h[t-1] at place t, so 0 at place 0."""
+    """(T + 1, B, H): h[t-1] at index t, so 0 at index 0."""
 
 
 class _PeepholeScan(torch.autograd.Function):
-    """The recurrence and its gradient by hand; ``inputs`` already hold W x[t] + b."""
+    """The recurrence with a hand-written gradient. ``inputs`` already contain W x[t] + b."""
 
     @staticmethod
     def forward(ctx: Any, inputs: Tensor, weight: Tensor, peepholes: Tensor) -> Tensor:
@@ -95,7 +95,7 @@ class _PeepholeScan(torch.autograd.Function):
 
 
 def _run(inputs: Tensor, weight: Tensor, peepholes: Tensor) -> _Trace:
-    """Goes through the steps. Shape: ``inputs`` (T, B, 4H), ``weight`` (4H, H), ``peepholes`` (3, H)."""
+    """Run all steps forward. Shape: ``inputs`` (T, B, 4H), ``weight`` (4H, H), ``peepholes`` (3, H)."""
     T, B, H = inputs.shape[0], inputs.shape[1], weight.shape[1]
     gates, squashed = inputs.new_empty(T, B, 4, H), inputs.new_empty(T, B, H)
     cells, states = inputs.new_zeros(T + 1, B, H), inputs.new_zeros(T + 1, B, H)
@@ -119,7 +119,7 @@ def _run(inputs: Tensor, weight: Tensor, peepholes: Tensor) -> _Trace:
 def _gradients(
     grad: Tensor, weight: Tensor, peepholes: Tensor, trace: _Trace
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Gradients of inputs (T, B, 4H), weight (4H, H) and peepholes (3, H) from the states' (T, B, H)."""
+    """Return gradients of inputs (T, B, 4H), weight (4H, H), peepholes (3, H) from the states' (T, B, H)."""
     inside = _run_back(grad, weight, peepholes, trace)  # (T, B, 4, H)
     d_inputs = inside.flatten(2)
     d_weight = d_inputs.flatten(0, 1).t() @ trace.states[:-1].flatten(0, 1)
@@ -130,7 +130,10 @@ def _gradients(
 
 
 def _run_back(grad: Tensor, weight: Tensor, peepholes: Tensor, trace: _Trace) -> Tensor:
-    """Gradient of what each gate squashes, from the last step to the first. Shape: (T, B, 4, H)."""
+    """Return the gradient of each gate's pre-activation, from the last step to the first.
+
+    Shape: (T, B, 4, H).
+    """
     inside, through = _slopes(trace)
     d_h, every_gate, through_cell = (x.unbind(0) for x in (grad, inside.flatten(2), through))
     d_i, d_f, _, d_o = (gate.unbind(0) for gate in inside.unbind(2))  # (B, H) each
@@ -149,10 +152,10 @@ def _run_back(grad: Tensor, weight: Tensor, peepholes: Tensor, trace: _Trace) ->
 
 
 def _slopes(trace: _Trace) -> tuple[Tensor, Tensor]:
-    """What a step's gradient is multiplied by on its way in, for all steps at once.
+    """Return the local derivatives of all steps at once.
 
-    (T, B, 4, H): dc by what i, f and the cell input squash, dh by what o squashes; (T, B, H): dh by c through
-    tanh alone.
+    (T, B, 4, H): dc by the pre-activations of i, f and the cell input, dh by the pre-activation of o;
+    (T, B, H): dh by c through tanh alone.
     """
     i, f, g, o = trace.gates.unbind(2)
     before, tanh_c = trace.cells[:-1], trace.squashed

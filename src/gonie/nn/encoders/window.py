@@ -1,4 +1,4 @@
-"""The window network: a token's state from the vectors of the tokens around it, and no memory beyond."""
+"""Window network: the state of a token depends only on the vectors of the tokens around it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from gonie.nn.initial import embedding_, glorot_
 class Window(nn.Module):
     """h[t] = tanh(W [x[t-c]; …; x[t]; …; x[t+c]] + b), C = 2c + 1 tokens: Collobert et al. 2011.
 
-    Further ``layers`` are tanh(W h + b) each. Before a sentence stands the learned vector ``edges[0]``, after
-    it ``edges[1]``, as often as the window reaches there. W starts uniform on ±√6 / √(fan in + fan out), b at
-    0, the edges as word vectors do.
+    Further ``layers`` are tanh(W h + b) each. Positions before a sentence have the learned vector
+    ``edges[0]``, those after it ``edges[1]``. W is initialised uniformly on ±√6 / √(fan in + fan out), b at
+    0, the edges as word vectors are.
 
     Shape: (B, T, width) -> (B, T, hidden).
     """
@@ -36,11 +36,11 @@ class Window(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def linear(self) -> list[nn.Linear]:
-        """The layers, the lowest first."""
+        """Return the layers, lowest first."""
         return [layer for layer in self.layers if isinstance(layer, nn.Linear)]
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """States, zero at padding."""
+        """Return the states, zero at padding."""
         for_tokens = mask.unsqueeze(2)  # (B, T, 1)
         B, T, D = x.shape
         reach = self.size // 2
@@ -52,5 +52,5 @@ class Window(nn.Module):
         return states.masked_fill(~for_tokens, 0.0)
 
     def extra_repr(self) -> str:
-        """The window."""
+        """Return the window size."""
         return f"size={self.size}"

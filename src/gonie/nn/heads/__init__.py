@@ -1,4 +1,4 @@
-"""Heads: states (B, T, H) to scores (B, T, K), or vectors of texts (N, P) to (N, K), and scores to a loss."""
+"""Heads: map states (B, T, H) to scores (B, T, K), or text vectors (N, P) to (N, K), and scores to a loss."""
 
 from gonie.nn.heads.crf import CRFHead
 from gonie.nn.heads.multi_label import MultiLabelHead

@@ -1,4 +1,4 @@
-"""The tags of a sentence together, as a linear chain."""
+"""CRF head: tags of a sentence as a linear chain."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gonie.nn.protocols import Batch
 class CRFHead(nn.Module):
     """p(y | x) by a CRF whose emissions are the scores: Huang et al. 2015 (arXiv:1508.01991) §2.5.
 
-    ``objective`` is what it learns from; if none is given, from exact tags.
+    ``objective`` is the training objective, by default ``Exact``.
     """
 
     def __init__(self, *, scores: Scores, crf: CRF, objective: Objective | None = None) -> None:
@@ -28,13 +28,13 @@ class CRFHead(nn.Module):
         self.objective = objective or Exact()
 
     def score(self, states: Tensor, batch: Batch) -> Tensor:
-        """Emissions of the chain. Shape: (B, T, width) -> (B, T, K)."""
+        """Return the emissions of the chain. Shape: (B, T, width) -> (B, T, K)."""
         return self.scores(states, batch)  # type: ignore[no-any-return]
 
     def loss(self, scores: Tensor, batch: Batch) -> Tensor:
-        """-log p(tags | scores), mean over sentences. Shape: ()."""
+        """Return -log p(tags | scores), mean over sentences. Shape: ()."""
         return -self.objective.of_chain(self.crf, scores, batch["tags"], batch["mask"]).mean()
 
     def chain(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Transitions (K, K) indexed [from, to], start (K,), end (K,)."""
+        """Return transitions (K, K) indexed [from, to], start (K,), end (K,)."""
         return self.crf.chain()

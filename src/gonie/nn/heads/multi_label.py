@@ -1,4 +1,4 @@
-"""Several labels at once for a text, or none of them."""
+"""Multi-label head: any number of labels per text."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from gonie.nn.protocols import Batch
 
 
 class MultiLabelHead(nn.Module):
-    """p(text has label k | x) = sigmoid(scores[k]), each label on its own.
+    """p(text has label k | x) = sigmoid(scores[k]), independently for each label.
 
-    ``objective`` is what it learns from; ``AnyNumber`` if none is given.
+    ``objective`` is the training objective, by default ``AnyNumber``.
     """
 
     def __init__(self, *, scores: TextScores, objective: TextObjective | None = None) -> None:
@@ -21,9 +21,9 @@ class MultiLabelHead(nn.Module):
         self.objective = objective or AnyNumber()
 
     def score(self, vectors: Tensor, batch: Batch) -> Tensor:
-        """Scores of the labels. Shape: (N, width) -> (N, K)."""
+        """Return the scores of the labels. Shape: (N, width) -> (N, K)."""
         return self.scores(vectors, batch)  # type: ignore[no-any-return]
 
     def loss(self, scores: Tensor, batch: Batch) -> Tensor:
-        """-log p(labels | scores), summed over labels, mean over texts. Shape: ()."""
+        """Return -log p(labels | scores), summed over labels, mean over texts. Shape: ()."""
         return -self.objective(scores, batch["labels"]).mean()

@@ -1,4 +1,4 @@
-"""Scores of the tags at each token, what every head begins with."""
+"""Scores of the tags at each token, the first step of every head."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gonie.nn.protocols import Batch
 
 
 class Scores(nn.Module):
-    """scores[b, t] = W states[b, t] + b + Σ over features that fire at (b, t) of their weights for each tag.
+    """scores[b, t] = W states[b, t] + b + Σ over active features at (b, t) of their weights for each tag.
 
-    The direct connections from sparse features, past every hidden layer, are those of Huang et al. 2015
-    (arXiv:1508.01991) §3.3, after Mikolov et al. 2011. ``direct`` names each group and how many features it
-    has. W (K, width) starts Glorot, the bias and the direct weights at 0. ``width`` 0 leaves W out: a model
-    of direct features alone.
+    The direct connections from sparse features, which bypass all hidden layers, are those of Huang et al.
+    2015 (arXiv:1508.01991) §3.3, after Mikolov et al. 2011. ``direct`` maps each group to its number of
+    features. W (K, width) is initialised by Glorot, the bias and the direct weights at 0. With ``width`` 0
+    there is no W: a model of direct features alone.
 
     Shape: states (B, T, width) -> (B, T, num_tags).
     """
@@ -36,7 +36,7 @@ class Scores(nn.Module):
         self.direct = nn.ModuleDict({group: _direct(group, size, num_tags) for group, size in direct.items()})
 
     def forward(self, states: Tensor, batch: Batch) -> Tensor:
-        """The scores."""
+        """Return the scores."""
         if self.weight is None:
             scores = self.bias.expand(*states.shape[:2], -1)
         else:
@@ -47,7 +47,7 @@ class Scores(nn.Module):
 
 
 def _direct(group: str, size: int, num_tags: int) -> FeatureEmbedding:
-    """One weight for each feature and tag, starting at 0: a feature says nothing until it is learned."""
+    """Return weights for each feature and tag, initialised at 0."""
     part = FeatureEmbedding(group=group, size=size, width=num_tags)
     nn.init.zeros_(part.weight)
     return part

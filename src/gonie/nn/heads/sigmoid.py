@@ -1,4 +1,4 @@
-"""Whether a token is of the one class there is, each on its own."""
+"""Sigmoid head: binary classification of each token."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from gonie.nn.protocols import Batch
 
 
 class SigmoidHead(nn.Module):
-    """p(yt = the class | x) = sigmoid(scores[t]). One output for two tags, of which tag ``outside`` is none.
+    """p(yt = the class | x) = sigmoid(scores[t]).
 
-    Its scores are given as those of two tags, 0 and z: softmax(0, z) is sigmoid(z), so that whatever decodes
-    or learns from scores of tags takes them as they are. ``objective`` as for the CRF's head.
+    One output for two tags; tag ``outside`` is the negative class.
+
+    The scores are returned as those of two tags, 0 and z. Since softmax(0, z) is sigmoid(z), decoding and
+    objectives for tags work unchanged. ``objective`` is as for ``CRFHead``.
     """
 
     def __init__(self, *, scores: Scores, outside: int = 0, objective: Objective | None = None) -> None:
@@ -30,15 +32,15 @@ class SigmoidHead(nn.Module):
         self.objective = objective or Exact()
 
     def score(self, states: Tensor, batch: Batch) -> Tensor:
-        """Scores of both tags, that of ``outside`` always 0. Shape: (B, T, width) -> (B, T, 2)."""
+        """Return the scores of both tags, that of ``outside`` always 0. Shape: (B, T, width) -> (B, T, 2)."""
         z = self.scores(states, batch)  # (B, T, 1)
         return F.pad(z, (1, 0) if self.outside == 0 else (0, 1))
 
     def loss(self, scores: Tensor, batch: Batch) -> Tensor:
-        """The sentences' cross-entropy, mean over sentences; tokens tagged -1 are left out. Shape: ()."""
+        """Return the cross-entropy, mean over sentences. Tokens tagged -1 are left out. Shape: ()."""
         return -self.objective.of_tokens(scores, batch["tags"], batch["mask"]).mean()
 
     def chain(self) -> tuple[Tensor, Tensor, Tensor]:
-        """No chain: all 0."""
+        """Return a chain of zeros, as there are no transitions."""
         bias = self.scores.bias
         return bias.new_zeros(2, 2), bias.new_zeros(2), bias.new_zeros(2)

@@ -1,4 +1,4 @@
-"""Each token's tag on its own."""
+"""Softmax head: an independent tag for each token."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gonie.nn.protocols import Batch
 
 
 class SoftmaxHead(nn.Module):
-    """p(y | x) = Πt softmax(scores[t])[yt]. ``objective`` as for the CRF's head."""
+    """p(y | x) = Πt softmax(scores[t])[yt]. ``objective`` is as for ``CRFHead``."""
 
     def __init__(self, *, scores: Scores, objective: Objective | None = None) -> None:
         super().__init__()
@@ -18,14 +18,17 @@ class SoftmaxHead(nn.Module):
         self.objective = objective or Exact()
 
     def score(self, states: Tensor, batch: Batch) -> Tensor:
-        """Scores of the tags. Shape: (B, T, width) -> (B, T, K)."""
+        """Return the scores of the tags. Shape: (B, T, width) -> (B, T, K)."""
         return self.scores(states, batch)  # type: ignore[no-any-return]
 
     def loss(self, scores: Tensor, batch: Batch) -> Tensor:
-        """-Σt log softmax(scores[t])[yt], mean over sentences; tokens tagged -1 are left out. Shape: ()."""
+        """Return -Σt log softmax(scores[t])[yt], mean over sentences. Shape: ().
+
+        Tokens tagged -1 are left out.
+        """
         return -self.objective.of_tokens(scores, batch["tags"], batch["mask"]).mean()
 
     def chain(self) -> tuple[Tensor, Tensor, Tensor]:
-        """No chain: transitions, start and end are all 0, so the best path is the best tag of each token."""
+        """Return a chain of zeros, so that the best path is the best tag of each token."""
         bias = self.scores.bias
         return bias.new_zeros(len(bias), len(bias)), bias.new_zeros(len(bias)), bias.new_zeros(len(bias))

@@ -1,8 +1,8 @@
-"""What the head of a classifier learns from: the log-likelihood of each text's gold labels.
+"""Training objectives of classifiers: the log-likelihood of each text's gold labels.
 
-Both take ``weights`` (K,), what a text counts by its label, so that rare labels may count more; and
-``smoothing`` ε, the share of certainty that is not asked for (Szegedy et al. 2016, arXiv:1512.00567, §7).
-Weights multiply and are not divided out again: the loss of a text never depends on its company.
+Both take ``weights`` (K,), the weight of a text by its label, so that rare labels can count more. They also
+take ``smoothing`` ε, the label smoothing (Szegedy et al. 2016, arXiv:1512.00567, §7). The sum is not divided
+by the weights, so the loss of a text never depends on the rest of the batch.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from gonie.errors import InputError
 
 
 class TextObjective(Protocol):
-    """The role: log-likelihoods, to be made large."""
+    """Interface of an objective: log-likelihoods, which training maximises."""
 
     def __call__(self, scores: Tensor, labels: Tensor) -> Tensor:
-        """log p(labels | scores) of each text, from scores (N, K). Shape: (N,)."""
+        """Return log p(labels | scores) of each text, from scores (N, K). Shape: (N,)."""
         ...
 
 
@@ -37,7 +37,7 @@ class OneOf(nn.Module):
         self.smoothing = _checked(smoothing)
 
     def forward(self, scores: Tensor, labels: Tensor) -> Tensor:
-        """The log-likelihoods."""
+        """Return the log-likelihoods."""
         losses = F.cross_entropy(
             scores, labels, ignore_index=-1, label_smoothing=self.smoothing, reduction="none"
         )  # (N,)
@@ -49,7 +49,7 @@ class OneOf(nn.Module):
 class AnyNumber(nn.Module):
     """Each text has any number of labels: Σk w[k] y[k] log σ(scores[k]) + (1 - y[k]) log σ(-scores[k]).
 
-    A weight counts where a text has the label. With ε, y is 1 - ε / 2 and ε / 2. Labels that are -1 count 0.
+    A weight applies only to labels that the text has. With ε, y is 1 - ε / 2 or ε / 2. Labels -1 count 0.
     Shape: scores (N, K), labels (N, K) 0 or 1 -> (N,).
     """
 
@@ -61,7 +61,7 @@ class AnyNumber(nn.Module):
         self.smoothing = _checked(smoothing)
 
     def forward(self, scores: Tensor, labels: Tensor) -> Tensor:
-        """The log-likelihoods."""
+        """Return the log-likelihoods."""
         asked = labels.to(scores.dtype) * (1.0 - self.smoothing) + self.smoothing / 2  # (N, K)
         weights = None if self.weights is None else self.weights.to(scores)
         losses = F.binary_cross_entropy_with_logits(scores, asked, pos_weight=weights, reduction="none")
@@ -69,7 +69,7 @@ class AnyNumber(nn.Module):
 
 
 def _checked(smoothing: float) -> float:
-    """A smoothing in [0, 1), or an error: at 1 nothing would be left to learn from."""
+    """Return the smoothing if it is in [0, 1), otherwise raise an error."""
     if not 0.0 <= smoothing < 1.0:
         raise InputError(expected="a label smoothing of at least 0 and below 1", got=f"{smoothing}")
     return smoothing

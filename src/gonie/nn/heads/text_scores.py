@@ -1,4 +1,4 @@
-"""Scores of the labels of a text, what every head of a classifier begins with."""
+"""Scores of the labels of a text, the first step of every classifier head."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from gonie.nn.protocols import Batch
 
 
 class TextScores(nn.Module):
-    """scores[n] = W vectors[n] + b + Σ over the n-grams of text n of their weights / √(how many they are).
+    """scores[n] = W vectors[n] + b + Σ over the n-grams of text n of their weights / √(number of n-grams).
 
-    ``direct`` names each bag of n-grams and how many it knows; their weights go to the scores past every
-    hidden layer, as those of sparse features do in a tagger's ``Scores``. W (K, width) starts Glorot, the
-    bias and the direct weights at 0. ``width`` 0 leaves W out: a linear model of n-grams alone.
+    ``direct`` maps each bag of n-grams to its size. The n-gram weights bypass all hidden layers, as those of
+    sparse features in a tagger's ``Scores``. W (K, width) is initialised by Glorot, the bias and the direct
+    weights at 0. With ``width`` 0 there is no W: a linear model of n-grams alone.
 
-    ``direct_rate`` is a multiple of the learning rate for the direct weights, because most n-grams are rare.
+    ``direct_rate`` multiplies the learning rate of the direct weights, because most n-grams are rare.
 
     Shape: vectors (N, width) -> (N, num_labels).
     """
@@ -43,7 +43,7 @@ class TextScores(nn.Module):
             self.direct.rate_scale = direct_rate  # type: ignore[assignment]
 
     def forward(self, vectors: Tensor, batch: Batch) -> Tensor:
-        """The scores."""
+        """Return the scores."""
         if self.weight is None:
             scores = self.bias.expand(len(vectors), -1)
         else:
@@ -54,7 +54,7 @@ class TextScores(nn.Module):
 
 
 def _direct(group: str, size: int, num_labels: int) -> Bag:
-    """One weight for each n-gram and label, starting at 0: an n-gram says nothing until it is learned."""
+    """Return weights for each n-gram and label, initialised at 0."""
     part = Bag(group=group, size=size, width=num_labels)
     nn.init.zeros_(part.weight)
     return part

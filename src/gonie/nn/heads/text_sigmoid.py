@@ -1,4 +1,4 @@
-"""One label of two for a text, by a single output."""
+"""Sigmoid head of a binary text classifier, with a single output."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from gonie.nn.protocols import Batch
 
 
 class TextSigmoidHead(nn.Module):
-    """p(y = label 1 | x) = sigmoid(z), z the one output.
+    """p(y = label 1 | x) = sigmoid(z), z the single output.
 
-    Its scores are given as those of two labels, 0 and z: the second of softmax(0, z) is sigmoid(z), so that
-    whatever takes scores of labels takes them as they are. ``objective`` as for the softmax.
+    The scores are returned as those of two labels, 0 and z. Since the second of softmax(0, z) is sigmoid(z),
+    anything that takes label scores works unchanged. ``objective`` is as for ``TextSoftmaxHead``.
     """
 
     def __init__(self, *, scores: TextScores, objective: TextObjective | None = None) -> None:
@@ -26,9 +26,9 @@ class TextSigmoidHead(nn.Module):
         self.objective = objective or OneOf()
 
     def score(self, vectors: Tensor, batch: Batch) -> Tensor:
-        """Scores of both labels, that of the first always 0. Shape: (N, width) -> (N, 2)."""
+        """Return the scores of both labels, that of the first always 0. Shape: (N, width) -> (N, 2)."""
         return F.pad(self.scores(vectors, batch), (1, 0))
 
     def loss(self, scores: Tensor, batch: Batch) -> Tensor:
-        """-log p(label | scores), mean over texts. Shape: ()."""
+        """Return -log p(label | scores), mean over texts. Shape: ()."""
         return -self.objective(scores, batch["labels"]).mean()

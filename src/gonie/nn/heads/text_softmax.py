@@ -1,4 +1,4 @@
-"""One label of several for a text."""
+"""Softmax head: one of several labels per text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gonie.nn.protocols import Batch
 
 
 class TextSoftmaxHead(nn.Module):
-    """p(y | x) = softmax(scores)[y]. ``objective`` is what it learns from; ``OneOf`` if none is given."""
+    """p(y | x) = softmax(scores)[y]. ``objective`` is the training objective, by default ``OneOf``."""
 
     def __init__(self, *, scores: TextScores, objective: TextObjective | None = None) -> None:
         super().__init__()
@@ -18,9 +18,9 @@ class TextSoftmaxHead(nn.Module):
         self.objective = objective or OneOf()
 
     def score(self, vectors: Tensor, batch: Batch) -> Tensor:
-        """Scores of the labels. Shape: (N, width) -> (N, K)."""
+        """Return the scores of the labels. Shape: (N, width) -> (N, K)."""
         return self.scores(vectors, batch)  # type: ignore[no-any-return]
 
     def loss(self, scores: Tensor, batch: Batch) -> Tensor:
-        """-log p(label | scores), mean over texts. Shape: ()."""
+        """Return -log p(label | scores), mean over texts. Shape: ()."""
         return -self.objective(scores, batch["labels"]).mean()

@@ -1,4 +1,4 @@
-"""One real value for a text or a pair of texts, such as how similar two sentences are."""
+"""Regression head: one real value for a text or a pair of texts, such as sentence similarity."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from gonie.nn.protocols import Batch
 
 
 class TextValueHead(nn.Module):
-    """value = low + (high − low) · sigmoid(z), z the one output; it learns by the squared error.
+    """value = low + (high − low) · sigmoid(z), z the single output, trained by squared error.
 
-    ``low`` and ``high`` are the ends of the scale on which gold values are given, 0 and 5 for STS; no value
-    lies outside. The loss is that of values brought to 0 … 1, ((value − gold) / (high − low))², so that it
-    does not depend on the scale.
+    ``low`` and ``high`` are the ends of the scale of the gold values, 0 and 5 for STS. No value lies outside.
+    The loss is computed on values scaled to 0 … 1, ((value − gold) / (high − low))², so that it does not
+    depend on the scale.
     """
 
     def __init__(self, *, scores: TextScores, low: float, high: float) -> None:
@@ -28,12 +28,12 @@ class TextValueHead(nn.Module):
         self.high = high
 
     def score(self, vectors: Tensor, batch: Batch) -> Tensor:
-        """The values themselves. Shape: (N, width) -> (N, 1)."""
-        shares: Tensor = self.scores(vectors, batch).sigmoid()  # of the way from low to high
+        """Return the values. Shape: (N, width) -> (N, 1)."""
+        shares: Tensor = self.scores(vectors, batch).sigmoid()  # fraction of the way from low to high
         return self.low + (self.high - self.low) * shares
 
     def loss(self, scores: Tensor, batch: Batch) -> Tensor:
-        """The squared error on the scale 0 … 1 against ``labels`` (N,), mean over texts. Shape: ().
+        """Return the squared error on the scale 0 … 1 against ``labels`` (N,), mean over texts. Shape: ().
 
         Texts whose gold value is NaN count 0.
         """
@@ -42,5 +42,5 @@ class TextValueHead(nn.Module):
         return errors.where(~gold.isnan(), 0.0).square().mean()
 
     def extra_repr(self) -> str:
-        """The scale."""
+        """Return the scale."""
         return f"low={self.low}, high={self.high}"

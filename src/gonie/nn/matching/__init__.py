@@ -1,4 +1,4 @@
-"""Matchings: the states of two texts, (N, T1, H) and (N, T2, H), to one vector for each pair, (N, P)."""
+"""Matchings: map the states of two texts, (N, T1, H) and (N, T2, H), to one vector per pair, (N, P)."""
 
 from gonie.nn.matching.aligned import AlignedMatching
 from gonie.nn.matching.co_attention import CoAttention, SoftAlignment

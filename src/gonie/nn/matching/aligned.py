@@ -1,4 +1,4 @@
-"""Matching before pooling: each token is compared with what it is aligned with in the other text (ESIM)."""
+"""Matching before pooling (ESIM): each token is compared with its soft alignment in the other text."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class AlignedMatching(nn.Module):
     ã, b̃ = co-attention(a, b);  m = projection([a; ã; a − ã; a ∘ ã]), and likewise for b;
     u = pooling(composition(m)), v likewise;  [u; v; |u − v|; u ∘ v].
 
-    Projection, composition and pooling are the same for both texts. The paper's composition is a BiLSTM, its
-    pooling the mean beside the maximum, and it ends with [u; v] alone. ``dropout`` is on what the
-    composition reads. The shares are the attention that a token gets from the other text.
+    Both texts share projection, composition and pooling. In the paper, the composition is a BiLSTM, the
+    pooling is mean and maximum, and the output is only [u; v]. ``dropout`` is applied to the input of the
+    composition. The shares are the attention that a token receives from the other text.
 
     Shape: (N, T1, H), (N, T2, H), masks (N, T1), (N, T2) -> vectors (N, 4 * pooling.width).
     """
@@ -56,7 +56,7 @@ class AlignedMatching(nn.Module):
         self.width = self.comparison.width
 
     def forward(self, first: Tensor, second: Tensor, first_mask: Tensor, second_mask: Tensor) -> Matched:
-        """The vectors of the pairs, and the attention that each token gets from the other text."""
+        """Return the vectors of the pairs, and the attention that each token receives from the other text."""
         found = self.attention(first, second, first_mask, second_mask)
         mask = _rows(first_mask, second_mask)  # (2N, T), T the larger of T1 and T2
         states = _rows(first, second).masked_fill(~mask.unsqueeze(2), 0.0)  # (2N, T, H)
@@ -68,13 +68,16 @@ class AlignedMatching(nn.Module):
 
 
 def _rows(first: Tensor, second: Tensor) -> Tensor:
-    """The first texts, then the second, as rows of one batch. Shape: (N, T1, …), (N, T2, …) -> (2N, T, …)."""
+    """Stack the first and the second texts as rows of one batch.
+
+    Shape: (N, T1, …), (N, T2, …) -> (2N, T, …).
+    """
     longest = max(first.shape[1], second.shape[1])
     return torch.cat([_padded(first, longest), _padded(second, longest)])
 
 
 def _padded(x: Tensor, length: int) -> Tensor:
-    """``x`` with zeros, or false, after its last token. Shape: (N, T, …) -> (N, length, …)."""
+    """Pad ``x`` on the right with zeros or False. Shape: (N, T, …) -> (N, length, …)."""
     missing = length - x.shape[1]
     return F.pad(x, (*[0, 0] * (x.dim() - 2), 0, missing)) if missing else x
 

@@ -1,4 +1,4 @@
-"""Two vectors as one that shows where they agree and where they differ."""
+"""Heuristic matching: combine two vectors with their difference and product."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import Tensor, nn
 class HeuristicMatching(nn.Module):
     """c = [u; v; |u − v|; u ∘ v]: Mou et al. 2016 (arXiv:1512.08422), Conneau et al. 2017 (arXiv:1705.02364).
 
-    Exchanging u and v exchanges the first two blocks and leaves the other two as they are.
+    Swapping u and v swaps the first two blocks and leaves the other two unchanged.
 
     Shape: (N, width), (N, width) -> (N, 4 * width).
     """
@@ -22,5 +22,5 @@ class HeuristicMatching(nn.Module):
         self.width = 4 * width
 
     def forward(self, first: Tensor, second: Tensor) -> Tensor:
-        """The vectors of the pairs."""
+        """Return the vectors of the pairs."""
         return torch.cat([first, second, (first - second).abs(), first * second], dim=-1)

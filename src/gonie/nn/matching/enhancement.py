@@ -1,4 +1,4 @@
-"""A token's state beside what it is aligned with, so that the next layer sees how the two differ."""
+"""Enhancement: combine a token's state with its aligned state, their difference and product."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import Tensor, nn
 class Enhancement(nn.Module):
     """m = [a; ã; a − ã; a ∘ ã]: Chen et al. 2017 (arXiv:1609.06038), eq. 14 and 15.
 
-    The difference keeps its sign, unlike that of ``HeuristicMatching``: a and ã are not two of a kind.
+    Unlike in ``HeuristicMatching``, the difference keeps its sign, because a and ã have different roles.
 
     Shape: (…, width), (…, width) -> (…, 4 * width).
     """
@@ -20,5 +20,5 @@ class Enhancement(nn.Module):
         self.width = 4 * width
 
     def forward(self, states: Tensor, aligned: Tensor) -> Tensor:
-        """The enhanced states."""
+        """Return the enhanced states."""
         return torch.cat([states, aligned, states - aligned, states * aligned], dim=-1)

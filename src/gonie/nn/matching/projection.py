@@ -1,4 +1,4 @@
-"""A layer that makes wide vectors narrow: fewer weights for what reads them."""
+"""Projection with ReLU to narrower vectors, which saves weights in the next layer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gonie.nn.initial import glorot_
 
 
 class Projection(nn.Module):
-    """y = max(0, W x + b). W starts Glorot, b at 0. Shape: (…, width) -> (…, hidden)."""
+    """y = max(0, W x + b). W is initialised by Glorot, b at 0. Shape: (…, width) -> (…, hidden)."""
 
     kinks = True  # where W x + b is 0
 
@@ -21,5 +21,5 @@ class Projection(nn.Module):
         nn.init.zeros_(self.layer.bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        """The projected vectors."""
+        """Return the projected vectors."""
         return self.layer(x).relu()  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""The role of a matching: what the states of two texts say about each other, as one vector.
+"""Interface of a matching: one vector for the states of two texts.
 
 Letters: N pairs, T1 and T2 tokens in the longest first and second text, H width of the states, P width of the
 vector. Padding is on the right.
@@ -12,29 +12,29 @@ from torch import Tensor
 
 
 class Matched(NamedTuple):
-    """What a matching gives for N pairs."""
+    """The result of a matching for N pairs."""
 
     vectors: Tensor
     """(N, P), one for each pair."""
     first: Tensor
-    """(N, T1): how much each token of the first text counts, exactly 0 at padding."""
+    """(N, T1): the share of each token of the first text, exactly 0 at padding."""
     second: Tensor
     """(N, T2): the same for the second text."""
 
 
 class Matching(Protocol):
-    """Makes one vector of the states of two texts, and says how much each token counts.
+    """Combine the states of two texts into one vector, and compute the share of each token.
 
-    The contents of padding never matter, nor do the other pairs of a batch. The shares of the tokens of a
-    text are at least 0 and sum to 1. A text without any token never makes NaN; shares that would be taken
-    from it or given to it are 0.
+    The result does not depend on padding or on the other pairs of a batch. The shares of the tokens of a text
+    are at least 0 and sum to 1. A text without tokens never produces NaN. Its shares, and the shares that it
+    would give to the other text, are 0.
     """
 
     input_width: int
-    """H, the width of the states taken."""
+    """H, the width of the input states."""
     width: int
-    """P, the width of the vector given."""
+    """P, the width of the output vector."""
 
     def __call__(self, first: Tensor, second: Tensor, first_mask: Tensor, second_mask: Tensor) -> Matched:
-        """States (N, T1, H), (N, T2, H) and masks (N, T1), (N, T2) bool to vectors and shares."""
+        """Map states (N, T1, H), (N, T2, H) and masks (N, T1), (N, T2) bool to vectors and shares."""
         ...

@@ -1,4 +1,4 @@
-"""Poolings: states (B, T, H) and a mask (B, T) to one vector a row (B, P), and each token's weight (B, T)."""
+"""Poolings: map states (B, T, H) and a mask (B, T) to a vector per row (B, P) and token weights (B, T)."""
 
 from gonie.nn.poolings.attention import AdditiveAttention
 from gonie.nn.poolings.dot import DotAttention

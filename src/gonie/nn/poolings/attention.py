@@ -1,4 +1,4 @@
-"""Attention by a small network: a text's vector is made of the words that matter most for the task."""
+"""Additive attention: pool the tokens with weights from a small network."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from gonie.nn.poolings.weights import softmax_weights, weighted_sums
 class AdditiveAttention(nn.Module):
     """u[t] = tanh(W h[t] + b);  α = softmax(u[t]ᵀ q) over the real tokens;  c = Σt α[t] h[t].
 
-    Yang et al. 2016, "Hierarchical Attention Networks for Document Classification" (NAACL), §2.2. Several
-    ``heads`` have a query q each over one W, their vectors side by side, as in Lin et al. 2017
-    (arXiv:1703.03130); the weights given are then the mean over heads. W and q start Glorot, b at 0, so that
-    at first all tokens count nearly the same.
+    Yang et al. 2016, "Hierarchical Attention Networks for Document Classification" (NAACL), §2.2. Each of
+    several ``heads`` has its own query q with a shared W. Their vectors are concatenated, as in Lin et al.
+    2017 (arXiv:1703.03130), and the returned weights are the mean over heads. W and q are initialised by
+    Glorot, b at 0, so that at first all tokens have nearly the same weight.
 
     Shape: (B, T, width) -> (B, heads * width) and (B, T).
     """
@@ -36,21 +36,21 @@ class AdditiveAttention(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draws fresh weights."""
+        """Initialise the weights."""
         glorot_(self.layer.weight)
         nn.init.zeros_(self.layer.bias)
         glorot_(self.queries)
 
     def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """The vectors, and the tokens' weights."""
+        """Return the vectors, and the weights of the tokens."""
         x = x.masked_fill(~mask.unsqueeze(2), 0.0)
         weights = self.attend(x, mask)
         return weighted_sums(x, weights), weights.mean(2)
 
     def attend(self, x: Tensor, mask: Tensor) -> Tensor:
-        """α of each head, from states that are zero at padding. Shape: (B, T, heads)."""
+        """Return α of each head, from states that are zero at padding. Shape: (B, T, heads)."""
         return softmax_weights(F.linear(self.layer(x).tanh(), self.queries), mask)
 
     def extra_repr(self) -> str:
-        """The heads."""
+        """Return the number of heads."""
         return f"heads={self.heads}"

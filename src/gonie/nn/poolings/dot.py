@@ -1,4 +1,4 @@
-"""Attention by a query alone: the cheaper way to weigh tokens, which the additive one is held against."""
+"""Dot-product attention with a learned query, cheaper than additive attention."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from gonie.nn.poolings.weights import softmax_weights, weighted_sums
 class DotAttention(nn.Module):
     """α = softmax(h[t]ᵀ q / √H) over the real tokens;  c = Σt α[t] h[t], with a learned query q of width H.
 
-    The scaled product of Vaswani et al. 2017 (arXiv:1706.03762) §3.2.1, the states being both keys and
-    values. Several ``heads`` have a query each, their vectors side by side; the weights given are then the
-    mean over heads. q starts Glorot.
+    The scaled product of Vaswani et al. 2017 (arXiv:1706.03762) §3.2.1, with the states as both keys and
+    values. Each of several ``heads`` has its own query. Their vectors are concatenated, and the returned
+    weights are the mean over heads. q is initialised by Glorot.
 
     Shape: (B, T, width) -> (B, heads * width) and (B, T).
     """
@@ -33,15 +33,15 @@ class DotAttention(nn.Module):
         self.queries = nn.Parameter(glorot_(torch.empty(heads, width)))
 
     def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """The vectors, and the tokens' weights."""
+        """Return the vectors, and the weights of the tokens."""
         x = x.masked_fill(~mask.unsqueeze(2), 0.0)
         weights = self.attend(x, mask)
         return weighted_sums(x, weights), weights.mean(2)
 
     def attend(self, x: Tensor, mask: Tensor) -> Tensor:
-        """α of each head, from states that are zero at padding. Shape: (B, T, heads)."""
+        """Return α of each head, from states that are zero at padding. Shape: (B, T, heads)."""
         return softmax_weights(F.linear(x, self.queries) / math.sqrt(self.input_width), mask)
 
     def extra_repr(self) -> str:
-        """The heads."""
+        """Return the number of heads."""
         return f"heads={self.heads}"

@@ -1,4 +1,4 @@
-"""Several poolings side by side: what attention, the mean and the maximum see are not the same things."""
+"""Concatenation of several poolings, such as attention, mean and maximum."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gonie.nn.protocols import Pooling, as_modules
 
 
 class Joined(nn.Module):
-    """c = [part1; part2; …], the parts in the order given; a token's weight is the mean over the parts.
+    """c = [part1; part2; …], in the given order. A token's weight is the mean over the parts.
 
     Shape: (B, T, H) -> (B, sum of the parts' widths) and (B, T).
     """
@@ -29,6 +29,6 @@ class Joined(nn.Module):
         self.parts = nn.ModuleList(as_modules(parts))
 
     def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """The parts' vectors, concatenated, and the tokens' weights."""
+        """Return the concatenated vectors, and the weights of the tokens."""
         vectors, weights = zip(*(part(x, mask) for part in self.parts), strict=True)
         return torch.cat(vectors, dim=1), torch.stack(weights).mean(0)

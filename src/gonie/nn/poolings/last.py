@@ -1,4 +1,4 @@
-"""Where a recurrent layer ends: the state that has read the whole row, with nothing to choose."""
+"""Pooling by the final state of a recurrent layer."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from gonie.nn.poolings.weights import precision_of
 
 
 class Last(nn.Module):
-    """c = h[T - 1]; where states are of two directions, [ahead; back], c = [ahead[T - 1]; back[0]].
+    """c = h[T - 1]; for states of two directions, [ahead; back], c = [ahead[T - 1]; back[0]].
 
-    The backward direction has read the whole row at its first token, hence ``both_ways``: each half is taken
-    where it ends, and the first and the last token have the weight ½ each.
+    The backward direction has read the whole row at its first token. With ``both_ways``, each half is
+    therefore taken at its own end, and the first and the last token have weight ½ each.
 
     Shape: (B, T, width) -> (B, width) and (B, T).
     """
@@ -27,7 +27,7 @@ class Last(nn.Module):
         self.both_ways = both_ways
 
     def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """The vectors, and the tokens' weights."""
+        """Return the vectors, and the weights of the tokens."""
         at = torch.arange(mask.shape[1], device=mask.device)  # (T,)
         last = at == mask.sum(1, keepdim=True) - 1  # (B, T)
         if not self.both_ways:
@@ -38,10 +38,10 @@ class Last(nn.Module):
         return torch.cat([_only(ahead, last), _only(back, first)], dim=1), ends.mean(0)
 
     def extra_repr(self) -> str:
-        """The directions."""
+        """Return whether states have two directions."""
         return f"both_ways={self.both_ways}"
 
 
 def _only(x: Tensor, chosen: Tensor) -> Tensor:
-    """The states at the one token chosen in each row, 0 if there is none. Shape: (B, T, H) -> (B, H)."""
+    """Return the states at the chosen token of each row, 0 if there is none. Shape: (B, T, H) -> (B, H)."""
     return x.where(chosen.unsqueeze(2), 0.0).sum(1)

@@ -1,4 +1,4 @@
-"""The strongest token of each feature, wherever it stands: under a convolution, the classic CNN for texts."""
+"""Max pooling: the largest value of each feature. With a convolution, this is the classic CNN for texts."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from gonie.nn.poolings.weights import precision_of
 class Max(nn.Module):
     """c[i] = max over the real tokens t of h[t, i]: Collobert et al. 2011 §3.2.2, Kim 2014 (arXiv:1408.5882).
 
-    A token's weight is the share of the features that it wins. Tokens equally strong divide a feature evenly,
-    as they do its gradient: after a ReLU many are 0 throughout, and say nothing of any token.
+    A token's weight is the share of the features of which it has the maximum. Tied tokens share a feature
+    evenly, and also its gradient. Ties are common: after a ReLU many features are 0 at all tokens.
 
     Shape: (B, T, width) -> (B, width) and (B, T).
     """
 
-    kinks = True  # where another token becomes the largest
+    kinks = True  # where the maximum changes position
 
     def __init__(self, *, width: int) -> None:
         super().__init__()
@@ -25,7 +25,7 @@ class Max(nn.Module):
         self.width = width
 
     def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """The vectors, and the tokens' weights."""
+        """Return the vectors, and the weights of the tokens."""
         real = mask.unsqueeze(2)  # (B, T, 1)
         best = x.masked_fill(~real, -torch.inf).amax(1)  # (B, H)
         won = (x == best.unsqueeze(1)).logical_and(real).to(precision_of(x))  # (B, T, H)

@@ -1,4 +1,4 @@
-"""All tokens alike: what attention is when its weights are uniform, and the control it is held against."""
+"""Mean pooling, which is attention with uniform weights and its baseline."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gonie.nn.poolings.weights import precision_of
 
 
 class Mean(nn.Module):
-    """c = Σt h[t] / T over the real tokens; each has the weight 1 / T. Shape: (B, T, width) -> (B, width)."""
+    """c = Σt h[t] / T over the real tokens, each with weight 1 / T. Shape: (B, T, width) -> (B, width)."""
 
     def __init__(self, *, width: int) -> None:
         super().__init__()
@@ -16,7 +16,7 @@ class Mean(nn.Module):
         self.width = width
 
     def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """The vectors, and the tokens' weights."""
+        """Return the vectors, and the weights of the tokens."""
         states = x.masked_fill(~mask.unsqueeze(2), 0.0).to(precision_of(x))
         real = mask.to(states.dtype)  # (B, T)
         tokens = real.sum(1, keepdim=True).clamp(min=1.0)  # (B, 1)

@@ -1,4 +1,4 @@
-"""A pooled vector brought to one scale, so that a short text and a long one look alike to what comes next."""
+"""Normalisation of pooled vectors, so that short and long texts have the same scale."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from gonie.nn.protocols import Pooling
 
 
 class Normalized(nn.Module):
-    """c = norm(pooling(h)), the weights as they are. ``norm`` maps (B, P) to (B, P).
+    """c = norm(pooling(h)), with unchanged weights. ``norm`` maps (B, P) to (B, P).
 
-    ``torch.nn.LayerNorm`` looks at each vector alone. ``gonie.nn.BatchNorm`` looks at all vectors of a batch
-    in training, and there alone: what a text is trained on then depends on its company, what it is given in
-    use does not.
+    ``torch.nn.LayerNorm`` normalises each vector alone. ``gonie.nn.BatchNorm`` uses all vectors of a batch in
+    training only. The vector of a text then depends on its batch in training, but not in evaluation.
 
     Shape: (B, T, H) -> (B, P) and (B, T).
     """
@@ -25,6 +24,6 @@ class Normalized(nn.Module):
         self.norm = norm
 
     def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """The vectors, normalised, and the tokens' weights."""
+        """Return the normalised vectors, and the weights of the tokens."""
         vectors, weights = self.pooling(x, mask)
         return self.norm(vectors), weights

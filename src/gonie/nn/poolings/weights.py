@@ -1,7 +1,7 @@
-"""Tokens' weights in the vector of their row, and the sum they give: what the attentions have in common.
+"""Softmax weights over tokens and weighted sums, shared by all attentions.
 
-Both are computed in float32 at least, also under autocast: in bfloat16 a weight has two digits, and those of
-a long text would not sum to 1.
+Both are computed in float32 at least, also under autocast. In bfloat16 a weight has two digits, and the
+weights of a long text would not sum to 1.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from gonie.nn.precision import full_precision
 
 @full_precision
 def softmax_weights(scores: Tensor, mask: Tensor) -> Tensor:
-    """softmax over the real tokens of a row for each head, exactly 0 at padding; all 0 for an empty row.
+    """Return the softmax over the real tokens of a row for each head, 0 at padding and for an empty row.
 
     Shape: ``scores`` (B, T, heads), ``mask`` (B, T) -> (B, T, heads).
     """
     padding = ~mask.unsqueeze(2)  # (B, T, 1)
     scores = scores.to(precision_of(scores))
-    # the lowest number and not -inf, of which an empty row would make NaN
+    # the lowest finite number, because -inf would give NaN for an empty row
     scores = scores.masked_fill(padding, torch.finfo(scores.dtype).min)
     return scores.softmax(1).masked_fill(padding, 0.0)
 
 
 @full_precision
 def weighted_sums(x: Tensor, weights: Tensor) -> Tensor:
-    """Σt weights[t] x[t] for each head, the heads side by side, in the precision of ``x``.
+    """Return Σt weights[t] x[t] for each head, concatenated, in the precision of ``x``.
 
     Shape: ``x`` (B, T, H), ``weights`` (B, T, heads) -> (B, heads * H).
     """
@@ -36,5 +36,5 @@ def weighted_sums(x: Tensor, weights: Tensor) -> Tensor:
 
 
 def precision_of(x: Tensor) -> torch.dtype:
-    """What the weights of states ``x`` are given in: their own type, if it has the digits of float32."""
+    """Return the type of the weights of states ``x``: their own type, but at least float32."""
     return torch.promote_types(x.dtype, torch.float32)

@@ -1,6 +1,6 @@
-"""The window network: a word's class from the words around it (Collobert & Weston 2008).
+"""The window network: classify a word from the words around it (Collobert & Weston 2008).
 
-``by_hand`` has its cost and its gradients in numpy, line by line, to be read and to hold faster code
-against. ``loops`` has the same compiled, an update a window; ``sgd`` binds it to the weights of a model. The
-network as a part, under autograd, is ``encoders.window``.
+``by_hand`` has its cost and gradients in numpy, written for reading and as a reference for faster code.
+``loops`` has the same compiled, with one update per window. ``sgd`` connects it to the weights of a model.
+The network as a module with autograd is ``encoders.window``.
 """

@@ -1,17 +1,17 @@
-"""The window network in numpy, its gradients derived by hand: for reading, and to hold faster code against.
+"""The window network in numpy with hand-derived gradients, for reading and as a reference for faster code.
 
-A window is ``window`` word ids, the middle one to be classified; padding is a word like any other. With
+A window is ``window`` word ids, and the middle word is classified. Padding is an ordinary word. With
 x = [L[w₋] … L[w₊]], the vectors of its words side by side, one hidden layer and m windows:
 
     a = tanh(W x + b)                          h = g(U a + c),  g the sigmoid for one class, softmax for many
     J = 1/m Σ -log p(y | window) + lam/(2m) (‖W‖² + ‖U‖²)
 
-where p(y | window) is h or 1 - h for one class, h[y] for many. More hidden layers stand on one another, each
-with its own W and b. Biases and word vectors are not regularised.
+where p(y | window) is h or 1 - h for one class, h[y] for many. Further hidden layers are stacked, each with
+its own W and b. Biases and word vectors are not regularised.
 
 Letters: V words, n the width of a vector, H hidden cells, K classes (1 for the sigmoid), m windows. The
 literature writes C for the size of a window and for the strength of the penalty: here ``window`` and ``lam``.
-docs/gradients.md derives each line, and shows what the common errors do.
+docs/gradients.md derives each line, and shows the effect of common errors.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """All that the network learns; gradients have the same form."""
+    """All learned parameters. Gradients have the same form."""
 
     L: Floats
-    """(V, n) the words' vectors."""
+    """(V, n) word vectors."""
     W: tuple[Floats, ...]
     """Of each hidden layer (H, D): D is n · window for the first, the H of the layer below for others."""
     b: tuple[Floats, ...]
@@ -43,7 +43,7 @@ class Parameters:
     """(K,)."""
 
     def blocks(self) -> dict[str, Floats]:
-        """Every array by its name; layers are counted from 1."""
+        """Return every array by its name. Layers are numbered from 1."""
         layers = {
             f"{name}{depth}": array
             for name, arrays in (("W", self.W), ("b", self.b))
@@ -53,14 +53,17 @@ class Parameters:
 
 
 def initial_range(fan_in: int, fan_out: int) -> float:
-    """√6 / √(fanIn + fanOut): Glorot & Bengio 2010, eq. 16. Two roots side by side, not one in the other."""
+    """Return √6 / √(fanIn + fanOut): Glorot & Bengio 2010, eq. 16. The roots are separate, not nested."""
     return sqrt(6.0) / sqrt(fan_in + fan_out)
 
 
 def initial(
     L: Floats, *, window: int, hidden: Sequence[int], classes: int, generator: np.random.Generator
 ) -> Parameters:
-    """Fresh parameters over the vectors ``L`` (V, n): weights uniform in ±``initial_range``, biases 0."""
+    """Return new parameters over the vectors ``L`` (V, n).
+
+    Weights are uniform in ±``initial_range``, biases 0.
+    """
     sizes = (window * L.shape[1], *hidden, classes)
     shapes = list(zip(sizes[1:], sizes, strict=False))  # (H, D) of each layer, U's last
     drawn = [generator.uniform(-1, 1, shape) * initial_range(shape[1], shape[0]) for shape in shapes]
@@ -69,7 +72,7 @@ def initial(
 
 
 def activations(p: Parameters, window: Ints) -> list[Floats]:
-    """What each layer gives for one window of word ids: first [x₋ … x₊] (n · window,), then (H,) each."""
+    """Return the output of each layer for one window of word ids: [x₋ … x₊] (n · window,), then (H,)."""
     a = [p.L[window].ravel()]
     for W, b in zip(p.W, p.b, strict=True):
         a.append(np.tanh(W @ a[-1] + b))
@@ -77,7 +80,7 @@ def activations(p: Parameters, window: Ints) -> list[Floats]:
 
 
 def probabilities(z: Floats) -> Floats:
-    """h = g(z): the sigmoid of a single score, else their softmax. Shape: (K,) -> (K,)."""
+    """Return h = g(z): the sigmoid of a single score, otherwise the softmax. Shape: (K,) -> (K,)."""
     if len(z) == 1:
         return 0.5 * (1.0 + np.tanh(0.5 * z))  # 1 / (1 + e^-z), which would overflow
     e = np.exp(z - z.max())
@@ -85,14 +88,14 @@ def probabilities(z: Floats) -> Floats:
 
 
 def cross_entropy(z: Floats, y: int) -> float:
-    """-log p(y), from the scores before g. Shape: ``z`` (K,)."""
+    """Return -log p(y), from the scores before g. Shape: ``z`` (K,)."""
     if len(z) == 1:
         return float(np.logaddexp(0.0, z[0]) - y * z[0])  # -y log h - (1 - y) log(1 - h)
     return float(np.logaddexp.reduce(z) - z[y])
 
 
 def cost(p: Parameters, windows: Ints, targets: Ints, *, lam: float = 0.0) -> float:
-    """J over the windows (m, window) with their classes (m,)."""
+    """Return J over the windows (m, window) with their classes (m,)."""
     m = len(windows)
     loss = sum(
         cross_entropy(p.U @ activations(p, window)[-1] + p.c, y)
@@ -103,9 +106,9 @@ def cost(p: Parameters, windows: Ints, targets: Ints, *, lam: float = 0.0) -> fl
 
 
 def gradients(p: Parameters, windows: Ints, targets: Ints, *, lam: float = 0.0) -> Parameters:
-    """∂J by every parameter, over the windows (m, window) with their classes (m,).
+    """Return ∂J by every parameter, over the windows (m, window) with their classes (m,).
 
-    A step of SGD on one window alone is given lam / m, with m the number of all windows: after a pass, the
+    For an SGD step on one window, pass lam / m, with m the number of all windows. After one epoch, the
     penalty has then been counted once, and not m times.
     """
     m, K = len(windows), len(p.c)
@@ -126,7 +129,7 @@ def gradients(p: Parameters, windows: Ints, targets: Ints, *, lam: float = 0.0) 
             db[layer] += delta  # ∂J/∂b = δ                                                          (H,)
             back = p.W[layer].T @ delta  # ∂J/∂x = Wᵀ δ                                              (D,)
         for word, part in zip(window, back.reshape(len(window), -1), strict=True):
-            dL[word] += part  # ∂J/∂L[w] = its part of ∂J/∂x; a word that stands twice gets both     (n,)
+            dL[word] += part  # ∂J/∂L[w] = its part of ∂J/∂x; a word that occurs twice gets both     (n,)
     return Parameters(
         L=dL / m,
         W=tuple(dw / m + lam / m * W for dw, W in zip(dW, p.W, strict=True)),  # ∂(lam/2m ‖W‖²)/∂W = lam/m W

@@ -1,21 +1,21 @@
-"""Plain SGD over windows, one update a window, compiled for the CPU: no autograd, no copies.
+"""SGD over windows, compiled for the CPU, with one update per window: no autograd, no copies.
 
-For each window in the order given, the network of ``encoders.window`` under one output layer runs forward and
-back, and every weight is updated in place before the next window is looked at:
+For each window in the given order, the network of ``encoders.window`` under one output layer runs forward and
+backward, and every weight is updated in place before the next window:
 
     forward    a0 = [x₋ … x₊],   al = tanh(Wl al-1 + bl),   p = g(U aN + c)
     back       e = p - y,   δN = (Uᵀ e)(1 - aN²),   δl-1 = (Wlᵀ δl)(1 - al-1²),   ∂x = W1ᵀ δ1
     update     W -= α (δ aᵀ + λ/m W),   b -= α δ,   and the rows of the tables that x was read from -= α ∂x
 
-g is the sigmoid where there is one output, else the softmax. ``by_hand`` derives the same for reading.
+g is the sigmoid for one output, otherwise the softmax. ``by_hand`` derives the same for reading.
 
-What limits it: the first matrix (100 x 500 floats for H = 100, C = 5, D = 100) is too large for the nearest
-cache, and an update reads it twice and writes it once, 600 KB. So its gradient is never written down: the
-way back and the update are one pass, four rows at a time, each value read once and written once.
+Performance: the first matrix (100 x 500 floats for H = 100, C = 5, D = 100) is too large for the L1 cache,
+and an update reads it twice and writes it once, 600 KB. So its gradient is never stored. The backward pass
+and the update are one pass, four rows at a time, with each value read once and written once.
 
-What float32 cannot hold: α λ/m is some 1e-9 of a weight, and 1 - 1e-9 is 1. So the pull towards 0 is put off:
-matrices are kept as ``scale`` times what is stored, a window makes the scale smaller, and what has gathered
-is multiplied in now and then and at the end.
+Weight decay in float32: α λ/m is about 1e-9 of a weight, and 1 - 1e-9 rounds to 1. So the decay is
+accumulated. The matrices are ``scale`` times the stored values, and each window reduces the scale. The scale
+is multiplied into the matrices from time to time and at the end.
 """
 
 from __future__ import annotations
@@ -29,37 +29,37 @@ from numpy.typing import NDArray
 from gonie.nn.compiled import compiled, exp_in_place
 
 Floats = NDArray[Any]
-"""float32 or float64, all of a call the same."""
+"""float32 or float64, the same for all arrays of a call."""
 Ints = NDArray[np.int64]
 
 HALF = 0.5
-"""How small the scale of the matrices may become; a pull by more than that at once is not put off."""
+"""Lower limit of the scale of the matrices. A larger decay in one step is applied directly."""
 
 
 class WindowTokens(NamedTuple):
-    """A batch of sentences as a grid of P = B * T tokens, padding included."""
+    """A batch of sentences as a grid of P = B * T tokens, including padding."""
 
     ids: Any
     """A list with the rows that each part of a token's vector sums: (F,) Ints for each part."""
     offsets: Any
     """A list: part i of token p sums ids[i][offsets[i][p] : offsets[i][p + 1]]; (P + 1,) Ints each."""
     first: Ints
-    """(P,) the first token of the sentence that a token is in."""
+    """(P,) the first token of each token's sentence."""
     last: Ints
-    """(P,) its last one."""
+    """(P,) the last token of each token's sentence."""
     tags: Ints
-    """(P,) the output that is right; with one output 1 or 0."""
+    """(P,) the correct output; with one output 1 or 0."""
 
 
 class Network(NamedTuple):
-    """The weights, changed in place. D is the sum of the parts' widths, n of them; N layers, K outputs."""
+    """The weights, changed in place. D is the sum of the widths of n parts; N layers, K outputs."""
 
     learned: Any
     """A list of n tables (R, Di): rows from 0 on."""
     fixed: Any
     """A list of n tables (Q, Di): rows from R on, never changed."""
     edges: Floats
-    """(2, D) the vectors that stand before and after a sentence."""
+    """(2, D) the vectors before and after a sentence."""
     weights: Any
     """A list of N matrices: (H, C * D), then (H, H)."""
     biases: Any
@@ -72,9 +72,9 @@ class Network(NamedTuple):
 
 @compiled
 def run(order: Ints, tokens: WindowTokens, network: Network, rate: float, pull: float) -> float:
-    """Update the network once for each token of ``order``; the summed cross-entropy met on the way.
+    """Update the network once for each token of ``order``. Return the summed cross-entropy.
 
-    ``rate`` is α, ``pull`` λ/m. What is returned leaves the penalty out.
+    ``rate`` is α, ``pull`` λ/m. The result excludes the penalty.
     """
     edges, weights, output = network.edges, network.weights, network.output
     size = weights[0].shape[1] // edges.shape[1]
@@ -82,7 +82,7 @@ def run(order: Ints, tokens: WindowTokens, network: Network, rate: float, pull: 
     step, shrink = edges.dtype.type(rate), 1.0 - rate * pull
     put_off = shrink > HALF
     keep = edges.dtype.type(1.0 if put_off else shrink)
-    scale = 1.0  # the matrices are this times what is stored
+    scale = 1.0  # the matrices are this times the stored values
     x, dx = np.empty_like(weights[0][0]), np.empty_like(weights[0][0])  # (C * D,)
     states = np.empty((depth, hidden), edges.dtype)
     errors = np.empty((depth, hidden), edges.dtype)  # first ∂J/∂a, then δ
@@ -90,7 +90,7 @@ def run(order: Ints, tokens: WindowTokens, network: Network, rate: float, pull: 
     total = 0.0
     for token in order:
         now, scale = edges.dtype.type(scale), scale * shrink if put_off else scale
-        move = edges.dtype.type(rate / scale)  # of what is stored
+        move = edges.dtype.type(rate / scale)  # step of the stored values
         _read_window(x, token, size, tokens, network)
         for layer in range(depth):
             below = x if layer == 0 else states[layer - 1]
@@ -115,7 +115,7 @@ def run(order: Ints, tokens: WindowTokens, network: Network, rate: float, pull: 
 
 @compiled
 def _multiply_in(network: Network, scale: float) -> None:
-    """What is stored becomes the matrices themselves."""
+    """Multiply the scale into the stored matrices."""
     if scale == 1.0:
         return
     factor = network.output.dtype.type(scale)
@@ -126,7 +126,7 @@ def _multiply_in(network: Network, scale: float) -> None:
 
 @compiled
 def _read_window(x: Floats, token: int, size: int, tokens: WindowTokens, network: Network) -> None:
-    """x = the vectors of the tokens around ``token``, one after the other."""
+    """Set x to the vectors of the tokens around ``token``, concatenated."""
     width = network.edges.shape[1]
     for place in range(size):
         at, base = token + place - size // 2, place * width
@@ -152,7 +152,7 @@ def _read_window(x: Floats, token: int, size: int, tokens: WindowTokens, network
 def _write_window(
     dx: Floats, token: int, size: int, tokens: WindowTokens, network: Network, step: np.float32
 ) -> None:
-    """Update the rows that ``_read_window`` read; one that stands twice in the window is updated twice."""
+    """Update the rows that ``_read_window`` read. A row that occurs twice in the window is updated twice."""
     width = network.edges.shape[1]
     for place in range(size):
         at, base = token + place - size // 2, place * width
@@ -172,7 +172,7 @@ def _write_window(
 
 @compiled
 def _multiply(weight: Floats, scale: np.float32, x: Floats, bias: Floats, result: Floats) -> None:
-    """result = scale weight x + bias, four rows at a time. Shape: (H, D), (), (D,), (H,), (H,)."""
+    """Compute result = scale weight x + bias, four rows at a time. Shape: (H, D), (), (D,), (H,), (H,)."""
     rows, width = weight.shape
     row = 0
     while row + 4 <= rows:
@@ -204,7 +204,7 @@ def _go_back(
     step: np.float32,
     keep: np.float32,
 ) -> None:
-    """dx = scale weightᵀ error with the weight as it was; weight = keep weight - step error xᵀ."""
+    """Compute dx = scale weightᵀ error with the old weight, then weight = keep weight - step error xᵀ."""
     rows, width = weight.shape
     dx[:] = 0.0
     row = 0
@@ -238,7 +238,7 @@ def _move(values: Floats, gradient: Floats, step: np.float32) -> None:
 
 @compiled
 def _squash(z: Floats) -> None:
-    """tanh in place, as 2 / (1 + e^-2z) - 1."""
+    """Apply tanh in place, as 2 / (1 + e^-2z) - 1."""
     for i in range(len(z)):
         z[i] = -(z[i] + z[i])
     exp_in_place(z)
@@ -257,11 +257,11 @@ def _slope(error: Floats, state: Floats) -> None:
 
 @compiled
 def _compare(scores: Floats, tag: int) -> float:
-    """Scores become the errors p - y in place; what is returned is -log p of the right output."""
+    """Replace scores by the errors p - y in place, and return -log p of the correct output."""
     if len(scores) == 1:  # sigmoid
         z = float(scores[0]) if tag == 1 else -float(scores[0])
         loss = log1p(exp(-z)) if z > 0.0 else log1p(exp(z)) - z
-        wrong = -expm1(-loss)  # 1 - the probability of what is right
+        wrong = -expm1(-loss)  # 1 - the probability of the correct output
         scores[0] = -wrong if tag == 1 else wrong
         return loss
     top = scores.max()

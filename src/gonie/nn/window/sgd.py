@@ -1,4 +1,4 @@
-"""Per-window SGD over the parts of a model: torch's weights, the compiled loops' updates."""
+"""Per-window SGD over the modules of a model, with the compiled updates of ``loops``."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from gonie.nn.window.loops import Floats, Ints, Network, WindowTokens, run
 
 
 class WindowSGD:
-    """Updates a window network after every single token, without autograd (``loops`` says how fast, and why).
+    """Update a window network after every token, without autograd (``loops`` describes the performance).
 
-    It shares memory with the parts' own weights, which must lie on a CPU and stay where they are. Word and
-    feature vectors, one after the other, a window, and a head that judges each token on its own: whatever
-    else a model has is refused.
+    It shares memory with the weights of the modules, which must stay on a CPU at the same address. It
+    supports word and feature vectors, a window, and a head that predicts each token independently. Any other
+    module raises an error.
     """
 
     def __init__(self, *, embedding: nn.Module, encoder: nn.Module, head: nn.Module) -> None:
@@ -46,9 +46,9 @@ class WindowSGD:
         )
 
     def step(self, batch: Batch, *, rate: float, pull: float = 0.0) -> float:
-        """One update for each token of the batch, in random order; the cross-entropy met, summed.
+        """Update once for each token of the batch, in random order. Return the summed cross-entropy.
 
-        ``rate`` is α; ``pull`` is λ/m, what pulls the matrices towards 0 at each update.
+        ``rate`` is α. ``pull`` is λ/m, the weight decay of the matrices at each update.
         """
         mask = batch["mask"]  # (B, T)
         grid = torch.arange(mask.numel()).view_as(mask)
@@ -66,12 +66,12 @@ class WindowSGD:
         return run(order.numpy(), tokens, self._network, rate, pull)
 
     def _tags(self, tags: Tensor) -> Tensor:
-        """Gold tags (B, T) as the outputs that are right."""
+        """Return gold tags (B, T) as the indices of the correct outputs."""
         return tags if isinstance(self._head, SoftmaxHead) else (tags != self._head.outside).long()
 
 
 def _vectors(embedding: nn.Module) -> Iterator[WordEmbedding | FeatureEmbedding]:
-    """The parts of a token's vector, in order."""
+    """Yield the parts of a token's vector, in order."""
     for part in embedding.parts if isinstance(embedding, Stack) else [embedding]:
         if not isinstance(part, WordEmbedding | FeatureEmbedding):
             raise _refusal("vectors of words and features alone", part)
@@ -97,7 +97,7 @@ def _refusal(expected: str, got: object) -> InputError:
 
 
 def _tables(part: WordEmbedding | FeatureEmbedding) -> tuple[Floats, Floats]:
-    """The table that is learned, in place, and the one of further rows that never change."""
+    """Return the learned table, shared in place, and the table of further, fixed rows."""
     weight = part.weight
     nothing = weight.new_empty(0, part.width)
     fixed = part.fixed if isinstance(part, WordEmbedding) and part.fixed is not None else nothing
@@ -107,7 +107,7 @@ def _tables(part: WordEmbedding | FeatureEmbedding) -> tuple[Floats, Floats]:
 
 
 def _array(tensor: Tensor | None) -> Floats:
-    """The very memory of a tensor as numpy sees it."""
+    """Return a numpy view of a tensor's memory."""
     assert tensor is not None
     if not tensor.is_cpu or not tensor.is_contiguous():
         raise InputError(
@@ -117,7 +117,7 @@ def _array(tensor: Tensor | None) -> Floats:
 
 
 def _reads(part: WordEmbedding | FeatureEmbedding, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Which rows of its table each token of the grid sums: ids (F,), offsets (B * T + 1,)."""
+    """Return the rows of the table that each token of the grid sums: ids (F,), offsets (B * T + 1,)."""
     if isinstance(part, FeatureEmbedding):
         return batch[f"{part.group}.ids"], batch[f"{part.group}.offsets"]
     rows = part.find_rows(batch["words"]).flatten()
@@ -125,6 +125,6 @@ def _reads(part: WordEmbedding | FeatureEmbedding, batch: Batch) -> tuple[Tensor
 
 
 def _spread(values: Tensor, mask: Tensor) -> Ints:
-    """A sentence's value at each of its tokens. Shape: (B,), (B, T) -> (B * T,)."""
+    """Repeat a sentence's value at each of its tokens. Shape: (B,), (B, T) -> (B * T,)."""
     spread: Ints = values.unsqueeze(1).expand(mask.shape).reshape(-1).numpy().astype(np.int64)
     return spread

@@ -1,7 +1,7 @@
-"""Raw text into sentences and tokens with exact character offsets, by language and unit.
+"""Tokenizers: split raw text into sentences and tokens with exact character offsets, by language and unit.
 
-``tokenizer(language="en", unit="word")`` gives a ``Tokenizer``: call it with a text. A new one is its file
-and a line of ``_TOKENIZERS``.
+``tokenizer(language="en", unit="word")`` returns a ``Tokenizer``; call it with a text. To add one, write its
+file and add a line to ``_TOKENIZERS``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _TOKENIZERS: Mapping[tuple[str, str], Callable[[], Tokenizer]] = MappingProxyTyp
 
 
 def tokenizer(*, language: str, unit: str) -> Tokenizer:
-    """A new tokenizer for a language and a unit; ``tokenizer(**t.to_json())`` equals ``t``."""
+    """Return a new tokenizer for a language and a unit; ``tokenizer(**t.to_json())`` equals ``t``."""
     make = _TOKENIZERS.get((language, unit))
     if make is None:
         known = ", ".join(f"{language}/{unit}" for language, unit in _TOKENIZERS)

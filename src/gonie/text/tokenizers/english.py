@@ -1,11 +1,11 @@
-"""English words as the Penn and UD English Web treebanks cut them, with exact offsets.
+"""English words as in the Penn and UD English Web treebanks, with exact offsets.
 
-A text is cut into sentences (``sentences``), a sentence into chunks at white space, a chunk into tokens by
-their shapes (``shapes``), and a word once more where two are fused in it: "do n't", "gon na". A chunk is
-nearly always cut the same way wherever it stands, so its cuts are remembered; what hangs on the neighbours,
-the stop of a last abbreviation and "its" for "it's", is seen to afterwards.
+A text is split into sentences (``sentences``), a sentence into chunks at white space, and a chunk into tokens
+by their shapes (``shapes``). A word is split again where two are fused in it: "do n't", "gon na". A chunk
+nearly always gives the same tokens in any context, so its tokens are cached. Two cases depend on the context
+and are handled afterwards: the period of a final abbreviation, and "its" for "it's".
 
-The rules were tuned on the training and development parts of UD English EWT alone.
+The rules were tuned only on the training and development parts of UD English EWT.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _BARE_CLITIC = re.compile(
 )
 
 _Cuts = tuple[tuple[str, int], ...]
-"""The tokens of a chunk, and where in it each begins. A long text shares them, word for word."""
+"""The tokens of a chunk, and the offset of each in it. A long text shares the word strings."""
 
 
 class EnglishTokenizer:
-    """English text into sentences of words."""
+    """Split English text into sentences of words."""
 
     language = "en"
     unit = "word"
@@ -48,11 +48,11 @@ class EnglishTokenizer:
         self._cuts: dict[str, _Cuts] = {}
 
     def __call__(self, text: str) -> list[Sentence]:
-        """The sentences of ``text``, each with its words and their offsets into it."""
+        """Return the sentences of ``text``, each with its words and their offsets into it."""
         return [self._sentence(text, start, end) for start, end in split_sentences(text, ENGLISH)]
 
     def to_json(self) -> dict[str, str]:
-        """What ``tokenizer(**…)`` needs to make it again."""
+        """Return the arguments of ``tokenizer`` that recreate this tokenizer."""
         return {"language": self.language, "unit": self.unit}
 
     def _sentence(self, text: str, start: int, end: int) -> Sentence:
@@ -83,8 +83,8 @@ class EnglishTokenizer:
 
 
 def _ends(chunk: str) -> list[int]:
-    """The end of each token of a folded chunk."""
-    if chunk.isalpha():  # letters alone are a word: no need to try the other shapes
+    """Return the end of each token of a folded chunk."""
+    if chunk.isalpha():  # letters only: a word, so skip the other shapes
         return [*_fusions(chunk), len(chunk)]
     ends: list[int] = []
     for match in TOKEN.finditer(chunk):
@@ -95,7 +95,7 @@ def _ends(chunk: str) -> list[int]:
 
 
 def _fusions(word: str) -> tuple[int, ...]:
-    """Where a word is cut inside: "don't" at 2, "dunno" at 2 and 3, most words nowhere."""
+    """Return the offsets at which a word is split: "don't" at 2, "dunno" at 2 and 3, most words nowhere."""
     if len(word) > _LONGEST_FUSED:
         return ()
     known = FUSED.get(word.lower())
@@ -109,20 +109,20 @@ def _fusions(word: str) -> tuple[int, ...]:
 
 
 def _part_last_stop(words: list[str], starts: list[int]) -> None:
-    """Part the stop that ends a sentence from its abbreviation: "etc ." there, "etc." elsewhere."""
+    """Split the period that ends a sentence from its abbreviation: "etc ." there, "etc." elsewhere."""
     last = len(words) - 1
     while last > 0 and words[last][0] in _CLOSING_QUOTES:
         last -= 1
     word = words[last]
     stops = len(word) > 1 and word[-1] == "." and word[-2] not in ".!?…"
-    alone = last == 0 and "." in word[:-1]  # "P.S." as a line of its own
+    alone = last == 0 and "." in word[:-1]  # "P.S." on a separate line
     if stops and not alone:
         words[last : last + 1] = word[:-1], "."
         starts.insert(last + 1, starts[last] + len(word) - 1)
 
 
 def _part_possessives(words: list[str], starts: list[int]) -> None:
-    """Part "its" and "your" where the next word shows that an apostrophe was left out."""
+    """Split "its" and "your" where the next word shows that an apostrophe is missing."""
     if MAYBE_FUSED.isdisjoint(words):
         return
     parted: list[tuple[str, int]] = []

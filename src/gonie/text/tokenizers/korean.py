@@ -1,7 +1,7 @@
-"""Korean text by eojeol, by syllable or by morpheme, with exact offsets.
+"""Korean tokenizers by eojeol, syllable or morpheme, with exact offsets.
 
-An *eojeol* is what stands between blanks; punctuation is cut off it as UD Korean GSD does. A *syllable* is
-one character as a reader counts them. A *morpheme* is Kiwi's, brought back to the surface: analyses that
+An *eojeol* is a space-separated unit. Punctuation is split off as in UD Korean GSD. A *syllable* is one
+character as a reader counts them. A *morpheme* is one of Kiwi's, mapped back to the surface. Analyses that
 share characters (했 is 하 + 었) become one token that keeps them all.
 """
 
@@ -21,7 +21,7 @@ from gonie.text.types import Morpheme, Sentence
 
 __all__ = ["EojeolTokenizer", "MorphemeTokenizer", "SyllableTokenizer", "parse_morphemes"]
 
-_WORD = r"[^\W_ㆍ]++"  # ㆍ is a letter to Unicode and a middle dot to those who type it
+_WORD = r"[^\W_ㆍ]++"  # ㆍ is a letter in Unicode but typed as a middle dot
 _EOJEOL = re.compile(
     "|".join(
         (
@@ -43,7 +43,7 @@ _EOJEOL = re.compile(
 
 
 class EojeolTokenizer:
-    """Korean text into eojeol, punctuation apart."""
+    """Split Korean text into eojeol, with punctuation as separate tokens."""
 
     language = "ko"
     unit = "eojeol"
@@ -52,7 +52,7 @@ class EojeolTokenizer:
         self._folding = Folding(plain)
 
     def __call__(self, text: str) -> list[Sentence]:
-        """The sentences of ``text``, each with its eojeol and marks and their offsets into it."""
+        """Return the sentences of ``text``, each with its eojeol, punctuation and their offsets into it."""
         folded = text.translate(self._folding)
         return [
             sentence(text, [match.span() for match in _EOJEOL.finditer(folded, start, end)])
@@ -60,12 +60,12 @@ class EojeolTokenizer:
         ]
 
     def to_json(self) -> dict[str, str]:
-        """What ``tokenizer(**…)`` needs to make it again."""
+        """Return the arguments of ``tokenizer`` that recreate this tokenizer."""
         return {"language": self.language, "unit": self.unit}
 
 
-# Written in the letters of ``_grapheme_class``: flags, a syllable spelled in jamo, one with a loose final,
-# emoji, anything else. Jamo that make no syllable (ᄏᄏᄏ, 고ᅮᅮ) count one by one, as in KLUE.
+# In the letters of ``_grapheme_class``: flags, a syllable spelled in jamo, one with a loose final,
+# emoji, anything else. Jamo that form no syllable (ᄏᄏᄏ, 고ᅮᅮ) are separate tokens, as in KLUE.
 _GRAPHEME = re.compile(r"(?:RR|LVT?|HT?|PM*(?:JPM*)*|[^ ])[MJ]*+")
 _CLASSES = {
     "R": "\U0001f1e6-\U0001f1ff",
@@ -81,7 +81,7 @@ _CLASS = re.compile("|".join(f"(?P<{name}>[{members}])" for name, members in _CL
 
 
 def _grapheme_class(character: str) -> str:
-    """The part a character plays in a grapheme; a blank for white space, "x" for none in particular."""
+    """Return the role of a character in a grapheme: " " for white space, "x" for no special role."""
     if character.isspace():
         return " "
     if is_mark(character):
@@ -91,7 +91,7 @@ def _grapheme_class(character: str) -> str:
 
 
 class SyllableTokenizer:
-    """Korean text into characters: a syllable, a letter, a digit, an emoji with all its parts."""
+    """Split Korean text into characters: a syllable, a letter, a digit, an emoji with all its parts."""
 
     language = "ko"
     unit = "syllable"
@@ -100,7 +100,7 @@ class SyllableTokenizer:
         self._classes = Folding(_grapheme_class)
 
     def __call__(self, text: str) -> list[Sentence]:
-        """The sentences of ``text``, each with its characters and their offsets into it."""
+        """Return the sentences of ``text``, each with its characters and their offsets into it."""
         classes = text.translate(self._classes)
         return [
             sentence(text, [match.span() for match in _GRAPHEME.finditer(classes, start, end)])
@@ -108,12 +108,12 @@ class SyllableTokenizer:
         ]
 
     def to_json(self) -> dict[str, str]:
-        """What ``tokenizer(**…)`` needs to make it again."""
+        """Return the arguments of ``tokenizer`` that recreate this tokenizer."""
         return {"language": self.language, "unit": self.unit}
 
 
 class Analysed(Protocol):
-    """A morpheme as Kiwi reports it; ``start`` and ``len`` count characters of the text it was given."""
+    """A morpheme as Kiwi reports it. ``start`` and ``len`` count characters of the analysed text."""
 
     form: str
     tag: str
@@ -122,31 +122,32 @@ class Analysed(Protocol):
 
 
 class Analyser(Protocol):
-    """What is used of ``kiwipiepy.Kiwi``."""
+    """The part of the ``kiwipiepy.Kiwi`` interface in use."""
 
     def tokenize(self, text: str) -> Iterable[Analysed]:
-        """The morphemes of a text; they may overlap or be empty."""
+        """Return the morphemes of a text. They may overlap or be empty."""
 
 
 @dataclass(slots=True)
 class _Surface:
-    """A stretch of text with the morphemes analysed in it."""
+    """A range of text with the morphemes analysed in it."""
 
     start: int
     end: int
     morphemes: list[Morpheme] = field(default_factory=list)
 
 
-_UNKNOWN = "UN"  # Kiwi's own tag for what it cannot analyse
+_UNKNOWN = "UN"  # Kiwi's tag for what it cannot analyse
 _CHUNK = re.compile(r"\S+")
-_WINDOW = 2_000  # characters; Kiwi's time grows with the square of a run of letters without a blank
+_WINDOW = 2_000  # characters; Kiwi's time is quadratic in the length of a run of letters without white space
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class MorphemeTokenizer:
-    """Korean text into surface morphemes, their analyses in the column "morphemes" (see ``parse_morphemes``).
+    """Split Korean text into surface morphemes.
 
-    Without an analyser, Kiwi is loaded at the first text, one object for each tokenizer, on one thread.
+    The column "morphemes" holds their analyses (see ``parse_morphemes``). Without an analyser, Kiwi is loaded
+    on the first call, one instance per tokenizer, on one thread.
     """
 
     language = "ko"
@@ -156,11 +157,11 @@ class MorphemeTokenizer:
         self._analyser = analyser
 
     def __call__(self, text: str) -> list[Sentence]:
-        """The sentences of ``text``, each with its morphemes and their offsets into it."""
+        """Return the sentences of ``text``, each with its morphemes and their offsets into it."""
         return [self._sentence(text, start, end) for start, end in split_sentences(text, KOREAN)]
 
     def to_json(self) -> dict[str, str]:
-        """What ``tokenizer(**…)`` needs to make it again."""
+        """Return the arguments of ``tokenizer`` that recreate this tokenizer."""
         return {"language": self.language, "unit": self.unit}
 
     def _sentence(self, text: str, start: int, end: int) -> Sentence:
@@ -168,7 +169,7 @@ class MorphemeTokenizer:
             self._analyser = _load_kiwi()
         found: list[_Surface] = []
         for left, right in _windows(text, start, end):
-            # Kiwi refuses lone surrogates; another unknown character in their place keeps the offsets.
+            # Kiwi refuses lone surrogates. Replacing them with another unknown character keeps the offsets.
             analysed = self._analyser.tokenize(_SURROGATE.sub("\ufffd", text[left:right]))
             found += _merged(text, left, analysed)
         surfaces = list(_covering(text, start, end, found))
@@ -191,7 +192,7 @@ def _load_kiwi() -> Analyser:
 
 
 def _windows(text: str, start: int, end: int) -> Iterator[Range]:
-    """A sentence in pieces that Kiwi analyses in little time, cut at a blank where there is one."""
+    """Split a sentence into pieces that Kiwi analyses fast, at white space where possible."""
     while end - start > _WINDOW:
         before_last_word, *last_word = text[start : start + _WINDOW].rsplit(maxsplit=1)
         stop = start + (len(before_last_word) if last_word else _WINDOW)
@@ -201,10 +202,10 @@ def _windows(text: str, start: int, end: int) -> Iterator[Range]:
 
 
 def _merged(text: str, offset: int, tokens: Iterable[Analysed]) -> list[_Surface]:
-    """Morphemes as stretches of ``text`` that do not overlap.
+    """Convert morphemes to ranges of ``text`` that do not overlap.
 
-    A morpheme joins the stretch before it when it shares characters with it, when either is empty, or when it
-    would part a letter from its mark.
+    A morpheme joins the preceding range if the two share characters, if either is empty, or if the boundary
+    would separate a letter from its mark.
     """
     surfaces: list[_Surface] = []
     for token in sorted(tokens, key=lambda token: token.start):
@@ -225,7 +226,7 @@ def _is_mark_at(text: str, start: int, end_before: int) -> bool:
 
 
 def _covering(text: str, start: int, end: int, surfaces: Iterable[_Surface]) -> Iterator[_Surface]:
-    """The surfaces cut at white space, and surfaces of unknown analysis for what none of them covers."""
+    """Split the surfaces at white space, and add surfaces of unknown analysis for uncovered text."""
     for surface in surfaces:
         yield from _labelled(text, start, surface.start, _UNKNOWN)
         yield from _without_blanks(text, surface)
@@ -234,7 +235,10 @@ def _covering(text: str, start: int, end: int, surfaces: Iterable[_Surface]) -> 
 
 
 def _without_blanks(text: str, surface: _Surface) -> Iterator[_Surface]:
-    """A surface, or its words where it spans several: to Kiwi the name "에이미 아담스" is one morpheme."""
+    """Yield a surface, or its words if it spans several.
+
+    Kiwi treats the name "에이미 아담스" as one morpheme.
+    """
     words = list(_labelled(text, surface.start, surface.end, surface.morphemes[-1].tag))
     if len(words) == 1 or (words and len(surface.morphemes) > 1):
         words[0].morphemes = surface.morphemes

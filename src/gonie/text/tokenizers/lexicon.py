@@ -1,4 +1,4 @@
-"""The few English words that rules cannot tell by shape: abbreviations, fused words, affixes, units."""
+"""English words that rules cannot recognise by shape: abbreviations, fused words, affixes, units."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ TITLES = _words(
     "mr mrs ms mx dr drs prof rev fr hon pres gov sen sens rep reps gen lt col sgt maj capt cpt cmdr adm cpl"
     " pvt brig supt messrs mme mlle st sts ste mt ft"
 )
-"""Abbreviations that stand before a name: the stop after them hardly ever ends a sentence."""
+"""Abbreviations before a name. The period after them hardly ever ends a sentence."""
 
 BEFORE_NUMBERS = _words(
     "no nos p pp vol vols fig figs sec sect ch chap para art ext sc rs"
     " jan feb mar apr jun jul aug sep sept oct nov dec"
 )
-"""Abbreviations that run on into a number: "No. 5", "Sept. 11"; before a capital they end the sentence."""
+"""Abbreviations before a number: "No. 5", "Sept. 11". Before a capital they end the sentence."""
 
 ABBREVIATIONS = _words(
     "inc corp co ltd bros assn assoc univ dept dist div intl natl govt mfg"
@@ -32,20 +32,20 @@ ABBREVIATIONS = _words(
     " ore pa penn tenn tex va vt wash wis wyo"
     " que ont arr arrv conf info eg ie ps"
 )
-"""Further abbreviations that keep their stop inside a sentence."""
+"""Further abbreviations that keep their period inside a sentence."""
 
 CAPITALISED_ONLY = _words(
     "mar sun sat wed mon fri ind la pa miss mass wash ore penn tex va conn art"
     " co est max fax info ed rep gen st fig fr hon pres col sen mt ft sec dist ch para no"
 )
-"""Abbreviations that, written small, are as likely words: "he sat." ends there."""
+"""Abbreviations that in lower case are just as likely words: "he sat." ends a sentence."""
 
 PREFIXES = _words(
     "afro anti arch bi bio co counter cross cyber de e eco ex extra hyper infra intra"
     " macro mega meta micro mid mini mis mono multi neo non over para poly post pre pro proto pseudo psycho"
     " quasi re retro semi socio sub supra techno trans tri ultra un uni vice"
 )
-"""Prefixes that stay with their word across a hyphen: "e-mail", "co-workers"; other hyphens are cut."""
+"""Prefixes that stay with their word across a hyphen: "e-mail", "co-workers". Other hyphens are split."""
 
 SUFFIXES = _words("able aholic centric cracy cratic esque ette fest fold gate ish itis less most rama wise")
 """Suffixes that stay with their word across a hyphen."""
@@ -54,7 +54,7 @@ UNITS = _words(
     "k m b t p c f x mm cm km kg mg lb lbs oz ft yd mi mph kph kb mb gb tb hz khz mhz ghz kw kwh mw mwh hp"
     " am pm hr hrs min mins sec secs bn mn sq hh"
 )
-"""What is cut off the number it follows: "5pm", "35mm", "$3M"."""
+"""Units that are split from the preceding number: "5pm", "35mm", "$3M"."""
 
 FUSED: Mapping[str, tuple[int, ...]] = MappingProxyType(
     {
@@ -75,10 +75,10 @@ FUSED: Mapping[str, tuple[int, ...]] = MappingProxyType(
         "c'mon": (3,),
     }
 )
-"""Words written together and where the treebank cuts them."""
+"""Fused words and the offsets at which the treebank splits them."""
 
 MAYBE_FUSED = _words("its Its ITS your Your")
-"""Possessives that are often "it 's" and "you 're" without their apostrophe."""
+"""Possessives that are often "it 's" and "you 're" without the apostrophe."""
 
 AFTER_ITS = _words(
     "a an the this that these those my your his her our their not n't just really simply definitely probably"
@@ -86,7 +86,7 @@ AFTER_ITS = _words(
     " absolutely actually called for in on at with from between to because if when what where why how"
     " i you he she we they it"
 )
-"""Words that no possessive stands before, so that "its" or "your" is "it 's" or "you 're" there."""
+"""Words that never follow a possessive. Before them "its" or "your" means "it 's" or "you 're"."""
 
 SENTENCE_OPENERS = _words(
     "the a an this that these those it he she we they i you there here my your his her our their its"
@@ -95,7 +95,7 @@ SENTENCE_OPENERS = _words(
     " is are was were do does did have has had will would can could should no not please thanks thank"
     " one some many most all both each every another other such then now also"
 )
-"""Words that, capitalised after an abbreviation, show that a new sentence has begun."""
+"""Words that, capitalised after an abbreviation, begin a new sentence."""
 
 BRANDS = _words("yahoo jeopardy")
 """Names that end in an exclamation mark."""
@@ -105,10 +105,10 @@ FILE_TYPES = _words(
     " exe dll msi url log bak cfg ini dat jpg jpeg gif png bmp tif tiff svg ico mp3"
     " mp4 wav avi mov mpg wmv flv py js java cpp hpp sh bat sql php asp aspx jsp css md tex eps"
 )
-"""Endings of file names."""
+"""File name extensions."""
 
 TOP_DOMAINS = _words("com net org edu gov mil info biz io tv ly")
-"""Ends of a bare domain. Country codes are left out: ".in", ".it", ".is" are words after a missing blank."""
+"""Top-level domains. No country codes: ".in", ".it", ".is" are words after a missing space."""
 
 NEWSGROUPS = _words("alt comp misc rec sci soc humanities ba")
-"""Roots of Usenet groups."""
+"""Usenet hierarchies."""

@@ -1,7 +1,7 @@
-"""The analyses of a surface token as one string, so that they travel in a column: "하/VV+었/EP".
+"""Format the analyses of a surface token as one string for a column: "하/VV+었/EP".
 
-A form or a tag may hold any character: ``/``, ``+`` and the backslash are written with a backslash before
-them, white space as its code, ``\\x20;``, so that the string never breaks a column file.
+A form or a tag may contain any character. ``/``, ``+`` and the backslash are escaped by a backslash. White
+space is written as its code, ``\\x20;``. So the string never breaks a column file.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _ANALYSIS = re.compile(rf"({_TEXT})/({_TEXT})", re.DOTALL)
 
 
 def format_morphemes(morphemes: Iterable[Morpheme]) -> str:
-    """Morphemes as ``form/tag`` joined by ``+``; the inverse of ``parse_morphemes``."""
+    """Format morphemes as ``form/tag`` joined by ``+``. This is the inverse of ``parse_morphemes``."""
     return "+".join(f"{_escaped(morpheme.form)}/{_escaped(morpheme.tag)}" for morpheme in morphemes)
 
 
 def parse_morphemes(text: str) -> tuple[Morpheme, ...]:
-    """The morphemes that ``format_morphemes`` wrote; the empty string holds none."""
+    """Parse the result of ``format_morphemes``. The empty string gives no morphemes."""
     found: list[Morpheme] = []
     at = 0 if text else len(text) + 1
     while at <= len(text):

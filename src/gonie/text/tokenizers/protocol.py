@@ -1,4 +1,4 @@
-"""What every tokenizer does, whatever the language and the unit."""
+"""The interface of all tokenizers, for any language and unit."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from gonie.text.types import Sentence
 
 
 class Tokenizer(Protocol):
-    """Raw text into sentences of tokens, by exact character offset.
+    """Split raw text into sentences of tokens with exact character offsets.
 
-    For any text: ``text[start:end]`` is the word; words come in order, never overlap, are never empty and
-    neither begin nor end with white space; every character that is not white space is in exactly one of
-    them. A text of white space alone has no sentence. The same text gives the same sentences.
+    For any text, ``text[start:end]`` is the word. Words are in order, do not overlap, are not empty, and
+    neither begin nor end with white space. Every character other than white space is in exactly one word. A
+    text of only white space has no sentence. The result is deterministic.
     """
 
     @property
     def language(self) -> str:
-        """The language it reads: "en", "ko"."""
+        """The language of the text: "en", "ko"."""
 
     @property
     def unit(self) -> str:
-        """What a token is: "word", "eojeol", "syllable", "morpheme"."""
+        """The unit of the tokens: "word", "eojeol", "syllable", "morpheme"."""
 
     def __call__(self, text: str) -> list[Sentence]:
-        """The sentences of ``text``; each has ``text`` whole, and offsets into it."""
+        """Return the sentences of ``text``. Each holds the whole ``text`` and offsets into it."""
 
     def to_json(self) -> dict[str, str]:
-        """The arguments of ``tokenizer`` that make an equal one."""
+        """Return the arguments of ``tokenizer`` that create an equal tokenizer."""

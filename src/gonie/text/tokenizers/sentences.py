@@ -1,9 +1,9 @@
-"""Where sentences end, in English and in Korean.
+"""Sentence splitting for English and Korean.
 
-A text falls apart first at blank lines, then before list items and after headings, then at stops. Each stop
-(a run of ``. ! ? …`` with the quotes and brackets that close on it) is shown, with the word before it and the
-word after, to the judge of the language, which says whether a sentence ends there. A single line break is
-otherwise a blank like any other.
+A text is split first at blank lines, then before list items and after headings, then at stops. A stop is a
+run of ``. ! ? …`` with the quotes and brackets that close on it. The language's ``judge`` gets each stop with
+the words before and after it and decides whether a sentence ends there. Any other single line break counts as
+a space.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ Range = tuple[int, int]
 STOPS = ".!?…。！？"
 CLOSERS = "\"')]}»”’›」』】〉》"
 OPENERS = "\"'`([{«“‘‹「『【〈《*_-"
-_SEEN = 40  # characters of the words around a stop that a judge gets to see
+_SEEN = 40  # characters of the words around a stop that a judge sees
 
 _EMOTICON = r"(?:>?[:;=][-'^]?[)(DP]++|\^_*+\^|<3)"
-# The look-behind lets a run of stops be tried at its first character only, which keeps the search linear.
+# The look-behind tries a run of stops only at its first character, which keeps the search linear.
 _STOP = (
     rf"(?P<mark>(?<![{STOPS}])[{STOPS}]++|(?<=\s){_EMOTICON})"
     rf"(?P<closers>[{re.escape(CLOSERS)}]*+)(?:[^\S\n]++{_EMOTICON}(?!\S))?+"
@@ -48,8 +48,8 @@ _LINE = 80
 class Stop:
     """A place where a sentence may end: ``word`` + ``mark`` + ``closers``, then ``after``.
 
-    ``word`` is what stands before the mark back to the white space, ``after`` the next chunk, both cut to a
-    few dozen characters; ``first`` says that the sentence begins with ``word``.
+    ``word`` is the text between the last white space and the mark. ``after`` is the next chunk. Both are cut
+    to a few dozen characters. ``first`` is true if the sentence begins with ``word``.
     """
 
     word: str
@@ -60,7 +60,7 @@ class Stop:
 
     @property
     def continues(self) -> bool:
-        """Whether more punctuation follows, as in ". . ." or "? )": the sentence has not closed yet."""
+        """Whether more punctuation follows, as in ". . ." or "? )", so that the sentence is not complete."""
         return self.after[:1] in set(".!?…,;:)")
 
     @property
@@ -70,22 +70,22 @@ class Stop:
 
     @property
     def numbers(self) -> bool:
-        """Whether the stop belongs to the number of a list item: "1." at the head of a sentence."""
+        """Whether the stop belongs to the number of a list item: "1." at the start of a sentence."""
         return self.first and not self.closers and _NUMBERING.fullmatch(self.word) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How one language ends a sentence: which places to look at (groups mark, closers), and who decides."""
+    """The sentence rules of one language: a pattern of places (groups mark, closers), and a judge."""
 
     places: re.Pattern[str]
     judge: Callable[[Stop], bool]
 
 
 def split_sentences(text: str, rules: Rules) -> list[Range]:
-    """The ranges of the sentences of a text, in order, without white space at either end.
+    """Return the ranges of the sentences of a text, in order, without white space at either end.
 
-    Every character that is not white space is in exactly one of them.
+    Every character other than white space is in exactly one of them.
     """
     return [piece for start, end in _blocks(text) for piece in _at_stops(text, start, end, rules)]
 
@@ -93,7 +93,7 @@ def split_sentences(text: str, rules: Rules) -> list[Range]:
 def sentence(
     text: str, tokens: Sequence[Range], columns: Mapping[str, tuple[str, ...]] | None = None
 ) -> Sentence:
-    """A sentence of ``text`` from the ranges of its tokens."""
+    """Create a sentence of ``text`` from the ranges of its tokens."""
     return Sentence(
         words=tuple(text[start:end] for start, end in tokens),
         columns=columns or {},
@@ -104,7 +104,7 @@ def sentence(
 
 
 def _blocks(text: str) -> Iterator[Range]:
-    """Stretches between the line breaks that end a sentence whatever the words say."""
+    """Yield the ranges between line breaks that always end a sentence."""
     start = line = 0
     for gap in _LINE_BREAK.finditer(text):
         if _breaks(text, line, gap):
@@ -188,7 +188,7 @@ def _ends_english(stop: Stop) -> bool:
 
 
 def is_abbreviation(word: str) -> bool:
-    """Whether an English word keeps the stop after it: "Mr", "U.S", "J"; the word comes without that stop."""
+    """Return whether an English word, given without its period, is an abbreviation: "Mr", "U.S", "J"."""
     small = word.lower()
     if small in CAPITALISED_ONLY and word == small:
         return False
@@ -196,7 +196,7 @@ def is_abbreviation(word: str) -> bool:
 
 
 def _ends_after(abbreviation: str, after: str) -> bool:
-    """Whether the stop of an abbreviation also ends the sentence, by the word that follows."""
+    """Return whether the period of an abbreviation also ends the sentence, judged by the next word."""
     small = abbreviation.lower()
     if abbreviation == "I":
         return True
@@ -212,7 +212,7 @@ def _matched(match: re.Match[str] | None) -> str:
 
 
 ENGLISH = Rules(places=re.compile(rf"{_STOP}(?=\s)"), judge=_ends_english)
-"""English: a stop before white space, but not that of an abbreviation, an initial or a list number."""
+"""English: a stop before white space, except after an abbreviation, an initial or a list number."""
 
 # Korean
 
@@ -231,4 +231,4 @@ def _ends_korean(stop: Stop) -> bool:
 KOREAN = Rules(
     places=re.compile(rf"{_STOP}(?:(?=\s)|(?<=[{_FINAL_SYLLABLES}]\.)(?=[가-힣]{{2}}))"), judge=_ends_korean
 )
-"""Korean: a stop before white space, or one written tight between a final ending and the next word."""
+"""Korean: a stop before white space, or one directly between a final ending and the next word."""

@@ -1,11 +1,11 @@
-"""The shapes an English token takes, as one regular expression to be run over a chunk without white space.
+"""Shapes of English tokens, as one regular expression for a chunk without white space.
 
-Order matters: at each place the first shape that fits is taken, so the particular ones stand before the
-general ones and the last fits any character. The expression reads folded text (see ``folding``), in any case
-unless a part says ``(?-i:…)``.
+Order matters. At each position the first matching shape is used, so specific shapes come before general ones,
+and the last matches any character. The expression reads folded text (see ``folding``). It ignores case except
+inside ``(?-i:…)``.
 
-No shape may fail after looking far ahead, for it would be tried again at the next place and time would grow
-with the square of the text. Hence the bounds, ``{1,64}``, and the possessive ``++``.
+No shape may fail after a long look-ahead. It would be tried again at the next position, and the time would be
+quadratic in the length of the text. Hence the bounds, ``{1,64}``, and the possessive ``++``.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from gonie.text.tokenizers.lexicon import (
 
 
 def _any(words: Iterable[str]) -> str:
-    """An alternation of words, longest first, so that none hides a longer one."""
+    """Return an alternation of words, longest first, so that none hides a longer one."""
     return f"(?:{'|'.join(sorted(map(re.escape, words), key=lambda word: (-len(word), word)))})"
 
 
-# Letters and digits of any script are [^\W_]; letters alone [^\W\d_]. Marks arrive folded into letters.
+# Letters and digits of any script are [^\W_], letters alone [^\W\d_]. Marks are folded into letters.
 _NOT_INSIDE = r"(?<![^\W_])"
 _NOT_AFTER_LETTER = r"(?<![^\W\d_])"
 _NO_LETTER_NEXT = r"(?![^\W_])"
@@ -63,8 +63,8 @@ _CORE = r"[^\W_](?:[\w\u200d]*[^\W_])?(?:'[^\W_]++){0,3}+"
 
 SHAPES: Mapping[str, str] = MappingProxyType(
     {
-        "mark": r"(?P<one>[,)\]}\"])(?!(?P=one))",  # the commonest first, for speed alone
-        # things of the web
+        "mark": r"(?P<one>[,)\]}\"])(?!(?P=one))",  # the most common first, only for speed
+        # web
         "entity": r"&(?:[a-z]{2,8}|\#\d{2,6}|\#x[0-9a-f]{2,6});",
         "link": rf"(?:[a-z][a-z0-9+.-]{{1,15}}://|www\.){_LINK}",
         "email": r"(?:mailto:)?[\w+%-][\w.+%-]{0,63}+@[\w-]{1,63}+(?:\.[\w-]{1,63}+){0,8}+",
@@ -86,7 +86,7 @@ SHAPES: Mapping[str, str] = MappingProxyType(
         "number": rf"{_AMOUNT}(?:{_NO_LETTER_NEXT}|{_UNIT_NEXT})|(?<![\w.])\.\d++(?!\w)",
         "times": r"(?<=\d)x(?=\d)",
         "currency": r"(?<!\w)(?:(?:US|AU|CA|NZ|HK|NT|[ACSU])\$|(?:Rs|USD|EUR|GBP)(?=\d))",
-        # words with punctuation of their own
+        # words that contain punctuation
         "language": r"(?<!\w)(?:c\+\+|[cf]\#|\.net)(?![\w+\#])",
         "dotted": rf"{_NOT_AFTER_LETTER}(?:{_DOTTED}\.?(?!\w)|(?-i:[A-Z]\.){{1,8}}+{_NAME_NEXT})",
         "initial": rf"{_NOT_INSIDE}(?-i:[A-Z])\.(?![\w.])",

@@ -1,4 +1,4 @@
-"""Text that is tokenised already: a text is a sentence, its tokens stand apart by blanks."""
+"""Tokenizer for tokenised text: each text is one sentence of space-separated tokens."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _TOKEN = re.compile(r"\S++")
 
 @dataclass(frozen=True)
 class BlankTokenizer:
-    """Cuts at white space alone; ``language`` and ``unit`` are those of whoever tokenised the text."""
+    """Split at white space only. ``language`` and ``unit`` describe how the text was tokenised."""
 
     language: str
     unit: str
 
     def __call__(self, text: str) -> list[Sentence]:
-        """The one sentence of ``text``; none where there is only white space."""
+        """Return ``text`` as one sentence, or no sentence if it is only white space."""
         places = [found.span() for found in _TOKEN.finditer(text)]
         if not places:
             return []
@@ -30,5 +30,5 @@ class BlankTokenizer:
         ]
 
     def to_json(self) -> dict[str, str]:
-        """What tells it from a tokenizer of raw text."""
+        """Return its description, which differs from that of a tokenizer of raw text."""
         return {"language": self.language, "unit": self.unit, "tokenised": "by blanks"}
