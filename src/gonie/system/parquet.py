@@ -1,4 +1,4 @@
-"""Texts in a column of a Parquet file of any size, a portion of its rows in memory at a time."""
+"""Reading texts from a column of a Parquet file of any size, in batches of rows."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from gonie.system.files import unreadable
 
 SUFFIX = ".parquet"
 ID = "id"
-"""The column that names rows, where there is one."""
+"""The optional column with row ids."""
 
 ROWS = 1024
 """Rows in memory at a time."""
 
 
 class ParquetCell(NamedTuple):
-    """A row: its number, counted from 1, its text (None where there is none) and its id, if any.
+    """A row: its number, counted from 1, its text (None if null) and its id, if any.
 
-    Where the text is not UTF-8, ``text`` is its bytes.
+    If the text is not UTF-8, ``text`` is its bytes.
     """
 
     row: int
@@ -31,7 +31,7 @@ class ParquetCell(NamedTuple):
 
 
 def read_cells(path: Path, *, column: str = "text", group: int = 0) -> Iterator[ParquetCell]:
-    """The rows of a file from row group ``group`` on, by number."""
+    """Yield the rows of a file from row group ``group`` on, with their numbers."""
     with open_table(path, column=column) as table:
         named = [ID] if column != ID and ID in table.schema_arrow.names else []
         metadata = table.metadata
@@ -45,7 +45,7 @@ def read_cells(path: Path, *, column: str = "text", group: int = 0) -> Iterator[
 
 
 def import_parquet(*, extra: str = "ray", purpose: str = "Parquet") -> Any:
-    """The library that reads and writes Parquet."""
+    """Import pyarrow.parquet, or raise MissingExtraError."""
     try:
         return import_module("pyarrow.parquet")
     except ImportError:
@@ -54,7 +54,7 @@ def import_parquet(*, extra: str = "ray", purpose: str = "Parquet") -> Any:
 
 @contextmanager
 def open_table(path: Path, *, column: str, extra: str = "ray") -> Iterator[Any]:
-    """A Parquet file with text in ``column``; what is wrong with it is refused when it is met."""
+    """Open a Parquet file with text in ``column``. Raise InputError if it is unreadable or damaged."""
     parquet = import_parquet(extra=extra, purpose="reading Parquet")
     try:
         with parquet.ParquetFile(path) as table:
@@ -72,7 +72,7 @@ def open_table(path: Path, *, column: str, extra: str = "ray") -> Iterator[Any]:
 
 
 def _texts(column: Any) -> list[str | bytes | None]:
-    """The values of a column; if any is not UTF-8, that one alone as bytes."""
+    """Return the values of a column. Values that are not UTF-8 are returned as bytes."""
     try:
         found: list[str | bytes | None] = column.to_pylist()
     except UnicodeDecodeError:
@@ -89,7 +89,7 @@ def _text(value: Any) -> str | bytes | None:
 
 
 def _check(path: Path, schema: Any, column: str) -> None:
-    """Refuse a table without that column, or with anything but text in it."""
+    """Raise InputError if the table does not have the column or the column is not text."""
     found = {field.name: _kind(field.type) for field in schema}
     kind = found.get(column)
     if kind in ("string", "large_string", "string_view"):
@@ -104,5 +104,5 @@ def _check(path: Path, schema: Any, column: str) -> None:
 
 
 def _kind(kind: Any) -> str:
-    """The name of a type; strings that are stored once and pointed to are strings."""
+    """Return the name of a type. Dictionary-encoded strings count as strings."""
     return str(getattr(kind, "value_type", kind) if str(kind).startswith("dictionary") else kind)
