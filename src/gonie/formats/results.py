@@ -1,4 +1,4 @@
-"""What a model says of a text as a JSON object, the same wherever it is written: a stream or a part."""
+"""Predictions for a text as a JSON object, the same in streams and in output files."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ DIGITS = 6  # of a score
 
 
 def tag_result(document: Document) -> dict[str, Any]:
-    """The text, its spans and its tokens, with offsets and scores, and what there is to note.
+    """Return the text, its spans and tokens with offsets and scores, and notes.
 
-    Of the likeliest taggings, which may all be unlikely, scores keep their first digits instead of decimals.
+    Scores are rounded to decimals. Scores of n-best tag sequences, which may all be small, are rounded to
+    significant digits instead.
     """
     record = document_record(document, tokens=True)
     for item in (*record["spans"], *record["tokens"]):
@@ -30,7 +31,7 @@ def tag_result(document: Document) -> dict[str, Any]:
 def text_result(
     found: Classification, given: Mapping[str, Any] | None = None, *, several: bool
 ) -> dict[str, Any]:
-    """The object that was given, or the text, with the label and every label's probability."""
+    """Return the given object, or the text, with the label and the probability of every label."""
     record: dict[str, Any] = {
         **(given or {"text": found.text}),
         "label": found.label,
@@ -43,7 +44,7 @@ def text_result(
 
 
 def json_line(record: Mapping[str, Any]) -> str:
-    """One line; half a surrogate pair, which JSON may hold and UTF-8 not, is given back as it was given."""
+    """Return one JSON line. Lone surrogates, valid in JSON but not in UTF-8, are written as escapes."""
     line = json.dumps(record, ensure_ascii=False)
     return (line if is_utf8(line) else json.dumps(record)) + "\n"
 
