@@ -1,11 +1,11 @@
-"""A language model on disk: what `gonie pretrain` and `gonie import-elmo` leave, and everything else reads.
+"""A language model on disk, as written by `gonie pretrain` and `gonie import-elmo`.
 
-    bilm.json              the shape, the language and unit of its words, and where it comes from
-    weights.safetensors    the biLM, in the type that ``storage`` says
-    vocabulary.txt         the words that it predicts, a line each, by falling frequency; if it was kept
-    softmax.safetensors    their vectors and biases; likewise: needed to go on training, not to be used
+    bilm.json              the shape, the language and unit of its words, and its origin
+    weights.safetensors    the biLM, in the data type given by ``storage``
+    vocabulary.txt         the words that it predicts, one per line, most frequent first; optional
+    softmax.safetensors    their vectors and biases; optional: needed for further training only
 
-A model is used without its softmax, which is often the larger part.
+Using a model does not require its softmax, which is often the larger part.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ INDEX, WEIGHTS, SOFTMAX, VOCABULARY = (
 )
 FORMAT = 1
 IN_RUN = "bilm"
-"""Where a run of `gonie pretrain` keeps its model."""
+"""The folder of the model inside a run of `gonie pretrain`."""
 
 
 @dataclass(frozen=True)
@@ -49,21 +49,21 @@ class Predictions:
 
 @dataclass(frozen=True)
 class SavedBilm:
-    """A biLM with what one must know to use it."""
+    """A biLM with the information needed to use it."""
 
     bilm: BiLM
     shape: BilmConfig
     language: str
     unit: str
     about: Mapping[str, Any] = field(default_factory=dict)
-    """Where it comes from: text, words read, perplexity."""
+    """Its origin: text, words read, perplexity."""
     predictions: Predictions | None = None
 
 
 def save_bilm(folder: Path, saved: SavedBilm, *, storage: Storage = "float16") -> None:
-    """Write the model; the index comes last, and without it the folder is none."""
+    """Write the model. The index is written last, and a folder without it is not a model."""
     make_folder(folder)
-    for name in (INDEX, VOCABULARY, SOFTMAX):  # of a model that stood there before
+    for name in (INDEX, VOCABULARY, SOFTMAX):  # of an earlier model in this folder
         (folder / name).unlink(missing_ok=True)
     write_tensors(folder / WEIGHTS, pack(saved.bilm.state_dict(), storage))
     if saved.predictions is not None:
@@ -73,7 +73,7 @@ def save_bilm(folder: Path, saved: SavedBilm, *, storage: Storage = "float16") -
 
 
 def check_free(folder: Path) -> None:
-    """Refuse a folder that holds a model, or the run of one: it may have taken long to make."""
+    """Refuse a folder that already holds a model or a run of one, which may have been expensive."""
     if any((place / INDEX).exists() for place in (folder, folder / IN_RUN)):
         raise OutputError(
             f"{folder}: expected a new folder, got one that holds a language model already. "
@@ -82,7 +82,7 @@ def check_free(folder: Path) -> None:
 
 
 def describe(saved: SavedBilm) -> str:
-    """The content of ``bilm.json``."""
+    """Return the content of ``bilm.json``."""
     index = {
         "format": FORMAT,
         "language": saved.language,
@@ -94,7 +94,7 @@ def describe(saved: SavedBilm) -> str:
 
 
 def load_bilm(path: Path, *, predictions: bool = False) -> SavedBilm:
-    """The model in a folder, or in the run folder of its pretraining; its softmax too where asked for."""
+    """Load the model from its folder or from its pretraining run, with its softmax if ``predictions``."""
     folder = find_bilm(path)
     index = read_index(folder)
     shape = read_shape(folder, index)
@@ -111,7 +111,7 @@ def load_bilm(path: Path, *, predictions: bool = False) -> SavedBilm:
 
 
 def find_bilm(path: Path) -> Path:
-    """The folder of the model that ``path`` means: itself, or the one in a run folder."""
+    """Return the model folder for ``path``: the path itself, or the model in a run folder."""
     for folder in (path, path / IN_RUN):
         if (folder / INDEX).is_file():
             return folder
@@ -122,7 +122,7 @@ def find_bilm(path: Path) -> Path:
 
 
 def read_index(folder: Path) -> dict[str, Any]:
-    """What ``bilm.json`` says."""
+    """Return the content of ``bilm.json``."""
     try:
         index = json.loads((folder / INDEX).read_text("utf-8"))
         if index["format"] != FORMAT:
@@ -134,7 +134,7 @@ def read_index(folder: Path) -> dict[str, Any]:
 
 
 def read_shape(folder: Path, index: Mapping[str, Any]) -> BilmConfig:
-    """The shape that ``bilm.json`` describes."""
+    """Return the shape that ``bilm.json`` describes."""
     try:
         return BilmConfig.model_validate(index["shape"])
     except (ValidationError, LookupError) as error:
@@ -144,7 +144,7 @@ def read_shape(folder: Path, index: Mapping[str, Any]) -> BilmConfig:
 
 
 def _read_weights(path: Path, wanted: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors of a file, each as large as the one ``wanted``, and none besides."""
+    """Read the tensors of a file. Their names and shapes must equal those of ``wanted``."""
     tensors, _ = read_tensors(path)
     weights = unpack(tensors)
     for name in {**wanted, **weights}:
@@ -158,7 +158,7 @@ def _read_weights(path: Path, wanted: Mapping[str, Tensor]) -> dict[str, Tensor]
 
 
 def _said(error: ValidationError | LookupError) -> str:
-    """What is wrong with a shape, in one line."""
+    """Return what is wrong with a shape, in one line."""
     if isinstance(error, LookupError):
         return "got none"
     first = error.errors()[0]
