@@ -45,7 +45,7 @@ class Began:
 
 @dataclass(frozen=True)
 class Advanced:
-    """How far a cell is: ``share`` of epoch ``epoch`` (from 1) of at most ``epochs``; its last dev score."""
+    """The progress of a cell: ``share`` of epoch ``epoch`` (from 1) of ``epochs``, and its last dev score."""
 
     folder: Path
     epoch: int

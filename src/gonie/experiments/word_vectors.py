@@ -84,7 +84,7 @@ class WordVectors:
         return list(found.values()), list(missing)
 
     def choose(self, forms: Sequence[str]) -> tuple[list[Word], list[str]]:
-        """``find``, where at least one form must have a vector; if none are given, the ``typical`` words."""
+        """Find ``forms``, of which one must have a vector. Without forms, return the ``typical`` words."""
         if not forms:
             return self.typical(), []
         found, missing = self.find(forms)
