@@ -255,7 +255,7 @@ def _repair(
 
 
 def _rewrite(spans: Sequence[Spans], like: Sequence[Tags], scheme: Scheme) -> list[list[str]]:
-    """Convert predicted spans to tags of the gold scheme, so that tags can be compared one by one."""
+    """Convert spans to tags of ``scheme``, so that tags can be compared one by one."""
     return [from_spans(found, len(tags), scheme) for found, tags in zip(spans, like, strict=True)]
 
 
