@@ -1,1 +1,1 @@
-"""Comparisons of recipes and settings, and what training does to word vectors."""
+"""Comparisons of recipes and settings, and word vectors before and after training."""

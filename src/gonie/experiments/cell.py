@@ -1,7 +1,7 @@
-"""One run of a comparison: trained in a folder of its own, then scored with its best weights.
+"""One run of a comparison: trained in its own folder, then scored with its best weights.
 
-Nothing is exported; what is wanted of a cell is its scores, its curve, and a tally of its answers by which it
-is paired with other cells. On the way it tells what it does as ``Event``, in this process or through a pipe.
+Nothing is exported. The result is the scores, the learning curve and a tally of the predictions for paired
+tests against other cells. Progress is reported as ``Event``, in this process or through a pipe.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from gonie.training.loop import Epoch, Step
 from gonie.training.memory import memory_errors
 
 TOLD_EVERY = 0.5
-"""Seconds between two words about a cell in the middle of an epoch."""
+"""Seconds between two progress events within an epoch."""
 
 
 @dataclass(frozen=True)
 class Note:
-    """Something found or decided on the way."""
+    """A message about something found or decided during the run."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Began:
-    """A cell is being trained, from its beginning or from where it stopped."""
+    """The training of a cell starts or resumes."""
 
     folder: Path
 
 
 @dataclass(frozen=True)
 class Advanced:
-    """How far a cell is: ``share`` of epoch ``epoch`` (from 1) of at most ``epochs``; its last dev score."""
+    """The progress of a cell: ``share`` of epoch ``epoch`` (from 1) of ``epochs``, and its last dev score."""
 
     folder: Path
     epoch: int
@@ -56,7 +56,7 @@ class Advanced:
 
 @dataclass(frozen=True)
 class Ended:
-    """A cell is done; its folder has the result."""
+    """A cell is finished, and its folder has the result."""
 
     folder: Path
 
@@ -66,7 +66,7 @@ Tell = Callable[[Event], None]
 
 
 class Preparations:
-    """The data of the last cell, kept for the next one if that reads the same."""
+    """Caches the data of the last cell for the next one, if both read the same."""
 
     def __init__(self) -> None:
         self._key = ""
@@ -80,17 +80,17 @@ class Preparations:
         """The job of ``recipe``, over data that is read, or was."""
         key = data_key(recipe)
         if self._job is None or key != self._key:
-            self._job = None  # before the next: both may not fit in memory
+            self._job = None  # free it first: both may not fit in memory
             self._job = prepare(recipe, note)
             self._key = key
         return self._job.again(recipe)
 
 
 def run_cell(folder: Path, preparations: Preparations, tell: Tell, *, keep: bool = False) -> bool:
-    """Train the run in ``folder`` by its recipe.toml, from where it stands, and write its result.
+    """Train the run in ``folder`` by its recipe.toml, resuming if possible, and write its result.
 
-    False if it was interrupted. What goes wrong with the run itself, such as a loss that is no number, is its
-    result; a folder that cannot be written or that another process holds is raised.
+    Returns False if it was interrupted. An error of the run itself, such as a loss that is not finite,
+    becomes its result. A folder that cannot be written or that another process has locked raises an error.
     """
     run = RunFolder(folder)
     run.reopen()
@@ -116,7 +116,7 @@ def run_cell(folder: Path, preparations: Preparations, tell: Tell, *, keep: bool
 
 
 def drop_weights(folder: Path) -> None:
-    """Delete what only a run that goes on needs."""
+    """Delete the files that are needed only to resume a run."""
     run = RunFolder(folder)
     run.last.unlink(missing_ok=True)
     run.best.unlink(missing_ok=True)
@@ -156,7 +156,7 @@ def _scores(job: ExampleJob, run: RunFolder, trainee: Trainee) -> CellScores:
 
 
 class Teller:
-    """Passes on how training goes: every epoch, and now and then between two."""
+    """Reports training progress: after every epoch, and from time to time within an epoch."""
 
     def __init__(self, folder: Path, *, epochs: int, tell: Tell) -> None:
         self._folder = folder
@@ -166,12 +166,12 @@ class Teller:
         self._told = time.monotonic()
 
     def step(self, step: Step) -> None:
-        """A step is done."""
+        """Report a finished step."""
         if time.monotonic() - self._told > TOLD_EVERY:
             self._say(step.epoch, step.batch / step.batches)
 
     def epoch(self, epoch: Epoch) -> None:
-        """An epoch is done and scored."""
+        """Report a finished and scored epoch."""
         self._score = epoch.score
         self._say(epoch.epoch, 1.0)
 

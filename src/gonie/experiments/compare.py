@@ -1,13 +1,13 @@
-"""A comparison from what was asked to its table and figure: start it, resume it, report.
+"""Running a comparison: start or resume it, then write its table and figure.
 
-    compare.json             what was asked (see plan.py)
-    cells/NAME/              a run folder for each cell, seed and fold, with result.json once it is done
-    results.json             every score, spread, p and curve
-    table.md, table.tsv      a row a cell
+    compare.json             the request (see plan.py)
+    cells/NAME/              a run folder per cell, seed and fold, with result.json when it is done
+    results.json             all scores, standard deviations, p-values and curves
+    table.md, table.tsv      one row per cell
     curves.png, curves.svg   scores by value and by epoch
 
-Each file is written whole or not at all, in an order that a kill at any moment leaves a comparison that can
-be resumed: what is done is not done again, and a run in its middle goes on from its checkpoint.
+Each file is written atomically. The order of the writes leaves a resumable comparison if the process is
+killed at any moment: finished runs are not repeated, and an unfinished run resumes from its checkpoint.
 """
 
 from __future__ import annotations
@@ -39,30 +39,31 @@ REPORTS = ("results.json", "table.md", "table.tsv", "curves.png", "curves.svg")
 
 
 class ComparisonDisplay(Protocol):
-    """What a comparison tells while it goes on; the command line shows it."""
+    """Shows the progress of a comparison. The command line implements it."""
 
     def begin(self, plan: ComparisonPlan, *, done: int, jobs: int) -> None:
-        """So many runs of the plan are done already, the others are about to be trained."""
+        """Called before training. ``done`` runs of the plan are already finished."""
 
     def event(self, event: Event, outcome: Outcome | None = None) -> None:
-        """Something happened to a run; with its outcome, where that was its end."""
+        """Called on each event of a run, with its outcome if the run ended."""
 
     def tested(self, number: int, rows: int) -> None:
-        """So many rows have been tested against the best one."""
+        """Called when ``number`` of ``rows`` rows have been tested against the best one."""
 
     def interrupted(self, folder: Path) -> None:
-        """The comparison was asked to stop, and has saved where it stands."""
+        """Called when the comparison was interrupted and its progress is saved."""
 
     def finished(self, comparison: Comparison, folder: Path) -> None:
-        """Everything is trained, and the reports are written."""
+        """Called when all runs are trained and the reports are written."""
 
 
 def start_comparison(
     asked: Asked, folder: Path, display: ComparisonDisplay, *, jobs: int | None = None, keep: bool = False
 ) -> Comparison | None:
-    """Compare what is asked for in a new ``folder``; None if interrupted.
+    """Run the requested comparison in a new ``folder``. Return None if interrupted.
 
-    Every cell's recipe is checked and the first one's files are read before anything is made.
+    The recipes of all cells are checked, and the files of the first cell are read, before anything is
+    written.
     """
     recipes = load_cells(read_grid(asked.recipes, asked.changes), folds=asked.folds)
     _choose_jobs(recipes, jobs)
@@ -72,7 +73,7 @@ def start_comparison(
     preparations.get(recipes[0], lambda text: display.event(Note(text)))
     make_folder(folder)
     with held(folder):
-        _refuse_taken(folder)  # by another process, while the files were read
+        _refuse_taken(folder)  # another process may have created it while the files were read
         plan.write(folder, recipes)
         return _go_on(plan, folder, display, jobs=jobs, preparations=preparations)
 
@@ -88,7 +89,7 @@ def resume_comparison(
     jobs: int | None = None,
     keep: bool = False,
 ) -> Comparison | None:
-    """Go on with the comparison in ``folder``; what is asked again must be what it began with."""
+    """Resume the comparison in ``folder``. Options that are given again must equal the original ones."""
     plan = ComparisonPlan.read(folder)
     began = plan.asked
     again = Asked(
@@ -97,7 +98,7 @@ def resume_comparison(
         seeds or began.seeds,
         folds or began.folds,
     )
-    if again != began or (keep and not plan.keep):  # the weights of cells that are done are gone
+    if again != began or (keep and not plan.keep):  # the weights of finished cells are already deleted
         raise ResumeError(
             f"{folder / PLAN}: the command asks for something else than the comparison began with. "
             "Resume with --out and --resume alone, or start a new one with another --out."
@@ -108,13 +109,13 @@ def resume_comparison(
 
 
 def _refuse_taken(folder: Path) -> None:
-    """Nothing that lies in the folder may be written over."""
+    """Refuse to overwrite anything in the folder."""
     if (folder / PLAN).exists():
         raise OutputError(
             f"{folder}: expected a new folder, got one that holds a comparison already. "
             "Go on with it (--resume), or write elsewhere (--out DIR)."
         )
-    if not is_utf8(str(folder.absolute())):  # safetensors opens no other
+    if not is_utf8(str(folder.absolute())):  # required by safetensors
         raise OutputError(f"{folder}: expected a folder's name in UTF-8. Write elsewhere (--out DIR).")
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder}: expected a folder, got a file. Write elsewhere (--out DIR).")
@@ -126,7 +127,7 @@ def _refuse_taken(folder: Path) -> None:
 
 
 def _choose_jobs(recipes: Sequence[CorpusRecipe], jobs: int | None) -> int:
-    """How many cells to train side by side: as asked, else one a core, but one at a time on a GPU."""
+    """Return the number of parallel cells: as requested, else one per core, or one in total on a GPU."""
     on_gpu = "cuda" in {choose_device(recipe.train).type for recipe in recipes}
     cached = any(recipe.data.cache for recipe in recipes)
     if cached and (jobs or 1) > 1:
@@ -145,14 +146,14 @@ def _go_on(
     jobs: int | None,
     preparations: Preparations,
 ) -> Comparison | None:
-    """Train what is not done yet, then report."""
+    """Train the remaining runs, then write the reports."""
     waiting: dict[Path, CorpusRecipe] = {}
     for run in plan.runs:
         place = folder / CELLS / run.folder
         if read_outcome(place) is None:
             waiting[place] = load_recipe(place / RECIPE)
         elif not plan.keep:
-            drop_weights(place)  # which a kill right after the result left
+            drop_weights(place)  # left behind if the process was killed right after the result
     jobs = _choose_jobs(list(waiting.values()), jobs)
     display.begin(plan, done=len(plan.runs) - len(waiting), jobs=jobs)
 
@@ -165,21 +166,21 @@ def _go_on(
         preparations.forget()  # every worker has its own
         complete = run_spread(_alike_together(waiting), tell, jobs=jobs, keep=plan.keep)
     if complete:
-        with suppress(KeyboardInterrupt):  # what is trained is kept, and reported when it is resumed
+        with suppress(KeyboardInterrupt):  # finished runs are kept, and resuming writes the reports
             return _report(plan, folder, display)
     display.interrupted(folder)
     return None
 
 
 def _alike_together(recipes: Mapping[Path, CorpusRecipe]) -> list[Path]:
-    """Folders in the order asked, but those that read the same data in a row, so that it is read once."""
+    """Return the folders in order, but group those that read the same data, so that it is read once."""
     keys = {place: data_key(recipe) for place, recipe in recipes.items()}
     first = {key: number for number, key in reversed(list(enumerate(keys.values())))}
     return sorted(keys, key=lambda place: first[keys[place]])
 
 
 def _report(plan: ComparisonPlan, folder: Path, display: ComparisonDisplay) -> Comparison:
-    """Judge the outcomes and write them in every form."""
+    """Compare the outcomes and write all reports."""
     rows = _rows(plan, folder)
     comparison = Comparison.judge(plan.grid.axes, rows, lambda number: display.tested(number, len(rows)))
     text = json.dumps(comparison.to_json(), ensure_ascii=False, indent=1)

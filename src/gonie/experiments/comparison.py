@@ -1,4 +1,4 @@
-"""What a comparison found: a row for each cell, which is best, and whether the others are worse by luck."""
+"""The results of a comparison: a row per cell, the best cell, and significance tests against it."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from gonie.metrics.significance import randomization_test, together
 
 @dataclass(frozen=True)
 class Spread:
-    """The mean over runs, and their standard deviation where there are several."""
+    """The mean over runs, and their standard deviation if there are several."""
 
     mean: float
     sd: float | None
 
     @classmethod
     def of(cls, values: Sequence[float | None]) -> Spread | None:
-        """None where nothing was measured."""
+        """Return the spread of the known values, or None if there are none."""
         known = [value for value in values if value is not None]
         if not known:
             return None
         return cls(statistics.fmean(known), statistics.stdev(known) if len(known) > 1 else None)
 
     def to_json(self) -> dict[str, float | None]:
-        """By name."""
+        """Return the values by name."""
         return {"mean": self.mean, "sd": self.sd}
 
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """One cell: its values on the axes, how each of its runs ended, and how it stands to the best cell.
+    """One cell: its values on the axes, the outcome of each run, and how it compares to the best cell.
 
-    A run is a seed, or a seed and a fold; ``seeds`` and ``folds`` are theirs, in order.
+    A run is a seed, or a seed and a fold. ``seeds`` and ``folds`` are those of the runs, in order.
     """
 
     name: str
@@ -45,51 +45,51 @@ class ComparisonRow:
     seeds: tuple[int, ...]
     outcomes: tuple[Outcome, ...]
     best: bool = False
-    p: float | None = None  # that it is as good as the best; None for the best and where it cannot be paired
-    folds: tuple[int, ...] = ()  # none without folds
+    p: float | None = None  # p-value against the best; None for the best and without pairs
+    folds: tuple[int, ...] = ()  # empty without folds
 
     @property
     def scores(self) -> list[CellScores]:
-        """Of the runs that came to their end."""
+        """The scores of the runs that finished."""
         return [outcome for outcome in self.outcomes if isinstance(outcome, CellScores)]
 
     @property
     def failures(self) -> list[Failure]:
-        """Of the others."""
+        """The runs that failed."""
         return [outcome for outcome in self.outcomes if isinstance(outcome, Failure)]
 
     @property
     def dev(self) -> Spread | None:
-        """Score on dev, by which the best cell is chosen."""
+        """The score on dev, which selects the best cell."""
         return Spread.of([scores.dev for scores in self.scores])
 
     @property
     def train(self) -> Spread | None:
-        """Score on training examples."""
+        """The score on training examples."""
         return Spread.of([scores.train for scores in self.scores])
 
     @property
     def test(self) -> Spread | None:
-        """Score on test."""
+        """The score on test."""
         return Spread.of([scores.test for scores in self.scores])
 
     @property
     def best_epoch(self) -> Spread | None:
-        """The epoch, from 1, that was best on dev."""
+        """The best epoch on dev, from 1."""
         return Spread.of([scores.best_epoch for scores in self.scores])
 
     @property
     def seconds(self) -> Spread | None:
-        """Of training and scoring, for one run."""
+        """Seconds of training and scoring per run."""
         return Spread.of([scores.seconds for scores in self.scores])
 
     @property
     def gap(self) -> float | None:
-        """By how much the score on training examples is above that on dev."""
+        """The difference between the score on training examples and the score on dev."""
         return None if self.train is None or self.dev is None else self.train.mean - self.dev.mean
 
     def to_json(self) -> dict[str, Any]:
-        """Scores as fractions; each run with its curve."""
+        """Return the scores as fractions, and each run with its curve."""
         spreads = {name: getattr(self, name) for name in ("dev", "train", "test", "best_epoch", "seconds")}
         folds: list[dict[str, int]] = [{"fold": fold} for fold in self.folds] or [{}] * len(self.seeds)
         runs = zip(self.folders, self.seeds, folds, self.outcomes, strict=True)
@@ -105,13 +105,13 @@ class ComparisonRow:
 
 
 def _run_json(outcome: Outcome) -> dict[str, Any]:
-    """A run's outcome without its tally, which only its own file keeps."""
+    """Return the outcome of a run without its tally, which is only in its result file."""
     return {key: value for key, value in outcome.to_json().items() if key != "tally"}
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """All rows, in the order asked."""
+    """All rows, in the requested order."""
 
     axes: tuple[Axis, ...]
     rows: tuple[ComparisonRow, ...]
@@ -123,9 +123,10 @@ class Comparison:
         rows: Sequence[ComparisonRow],
         tested: Callable[[int], None] = lambda number: None,
     ) -> Comparison:
-        """Choose the best row by its dev mean, the first of equals, and test the others against it.
+        """Select the best row by mean dev score (first on ties) and test the others against it.
 
-        ``tested`` is told how many rows are done: over many examples each takes a moment.
+        ``tested`` is called with the number of finished rows, because each test takes a moment on many
+        examples.
         """
         best = max(rows, key=lambda row: row.dev.mean if row.dev else -1.0)
         if best.dev is None:
@@ -138,47 +139,47 @@ class Comparison:
 
     @property
     def best(self) -> ComparisonRow | None:
-        """The best row; None where every run failed."""
+        """The best row, or None if every run failed."""
         return next((row for row in self.rows if row.best), None)
 
     @property
     def metric(self) -> str:
-        """``F1``, ``token F1`` or ``accuracy``; ``score`` where cells differ in it."""
+        """``F1``, ``token F1`` or ``accuracy``, or ``score`` if the cells use different metrics."""
         metrics = self.metrics
         return metrics[0] if len(metrics) == 1 else "score"
 
     @property
     def metrics(self) -> list[str]:
-        """What the cells are scored by, by name; of several, no two can be compared."""
+        """The names of the metrics of all cells. Scores of different metrics cannot be compared."""
         return sorted({scores.metric for row in self.rows for scores in row.scores})
 
     @property
     def seeds(self) -> int:
-        """How many seeds a cell was trained with."""
+        """The number of seeds per cell."""
         return max((len(set(row.seeds)) for row in self.rows), default=0)
 
     @property
     def folds(self) -> int:
-        """How many folds there are; 0 if the data has its own test file, or none."""
+        """The number of folds, or 0 without cross-validation."""
         return max((fold for row in self.rows for fold in row.folds), default=0)
 
     @property
     def tested_on(self) -> str:
-        """The split that p is about."""
+        """The split that p refers to."""
         return "test" if any(row.test for row in self.rows) else "dev"
 
     @property
     def failures(self) -> int:
-        """How many runs failed."""
+        """The number of failed runs."""
         return sum(len(row.failures) for row in self.rows)
 
     def rows_with(self, axis: Axis, value: str) -> list[ComparisonRow]:
-        """The rows that have ``value`` on ``axis`` and a score."""
+        """Return the rows that have ``value`` on ``axis`` and a score."""
         at = self.axes.index(axis)
         return [row for row in self.rows if row.values[at] == value and row.dev is not None]
 
     def to_json(self) -> dict[str, Any]:
-        """What results.json holds."""
+        """Return the content of results.json."""
         axes = [{"key": axis.key, "label": axis.label, "values": list(axis.values)} for axis in self.axes]
         return {
             "metric": self.metric,
@@ -190,7 +191,7 @@ class Comparison:
         }
 
     def reading(self) -> list[str]:
-        """The comparison in sentences: the best cell, and what each axis suggests to try next."""
+        """Return a summary in sentences: the best cell, and what each axis suggests to try next."""
         best = self.best
         if best is None or best.dev is None:
             return ["no run came to its end"]
@@ -209,7 +210,7 @@ class Comparison:
         return f"{axis.label}: best at {value}{_edge(axis, value)}{self._gaps(axis)}"
 
     def _gaps(self, axis: Axis) -> str:
-        """Train - dev at each value: where it grows, the model learns by heart."""
+        """Return train - dev at each value as text. A growing gap means overfitting."""
         shown = []
         for value in axis.values:
             gaps = [row.gap for row in self.rows_with(axis, value) if row.gap is not None]
@@ -219,7 +220,7 @@ class Comparison:
 
 
 def _edge(axis: Axis, value: str) -> str:
-    """Whether a value is the end of a swept range, beyond which a better one may lie."""
+    """Return a hint if a value is at the edge of a swept range, where a better one may lie beyond."""
     if axis.numbers is None:
         return ""
     number = axis.numbers[axis.values.index(value)]
@@ -241,7 +242,7 @@ def _judged(row: ComparisonRow, best: ComparisonRow) -> ComparisonRow:
 
 
 def _pairs(row: ComparisonRow, best: ComparisonRow) -> Iterator[tuple[CellScores, CellScores]]:
-    """The runs of two rows, first with first and so on, where neither failed."""
+    """Yield the runs of two rows in pairs, where neither failed."""
     for one, other in zip(row.outcomes, best.outcomes, strict=True):
         if isinstance(one, CellScores) and isinstance(other, CellScores):
             yield one, other

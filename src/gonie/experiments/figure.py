@@ -1,9 +1,9 @@
-"""The figure of a comparison: where the best values lie, and whether models learn or learn by heart.
+"""The figure of a comparison: scores by swept value, and learning curves.
 
-Above, a panel for each swept key: the score at each of its values, over all other values and seeds. Below,
-the learning curves of the same values. Dev is drawn through, train dashed: where the two part, a model
-overfits; where both are low, it underfits. Colours are told apart by colour-blind readers too; the text of
-the SVG is text. Drawing has no clock and no chance in it: the same comparison is the same file.
+The upper row has a panel per swept key with the score at each of its values, over all other values and seeds.
+The lower row shows the learning curves of the same values. Dev lines are solid and train lines dashed. Where
+the two diverge, a model overfits; where both are low, it underfits. The colours suit colour-blind readers,
+and text in the SVG is stored as text. Drawing is deterministic: the same comparison gives the same file.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ MOST_PANELS = 6
 MOST_CURVES = 8
 MOST_TICKS = 12
 LONGEST_LABEL = 24
-TICK_ROOM = 36  # letters that fit under a panel side by side
+TICK_ROOM = 36  # characters that fit side by side under a panel
 LOG_SPAN = 30
-"""From this ratio of the largest to the smallest value above 0 on, an axis is logarithmic."""
+"""From this ratio of the largest to the smallest positive value on, an axis is logarithmic."""
 
 WIDTH, HEIGHT, DOTS = 4.4, 3.4, 150
 DEV, TRAIN, *_ = OKABE_ITO
 
 
 def draw(comparison: Comparison) -> tuple[bytes, bytes]:
-    """The figure as PNG and as SVG."""
+    """Return the figure as PNG and as SVG."""
     with _style([text for axis in comparison.axes for text in (axis.label, *axis.values)]):
         figure = build(comparison)
         return _saved(figure, "png"), _saved(figure, "svg")
 
 
 def build(comparison: Comparison) -> Figure:
-    """The figure itself, which a notebook shows."""
+    """Return the matplotlib figure, for example for a notebook."""
     from matplotlib.figure import Figure
 
     axes = comparison.axes[:MOST_PANELS]
@@ -72,10 +72,10 @@ def build(comparison: Comparison) -> Figure:
 
 
 def _draw_values(panel: Axes, comparison: Comparison, axis: Axis) -> None:
-    """Mean and spread of train and dev at each value, and every cell as a faint dot."""
+    """Draw mean and spread of train and dev at each value, and every cell as a faint dot."""
     places = axis.numbers or tuple(float(at) for at in range(len(axis.values)))
     by_value = sorted(zip(places, axis.values, strict=True))
-    aside = 0.0 if axis.numbers else 0.05  # bars of categories stand beside each other
+    aside = 0.0 if axis.numbers else 0.05  # bars of categories are side by side
     for side, color, line, shift in (("dev", DEV, "-", -aside), ("train", TRAIN, "--", aside)):
         found = [(x + shift, _percents(comparison.rows_with(axis, value), side)) for x, value in by_value]
         known = [(x, values) for x, values in found if values]
@@ -103,7 +103,7 @@ def _percents(rows: Sequence[ComparisonRow], side: str) -> list[float]:
 
 
 def _scale(panel: Axes, axis: Axis) -> None:
-    """Numbers where they stand, on a logarithmic scale if they span much; categories side by side."""
+    """Set the x axis: numbers at their values, logarithmic if they span much, and categories evenly."""
     if axis.numbers is None:
         panel.set_xticks(range(len(axis.values)), [short(value) for value in axis.values])
         if sum(map(len, axis.values)) > TICK_ROOM:
@@ -114,7 +114,7 @@ def _scale(panel: Axes, axis: Axis) -> None:
     if positive and min(axis.numbers) >= 0 and max(positive) >= LOG_SPAN * min(positive):
         if len(positive) == len(axis.numbers):
             panel.set_xscale("log")
-        else:  # a 0 stands one step before the smallest
+        else:  # 0 is one step before the smallest
             panel.set_xscale("symlog", linthresh=min(positive), linscale=0.5)
     if len(axis.numbers) <= MOST_TICKS:
         panel.set_xticks(axis.numbers, [short(value) for value in axis.values])
@@ -125,7 +125,7 @@ def _scale(panel: Axes, axis: Axis) -> None:
 
 
 def _draw_curves(panel: Axes, comparison: Comparison, axis: Axis) -> None:
-    """The mean learning curve at each value; of many values some, evenly spaced."""
+    """Draw the mean learning curve at each value, or at some evenly spaced values if there are many."""
     chosen = _spaced(axis.values, MOST_CURVES)
     lines, names = [], []
     for value, color in zip(chosen, _colors(axis, len(chosen)), strict=True):
@@ -141,7 +141,7 @@ def _draw_curves(panel: Axes, comparison: Comparison, axis: Axis) -> None:
 
 
 def _draw_seeds(panel: Axes, comparison: Comparison) -> None:
-    """Without a swept key: the curve of the one cell, and each of its seeds faintly."""
+    """Draw the curve of the single cell, with each of its seeds faintly, if no key is swept."""
     runs = [scores for row in comparison.rows for scores in row.scores]
     for scores in runs if len(runs) > 1 else []:
         _draw_curve(panel, [scores], DEV, alpha=0.25)
@@ -151,7 +151,7 @@ def _draw_seeds(panel: Axes, comparison: Comparison) -> None:
 
 
 def _draw_curve(panel: Axes, runs: Sequence[CellScores], color: Any, *, alpha: float = 1.0) -> list[Line2D]:
-    """The mean curve of some runs, on dev and on train; the lines that there are."""
+    """Draw the mean curve of some runs on dev and on train. Return the lines."""
     drawn = []
     dev = [[100 * point.dev for point in scores.curve] for scores in runs]
     train = [[100 * point.train for point in s.curve if point.train is not None] for s in runs]
@@ -164,7 +164,7 @@ def _draw_curve(panel: Axes, runs: Sequence[CellScores], color: Any, *, alpha: f
 
 
 def mean_curve(curves: Sequence[Sequence[float]]) -> list[float]:
-    """The mean at each epoch; a run that has stopped stays where it was, lest the last ones alone decide."""
+    """Return the mean at each epoch. A run that stopped keeps its last value, so all runs count equally."""
     longest = max(map(len, curves), default=0)
     return [statistics.fmean(curve[min(at, len(curve) - 1)] for curve in curves) for at in range(longest)]
 
@@ -176,7 +176,7 @@ def _spaced(values: tuple[str, ...], most: int) -> list[str]:
 
 
 def _colors(axis: Axis, number: int) -> list[Any]:
-    """For numbers a ramp from dark to light in their order, for categories colours without order."""
+    """Return colours: a ramp from dark to light for numbers, distinct colours for categories."""
     if axis.numbers is None:
         return list(OKABE_ITO[:number])
     from matplotlib import colormaps
@@ -195,7 +195,7 @@ def _whole_epochs(panel: Axes) -> None:
 
 
 def short(text: str) -> str:
-    """A label that fits: of a long one, such as a path, its end."""
+    """Return a label that fits. Long labels, such as paths, are cut at the front."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST_LABEL else "…" + line[1 - LONGEST_LABEL :]
 
@@ -209,7 +209,7 @@ def _explain(panel: Axes) -> None:
 
 @contextmanager
 def _style(texts: Sequence[str]) -> Iterator[None]:
-    """Within the block matplotlib draws these texts alike on every machine, whatever its own settings are."""
+    """Make matplotlib draw these texts in the same way on every machine, regardless of its settings."""
     from matplotlib import style
 
     fonts, _ = find_fonts(texts)
@@ -225,7 +225,7 @@ def _style(texts: Sequence[str]) -> Iterator[None]:
         "grid.alpha": 0.25,
     }
     with style.context(["default", settings]), warnings.catch_warnings():
-        # a letter that no font here has is a box in the PNG, and itself in the SVG
+        # A character without a font is a box in the PNG and text in the SVG.
         warnings.filterwarnings("ignore", message=r"Glyph \d+")
         yield
 

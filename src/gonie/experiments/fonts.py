@@ -1,4 +1,4 @@
-"""Fonts that have the letters of a text: matplotlib's own has no Hangul, and would draw boxes."""
+"""Finding fonts that cover a text, because matplotlib's default font has no Hangul."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ BASE = "DejaVu Sans"
 """The font that comes with matplotlib."""
 
 BOXES = "Last Resort"
-"""The name of a font that has a box for every character, which helps nobody."""
+"""The name of a font with a placeholder box for every character, which is not useful."""
 
 
 def find_fonts(texts: Iterable[str]) -> tuple[list[str], str]:
-    """Font families that together draw ``texts``, in order of use; and the characters that none here has."""
+    """Return the font families that cover ``texts``, in order of use, and the characters that none covers."""
     from matplotlib.font_manager import FontProperties, findfont, fontManager
 
     left = {letter for text in texts for letter in text if letter.isprintable()}
@@ -27,7 +27,7 @@ def find_fonts(texts: Iterable[str]) -> tuple[list[str], str]:
         ordered = sorted(upright, key=lambda name: ("Sans" not in name and "Gothic" not in name, name))
         has = {name: covered for name in ordered if (covered := _covered(upright[name], left))}
         while left and has:
-            best = max(has, key=lambda name: len(has[name] & left))  # the first of equals
+            best = max(has, key=lambda name: len(has[name] & left))  # the first on ties
             if not has[best] & left:
                 break
             left -= has.pop(best)
@@ -36,13 +36,13 @@ def find_fonts(texts: Iterable[str]) -> tuple[list[str], str]:
 
 
 def _covered(path: str, letters: set[str]) -> set[str]:
-    """Which letters the font at ``path`` draws at any size; none if it cannot be read."""
+    """Return the characters that the font at ``path`` covers at any size. Empty if it cannot be read."""
     from matplotlib.font_manager import get_font
 
     try:
         font = get_font(path)
     except (OSError, RuntimeError):
         return set()
-    if not font.scalable:  # pictures of fixed size: coloured emoji
+    if not font.scalable:  # bitmap fonts of fixed size: coloured emoji
         return set()
     return {letter for letter in letters if font.get_char_index(ord(letter))}

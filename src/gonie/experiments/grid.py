@@ -1,6 +1,6 @@
-"""What a comparison compares: swept keys, their values, and a cell for every combination of them.
+"""The grid of a comparison: swept keys, their values, and a cell for every combination.
 
-Everything here is text and order; recipes are only read to check every cell before the first is trained.
+This module handles text and order only. Recipes are read only to check every cell before training starts.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from gonie.tasks.table import TASKS
 from gonie.training.loss_terms.table import check_terms
 
 RECIPE = "recipe"
-"""The key of the axis that several recipes make."""
+"""The key of the axis of recipes, if there are several."""
 
 CURVE_EXAMPLES = 1000
-"""Training sentences, or texts, that a cell scores after each epoch, unless its recipe says."""
+"""The number of training sentences or texts scored after each epoch, unless the recipe sets it."""
 
 LONGEST_NAME = 48
 CLOSING = {"[": "]", "{": "}", "(": ")"}
@@ -31,7 +31,7 @@ CLOSING = {"[": "]", "{": "}", "(": ")"}
 
 @dataclass(frozen=True)
 class Axis:
-    """A swept key and its values, as they were typed; ``label`` is its shortest name that no other has."""
+    """A swept key and its values, as typed. ``label`` is its shortest unambiguous name."""
 
     key: str
     label: str
@@ -39,7 +39,7 @@ class Axis:
 
     @cached_property
     def numbers(self) -> tuple[float, ...] | None:
-        """The values as numbers, if all of them are."""
+        """The values as numbers, or None if any is not a number."""
         try:
             numbers = tuple(float(value) for value in self.values)
         except ValueError:
@@ -58,18 +58,18 @@ class GridCell:
 
 @dataclass(frozen=True)
 class Grid:
-    """The axes in the order asked, and every cell, the first axis slowest."""
+    """The axes in the requested order, and every cell. The first axis varies slowest."""
 
     axes: tuple[Axis, ...]
     cells: tuple[GridCell, ...]
 
     def name(self, cell: GridCell) -> str:
-        """``hidden=8 lr=0.1``; empty without axes."""
+        """Return ``hidden=8 lr=0.1``, or an empty string without axes."""
         named = zip(self.axes, cell.values, strict=True)
         return " ".join(f"{axis.label}={value}" for axis, value in named)
 
     def folder(self, number: int, seed: int, fold: int = 0) -> str:
-        """A file name for a run of the cell with this number: short, readable, and no other run's."""
+        """Return a short, readable and unique folder name for a run of this cell."""
         named = zip(self.axes, self.cells[number].values, strict=True)
         parts = [f"{axis.label}={_last_part(value)}" for axis, value in named]
         text = re.sub(r"[^\w.=+-]+", "-", "_".join(parts))[:LONGEST_NAME]
@@ -79,12 +79,12 @@ class Grid:
 
 
 def _last_part(value: str) -> str:
-    """A path's last part, and what lists and quotes hold."""
+    """Return the last part of a path, without brackets and quotes."""
     return value.rstrip("/").rpartition("/")[2].strip("[]{}\"' ")
 
 
 def read_grid(recipes: Sequence[str], changes: Sequence[str]) -> Grid:
-    """The grid of ``recipes`` and ``key=a,b,c`` changes; a key with one value is only set."""
+    """Build the grid of ``recipes`` and ``key=a,b,c`` changes. A key with one value is set but not swept."""
     problems: list[str] = []
     swept: dict[str, tuple[str, ...]] = {RECIPE: tuple(recipes)}
     for change in changes:
@@ -118,7 +118,7 @@ def _cells(swept: dict[str, tuple[str, ...]], axes: tuple[Axis, ...]) -> Iterato
 
 
 def _label(key: str, keys: dict[str, tuple[str, ...]]) -> str:
-    """The shortest ending of a dotted key that no other swept key ends with."""
+    """Return the shortest ending of a dotted key that no other swept key ends with."""
     others = [other for other, values in keys.items() if other != key and len(values) > 1]
     parts = key.split(".")
     endings = (".".join(parts[-size:]) for size in range(1, len(parts)))
@@ -126,9 +126,9 @@ def _label(key: str, keys: dict[str, tuple[str, ...]]) -> str:
 
 
 def split_values(text: str) -> list[str]:
-    """The values of ``a,b,c``, apart at commas that stand in no brackets and in no quoted text.
+    """Split ``a,b,c`` at the commas that are not in brackets or quotes.
 
-    A quote opens a text only where a value begins, so that ``it's,b`` is two values.
+    A quote opens a quoted text only at the beginning of a value, so ``it's,b`` is two values.
     """
     values, begin, at = [], 0, 0
     closing: list[str] = []
@@ -150,7 +150,7 @@ def split_values(text: str) -> list[str]:
 
 
 def _after_quote(text: str, at: int) -> int:
-    """Where the quoted text that begins at ``at`` is over; a quote that nothing closes stands for itself."""
+    """Return the end of the quoted text that begins at ``at``. An unclosed quote is an ordinary character."""
     quote, escape = text[at], text[at] == '"'
     end = at + 1
     while end < len(text):
@@ -163,10 +163,11 @@ def _after_quote(text: str, at: int) -> int:
 
 
 def load_cells(grid: Grid, *, folds: int = 0) -> list[CorpusRecipe]:
-    """The recipe of every cell, files by their full path; all that is wrong with any is said together.
+    """Return the recipe of every cell with absolute paths. All problems are reported together.
 
-    A cell trains on one thread, so that many run side by side, and scores some training examples, so that
-    overfitting is seen; both unless the recipe says otherwise. With ``folds``, each is a recipe of the first.
+    By default a cell trains on one thread, so that many cells run in parallel, and scores some training
+    examples, to show overfitting. The recipe may override both. With ``folds``, each recipe is that of the
+    first fold.
     """
     recipes: list[CorpusRecipe] = []
     problems: dict[str, list[GridCell]] = {}
@@ -186,7 +187,7 @@ def load_cells(grid: Grid, *, folds: int = 0) -> list[CorpusRecipe]:
 
 
 def _load_folded(cell: GridCell, folds: int) -> CorpusRecipe:
-    """The recipe of a cell with its training file cut into folds, where its task has them."""
+    """Return the recipe of a cell with its training file split into folds, if its task supports them."""
     whole: CorpusRecipe = load_recipe(cell.recipe, cell.changes)
     if "folds" not in type(whole.data).model_fields:
         model = TASKS[whole.task].model
@@ -206,7 +207,7 @@ def _with_defaults(recipe: CorpusRecipe) -> CorpusRecipe:
 
 
 def _told(grid: Grid, problem: str, cells: list[GridCell]) -> str:
-    """The problem and, if it is not every cell's, whose it is."""
+    """Return the problem and, unless every cell has it, the cells that have it."""
     if len(cells) == len(grid.cells):
         return problem
     more = f" and {len(cells) - 1} more of {len(grid.cells)} cells" if len(cells) > 1 else ""

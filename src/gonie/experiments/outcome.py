@@ -1,6 +1,6 @@
-"""How one run of a comparison ended, as result.json keeps it: its scores and its curve, or why it failed.
+"""The outcome of one run of a comparison in result.json: its scores and curve, or why it failed.
 
-The file is written last and whole: a folder that has it is done.
+The file is written last and atomically. A folder that has it is finished.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gonie.system.files import atomic_write
 
 RESULT = "result.json"
 COLUMNS = ("gold", "predicted", "correct")
-"""Names of the columns of a tally."""
+"""The column names of a tally."""
 
 
 @dataclass(frozen=True)
@@ -33,25 +33,25 @@ class Point:
 
 @dataclass(frozen=True)
 class CellScores:
-    """A run that came to its end: its best epoch's scores, as fractions, and how it got there."""
+    """A finished run: the scores of its best epoch, as fractions, and its learning curve."""
 
     metric: str
     dev: float
-    train: float | None  # on a sample, and where one was asked for
+    train: float | None  # on a sample, if requested
     test: float | None
     best_epoch: int
     seconds: float
     curve: tuple[Point, ...]
-    tally: Tally  # of the answers on test, or on dev where there is no test file
+    tally: Tally  # of the predictions on test, or on dev if there is no test file
 
     def to_json(self) -> dict[str, Any]:
-        """As result.json holds it."""
+        """Return the content of result.json."""
         columns = {name: self.tally.counts[:, at].tolist() for at, name in enumerate(COLUMNS)}
         return {**asdict(self), "tally": {"data": self.tally.data, **columns}}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> CellScores:
-        """Read what ``to_json`` gave."""
+        """Read the output of ``to_json``."""
         tally = values["tally"]
         counts = np.array([tally[name] for name in COLUMNS], dtype=np.int64).T.reshape(-1, 3)
         rest = {
@@ -63,12 +63,12 @@ class CellScores:
 
 @dataclass(frozen=True)
 class Failure:
-    """A run that could not come to its end, and the sentence that says why."""
+    """A failed run and its error message."""
 
     error: str
 
     def to_json(self) -> dict[str, Any]:
-        """As result.json holds it."""
+        """Return the content of result.json."""
         return asdict(self)
 
 
@@ -76,12 +76,12 @@ Outcome = CellScores | Failure
 
 
 def write_outcome(folder: Path, outcome: Outcome) -> None:
-    """Note how the run in ``folder`` ended: from here on it is done."""
+    """Write the outcome of the run in ``folder``, which marks it as finished."""
     atomic_write(folder / RESULT, json.dumps(outcome.to_json(), ensure_ascii=False))
 
 
 def read_outcome(folder: Path) -> Outcome | None:
-    """How the run in ``folder`` ended; None if it has not."""
+    """Return the outcome of the run in ``folder``, or None if it is not finished."""
     path = folder / RESULT
     if not path.exists():
         return None

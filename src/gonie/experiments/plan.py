@@ -1,6 +1,6 @@
-"""What a comparison is to train, as compare.json keeps it: what was asked, and a run a cell, seed and fold.
+"""The plan of a comparison in compare.json: the request, and one run per cell, seed and fold.
 
-Format 1 knew no folds; a comparison begun by it goes on as one without.
+Format 1 had no folds. A comparison in this format resumes as one without folds.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from gonie.tasks.sections import CorpusRecipe
 
 PLAN, CELLS, RECIPE = "compare.json", "cells", "recipe.toml"
 FORMAT, FORMATS = 2, (1, 2)
-"""The one that is written, and those that are read."""
+"""The format that is written, and the formats that can be read."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What the user typed."""
+    """The request of the user."""
 
     recipes: tuple[str, ...]
     changes: tuple[str, ...]
     seeds: int
     folds: int = 0
-    """Parts of the training file, each of which is the test file once; 0 for the recipe's own test file."""
+    """The number of parts of the training file, each the test file once. 0 uses the recipe's test file."""
 
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One seed of one cell, on one fold where there are folds (from 1), and the name of its folder."""
+    """One seed of one cell, on one fold (from 1) if there are folds, and the name of its folder."""
 
     folder: str
     cell: int
@@ -43,7 +43,7 @@ class PlannedRun:
     fold: int = 0
 
     def recipe(self, cell: CorpusRecipe) -> CorpusRecipe:
-        """The recipe of its cell with its seed and its fold."""
+        """Return the recipe of the cell with the seed and the fold of this run."""
         train = cell.train.model_copy(update={"seed": self.seed})
         data = cell.data.model_copy(update={"fold": self.fold} if self.fold else {})
         return cell.model_copy(update={"train": train, "data": data})
@@ -51,7 +51,7 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class ComparisonPlan:
-    """All that is to be trained, cell by cell, and whether the weights are kept."""
+    """All runs, cell by cell, and whether their weights are kept."""
 
     asked: Asked
     keep: bool
@@ -59,7 +59,7 @@ class ComparisonPlan:
 
     @classmethod
     def of(cls, asked: Asked, recipes: Sequence[CorpusRecipe], *, keep: bool) -> ComparisonPlan:
-        """A run for every cell, whose recipes are given, and for as many seeds and folds as are asked for."""
+        """Plan a run for every cell, seed and fold, given the recipes of the cells."""
         grid = read_grid(asked.recipes, asked.changes)
         folds = range(1, asked.folds + 1) if asked.folds else (0,)
         runs = (
@@ -72,14 +72,13 @@ class ComparisonPlan:
 
     @property
     def grid(self) -> Grid:
-        """The axes and cells that were asked for."""
+        """The requested axes and cells."""
         return read_grid(self.asked.recipes, self.asked.changes)
 
     def write(self, folder: Path, recipes: Sequence[CorpusRecipe]) -> None:
         """Write the recipe of every run, then compare.json, which makes the folder a comparison.
 
-        So there is none without all its recipes: it is gone on with by what lies there, whatever becomes of
-        the recipes it was made from.
+        So a comparison always has all its recipes. It can be resumed even if the original recipes change.
         """
         for run in self.runs:
             place = folder / CELLS / run.folder
@@ -91,7 +90,7 @@ class ComparisonPlan:
 
     @classmethod
     def read(cls, folder: Path) -> ComparisonPlan:
-        """The plan in ``folder``."""
+        """Read the plan in ``folder``."""
         path = folder / PLAN
         try:
             values = json.loads(path.read_bytes())

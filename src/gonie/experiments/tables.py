@@ -1,4 +1,4 @@
-"""A comparison as a table: the same cells for the terminal, for Markdown and for a spreadsheet."""
+"""The table of a comparison for the terminal, Markdown and TSV."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ BEST = "best"
 
 
 def header(comparison: Comparison) -> list[str]:
-    """Names of the columns; train and test only where something was scored on them."""
+    """Return the column names. Train and test appear only if something was scored on them."""
     scores = [f"dev {comparison.metric}", *(name for name in ("train", "test") if _has(comparison, name))]
     return [*(axis.label for axis in comparison.axes), *scores, "best epoch", "seconds", "p"]
 
 
 def cells(comparison: Comparison, row: ComparisonRow) -> list[str]:
-    """A row as text: scores in percent with their spread over seeds and folds."""
+    """Return a row as text, with scores in percent and their spread over seeds and folds."""
     scores = [row.dev, *(getattr(row, name) for name in ("train", "test") if _has(comparison, name))]
     return [
         *row.values,
@@ -32,7 +32,7 @@ def cells(comparison: Comparison, row: ComparisonRow) -> list[str]:
 
 
 def note(comparison: Comparison) -> str:
-    """What the columns mean."""
+    """Return a note on what the columns mean."""
     runs = {"folds": comparison.folds, "seeds": comparison.seeds}
     several = " and ".join(f"{number} {name}" for name, number in runs.items() if number > 1)
     spread = f"mean ± standard deviation over {several}; " if several else ""
@@ -45,7 +45,7 @@ def note(comparison: Comparison) -> str:
 
 
 def failures(comparison: Comparison) -> list[str]:
-    """A sentence for every run that failed."""
+    """Return one line per failed run."""
     return [
         f"{folder}: {' '.join(outcome.error.split())}"
         for row in comparison.rows
@@ -55,7 +55,7 @@ def failures(comparison: Comparison) -> list[str]:
 
 
 def markdown(comparison: Comparison) -> str:
-    """The table with its note and failures, to be read or pasted."""
+    """Return the table with its note and failures in Markdown."""
     names = header(comparison)
     ruler = ["---"] * len(comparison.axes) + ["---:"] * (len(names) - len(comparison.axes))
     rows = [cells(comparison, row) for row in comparison.rows]
@@ -71,7 +71,7 @@ def _line(row: Sequence[str]) -> str:
 
 
 def tsv(comparison: Comparison) -> str:
-    """Numbers in full, scores as fractions, an empty field where there is none."""
+    """Return the table as TSV: full precision, scores as fractions, empty fields for missing values."""
     measured = ("dev", "train", "test", "best_epoch", "seconds")
     names = [axis.key for axis in comparison.axes]
     names += [name for measure in measured for name in (measure, f"{measure}_sd")]
@@ -103,7 +103,7 @@ def _percent(spread: Spread | None) -> str:
 
 
 def _standing(row: ComparisonRow) -> str:
-    """p, or why there is none, and how many runs it is without."""
+    """Return p, or why there is none, and the number of failed runs."""
     if not row.scores:
         return "failed"
     p = BEST if row.best else NOTHING if row.p is None else f"{row.p:.3f}" if row.p >= 0.001 else "<0.001"

@@ -1,7 +1,7 @@
-"""High-dimensional points on paper, and the plain figures that a map can hide: angles and neighbours.
+"""Two-dimensional maps of vectors, and figures that a map can hide: angles and neighbours.
 
-Two sets of vectors are mapped together, so that a point of one and a point of the other can be compared: the
-axes, and for t-SNE the neighbourhoods, are shared.
+Two sets of vectors are mapped together, so that points of both sets can be compared. They share the axes and,
+for t-SNE, the neighbourhoods.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ Mapper = Callable[[Floats], Floats]
 Method = Literal["tsne", "pca"]
 
 PERPLEXITY = 30.0
-START = 1e-4  # spread of the points where t-SNE begins
+START = 1e-4  # standard deviation of the points at the start of t-SNE
 
 
 HOW: Mapping[Method, str] = {
     "tsne": "t-SNE of both panels' vectors together: neighbours are alike, long distances mean little",
     "pca": "PCA of both panels' vectors together: the same place means the same in both",
 }
-"""What a reader of the map must know."""
+"""A note for the reader of the map."""
 
 
 def mapper(method: Method, *, seed: int) -> Mapper:
-    """What puts points (N, D) on a plane (N, 2); refused at once if it lacks a library."""
+    """Return a function that maps points (N, D) to a plane (N, 2). Raise at once if a library is missing."""
     if method == "pca":
         return pca
     _libraries()
@@ -39,15 +39,16 @@ def mapper(method: Method, *, seed: int) -> Mapper:
 
 
 def map_together(before: Floats, after: Floats, put: Mapper) -> tuple[Floats, Floats]:
-    """Both sets on one plane. Shape: (N, D), (N, D) -> (N, 2), (N, 2)."""
+    """Map both sets to one plane. Shape: (N, D), (N, D) -> (N, 2), (N, 2)."""
     places = put(np.concatenate([before, after]).astype(np.float64))  # (2N, 2)
     return places[: len(before)], places[len(before) :]
 
 
 def pca(points: Floats) -> Floats:
-    """The two directions in which points differ most (Pearson 1901), by SVD. Shape: (N, D) -> (N, 2).
+    """Project to the two directions of greatest variance (Pearson 1901) by SVD. Shape: (N, D) -> (N, 2).
 
-    Each axis points where its largest weight is positive: the sign of a singular vector means nothing.
+    Each axis is oriented so that its largest weight is positive, because the sign of a singular vector is
+    arbitrary.
     """
     centred = points - points.mean(axis=0)
     _, _, axes = np.linalg.svd(centred, full_matrices=False)  # (min(N, D), D)
@@ -59,10 +60,10 @@ def pca(points: Floats) -> Floats:
 
 
 def tsne(points: Floats, *, seed: int) -> Floats:
-    """A map that keeps neighbours together (van der Maaten & Hinton 2008). Shape: (N, D) -> (N, 2).
+    """Map points so that neighbours stay together (van der Maaten & Hinton 2008). Shape: (N, D) -> (N, 2).
 
-    It starts from ``pca``, with a perplexity fit for few points. One thread: sums of several would differ
-    from run to run in their last digits, and t-SNE makes those visible.
+    It starts from ``pca``, and the perplexity is lowered for few points. It uses one thread: sums over
+    several threads would differ in their last digits from run to run, and t-SNE amplifies that.
     """
     estimator, limits = _libraries()
     start = pca(points)
@@ -79,7 +80,7 @@ def tsne(points: Floats, *, seed: int) -> Floats:
 
 
 def _libraries() -> tuple[Any, Any]:
-    """t-SNE, and what keeps it to one thread."""
+    """Import t-SNE and the function that limits it to one thread."""
     try:
         from sklearn.manifold import TSNE
         from threadpoolctl import threadpool_limits
@@ -91,15 +92,15 @@ def _libraries() -> tuple[Any, Any]:
 
 
 def cosines(one: Floats, other: Floats) -> Floats:
-    """How alike in direction the rows are, from -1 to 1; 0 if one is zero. Shape: (N, D), (N, D) -> (N,)."""
+    """Return the cosine similarity of each pair of rows, 0 if one is zero. Shape: (N, D), (N, D) -> (N,)."""
     similar: Floats = np.einsum("nd,nd->n", _unit(one), _unit(other))
     return similar
 
 
 def nearest(table: Floats, row: int, among: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """The ``count`` rows of ``among`` most alike in direction to ``row``, itself left out, the nearest first.
+    """Return the ``count`` rows of ``among`` with the highest cosine to ``row``, nearest first.
 
-    Shape: table (V, D), among (A,) -> (count,) or fewer.
+    ``row`` itself is left out. Shape: table (V, D), among (A,) -> (count,) or fewer.
     """
     others = among[among != row]
     likeness = _unit(table[others]) @ _unit(table[row : row + 1])[0]  # (A,)

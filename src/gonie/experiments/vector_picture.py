@@ -1,4 +1,4 @@
-"""The picture of word vectors before and after training: two panels with the same words and the same axes."""
+"""A picture of word vectors before and after training: two panels with the same words and axes."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 *COLORS, GREY = OKABE_ITO
 MARKERS = "os^DvPX*"
 FAINT = {OUTSIDE: (GREY, "."), UNSEEN: (GREY, "x")}
-SIZE, DOTS = (14.0, 7.6), 150  # inches, and dots to each
+SIZE, DOTS = (14.0, 7.6), 150  # inches, and dots per inch
 TEXT = 7.0  # points
-LONGEST = 20  # characters of a word that are shown
-IN_A_ROW = 9  # labels of the legend
+LONGEST = 20  # characters shown of a word
+IN_A_ROW = 9  # labels per row of the legend
 
 Formats = Mapping[str, dict[str, None]]
 FORMATS: Formats = {".png": {"Software": None}, ".svg": {"Date": None, "Creator": None}}
-"""What can be drawn, and what is left out of it, so that the same picture is the same bytes."""
+"""The formats, and the metadata left out of them, so that the same picture gives the same bytes."""
 
 
 def picture_files(path: Path) -> list[Path]:
-    """The files to draw: the one that is named, or one in each format if it has no suffix."""
+    """Return the files to draw: the given one, or one per format if it has no suffix."""
     if not path.suffix:
         return [path.with_name(path.name + suffix) for suffix in FORMATS]
     if path.suffix.lower() not in FORMATS:
@@ -48,10 +48,10 @@ def picture_files(path: Path) -> list[Path]:
 
 
 class VectorPicture:
-    """Draws words at ``before`` and ``after``, (N, 2) each; ``note`` tells how the places were found.
+    """Draws words at ``before`` and ``after``, (N, 2) each. ``note`` says how the places were computed.
 
-    ``unknown`` are characters that no font here has: a PNG shows boxes for them, an SVG leaves them to its
-    reader's fonts.
+    ``unknown`` are characters that no installed font has. A PNG shows boxes for them; an SVG uses the fonts
+    of its viewer.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class VectorPicture:
         self._fonts, self.unknown = find_fonts(shown)
 
     def draw(self, suffix: str) -> bytes:
-        """The picture in the format of a suffix in ``FORMATS``."""
+        """Return the picture in the format of a suffix in ``FORMATS``."""
         import matplotlib
 
         settings: dict[Any, Any] = {
@@ -76,7 +76,7 @@ class VectorPicture:
         }
         buffer = io.BytesIO()
         with matplotlib.rc_context(settings), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Glyph .* missing from")  # ``unknown`` tells of it
+            warnings.filterwarnings("ignore", message="Glyph .* missing from")  # reported as ``unknown``
             self._figure().savefig(
                 buffer, format=suffix.removeprefix("."), dpi=DOTS, metadata=dict(FORMATS[suffix])
             )
@@ -109,7 +109,7 @@ class VectorPicture:
             panel.scatter(mine[:, 0], mine[:, 1], s=14, color=color, marker=marker, linewidths=0.8)
 
     def _write(self, panel: Axes, places: Floats) -> None:
-        """Write words beside their points, in order, leaving out those for which there is no room."""
+        """Write words beside their points, in order, skipping those that do not fit."""
         spots = panel.transData.transform(places)  # (N, 2) in pixels
         taken = Room(panel, spots)
         for word, place, spot in zip(self._words, places, spots, strict=True):
@@ -138,7 +138,7 @@ class VectorPicture:
         ]
         legend = figure.legend(
             handles=handles,
-            labels=["label"] * len(handles),  # put in below, lest a label be read as a command
+            labels=["label"] * len(handles),  # set below, so that labels are not parsed
             loc="lower center",
             bbox_to_anchor=(0.5, 0.025),
             ncols=min(IN_A_ROW, len(handles)),
@@ -150,18 +150,18 @@ class VectorPicture:
 
 
 class Room:
-    """What of a panel is covered with words and with the middle of points at ``spots`` (N, 2), in pixels."""
+    """The areas of a panel covered by words and by the centres of points at ``spots`` (N, 2), in pixels."""
 
     GAP = 2.0  # points between a point and its word
 
     def __init__(self, panel: Axes, spots: NDArray[np.float64]) -> None:
-        self._points = panel.figure.dpi / 72  # pixels in a point
+        self._points = panel.figure.dpi / 72  # pixels per point
         box = panel.get_window_extent()
         self._panel = np.array([box.x0, box.y0, box.x1, box.y1])
         self._taken = [np.concatenate([spot - 1, spot + 1]) for spot in spots]
 
     def place(self, spot: NDArray[Any], box: Any) -> tuple[float, float] | None:
-        """Where a text with this box fits beside ``spot``, as an offset in points; None if nowhere."""
+        """Return where a text of this size fits beside ``spot``, as an offset in points, or None."""
         for offset in self._offsets(box.width / self._points, box.height / self._points):
             x, y = spot + np.array(offset) * self._points
             wanted = np.array([x, y, x + box.width, y + box.height])
@@ -171,7 +171,7 @@ class Room:
         return None
 
     def _offsets(self, width: float, height: float) -> Iterator[tuple[float, float]]:
-        """To the right above and below, to the left above and below."""
+        """Yield the candidates: right above, right below, left above, left below."""
         for x in (self.GAP, -self.GAP - width):
             for y in (0.0, -height):
                 yield x, y
@@ -184,14 +184,14 @@ class Room:
 
 
 def limits(places: Floats) -> tuple[Floats, Floats]:
-    """The corners of a panel that shows all places, (N, 2), with some room about them. Shape: (2,), (2,)."""
+    """Return the corners of a panel that shows all places (N, 2) with a margin. Shape: (2,), (2,)."""
     low, high = places.min(axis=0), places.max(axis=0)
     room = np.where(high > low, 0.06 * (high - low), 1.0)
     return low - room, high + room
 
 
 def styles(labels: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """A colour and a marker for each label, in order; words that are nothing are faint and come last."""
+    """Return a colour and a marker per label, in order. Words outside any label are faint and come last."""
     named = [label for label in dict.fromkeys(labels) if label not in FAINT]
     chosen = {label: (COLORS[at % len(COLORS)], MARKERS[at % len(MARKERS)]) for at, label in enumerate(named)}
     return chosen | {label: style for label, style in FAINT.items() if label in labels}

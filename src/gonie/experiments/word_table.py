@@ -1,4 +1,4 @@
-"""The vectors of a model's words, wherever in the model they lie: to look at, compare or keep."""
+"""Access to the word vectors of a model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gonie.tasks.tagging.torch.network import TaggingNetwork
 
 
 def word_table(model: TaggingNetwork) -> NDArray[np.float32]:
-    """Every word's vector, by word id, as they are now: a copy. Shape: (V, D)."""
+    """Return a copy of the vectors of all words by word id. Shape: (V, D)."""
     found = next((part for part in model.modules() if isinstance(part, WordEmbedding)), None)
     if found is None:
         raise InputError(

@@ -1,7 +1,7 @@
-"""What training made of a run's word vectors: the table before the first step beside that of the best epoch.
+"""The word vectors of a run before training and at its best epoch.
 
-Nothing is kept of the beginning, since it can be made again: the same recipe, files and seed give the same
-model. So the run's files must still be there, and be the same.
+The initial vectors are not saved because they can be reproduced: the same recipe, files and seed give the
+same model. So the files of the run must still exist and be unchanged.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from gonie.training.fit import fresh_model
 from gonie.training.folder import RunFolder
 
 EACH = 40
-"""Words of each label that stand for it, if none are asked for."""
+"""The number of words shown per label, if no words are given."""
 
-SHOWN = 10  # words without a vector that a refusal names
+SHOWN = 10  # words without a vector that an error names
 
 UNSEEN = "not in training"
-"""The label of a word that has a vector of its own, but was in no training sentence."""
+"""The label of a word that has its own vector but is in no training sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word as the vocabulary has it, its id, and the label it carried most often in training."""
+    """A word of the vocabulary, its id, and its most frequent label in training."""
 
     text: str
     id: int
@@ -53,7 +53,7 @@ class Word:
 
 @dataclass(frozen=True)
 class WordVectors:
-    """The tables before and after training, and the words of the training text by their id.
+    """The tables before and after training, and the words of the training text by id.
 
     Shape: ``before`` and ``after`` (V, D).
     """
@@ -64,12 +64,15 @@ class WordVectors:
     words: Mapping[int, Word]
 
     def of(self, words: Sequence[Word]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """The vectors of ``words`` before and after. Shape: (N, D), (N, D)."""
+        """Return the vectors of ``words`` before and after. Shape: (N, D), (N, D)."""
         ids = [word.id for word in words]
         return self.before[ids], self.after[ids]
 
     def find(self, forms: Iterable[str]) -> tuple[list[Word], list[str]]:
-        """The words of these forms, normalised as in training, each once; and the forms without a vector."""
+        """Return the words of these forms, without duplicates, and the forms that have no vector.
+
+        Forms are normalised as in training.
+        """
         found: dict[int, Word] = {}
         missing: dict[str, None] = {}
         for form in forms:
@@ -81,7 +84,7 @@ class WordVectors:
         return list(found.values()), list(missing)
 
     def choose(self, forms: Sequence[str]) -> tuple[list[Word], list[str]]:
-        """``find``, where at least one form must have a vector; if none are given, the ``typical`` words."""
+        """Find ``forms``, of which one must have a vector. Without forms, return the ``typical`` words."""
         if not forms:
             return self.typical(), []
         found, missing = self.find(forms)
@@ -94,9 +97,9 @@ class WordVectors:
         return found, missing
 
     def typical(self, each: int = EACH) -> list[Word]:
-        """For each label the words most often tagged so, of those that carried no other more often.
+        """Return the most frequent words of each label. A word counts for its most frequent label.
 
-        Labels by name, O last; within a label the most frequent word first.
+        Labels are sorted by name, with O last. Within a label the most frequent word is first.
         """
         groups: dict[str, list[Word]] = {}
         for word in self.words.values():  # the most frequent first
@@ -106,7 +109,7 @@ class WordVectors:
 
 
 def read_word_vectors(folder: Path, note: Note) -> WordVectors:
-    """The word vectors of a run, before and after training; ``note`` is told of what is being read."""
+    """Read the word vectors of a run before and after training. ``note`` receives progress messages."""
     need_run(folder)
     run = RunFolder(folder)
     recipe = load_recipe(run.recipe)
@@ -120,7 +123,7 @@ def read_word_vectors(folder: Path, note: Note) -> WordVectors:
     with TemporaryDirectory(prefix="gonie-", ignore_cleanup_errors=True) as scratch:
         prepared = _prepared(recipe, run, Path(scratch), note)
         model = fresh_model(TagJob(recipe, prepared))
-        assert isinstance(model, TaggingNetwork)  # as its job is a tagger's
+        assert isinstance(model, TaggingNetwork)  # the job is a tagger's
         before = word_table(model)
         load_weights(run.best, model)
         words = {word.id: word for word in _words(prepared.train, prepared.encoding)}
@@ -128,7 +131,7 @@ def read_word_vectors(folder: Path, note: Note) -> WordVectors:
 
 
 def read_words(path: Path) -> list[str]:
-    """The words of a file, one a line; empty lines are nothing."""
+    """Return the words of a file, one per line, without empty lines."""
     words = [text for _, line in lines(path) if (text := line.strip())]
     if not words:
         raise InputError(path=path, expected="a word a line", got="none")
@@ -136,7 +139,7 @@ def read_words(path: Path) -> list[str]:
 
 
 def _prepared(recipe: TagRecipe, run: RunFolder, scratch: Path, note: Note) -> TagData:
-    """The run's files read again; the corpus that the run itself keeps, if it does, is left alone."""
+    """Read the files of the run again. A corpus cached by the run is not changed."""
     if recipe.data.cache is not None:
         data = recipe.data.model_copy(update={"cache": str(scratch)})
         recipe = recipe.model_copy(update={"data": data})
@@ -158,21 +161,21 @@ def _prepared(recipe: TagRecipe, run: RunFolder, scratch: Path, note: Note) -> T
 
 
 def _words(corpus: Corpus, encoding: Encoding) -> Iterator[Word]:
-    """The words of a corpus, those first that came most often with their most frequent label."""
+    """Yield the words of a corpus, ordered by the count of their most frequent label."""
     types = [_type(encoding, tag) for tag in encoding.labels]
     names = sorted(set(types))
     kinds = np.array([names.index(name) for name in types], dtype=np.int64)  # (K,)
     words = corpus.arrays["form_words"][corpus.arrays["forms"]].astype(np.int64)  # (M,)
     tags = corpus.arrays["tags"]  # (M,)
-    known = (words >= len(RESERVED)) & (tags >= 0) & (tags < len(types))  # not those known only in part
+    known = (words >= len(RESERVED)) & (tags >= 0) & (tags < len(types))  # without partly known tags
     pairs, times = np.unique(words[known] * len(names) + kinds[tags[known]], return_counts=True)
     ids, labels = pairs // len(names), pairs % len(names)
-    best = np.lexsort((labels, -times, ids))  # a word's most frequent label first
+    best = np.lexsort((labels, -times, ids))  # the most frequent label of a word first
     best = best[np.diff(ids[best], prepend=-1) != 0]
     for at in best[np.lexsort((ids[best], -times[best]))].tolist():
         yield Word(encoding.words.string(int(ids[at])), int(ids[at]), names[labels[at]])
 
 
 def _type(encoding: Encoding, tag: str) -> str:
-    """The label of a tag: its entity's, or the tag itself where there is none."""
+    """Return the entity label of a tag, or the tag itself if it has none."""
     return next((label for _, _, label in to_spans([tag], encoding.scheme)), tag)

@@ -1,8 +1,8 @@
-"""The two directions of a language model as a piece of graph: each layer is a loop over time.
+"""The ONNX graph of the two directions of a language model. Each layer is a loop over time.
 
-ONNX's LSTM has no projection, and with the projection multiplied into its weights it has twice the work or
-more. So a step is written out, and nothing is kept for all steps but the states. What its gates see, which is
-most of the work, is computed from bytes for the layers whose ``ranges`` the graph was given.
+The LSTM of ONNX has no projection. Multiplying the projection into its weights at least doubles the work. So
+each step is written out, and only the states are kept for all steps. The gate inputs, which are most of the
+work, use int8 products in the layers whose ``ranges`` the graph has.
 """
 
 from __future__ import annotations
@@ -28,16 +28,17 @@ GATES = ("Sigmoid", "Sigmoid", "Tanh", "Sigmoid")  # i, f, cell, o
 
 
 class Bounds(NamedTuple):
-    """What the cells and the states of a layer are kept within; None for nothing."""
+    """The clipping bounds of the cells and the states of a layer. None means no bound."""
 
     cell: float | None = None
     state: float | None = None
 
 
 def bilm_layers(graph: Graph, part: BiLM, words: str, forms: str, lengths: str) -> list[str]:
-    """Every layer (T, B, 2P): the tokens' own vectors twice, then [onward; backward] of each.
+    """Return every layer (T, B, 2P): the word vectors twice, then [forward; backward] of each layer.
 
-    ``words`` (U, P) are the vectors of distinct words, ``forms`` (T, B) says which one each token is.
+    ``words`` (U, P) are the vectors of distinct words. ``forms`` (T, B) is the index of the word of each
+    token.
     """
     begun = after_marks(part, graph.longest)
     onward = _direction(graph, part.ahead, words, forms, begun.ahead)
@@ -51,9 +52,9 @@ def bilm_layers(graph: Graph, part: BiLM, words: str, forms: str, lengths: str) 
 
 
 def after_marks(part: BiLM, longest: int) -> CarriedBoth:
-    """What each layer carries once it has read the mark of a sentence's beginning, or end: always the same.
+    """Return the state of each layer after reading the mark of a sentence's beginning or end.
 
-    Shape: h (1, P) and c (1, H). So no sentence has to read its mark again.
+    Shape: h (1, P) and c (1, H). It is always the same, so sentences start from it and skip the mark.
     """
     rows = torch.from_numpy(np.stack([begin_row(longest), end_row(longest)]))
     with inferring(part) as device:
@@ -64,12 +65,12 @@ def after_marks(part: BiLM, longest: int) -> CarriedBoth:
 
 
 def _reversed(graph: Graph, x: str, lengths: str) -> str:
-    """Sentences (T, B, …) backward, each within its own length."""
+    """Reverse sentences (T, B, …), each within its own length."""
     return graph.add("ReverseSequence", x, lengths, time_axis=0, batch_axis=1)
 
 
 def _direction(graph: Graph, part: Direction, words: str, forms: str, begun: Sequence[Carried]) -> list[str]:
-    """Each layer's states (T, B, P) over the words of ``forms`` (T, B), in the order in which it is read."""
+    """Return the states (T, B, P) of each layer over the words of ``forms`` (T, B), in reading order."""
     found: list[str] = []
     for layer, carried in zip(part.layers, begun, strict=True):
         if not found:
@@ -95,7 +96,7 @@ def _layer(
     *,
     kind: int = TensorProto.FLOAT,
 ) -> str:
-    """The states (T, B, P) of one layer over ``x`` (T, B, …)."""
+    """Return the states (T, B, P) of one layer over ``x`` (T, B, …)."""
     rows = graph.add("Shape", x, start=1, end=2)  # [B]
     states = [
         graph.add(
@@ -107,7 +108,7 @@ def _layer(
 
 
 def _step(graph: Graph, part: ProjectedLSTM, seen: Seen) -> Step:
-    """c = σ(f) ∘ c + σ(i) ∘ tanh(g);  h = R (σ(o) ∘ tanh(c)), both within their bounds."""
+    """Return the step c = σ(f) ∘ c + σ(i) ∘ tanh(g);  h = R (σ(o) ∘ tanh(c)), with both clipped."""
     projection = compact(graph, part.projection)  # (P, H)
     bounds = bounds_of(part)
 

@@ -1,13 +1,14 @@
-"""An LSTM whose products are of bytes, by scales that never change.
+"""An LSTM with int8 products and fixed scales.
 
-onnxruntime's ``DynamicQuantizeLSTM`` multiplies bytes and is one operator, where loops of others take longer
-for a single sentence. But it takes the scale of its inputs from all of a batch, and that of its states from
-all of them at each step: a sentence's scores would depend on its company. So its numbers are made to have the
-same ends whoever is there. The inputs are kept within a range that was measured, and have two further
-numbers, the ends of this range, which no weight looks at. The states have two further units, which take in 1
-and -1 at each step and forget nothing: their cells are t and -t after t steps, and no cell can be larger. So
-bytes do not depend on company, and sums of whole numbers do not depend on their order: a sentence alone and
-among others has the same scores to the last bit.
+The ``DynamicQuantizeLSTM`` operator of onnxruntime uses int8 products. As a single operator it is faster on
+one sentence than a loop of others. But it computes the scale of its inputs from the whole batch, and the
+scale of its states from the whole batch at each step. So the scores of a sentence would depend on its batch.
+
+This module makes the minimum and maximum the same in every batch. The inputs are clipped to a measured range
+and extended by two numbers, the ends of this range, which have zero weights. The states are extended by two
+units that add 1 and -1 at each step and forget nothing. Their cells are t and -t after t steps, and no other
+cell can be larger. So the bytes do not depend on the batch, and integer sums do not depend on their order. A
+sentence has bitwise the same scores alone and in a batch.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from numpy.typing import NDArray
 from gonie.export.graph import Graph, Recurrence
 from gonie.export.row_bytes import Floats, row_bytes
 
-WITHIN = 63  # of a weight's byte: older processors add two products in sixteen bits, which then fit
-ENDS = 2  # numbers more in each input, and units more in each state
-SURE = 30.0  # of a gate: quite open
-CELL = 3  # what a cell takes in comes after the three gates
+WITHIN = 63  # bound of a weight: older processors add two products in 16 bits, which must not overflow
+ENDS = 2  # extra numbers per input, and extra units per state
+SURE = 30.0  # gate input at which a gate is fully open
+CELL = 3  # the cell input comes after the three gates
 
 
 def byte_lstm(graph: Graph, x: str, lengths: str, part: Recurrence, largest: float) -> str:
-    """As ``Graph.recurrence`` of an LSTM, over inputs (T, B, D) that are taken for ``largest`` beyond it."""
+    """Add the LSTM of ``Graph.recurrence`` over inputs (T, B, D), which are clipped to ``largest``."""
     hidden = part.hidden
     of_input, of_states = (
         _Bytes.of(graph, _grown(weights.numpy(), hidden)) for weights in (part.of_input, part.of_states)
@@ -54,9 +55,9 @@ def byte_lstm(graph: Graph, x: str, lengths: str, part: Recurrence, largest: flo
 
 
 def _with_ends(graph: Graph, x: str, largest: float) -> str:
-    """Inputs (T, B, D) within the range, and its ends: (T, B, D + 2)."""
+    """Clip inputs (T, B, D) to the range and append its ends: (T, B, D + 2)."""
     ends = [graph.weight(np.array(end, dtype=np.float32)) for end in (-largest, largest)]
-    behind = graph.weight([0, 0, 0, 0, 0, 1])  # one number more in each input
+    behind = graph.weight([0, 0, 0, 0, 0, 1])  # append one number to each input
     found = graph.add("Clip", x, *ends)
     for end in ends:
         found = graph.add("Pad", found, behind, end)
@@ -64,7 +65,7 @@ def _with_ends(graph: Graph, x: str, largest: float) -> str:
 
 
 def _bias(bias: Floats, hidden: int) -> Floats:
-    """That of all units: (ways, 8H) -> (ways, 8 (H + 2))."""
+    """Return the bias with the extra units: (ways, 8H) -> (ways, 8 (H + 2))."""
     found = _wider(bias, 8, hidden).reshape(len(bias), 8, hidden + ENDS)
     found[:, :CELL, hidden:] = SURE
     found[:, CELL, hidden:] = (-SURE, SURE)
@@ -72,14 +73,14 @@ def _bias(bias: Floats, hidden: int) -> Floats:
 
 
 def _wider(stacked: Floats, parts: int, hidden: int) -> Floats:
-    """Parts that lie one after the other, each with the further units: (ways, P * H) -> (…, P * (H + 2))."""
+    """Add the extra units to each of P concatenated parts: (ways, P * H) -> (…, P * (H + 2))."""
     found = np.zeros((len(stacked), parts, hidden + ENDS), dtype=np.float32)
     found[..., :hidden] = stacked.reshape(len(stacked), parts, hidden)
     return found.reshape(len(stacked), -1)
 
 
 def _grown(weights: Floats, hidden: int) -> Floats:
-    """Weights that see nothing of what is added: (ways, 4H, D) -> (ways, 4 (H + 2), D + 2)."""
+    """Add zero weights for the extra inputs and units: (ways, 4H, D) -> (ways, 4 (H + 2), D + 2)."""
     ways, _, width = weights.shape
     found = np.zeros((ways, 4, hidden + ENDS, width + ENDS), dtype=np.float32)
     found[:, :, :hidden, :width] = weights.reshape(ways, 4, hidden, width)
@@ -87,7 +88,7 @@ def _grown(weights: Floats, hidden: int) -> Floats:
 
 
 class _Bytes(NamedTuple):
-    """The names of bytes (ways, D, 4H), of their scales (ways, 4H) and of what 0 is among them."""
+    """The names of int8 weights (ways, D, 4H), their scales (ways, 4H) and their zero points."""
 
     bytes: str
     scales: str
@@ -95,7 +96,7 @@ class _Bytes(NamedTuple):
 
     @classmethod
     def of(cls, graph: Graph, weights: Floats) -> _Bytes:
-        """Of weights (ways, 4H, D)."""
+        """Quantise weights (ways, 4H, D)."""
         ways, height, width = weights.shape
         bytes, scales = row_bytes(weights.reshape(-1, width), WITHIN)
         zeros: NDArray[Any] = np.zeros((ways, height), dtype=np.int8)

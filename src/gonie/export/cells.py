@@ -1,7 +1,7 @@
-"""Recurrent layers as ONNX's RNN and LSTM operators, which take lengths and run either way or both.
+"""Recurrent layers as the RNN and LSTM operators of ONNX, which support lengths and both directions.
 
-ONNX stacks a layer's gates in the order i, o, f, c and its peepholes in the order i, o, f; torch and
-``PeepholeLSTM`` have i, f, c, o and i, f, o.
+ONNX stacks the gates of a layer in the order i, o, f, c and its peepholes in the order i, o, f. torch and
+``PeepholeLSTM`` use i, f, c, o and i, f, o.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from gonie.export.graph import Graph, Recurrence
 from gonie.export.lookup import look_up
 from gonie.nn.encoders import LSTM, Elman, PeepholeLSTM
 
-GATES = (0, 3, 1, 2)  # where i, o, f, c lie among i, f, c, o
-PEEPHOLES = (0, 2, 1)  # where i, o, f lie among i, f, o
-Y, Y_H = 0, 1  # results of the operators: all states, last states
+GATES = (0, 3, 1, 2)  # the positions of i, o, f, c in i, f, c, o
+PEEPHOLES = (0, 2, 1)  # the positions of i, o, f in i, f, o
+Y, Y_H = 0, 1  # outputs of the operators: all states, last states
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecurrentCell:
-    """One direction's weights as ONNX wants them: (G*H, D), (G*H, H), (2*G*H,) and for peepholes (3*H,)."""
+    """The weights of one direction in ONNX layout: (G*H, D), (G*H, H), (2*G*H,) and for peepholes (3*H,)."""
 
     op: str
     hidden: int
@@ -41,7 +41,7 @@ def cell(layer: nn.Module) -> RecurrentCell:
 
 
 def alike(one: RecurrentCell, other: RecurrentCell) -> bool:
-    """Can both be the two directions of one operator?"""
+    """Return whether both cells can be the two directions of one operator."""
     same = one.op == other.op and one.hidden == other.hidden
     return same and (one.peepholes is None) == (other.peepholes is None)
 
@@ -56,12 +56,11 @@ def recur(
     output: int = Y,
     largest: float | None = None,
 ) -> str:
-    """The operator over ``x`` (T, B, D) and ``lengths`` (B,) int32, a cell for each direction.
+    """Add the operator over ``x`` (T, B, D) and ``lengths`` (B,) int32, with one cell per direction.
 
-    ``largest`` is the largest number in ``x``, without its sign, where that was measured.
-
-    Shape: all states (T, B, directions * H), or with ``output=Y_H`` the last of each direction,
-    (B, directions * H). States past a sentence's end are 0.
+    ``largest`` is the largest absolute value in ``x``, if measured. Shape: all states (T, B, directions * H),
+    or with ``output=Y_H`` the last of each direction, (B, directions * H). States after the end of a sentence
+    are 0.
     """
     first = cells[0]
     peepholes = [c.peepholes for c in cells if c.peepholes is not None]
@@ -90,7 +89,7 @@ def _stacked(weights: Sequence[Tensor]) -> Tensor:
 
 
 def _side_by_side(graph: Graph, states: str, *, perm: list[int], shape: list[int]) -> str:
-    """Bring the axis of directions before that of the states, and make them one."""
+    """Move the axis of directions before that of the states, and merge the two."""
     return graph.add("Reshape", graph.add("Transpose", states, perm=perm), graph.weight(shape))
 
 
@@ -131,7 +130,7 @@ def _peephole(layer: Any) -> RecurrentCell:
 
 
 def _reordered(stacked: Tensor, order: Sequence[int]) -> Tensor:
-    """The blocks of equal height of ``stacked`` in another order."""
+    """Return the blocks of equal height of ``stacked`` in another order."""
     blocks = stacked.chunk(len(order))
     return torch.cat([blocks[i] for i in order])
 

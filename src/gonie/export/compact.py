@@ -1,7 +1,8 @@
-"""Weights in fewer bytes than float32, where not one bit of theirs is lost: a bundle is to be small.
+"""Lossless compression of weights below float32, to keep bundles small.
 
-A language model is often kept in half precision or as bytes with a scale for each row, and frozen: its
-float32 weights are then those numbers still. ONNX Runtime makes them float32 once, when it loads the graph.
+A language model is often stored in half precision, or as int8 with a scale per row, and then frozen. Its
+float32 weights still equal those numbers. ONNX Runtime converts them to float32 once, when it loads the
+graph.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from gonie.export.graph import Graph
 
 Floats = NDArray[np.float32]
 LARGEST, SMALLEST = 127, 64
-"""The largest byte of a row is between these, unless its scale was too small for half precision."""
+"""The range of the largest int8 value of a row, unless its scale was too small for half precision."""
 
 
 def compact(graph: Graph, weight: Tensor) -> str:
-    """A constant equal to ``weight`` (R, …) as float32, kept as small as it can be."""
+    """Add a constant equal to ``weight`` (R, …) in float32, stored as small as possible."""
     array = weight.detach().float().cpu().numpy()
     if array.ndim == 2 and (found := _as_bytes(array)) is not None:
         bytes, scales = (graph.add("Cast", graph.weight(part), to=TensorProto.FLOAT) for part in found)
@@ -31,9 +32,9 @@ def compact(graph: Graph, weight: Tensor) -> str:
 
 
 def _as_bytes(array: Floats) -> tuple[NDArray[np.int8], NDArray[np.float16]] | None:
-    """Whole numbers (R, D) and a scale in half precision for each row (R, 1), if they give ``array``.
+    """Return int8 values (R, D) and a float16 scale per row (R, 1) that reproduce ``array``, or None.
 
-    The scale is not known, but the largest number of a row is the scale times a byte that is near 127.
+    The scale is unknown, but the largest value of a row is the scale times an integer near 127.
     """
     peaks = np.abs(array).max(1, keepdims=True, initial=0.0)  # (R, 1)
     scales = np.ones(peaks.shape, dtype=np.float16)

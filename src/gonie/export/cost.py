@@ -1,4 +1,4 @@
-"""What a bundle costs whoever runs it: time to its first answer, and memory, in a process of its own."""
+"""Measuring the cost of a bundle in a new process: time to the first prediction, and memory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ print(json.dumps([imported - began, loaded - imported, answered - loaded, size])
 
 
 class Cost(NamedTuple):
-    """Seconds to import gonie, to load the bundle and to the first answer; bytes of memory at most."""
+    """Seconds to import gonie, to load the bundle and to the first prediction, and peak memory in bytes."""
 
     imported: float
     loaded: float

@@ -1,6 +1,6 @@
-"""Filters over the letters of words as a piece of graph: one product over all windows, laid side by side.
+"""The ONNX graph of filters over the letters of words, as one product over all windows.
 
-Over a few channels, and many short words, that is several times as fast as ONNX Runtime's convolution.
+With few channels and many short words this is several times faster than the convolution of ONNX Runtime.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from torch import Tensor
 from gonie.export.graph import Graph
 
 Constant = Callable[[Graph, Tensor], str]
-"""Puts weights into a graph, and names them."""
+"""Adds weights to a graph and returns their name."""
 
 
 def largest(
     graph: Graph, windows: str, vectors: str, weight: Tensor, bias: Tensor, *, constant: Constant
 ) -> str:
-    """What each filter finds at the place where it finds most: (U, filters).
+    """Return the maximum of each filter over all positions: (U, filters).
 
-    ``windows`` (U, places, kernel) are rows of ``vectors`` (letters, D), ``weight`` is (filters, D, kernel).
+    ``windows`` (U, places, kernel) are row indices of ``vectors`` (letters, D). ``weight`` is (filters, D,
+    kernel).
     """
     filters, width, kernel = weight.shape
     laid = graph.add("Gather", vectors, windows, axis=0)  # (U, places, kernel, D)

@@ -1,6 +1,6 @@
-"""The products inside the loops of a language model: what the gates of a step see, in all digits.
+"""The gate inputs in the loops of a language model, in float32.
 
-They are most of its work. ``int8_gates`` computes the same from bytes.
+They are most of its work. ``int8_gates`` computes them with int8 products.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from gonie.export.graph import Graph
 from gonie.nn.bilm import ProjectedLSTM
 
 Seen = Callable[[Graph, str, str], list[str]]
-"""Writes what the four gates of a step see, (B, H) each, of its input x[t] and the states h (B, P) before."""
+"""Adds the inputs of the four gates of a step, (B, H) each, from x[t] and the previous states h (B, P)."""
 
 
 class Gates(Protocol):
-    """Writes the constants that a layer's gates need into a graph; what it returns writes the steps."""
+    """Adds the constants of a layer's gates to a graph and returns a function that adds a step."""
 
     def over_words(self, graph: Graph, part: ProjectedLSTM, words: str) -> Seen:
-        """Of a first layer: x[t] (B,) says which of the ``words`` (U, P) each sentence is at."""
+        """Return the gates of a first layer. x[t] (B,) is an index into ``words`` (U, P) per sentence."""
         ...
 
     def over_states(self, graph: Graph, part: ProjectedLSTM) -> Seen:
-        """Of a layer over another: x[t] (B, P) are the states below."""
+        """Return the gates of a higher layer. x[t] (B, P) are the states of the layer below."""
         ...
 
 
 class FloatGates:
-    """A product for each gate: none has to be cut from a larger array."""
+    """Uses one product per gate, so that no output needs to be split."""
 
     def over_words(self, graph: Graph, part: ProjectedLSTM, words: str) -> Seen:
-        """What a word adds to a gate is a row of a table, made once for each distinct word."""
+        """Look up what a word adds to each gate in a table, computed once per distinct word."""
         tables = word_tables(graph, part, words)
         weights = [compact(graph, weight) for weight in part.state_weight.chunk(4)]  # (H, P) each
 
@@ -45,7 +45,7 @@ class FloatGates:
         return seen
 
     def over_states(self, graph: Graph, part: ProjectedLSTM) -> Seen:
-        """One product for each gate, of [x; h]."""
+        """Use one product of [x; h] per gate."""
         pairs = zip(part.input_weight.chunk(4), part.state_weight.chunk(4), strict=True)
         weights = [
             graph.add("Concat", compact(graph, from_input), compact(graph, from_state), axis=1)  # (H, 2P)
@@ -64,7 +64,7 @@ class FloatGates:
 
 
 def word_tables(graph: Graph, part: ProjectedLSTM, words: str) -> list[str]:
-    """What each of the ``words`` (U, P) adds to the gates, their biases in it: (U, H) for each gate."""
+    """Return what each of ``words`` (U, P) adds to each gate, including its bias: (U, H) per gate."""
     return [
         graph.add("Gemm", words, compact(graph, weight), compact(graph, bias), transB=1)
         for weight, bias in zip(part.input_weight.chunk(4), part.bias.chunk(4), strict=True)

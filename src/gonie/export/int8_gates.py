@@ -1,12 +1,12 @@
-"""What the gates of a language model's loops see, from products of bytes: half the time, nearly all digits.
+"""The gate inputs in the loops of a language model with int8 products, in half the time.
 
-A weight is a byte times a scale of its row. A number that is multiplied with it becomes a byte by a scale
-that was measured once (``ranges``) and stays: were it taken from the batch, as quantisation at run time does
-it, a sentence's scores would depend on its company.
+The accuracy is nearly the same. A weight is an int8 value times the scale of its row. Activations are
+quantised with a scale that was measured once (``ranges``) and is fixed. Dynamic quantisation computes the
+scale from the batch, so the scores of a sentence would depend on its batch.
 
-Numbers take seven bits of the eight. Sums of two products then fit the sixteen bits in which processors
-without an instruction for bytes add them, so that every processor finds the same sums. A number beyond the
-range that was measured is taken for the end of that range.
+Activations use seven of the eight bits. Sums of two products then fit the 16 bits in which processors without
+int8 instructions add them, so that every processor computes the same sums. Values beyond the measured range
+are clipped.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from gonie.export.ranges import Ranges
 from gonie.export.row_bytes import TINY, Floats, row_bytes
 from gonie.nn.bilm import ProjectedLSTM
 
-STEPS, ZERO, MOST = 63, 64, 127  # of a number's byte: the steps to each side of 0, what 0 is, the largest
+STEPS, ZERO, MOST = 63, 64, 127  # of a quantised value: steps on each side of 0, zero point, maximum
 
 
 class Int8Gates:
-    """Bytes by bytes, added up in whole numbers; the four gates of a step are one product.
+    """Computes gate inputs with int8 products and integer sums. The four gates of a step are one product.
 
-    ``ranges`` says how large the inputs and the states of each layer are. What words add to the gates, once
-    for each distinct word, and the projection stay in all digits: there bytes would cost the most accuracy
-    and save the least.
+    ``ranges`` has the largest inputs and states of each layer. The word tables, computed once per distinct
+    word, and the projection stay in float32. Quantising them would cost the most accuracy and save the least
+    time.
     """
 
     def __init__(self, ranges: Ranges) -> None:
         self._ranges = ranges
 
     def over_words(self, graph: Graph, part: ProjectedLSTM, words: str) -> Seen:
-        """Of the states, with what words add as a row of a table."""
+        """Use an int8 product of the states, plus a row of the word table."""
         table = graph.add("Concat", *word_tables(graph, part, words), axis=1)  # (U, 4H)
         state = _Number(graph, self._ranges[part].state)
         weight = _weight(graph, _array(part.state_weight) * state.step)
@@ -52,7 +52,7 @@ class Int8Gates:
         return seen
 
     def over_states(self, graph: Graph, part: ProjectedLSTM) -> Seen:
-        """Of [x; h], each by its own scale."""
+        """Use an int8 product of [x; h], each with its own scale."""
         found = self._ranges[part]
         below, state = _Number(graph, found.input), _Number(graph, found.state)
         scaled = (_array(part.input_weight) * below.step, _array(part.state_weight) * state.step)
@@ -68,7 +68,7 @@ class Int8Gates:
 
 
 class _Number:
-    """How numbers of one kind become bytes."""
+    """Quantises activations of one kind."""
 
     def __init__(self, graph: Graph, largest: float) -> None:
         self.step = np.float32(max(largest, TINY) / STEPS)
@@ -80,7 +80,7 @@ class _Number:
 
 
 class _Weight(NamedTuple):
-    """The names of bytes (D, H), of their scales (H,), and of what 0 is among numbers and among weights."""
+    """The names of int8 weights (D, H), their scales (H,), and the zero points of activations and weights."""
 
     bytes: str
     scales: str
@@ -89,7 +89,7 @@ class _Weight(NamedTuple):
 
 
 def _weight(graph: Graph, array: Floats) -> _Weight:
-    """A matrix (H, D), already times the step of what it is multiplied with, as bytes with a scale a row."""
+    """Quantise a matrix (H, D), already multiplied by the activation step, with one scale per row."""
     bytes, scales = row_bytes(array)
     return _Weight(
         graph.weight(bytes.T),
@@ -100,13 +100,13 @@ def _weight(graph: Graph, array: Floats) -> _Weight:
 
 
 def _product(inner: Graph, bytes: str, weight: _Weight) -> str:
-    """Bytes (B, D) by a matrix: (B, H), as floats."""
+    """Multiply int8 activations (B, D) by a matrix: (B, H), as floats."""
     sums = inner.add("MatMulInteger", bytes, weight.bytes, weight.number_zero, weight.weight_zero)
     return inner.add("Mul", inner.add("Cast", sums, to=TensorProto.FLOAT), weight.scales)
 
 
 def _fourths(graph: Graph, part: ProjectedLSTM) -> Callable[[Graph, str], list[str]]:
-    """Cuts what all gates see (B, 4H) into what each sees."""
+    """Return a function that splits the inputs of all gates (B, 4H) by gate."""
     sizes = graph.weight([part.hidden] * 4)
     return lambda inner, seen: inner.several("Split", seen, sizes, results=4, axis=1)
 

@@ -1,7 +1,7 @@
-"""Filters over the characters of words as a piece of graph, without a product: all of it is looked up.
+"""The ONNX graph of filters over the characters of words, with table lookups instead of products.
 
-What a filter finds in a window is a sum of what it finds in each of its characters, and there are few
-characters: so that is a row of a table for each place of the window, computed once and for all.
+The output of a filter on a window is a sum over the characters of the window, and there are few distinct
+characters. So each position of the window has a precomputed table with one row per character.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from torch import Tensor
 
 from gonie.export.graph import Graph
 
-END = 2**63 - 1  # of an axis, however long it is
-NEVER = -1e30  # what is found in a window that is not around a character of the form
-SMALL = 1 << 17  # numbers of a table: a larger one is kept as the graph keeps tables
+END = 2**63 - 1  # the end of an axis of any length
+NEVER = -1e30  # the score of a window whose centre is not a character of the form
+SMALL = 1 << 17  # larger tables are stored as the graph stores tables
 
 
 def letter_filters(
     graph: Graph, letters: Tensor, weight: Tensor, bias: Tensor, margins: tuple[int, int]
 ) -> str:
-    """What each filter finds at the character of a form where it finds most: (U, filters).
+    """Return the maximum of each filter over the characters of a form: (U, filters).
 
-    ``letters`` (V, D) has zeros for 0, which stands past a form's end in ``chars`` (U, C); ``weight`` is
-    (filters, D, kernel), and ``margins`` are how far a window goes before and after its character.
+    ``letters`` (V, D) has zeros for id 0, the padding of ``chars`` (U, C). ``weight`` is (filters, D,
+    kernel), and ``margins`` are the extents of a window before and after its character.
     """
     before, after = margins
     padded = graph.add("Pad", graph.input("chars"), graph.weight([0, before, 0, after]))
@@ -43,5 +43,5 @@ def _look_up(graph: Graph, table: Tensor, ids: str) -> str:
 
 
 def _shifted(graph: Graph, chars: str, first: int, last: int) -> str:
-    """Without the first and the last so many columns."""
+    """Remove the first ``first`` and the last ``last`` columns."""
     return graph.add("Slice", chars, graph.weight([first]), graph.weight([-last or END]), graph.weight([1]))

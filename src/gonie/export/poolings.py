@@ -1,4 +1,4 @@
-"""Each pooling as a piece of graph, (B, T, H) -> (B, P) and each token's weight (B, T), 0 at padding.
+"""The ONNX graph of each pooling: (B, T, H) -> (B, P) and the weight of each token (B, T), 0 at padding.
 
 A row has at least one token, as every row of a batch of texts has.
 """
@@ -19,12 +19,12 @@ from gonie.export.rows import Rows
 from gonie.nn.batch_norm import BatchNorm
 from gonie.nn.poolings import AdditiveAttention, DotAttention, Joined, Last, Max, Mean, Normalized
 
-EPSILON = 1e-5  # of F.batch_norm, which BatchNorm leaves as it is
+EPSILON = 1e-5  # of F.batch_norm, the default of BatchNorm
 LOWEST = float(np.finfo(np.float32).min)
 
 
 class PooledValues(NamedTuple):
-    """The names of a row's vector (B, P) and of its tokens' weights (B, T)."""
+    """The names of the vectors (B, P) of the rows and of the weights (B, T) of their tokens."""
 
     vectors: str
     weights: str
@@ -39,18 +39,18 @@ def pooling(graph: Graph, part: object, x: str, rows: Rows) -> PooledValues:
 
 
 def additive(graph: Graph, part: AdditiveAttention, x: str, rows: Rows) -> PooledValues:
-    """A small network's answer to each query."""
+    """Add attention whose keys are the states after a small network."""
     inner = graph.add("Tanh", graph.linear(x, part.layer.weight, part.layer.bias))  # (B, T, hidden)
     return _attended(graph, inner, part.queries, x, rows)
 
 
 def dot(graph: Graph, part: DotAttention, x: str, rows: Rows) -> PooledValues:
-    """The states' own answer to each query."""
+    """Add attention whose keys are the states themselves."""
     return _attended(graph, x, part.queries / math.sqrt(part.input_width), x, rows)
 
 
 def _attended(graph: Graph, keys: str, queries: Tensor, x: str, rows: Rows) -> PooledValues:
-    """Σt α[t] x[t], α the softmax of ``keys`` times ``queries`` over the real tokens of a row."""
+    """Return Σt α[t] x[t], where α is the softmax of ``keys`` times ``queries`` over the real tokens."""
     scores = graph.add("MatMul", keys, graph.weight(queries.T))  # (B, T, heads)
     shares = graph.add("Softmax", _only(graph, scores, rows.mask, LOWEST), axis=1)  # 0 at padding
     turned = graph.add("Transpose", shares, perm=[0, 2, 1])  # (B, heads, T)
@@ -63,7 +63,7 @@ def _attended(graph: Graph, keys: str, queries: Tensor, x: str, rows: Rows) -> P
 
 
 def mean(graph: Graph, part: Mean, x: str, rows: Rows) -> PooledValues:
-    """All tokens alike."""
+    """Average all tokens."""
     real = graph.add("Cast", rows.mask, to=TensorProto.FLOAT)  # (B, T)
     tokens = graph.add("ReduceSum", real, graph.weight([1]))  # (B, 1)
     return PooledValues(
@@ -73,7 +73,7 @@ def mean(graph: Graph, part: Mean, x: str, rows: Rows) -> PooledValues:
 
 
 def largest(graph: Graph, part: Max, x: str, rows: Rows) -> PooledValues:
-    """The largest of each feature; those equally large share it."""
+    """Take the maximum of each feature. Tokens with equal maxima share the weight."""
     best = graph.add("ReduceMax", _only(graph, x, rows.mask, -np.inf), graph.weight([1]))  # (B, 1, H)
     equal = graph.add("And", graph.add("Equal", x, best), _column(graph, rows.mask))
     won = graph.add("Cast", equal, to=TensorProto.FLOAT)  # (B, T, H)
@@ -83,7 +83,7 @@ def largest(graph: Graph, part: Max, x: str, rows: Rows) -> PooledValues:
 
 
 def last(graph: Graph, part: Last, x: str, rows: Rows) -> PooledValues:
-    """The last token's state; of two directions, each where it ends."""
+    """Take the state of the last token or, for two directions, the final state of each."""
     at = graph.add("Cast", graph.positions(rows.mask, axis=1), to=TensorProto.INT32)  # (T,)
     one = graph.weight(np.array([1], dtype=np.int32))
     ends = graph.add("Unsqueeze", graph.add("Sub", rows.lengths, one), graph.weight([1]))  # (B, 1)
@@ -102,7 +102,7 @@ def last(graph: Graph, part: Last, x: str, rows: Rows) -> PooledValues:
 
 
 def joined(graph: Graph, part: Joined, x: str, rows: Rows) -> PooledValues:
-    """The parts side by side."""
+    """Concatenate several poolings."""
     parts = [pooling(graph, inner, x, rows) for inner in part.parts]
     return PooledValues(
         graph.add("Concat", *(each.vectors for each in parts), axis=1),
@@ -118,13 +118,13 @@ def normalized(graph: Graph, part: Normalized, x: str, rows: Rows) -> PooledValu
 
 
 def layer_norm(graph: Graph, part: nn.LayerNorm, vectors: str) -> str:
-    """Each vector to mean 0 and variance 1, then a scale and a shift of each feature."""
+    """Normalise each vector to mean 0 and variance 1, then scale and shift each feature."""
     scale, shift = graph.weight(part.weight), graph.weight(part.bias)
     return graph.add("LayerNormalization", vectors, scale, shift, axis=-1, epsilon=part.eps)
 
 
 def batch_norm(graph: Graph, part: BatchNorm, vectors: str) -> str:
-    """In use the averages are constants, so that a scale and a shift of each feature are left."""
+    """Scale and shift each feature. At inference the averages are constants."""
     scale = part.weight.detach() / (part.variance + EPSILON).sqrt()
     shift = part.bias.detach() - part.mean * scale
     return graph.add("Add", graph.add("Mul", vectors, graph.weight(scale)), graph.weight(shift))
@@ -134,22 +134,22 @@ def batch_norm(graph: Graph, part: BatchNorm, vectors: str) -> str:
 
 
 def _column(graph: Graph, mask: str) -> str:
-    """A mask (B, T) for all features at once: (B, T, 1)."""
+    """Reshape a mask (B, T) to (B, T, 1), for all features at once."""
     return graph.add("Unsqueeze", mask, graph.weight([2]))
 
 
 def _only(graph: Graph, x: str, mask: str, other: float = 0.0) -> str:
-    """``x`` (B, T, H) where the mask (B, T) is true, else ``other``."""
+    """Return ``x`` (B, T, H) where the mask (B, T) is true, else ``other``."""
     return graph.add("Where", _column(graph, mask), x, graph.weight(np.array(other, dtype=np.float32)))
 
 
 def _sums(graph: Graph, x: str) -> str:
-    """Over the tokens: (B, T, H) -> (B, H)."""
+    """Sum over the tokens: (B, T, H) -> (B, H)."""
     return graph.add("ReduceSum", x, graph.weight([1]), keepdims=0)
 
 
 def _columns(graph: Graph, x: str, start: int, end: int) -> str:
-    """Columns [start, end) of ``x`` (B, H)."""
+    """Return columns [start, end) of ``x`` (B, H)."""
     return graph.add("Slice", x, graph.weight([start]), graph.weight([end]), graph.weight([1]))
 
 

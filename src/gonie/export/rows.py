@@ -1,6 +1,6 @@
-"""The rows that a level reads, each a sequence: the sentences of a batch, or its texts as sentences.
+"""The sequences that a model level reads: sentences of tokens, or texts of sentences.
 
-What a graph asks of a batch is declared when it is first asked for, so lengths and mask are made on demand.
+A graph declares an input when it is first used, so lengths and mask are created on demand.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from gonie.export.graph import Graph
 
 
 class Rows(Protocol):
-    """The names of two values."""
+    """The names of the lengths and of the mask of the rows."""
 
     @property
     def lengths(self) -> str:
-        """How long each row is, as recurrences take it: (B,) int32."""
+        """The length of each row, as recurrences need it: (B,) int32."""
 
     @property
     def mask(self) -> str:
-        """True at what belongs to a row: (B, T) bool."""
+        """True where there is no padding: (B, T) bool."""
 
 
 class Sentences:
@@ -33,28 +33,28 @@ class Sentences:
 
     @cached_property
     def lengths(self) -> str:
-        """Tokens of each sentence."""
+        """The number of tokens of each sentence."""
         return self._graph.lengths("lengths")
 
     @property
     def mask(self) -> str:
-        """Tokens and padding."""
+        """The mask of real tokens."""
         return self._graph.input("mask")
 
 
 class Texts:
-    """Rows of sentences: N in the place of B, S in that of T."""
+    """Rows of sentences: N in place of B, S in place of T."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
 
     @cached_property
     def lengths(self) -> str:
-        """Sentences of each text."""
+        """The number of sentences of each text."""
         ones = self._graph.add("Cast", self.mask, to=TensorProto.INT32)
         return self._graph.add("ReduceSum", ones, self._graph.weight([1]), keepdims=0)
 
     @property
     def mask(self) -> str:
-        """Sentences and padding."""
+        """The mask of real sentences."""
         return self._graph.input("places_mask")

@@ -1,4 +1,4 @@
-"""A recurrence that ONNX has no operator for: one piece of graph, run at each step of time."""
+"""Recurrences without an ONNX operator, as a loop over time (Scan)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from onnx import TensorProto
 from gonie.export.graph import Graph
 
 Step = Callable[[Graph, str, Sequence[str]], tuple[Sequence[str], str]]
-"""Writes a step: from the graph to write it in, x[t] and the states before to those after and the result."""
+"""Adds a step to a graph, from x[t] and the previous states to the next states and the output."""
 
 
 def scan(graph: Graph, x: str, states: Sequence[str], step: Step, *, kind: int = TensorProto.FLOAT) -> str:
-    """What ``step`` gives at each time of ``x`` (T, B, …), the first from ``states``: (T, B, …).
+    """Return the output of ``step`` at each time of ``x`` (T, B, …), starting from ``states``: (T, B, …).
 
-    ``kind`` is the type of ``x``; states and results are float32.
+    ``kind`` is the data type of ``x``. States and outputs are float32.
     """
     inner = graph.inner()
     *before, now = (f"{name}_{id}" for id, name in enumerate((*states, x)))

@@ -1,4 +1,4 @@
-"""The words of a language model as a piece of graph: from their bytes to a vector each."""
+"""The ONNX graph of the word encoder of a language model, from the bytes of words to vectors."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gonie.export.graph import Graph
 from gonie.features.byte_spelling import PADDING
 from gonie.nn.bilm import SpelledWords
 
-END = 2**63 - 1  # of an axis, however long it is
+END = 2**63 - 1  # the end of an axis of any length
 
 
 def spelled_words(graph: Graph, part: SpelledWords, chars: str) -> str:
-    """The vectors (U, P) of words given by their bytes (U, C)."""
+    """Return the vectors (U, P) of words given by their bytes (U, C)."""
     table = compact(graph, part.bytes.weight)  # (262, D)
     chars = _cut(graph, chars, part.widest)
     found = [_found(graph, convolution, table, chars) for convolution in part.convolutions]
@@ -29,9 +29,9 @@ def spelled_words(graph: Graph, part: SpelledWords, chars: str) -> str:
 
 
 def _cut(graph: Graph, chars: str, widest: int) -> str:
-    """The bytes (U, C') up to the end of the longest word, and one whole window of padding after it.
+    """Cut the bytes to (U, C'): the longest word, plus one whole window of padding.
 
-    All windows over padding alone are the same, so what is cut off is in no maximum.
+    All windows over padding are equal, so the cut does not change any maximum.
     """
     given = graph.add("Less", chars, graph.weight(np.array(PADDING)))
     whole = graph.add("Cast", given, to=TensorProto.INT64)
@@ -42,7 +42,7 @@ def _cut(graph: Graph, chars: str, widest: int) -> str:
 
 
 def _found(graph: Graph, convolution: Any, table: str, chars: str) -> str:
-    """What each filter of one kind finds: (U, n)."""
+    """Return the maximum of each filter of one convolution: (U, n)."""
     weight: Tensor = convolution.weight  # (n, D, kernel)
     kernel = weight.shape[2]
     inner = graph.add("Slice", chars, graph.weight([0]), graph.weight([1 - kernel or END]), graph.weight([1]))

@@ -1,4 +1,4 @@
-"""Sums over sparse features: the graph of ``embedding_bag`` over flat ids."""
+"""The ONNX graph of sums over sparse features: ``embedding_bag`` over flat ids."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gonie.nn.bag import Bag
 
 
 def feature_sums(graph: Graph, group: str, table: Tensor) -> str:
-    """The sum of the rows of ``table`` (V, D) that fire at each position, 0 where none does: (B, T, D)."""
+    """Sum the rows of ``table`` (V, D) of the features at each position, 0 if there are none: (B, T, D)."""
     mask = graph.input("mask")
     cells = graph.add("Unsqueeze", graph.add("Size", mask), graph.weight([0]))  # [B * T]
     summed = _sums(graph, group, table, cells)  # (B * T, D)
@@ -19,7 +19,7 @@ def feature_sums(graph: Graph, group: str, table: Tensor) -> str:
 
 
 def bag_sums(graph: Graph, part: Bag) -> str:
-    """The sum of the vectors of the n-grams of each text by the root of their number: (N, width)."""
+    """Sum the n-gram vectors of each text and divide by the square root of their number: (N, width)."""
     offsets = graph.offsets(part.group)  # (N + 1,)
     ends = graph.add("Slice", offsets, graph.weight([1]), graph.add("Shape", offsets))  # (N,)
     starts = graph.add("Slice", offsets, graph.weight([0]), graph.weight([-1]))  # (N,)
@@ -30,9 +30,9 @@ def bag_sums(graph: Graph, part: Bag) -> str:
 
 
 def _sums(graph: Graph, group: str, table: Tensor, number: str) -> str:
-    """The sums at each of ``number`` [R] positions: (R, D).
+    """Return the sums at each of ``number`` [R] positions: (R, D).
 
-    ScatterElements, not ScatterND: the latter adds from several threads without a lock in onnxruntime
+    It uses ScatterElements because ScatterND of onnxruntime adds from several threads without a lock
     (microsoft/onnxruntime#23396), and many features share a position.
     """
     ids, rows = graph.features(group)  # (F,), (F,)

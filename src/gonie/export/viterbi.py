@@ -1,4 +1,4 @@
-"""Viterbi as a piece of graph: the best tag sequences of a batch, found where its scores are."""
+"""The ONNX graph of Viterbi decoding for a batch."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from onnx import TensorProto
 from gonie.export.graph import Graph
 from gonie.export.scan import scan
 
-IMPOSSIBLE = -1e30  # instead of minus infinity, of which not every runtime makes sense
+IMPOSSIBLE = -1e30  # instead of minus infinity, which not every runtime supports
 
 
 def viterbi(graph: Graph, scores: str, chain: Sequence[NDArray[np.floating]]) -> str:
-    """The best tag sequences (B, T), -1 past a sentence's end, of ``scores`` (B, T, K).
+    """Return the best tag sequences (B, T) of ``scores`` (B, T, K), -1 after the end of a sentence.
 
-    ``chain`` is transitions (K, K) [from, to], start (K,) and end (K,), minus infinity for what may not be.
+    ``chain`` is transitions (K, K) [from, to], start (K,) and end (K,). Forbidden ones are minus infinity.
     """
     moves, start, end = (np.maximum(part, IMPOSSIBLE).astype(np.float32) for part in chain)
     best = _best_prefixes(graph, scores, moves, start)  # (T, B, K)
@@ -37,9 +37,9 @@ def _column(graph: Graph, value: str) -> str:
 
 
 def _best_prefixes(graph: Graph, scores: str, moves: NDArray[np.float32], start: NDArray[np.float32]) -> str:
-    """Entry (t, b, k): the best score of a prefix of b that ends in tag k at t, less the best of any tag."""
+    """Return at (t, b, k) the best score of a prefix of b with tag k at t, minus the best of all tags."""
     steps = graph.add("Transpose", scores, perm=[1, 0, 2])  # (T, B, K)
-    first = graph.weight(np.concatenate([start, [1.0]]).astype(np.float32))  # and a mark: nothing is before
+    first = graph.weight(np.concatenate([start, [1.0]]).astype(np.float32))  # with a flag: first step
     rows = graph.add("Shape", steps, start=1, end=2)  # [B]
     begun = graph.add("Expand", first, graph.add("Concat", rows, graph.weight([len(start) + 1]), axis=0))
     onward, size = graph.weight(moves.T.copy()), len(start)  # (to, from)
@@ -60,7 +60,7 @@ def _best_prefixes(graph: Graph, scores: str, moves: NDArray[np.float32], start:
 def _way_back(
     graph: Graph, best: str, ends: str, moves: NDArray[np.float32], end: NDArray[np.float32]
 ) -> str:
-    """From the last token to the first, the tags of the best sequences: (T, B), as floats."""
+    """Return the tags of the best sequences from the last token to the first: (T, B), as floats."""
     last = graph.add("ArgMax", graph.add("Add", best, graph.weight(end)), axis=2, keepdims=1)  # (T, B, 1)
     flags = graph.add("Unsqueeze", ends, graph.weight([2]))  # (T, B, 1)
     parts = [graph.add("Cast", part, to=TensorProto.FLOAT) for part in (last, flags)]

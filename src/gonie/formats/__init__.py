@@ -1,1 +1,1 @@
-"""Readers and writers of labelled data, one file per format."""
+"""Readers and writers of labelled data, one module per format."""

@@ -1,7 +1,7 @@
-"""CoNLL columns: one token a line, blank lines between sentences.
+"""CoNLL columns: one token per line, blank lines between sentences.
 
-The separator, the word column and the tag column are found in the first lines unless they are given, so that
-files larger than memory stream. A line beginning with ``#`` is a comment only when it cannot be a token.
+The separator, the word column and the tag column are detected from the first lines unless given, so files
+larger than memory can be streamed. A line that begins with ``#`` is a comment only if it cannot be a token.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ PEEK = 2000
 DOCUMENT = "-DOCSTART-"
 TEXT = "# text = "
 _SEPARATORS: Mapping[str, str] = {"tab": "\t", "blank": " ", "\t": "\t", " ": " "}
-_RANGE = re.compile(r"\d+[-.]\d+")  # CoNLL-U's multiword tokens and empty nodes
+_RANGE = re.compile(r"\d+[-.]\d+")  # multiword tokens and empty nodes of CoNLL-U
 _UNFIT = re.compile(r"[\t\n\r\0]")
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnLayout:
-    """How a file's lines split: the separator, the number of columns and what they hold.
+    """How the lines of a file split: the separator, the number of columns and what they hold.
 
-    ``tag`` is None in a file of words alone. ``tags`` are those seen at first, to tell the token ``# O`` from
-    a comment. ``numbered``: the first column counts the tokens.
+    ``tag`` is None in a file of words only. ``tags`` are the tags of the first lines, which distinguish the
+    token ``# O`` from a comment. ``numbered`` says whether the first column numbers the tokens.
     """
 
     separator: str
@@ -45,16 +45,17 @@ class ColumnLayout:
     tags: frozenset[str]
 
     def split(self, line: str) -> list[str]:
-        """The fields of a line. Blanks are ASCII blanks in any number; a no-break space is part of a word."""
+        """Return the fields of a line, split at runs of ASCII spaces. A no-break space is part of a word."""
         if self.separator != " ":
             return line.split(self.separator)
         return [field for field in line.split(" ") if field]
 
     def is_comment(self, line: str) -> bool:
-        """Is this line, which begins with ``#``, a comment?
+        """Return whether this line, which begins with ``#``, is a comment.
 
-        It is a token when it has the right number of columns and does not begin with ``# ``; in a file apart
-        by blanks also then, if its tag is like the file's (``# # B-NP`` in CoNLL-2000).
+        It is a token if it has the right number of columns and does not begin with ``# ``. In a
+        space-separated file, a line that begins with ``# `` is also a token if its tag looks like the tags of
+        the file (``# # B-NP`` in CoNLL-2000).
         """
         fields = self.split(line)
         if len(fields) != self.width:
@@ -64,7 +65,7 @@ class ColumnLayout:
         return self.separator != " " or self.tag is None or not self._is_tag(fields[self.tag])
 
     def _is_tag(self, value: str) -> bool:
-        """Is this one of the file's tags, or of their form where that is B-X, I-X and O?"""
+        """Return whether this is a tag of the file, or has their form if that is B-X, I-X and O."""
         form = schemes.looks_tagged(dict.fromkeys(self.tags, 1)) and schemes.looks_tagged({value: 1})
         return value in self.tags or form
 
@@ -78,9 +79,9 @@ def read(
     tag_column: int | None = None,
     columns: Mapping[str, int] | None = None,
 ) -> Iterator[Sentence]:
-    """Yield the sentences of a column file; ``report``, which names it, is filled on the way.
+    """Yield the sentences of a column file and fill ``report``, which names the file.
 
-    Columns count from 0, or from the end when negative. ``columns`` names further ones to keep.
+    Columns count from 0, or from the end if negative. ``columns`` names further columns to keep.
     """
     rows = iter(rows)
     head = _head(rows)
@@ -93,7 +94,7 @@ def read(
 
 
 def _head(rows: Iterator[Line]) -> list[Line]:
-    """The first lines: ``PEEK`` of them, and on until there is one that can be a token."""
+    """Return the first ``PEEK`` lines, and more until one of them can be a token."""
     head = list(islice(rows, PEEK))
     while head and not any(_ordinary(text) for _, text in head):
         more = list(islice(rows, PEEK))
@@ -104,12 +105,12 @@ def _head(rows: Iterator[Line]) -> list[Line]:
 
 
 def _ordinary(text: str) -> bool:
-    """Is this surely a token line: not blank, no possible comment, no document mark?"""
+    """Return whether this is certainly a token line: not blank, no comment, no document mark."""
     return bool(text.strip()) and not text.startswith(("#", DOCUMENT))
 
 
 def _possible(text: str) -> bool:
-    """Could this be a token line, as ``#hashtag`` in a file that has nothing else?"""
+    """Return whether this may be a token line, such as ``#hashtag`` in a file that has nothing else."""
     return bool(text.strip()) and not text.startswith(("# ", DOCUMENT))
 
 
@@ -152,7 +153,7 @@ def _sentences(rows: Iterable[Line], layout: ColumnLayout, report: Report) -> It
 
 
 def _splitter(layout: ColumnLayout) -> Callable[[str], list[str]]:
-    """``layout.split`` at the speed of ``str.split``: blanks in a row and tabs among blanks are rare."""
+    """Return a fast version of ``layout.split``. Repeated spaces, and tabs among spaces, are rare."""
     if layout.separator != " ":
         separator = layout.separator
         return lambda line: line.split(separator)
@@ -223,7 +224,7 @@ def _name(separator: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _AskedColumns:
-    """What the caller fixed; the rest is detected."""
+    """The settings given by the caller. The rest is detected."""
 
     separator: str
     word: int | None
@@ -268,7 +269,7 @@ def _separator(ordinary: list[Line], asked: _AskedColumns, report: Report) -> st
 
 
 def _numbers_tokens(head: list[Line], layout: ColumnLayout, width: int) -> bool:
-    """Does the first column number the tokens of each sentence 1, 2, 3 …, in one of two tokens at least?"""
+    """Return whether the first column numbers the tokens 1, 2, 3 … in sentences of two or more tokens."""
     expected, longest = 1, 0
     for _, text in head:
         if not text.strip():
@@ -325,7 +326,7 @@ def _likeliest(rows: list[list[str]], free: list[int]) -> tuple[int, str]:
 
 
 def _column(index: int, width: int, name: str, path: str) -> int:
-    """A column by its index, which may count from the end."""
+    """Return a column index as a nonnegative number. It may count from the end."""
     if not -width <= index < width:
         raise InputError(
             path=path,
@@ -340,7 +341,7 @@ def _column(index: int, width: int, name: str, path: str) -> int:
 
 
 def write(sentences: Iterable[Sentence], *, columns: Sequence[str] = ()) -> Iterator[str]:
-    """Yield each sentence as text: word, the named columns, tag, apart by tabs; ``# text`` where known."""
+    """Yield each sentence as tab-separated word, named columns and tag, with ``# text`` if known."""
     tagged: bool | None = None
     for sentence in sentences:
         tagged = sentence.tags is not None if tagged is None else tagged
@@ -355,7 +356,7 @@ def write(sentences: Iterable[Sentence], *, columns: Sequence[str] = ()) -> Iter
 
 
 def _comment(sentence: Sentence) -> str:
-    """The ``# text`` line. A sentence cut from a longer text has only its own part of it."""
+    """Return the ``# text`` line. A sentence cut from a longer text has only its own part of it."""
     if sentence.text is None or not sentence.words:
         return ""
     text = sentence.text[sentence.starts[0] : sentence.ends[-1]]

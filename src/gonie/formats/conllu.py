@@ -1,8 +1,9 @@
 """CoNLL-U: ten tab-separated columns, with multiword tokens and empty nodes (universaldependencies.org).
 
-Words are the syntactic words. A multiword token ``n-m`` is surface: it gives its words their offsets in
-``# text`` and is kept in the column ``multiword`` of a sentence that has one, as ``n-m:form`` on each of its
-words and ``_`` on others. Empty nodes ``n.m`` are not in the text; they are left out and counted.
+Words are the syntactic words. A multiword token ``n-m`` is a surface token that determines the offsets of its
+words in ``# text``. Sentences with multiword tokens have a column ``multiword``, which holds ``n-m:form`` for
+each of their words and ``_`` for others. Empty nodes ``n.m`` are not in the text; they are skipped and
+counted.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ Offsets = tuple[tuple[int, ...], tuple[int, ...]]
 
 @dataclass(slots=True)
 class _Block:
-    """The lines of one sentence, sorted: rows of words, their line numbers, surface tokens and the text.
+    """The lines of one sentence: rows of words, their line numbers, surface tokens and the text.
 
     A surface token is its form and the range of words it covers.
     """
@@ -52,8 +53,8 @@ def read(
 ) -> Iterator[Sentence]:
     """Yield the sentences of a CoNLL-U file.
 
-    ``tag_column`` is a field by name or index (``upos`` unless given), or ``misc:Key`` for ``Key=value`` in
-    MISC, where a word without the key is O. ``columns`` names further fields by index.
+    ``tag_column`` is a field by name or index (default ``upos``), or ``misc:Key`` for ``Key=value`` in MISC,
+    where a word without the key is O. ``columns`` names further fields by index.
     """
     tag_of = _tagger(tag_column, report.path)
     kept = columns or {}
@@ -72,7 +73,7 @@ def read(
 
 
 def _tagger(column: str | int | None, path: str) -> Callable[[list[str]], str]:
-    """How to take the tag out of a row."""
+    """Return a function that takes the tag from a row."""
     if isinstance(column, str) and column.startswith(_MISC):
         key = column.removeprefix(_MISC) + "="
         return lambda row: next(
@@ -107,7 +108,7 @@ def _blocks(rows: Iterable[Line], report: Report) -> Iterator[_Block]:
 
 
 def _add(block: _Block, line: str, number: int, report: Report) -> None:
-    """Sort one token line into the block."""
+    """Add one token line to the block."""
     path = report.path
     row = line.split("\t")
     if len(row) != len(FIELDS):
@@ -171,7 +172,7 @@ def _multiwords(block: _Block) -> tuple[str, ...]:
 def _placed(
     block: _Block, words: tuple[str, ...], report: Report
 ) -> tuple[str | None, tuple[int, ...], tuple[int, ...]]:
-    """The text and the offsets of the words in it; none where the surface tokens are not the text."""
+    """Return the text and the offsets of the words, or none if the surface tokens do not match the text."""
     if block.text is None:
         return None, (), ()
     places = locate(block.text, (form for form, _, _ in block.surface))
@@ -184,7 +185,11 @@ def _placed(
 
 
 def _spread(block: _Block, words: tuple[str, ...], places: Offsets) -> Offsets:
-    """Offsets of words from those of surface tokens: in turn where they make up the form, else all of it."""
+    """Return word offsets from surface token offsets.
+
+    If the words concatenate to the form of their surface token, each gets its own part. Otherwise each gets
+    the whole token.
+    """
     starts, ends = [], []
     for (form, first, end), start, stop in zip(block.surface, *places, strict=True):
         inner = locate(form, words[first:end])
@@ -195,9 +200,9 @@ def _spread(block: _Block, words: tuple[str, ...], places: Offsets) -> Offsets:
 
 
 def write(sentences: Iterable[Sentence], *, tag_column: str = "upos") -> Iterator[str]:
-    """Yield each sentence as CoNLL-U, its tags in ``upos``, another field, or ``misc:Key``.
+    """Yield each sentence as CoNLL-U, with its tags in ``upos``, another field, or ``misc:Key``.
 
-    Columns of a sentence that bear a field's name are written to it; what is unknown is ``_``.
+    Columns of a sentence that have the name of a field are written to it. Unknown fields are ``_``.
     """
     if tag_column not in FIELDS and not tag_column.startswith(_MISC):
         raise InputError(expected=f"a tag column among {', '.join(FIELDS)} or misc:KEY", got=repr(tag_column))
@@ -223,7 +228,7 @@ def _lines(sentence: Sentence, tag_column: str) -> Iterator[str]:
 
 
 def _after(sentence: Sentence, identity: str) -> str:
-    """MISC of a multiword token: whether the next word follows without a blank, where offsets tell."""
+    """Return the MISC field of a multiword token: whether no space follows it, if offsets are known."""
     end = int(identity.partition("-")[2])
     joined = (
         sentence.text is not None and end < len(sentence) and sentence.ends[end - 1] == sentence.starts[end]

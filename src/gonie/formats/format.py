@@ -1,7 +1,7 @@
-"""What a file format is: how it is read and written, and by what it is recognised.
+"""The description of a file format: how to read, write and recognise it.
 
-A format is a module of this package with a value ``TAGGED`` (sentences with a tag for each token),
-``LABELLED`` (texts with labels), or both. ``table`` finds it there.
+A format is a module of this package with a value ``TAGGED`` (sentences with one tag per token), ``LABELLED``
+(texts with labels), or both. ``table`` collects them.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ from gonie.text.schemes import Policy, Scheme
 from gonie.text.types import Sentence
 
 Tokenize = Callable[[str], list[Sentence]]
-"""Cuts a text into sentences of tokens with offsets."""
+"""Splits a text into sentences of tokens with offsets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadOptions:
-    """How to read a file of tagged sentences. What is left alone is detected and reported.
+    """Options for reading a file of tagged sentences. Options that are not set are detected and reported.
 
-    ``tag_column`` is an index, or in CoNLL-U also a field's name or ``misc:Key``. ``tokenizer`` cuts raw text
-    (JSONL). With a ``scheme``, or its name, the tags are checked while reading, and ``repair`` says what
-    becomes of invalid ones; under ``"auto"`` they come as they are (``tagged.survey`` finds the scheme).
+    ``tag_column`` is an index or, in CoNLL-U, also a field name or ``misc:Key``. ``tokenizer`` splits raw
+    text (JSONL). With a ``scheme``, given as a value or by name, the tags are checked while reading, and
+    ``repair`` is the policy for invalid ones. With ``"auto"`` they are not checked (``tagged.survey`` detects
+    the scheme).
     """
 
     format: str = "auto"
@@ -52,12 +53,12 @@ class TaggedFormat:
     """One line for help pages."""
     read: Callable[[Iterable[Line], ReadOptions, Report], Iterator[Sentence]]
     write: Callable[[Iterable[Sentence], Scheme], Iterator[str]]
-    """Sentences and the scheme of their tags to pieces of text."""
+    """Converts sentences, given the scheme of their tags, to pieces of text."""
     suffixes: tuple[str, ...] = ()
     recognise: Callable[[Sequence[str]], str | None] = _never
-    """The first filled lines of a file to the reason why it is of this format, or None."""
+    """Returns the reason why the first non-empty lines of a file are in this format, or None."""
     rank: int = 0
-    """Formats of lower rank are asked first; the last one recognises whatever is left."""
+    """Formats are tried in the order of their rank. The last one accepts every file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,14 +69,14 @@ class LabelledFormat:
     description: str
     """One line for help pages."""
     read: Callable[[Iterable[Line], TextOptions, Report], Iterator[LabelledRow]] | None = None
-    """From its lines; None for a format that is a folder."""
+    """Reads the lines of a file. None if the format is a folder."""
     read_folder: Callable[[Path, TextOptions, Report], Iterator[LabelledRow]] | None = None
     is_folder: Callable[[Path], bool] | None = None
-    """Whether a folder is of this format."""
+    """Returns whether a folder is in this format."""
     suffixes: tuple[str, ...] = ()
     recognise: Callable[[str, TextOptions], str | None] = lambda first, options: None
-    """The first line of a file to the reason why it is of this format, or None."""
+    """Returns the reason why the first line of a file is in this format, or None."""
     rank: int = 0
-    """Formats of lower rank are asked first; the last one recognises whatever is left."""
+    """Formats are tried in the order of their rank. The last one accepts every file."""
     marks: tuple[str, ...] = ()
-    """Marks that texts of this format have without being asked for."""
+    """The marks that texts of this format have by default."""

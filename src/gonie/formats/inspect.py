@@ -1,6 +1,6 @@
-"""Looking into data files: are they right, what is in them, and the same in another form.
+"""Checking, measuring and converting data files.
 
-These are the functions behind ``gonie data check|stats|convert``; they return plain values and print nothing.
+These functions implement ``gonie data check|stats|convert``. They return plain values and print nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ QUANTILES: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 
 def tokenizer_of(language: str, unit: str) -> Tokenizer:
-    """The tokenizer of a language, loaded only when a raw text comes."""
+    """Return the tokenizer of a language, which is loaded on first use."""
     loaded: list[Tokenizer] = []
 
     def tokenize(text: str) -> list[Sentence]:
@@ -40,7 +40,7 @@ def tokenizer_of(language: str, unit: str) -> Tokenizer:
 
 
 def column_named(value: str | None) -> int | str | None:
-    """A tag column from the command line: a number where it is one, else a name."""
+    """Parse a tag column from the command line: a number if possible, otherwise a name."""
     if value is None:
         return None
     return int(value) if value.lstrip("-").isdigit() else value
@@ -51,7 +51,7 @@ def column_named(value: str | None) -> int | str | None:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The verdict on one file: what reading found, or why it could not be read."""
+    """The result of checking one file: what reading found, or why it could not be read."""
 
     path: str
     survey: Survey | None
@@ -59,12 +59,12 @@ class Check:
 
     @property
     def passed(self) -> bool:
-        """True when the file can be read and every tag is valid."""
+        """Whether the file can be read and every tag is valid."""
         return self.survey is not None and not self.survey.detection.invalid
 
 
 def check(paths: Iterable[Path], options: ReadOptions, *, shown: int = 20) -> Iterator[Check]:
-    """Yield the verdict on each file; one that cannot be read does not hide the next."""
+    """Yield the result for each file. A file that cannot be read does not stop the others."""
     for path in paths:
         try:
             yield Check(str(path), survey(TaggedSource(path, options), shown=shown), "")
@@ -77,9 +77,9 @@ def check(paths: Iterable[Path], options: ReadOptions, *, shown: int = 20) -> It
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """Shares of a file that the first file does not have: running tokens, distinct words, entity mentions.
+    """Shares of a file that do not occur in the first file: tokens, distinct words and entity mentions.
 
-    A mention is its words and its label. ``mentions`` is None where there is none.
+    A mention is its words and its label. ``mentions`` is None if the file has none.
     """
 
     tokens: float
@@ -89,10 +89,10 @@ class Unseen:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """The measures of one file.
+    """The statistics of one file.
 
-    ``lengths`` are the quantiles of sentence length at ``QUANTILES``; ``entities`` are read as ``conlleval``
-    does, also where one of the ``invalid`` tags is in them.
+    ``lengths`` are the quantiles of sentence length at ``QUANTILES``. ``entities`` are read as in
+    ``conlleval``, even if they contain ``invalid`` tags.
     """
 
     path: str
@@ -110,7 +110,7 @@ class Stats:
 
 
 def stats(paths: Iterable[Path], options: ReadOptions) -> Iterator[Stats]:
-    """Yield the measures of each file, with what is unseen in the first one."""
+    """Yield the statistics of each file, with the shares that do not occur in the first file."""
     first: Stats | None = None
     for path in paths:
         measured = _measure(TaggedSource(path, options))
@@ -165,7 +165,7 @@ def _unseen(stats: Stats, first: Stats) -> Unseen:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What was written: how many sentences, from which scheme to which, and what reading noticed."""
+    """The result of a conversion: the number of sentences, both schemes and the reading report."""
 
     sentences: int
     source: Scheme
@@ -182,7 +182,7 @@ def convert_file(
     scheme: Scheme | None = None,
     policy: Policy = "error",
 ) -> Conversion:
-    """Write a file in another format, its tags in ``scheme`` where one is given.
+    """Write a file in another format, with its tags in ``scheme`` if given.
 
     Invalid tags are refused, or repaired by the policy.
     """
@@ -210,7 +210,7 @@ def _converted(sentences: Iterable[Sentence], source: Scheme, target: Scheme) ->
 
 
 def invalid_tags(found: Survey) -> InputError:
-    """The refusal of a file with invalid tags."""
+    """Return the error for a file with invalid tags."""
     first = f"; the first: {found.problems[0]}" if found.problems else ""
     return InputError(
         path=found.report.path,

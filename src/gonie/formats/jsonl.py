@@ -1,10 +1,10 @@
-"""JSONL with character spans: one text a line, its entities by offset.
+"""JSONL with character spans: one text per line, its entities by offset.
 
     {"text": "George is happy", "spans": [{"start": 0, "end": 6, "label": "PER"}]}
 
-``entities`` is read as ``spans``, and ``[start, end, label]`` as a span. Without either key the gold is
-unknown. The text is cut by a tokenizer, or by the record itself: ``"tokens": [{"start": 0, "end": 6, "tag":
-"PROPN"}, …]``.
+``entities`` is accepted for ``spans``, and ``[start, end, label]`` for a span. Without either key the gold is
+unknown. The text is split by a tokenizer, or the record gives its tokens: ``"tokens": [{"start": 0, "end": 6,
+"tag": "PROPN"}, …]``.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def read_record(line: str, path: str, number: int, *, keys: Sequence[str] = ("te
     """The JSON object of one line, with texts under ``keys``; anything else is refused with its place."""
     try:
         record = json.loads(line)
-    except (ValueError, RecursionError) as error:  # ValueError also for a number of too many digits
+    except (ValueError, RecursionError) as error:  # ValueError also for a number with too many digits
         raise InputError(
             path=path, line=number, expected="a JSON object", got=f"what is none ({error})"
         ) from None
@@ -78,7 +78,7 @@ def json_line(record: Mapping[str, Any]) -> str:
 def _tagged(
     record: Mapping[str, Any], tokenizer: Tokenizer | None, number: int, report: Report
 ) -> Iterator[Sentence]:
-    """The sentences of one record, with their tags where the gold is known."""
+    """Yield the sentences of one record, with tags if the gold is known."""
     text: str = record["text"]
     path = report.path
     sentences = _sentences(record, tokenizer, path, number)
@@ -113,7 +113,7 @@ def _sentences(
 
 
 def _given(tokens: Any, text: str, path: str, number: int) -> list[Sentence]:
-    """One sentence of the tokens that the record names itself."""
+    """Return one sentence from the tokens that the record gives."""
     places = [_place(token, text, path, number) for token in _listed(tokens, "tokens", path, number)]
     if not places:
         return []
@@ -134,7 +134,7 @@ def _given(tokens: Any, text: str, path: str, number: int) -> list[Sentence]:
 
 
 def _spans(record: Mapping[str, Any], path: str, number: int) -> list[CharSpan] | None:
-    """The gold spans of a record; None when it does not say."""
+    """Return the gold spans of a record, or None if it does not have them."""
     key = "spans" if "spans" in record else "entities"
     if key not in record:
         return None
@@ -163,7 +163,7 @@ def _is_row(value: Any, length: int) -> bool:
 
 
 def _place(value: Any, text: str, path: str, number: int) -> tuple[int, int]:
-    """Start and end of a span or token, which must lie in the text."""
+    """Return the start and end of a span or token, which must lie in the text."""
     start, end = None, None
     if isinstance(value, dict):
         start, end = value.get("start"), value.get("end")
@@ -185,9 +185,9 @@ def _place(value: Any, text: str, path: str, number: int) -> tuple[int, int]:
 
 
 def write(sentences: Iterable[Sentence], *, scheme: Scheme = IOB2) -> Iterator[str]:
-    """Yield one JSON line a text: sentences cut from one text become one record again.
+    """Yield one JSON line per text. Sentences of the same text are joined to one record.
 
-    Entities go to ``spans``; plain labels go to ``tokens``, which carry their offsets.
+    Entities are written to ``spans``. Plain labels are written to ``tokens``, with offsets.
     """
     held: list[Sentence] = []
     for sentence in sentences:
@@ -213,7 +213,7 @@ def _same_text(before: Sentence, after: Sentence) -> bool:
 
 
 def sentence_record(sentences: Sequence[Sentence], *, scheme: Scheme = IOB2) -> dict[str, Any]:
-    """The JSON object of sentences that share one text."""
+    """Return the JSON object of sentences that share one text."""
     record: dict[str, Any] = {"text": sentences[0].surface}
     if any(sentence.tags is None for sentence in sentences):
         return record
@@ -234,7 +234,7 @@ def _tokens(sentence: Sentence) -> Iterator[dict[str, Any]]:
 
 
 def char_spans(sentence: Sentence, scheme: Scheme) -> list[CharSpan]:
-    """The entities of a tagged sentence as character spans of its ``surface``."""
+    """Return the entities of a tagged sentence as character spans of its ``surface``."""
     offsets = sentence.offsets()
     return [
         (offsets[start][0], offsets[end - 1][1], label)
@@ -243,9 +243,9 @@ def char_spans(sentence: Sentence, scheme: Scheme) -> list[CharSpan]:
 
 
 def document_record(document: Document, *, tokens: bool = False) -> dict[str, Any]:
-    """The JSON object of a tagged document; with its tokens and their tags where asked.
+    """Return the JSON object of a tagged document, with its tokens and their tags if ``tokens``.
 
-    The likeliest taggings of its sentences come with it where it has them.
+    It includes the n-best tag sequences if the document has them.
     """
     record: dict[str, Any] = {"text": document.text, "spans": [*map(_span_record, document.spans)]}
     if tokens:
@@ -266,7 +266,7 @@ def _candidate_record(candidate: Candidate) -> dict[str, Any]:
 
 
 def _token_record(token: Token) -> dict[str, Any]:
-    """Without what is unknown; written out, since there are millions of them."""
+    """Return a token without unknown fields. The code is written out for speed."""
     known: dict[str, Any] = {"start": token.start, "end": token.end, "text": token.text}
     if token.tag is not None:
         known["tag"] = token.tag
@@ -276,7 +276,7 @@ def _token_record(token: Token) -> dict[str, Any]:
 
 
 def _analyses(morphemes: tuple[Morpheme, ...]) -> dict[str, Any]:
-    """What a Korean token is made of, if it was analysed: 했 is 하/VV and 었/EP."""
+    """Return the morphemes of an analysed Korean token: 했 is 하/VV and 었/EP."""
     return {"morphemes": [{"form": m.form, "tag": m.tag} for m in morphemes]}
 
 
@@ -284,7 +284,7 @@ _OBJECT = re.compile(r'\s*\{\s*["}]')
 
 
 def recognise_object(lines: Sequence[str]) -> str | None:
-    """Why these first lines are JSONL, if they are."""
+    """Return why these first lines are JSONL, or None."""
     return "the first line is a JSON object" if lines and _OBJECT.match(lines[0]) else None
 
 

@@ -1,13 +1,13 @@
-"""KLUE's named-entity file: one character a line, blanks included, IOB2.
+"""The named-entity format of KLUE: one character per line, including spaces, in IOB2.
 
     ## klue-ner-v1_dev_00000-wikitree<TAB><경찰:OG>은 또 …
     경<TAB>B-OG
     찰<TAB>I-OG
     …
 
-Words are the characters that are not blanks, as the syllable tokenizer cuts; the text keeps the blanks, so
-offsets are exact. A blank inside an entity loses its tag with itself, which changes no entity: one that
-begins with a blank begins at its first character.
+Words are the characters that are not spaces, as in the syllable tokenizer. The text keeps the spaces, so
+offsets are exact. The tag of a space inside an entity is dropped with the space, which changes no entity. An
+entity that begins with a space begins at its first other character.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HEADER = "##"
 def read(rows: Iterable[Line], *, report: Report, policy: Policy = "error") -> Iterator[Sentence]:
     """Yield the sentences of a KLUE file.
 
-    ``policy`` is needed only for an I after a blank that is O: without the blank it would pass for valid.
+    ``policy`` is needed only for an I after a space tagged O. Without the space it would seem valid.
     """
     pairs: list[list[str]] = []
     numbers: list[int] = []
@@ -59,7 +59,7 @@ def _pair(line: str, path: str, number: int) -> list[str]:
 def _sentence(
     pairs: list[list[str]], numbers: list[int], report: Report, policy: Policy
 ) -> Iterator[Sentence]:
-    """The sentence of these characters; none when all of them are blanks."""
+    """Yield the sentence of these characters, or nothing if all of them are spaces."""
     text = "".join(character for character, _ in pairs)
     tags = _sound([tag for _, tag in pairs], text, numbers, report, policy)
     if hollow := _hollow(tags, text):
@@ -83,7 +83,7 @@ def _sentence(
 
 
 def _sound(tags: list[str], text: str, numbers: list[int], report: Report, policy: Policy) -> list[str]:
-    """Tags without an I after a blank that is O: dropping the blank would hide that this is broken."""
+    """Repair any I after a space tagged O, because dropping the space would hide the error."""
     hidden = any(
         text[index - 1].isspace() and tags[index - 1] == "O" and tags[index].startswith("I-")
         for index in range(1, len(tags))
@@ -96,14 +96,14 @@ def _sound(tags: list[str], text: str, numbers: list[int], report: Report, polic
 
 
 def _hollow(tags: Sequence[str], text: str) -> int:
-    """How many entities consist of blanks."""
+    """Return how many entities consist of spaces."""
     if not any(character.isspace() and tag[0] == "B" for character, tag in zip(text, tags, strict=True)):
         return 0
     return sum(text[start:end].isspace() for start, end, _ in to_spans(tags, IOB2))
 
 
 def _without_blanks(tags: Sequence[str], text: str, kept: list[int], report: Report) -> Iterator[str]:
-    """The tags of the kept characters, each entity beginning at its first of them."""
+    """Yield the tags of the kept characters. Each entity begins at its first kept character."""
     for index in kept:
         tag, before = tags[index], index - 1
         while before >= 0 and text[before].isspace() and tags[before] == tag:
@@ -116,7 +116,7 @@ def _without_blanks(tags: Sequence[str], text: str, kept: list[int], report: Rep
 
 
 def write(sentences: Iterable[Sentence], *, scheme: Scheme = IOB2) -> Iterator[str]:
-    """Yield each sentence in KLUE's form, whatever its tokens are: entities are by character."""
+    """Yield each sentence in the KLUE format, with character tags for any tokenization."""
     for number, sentence in enumerate(sentences):
         _check(sentence, scheme)
         text, spans = _cut(sentence, scheme)
@@ -126,7 +126,7 @@ def write(sentences: Iterable[Sentence], *, scheme: Scheme = IOB2) -> Iterator[s
 
 
 def _check(sentence: Sentence, scheme: Scheme) -> None:
-    """Refuse what the format cannot say: plain labels, unknown tags, and texts that would break its lines."""
+    """Raise InputError for plain labels, missing tags, and texts with tabs or line ends."""
     got = ""
     if sentence.tags is None:
         got = "a sentence without tags"
@@ -141,9 +141,9 @@ def _check(sentence: Sentence, scheme: Scheme) -> None:
 
 
 def _cut(sentence: Sentence, scheme: Scheme) -> tuple[str, list[CharSpan]]:
-    """The sentence's own part of its text, and its entities there."""
+    """Return the sentence's own part of its text, and its entities there."""
     offsets = sentence.offsets()
-    # A text that is one sentence stays whole, blanks at its edges included.
+    # A text of one sentence is kept whole, including spaces at its ends.
     whole = not sentence.surface[: offsets[0][0]].strip() and not sentence.surface[offsets[-1][1] :].strip()
     begin, end = (0, len(sentence.surface)) if whole else (offsets[0][0], offsets[-1][1])
     spans = [(start - begin, stop - begin, label) for start, stop, label in char_spans(sentence, scheme)]
@@ -151,7 +151,7 @@ def _cut(sentence: Sentence, scheme: Scheme) -> tuple[str, list[CharSpan]]:
 
 
 def _marked(text: str, spans: Iterable[CharSpan]) -> str:
-    """The text with its entities as ``<surface:LABEL>``."""
+    """Return the text with its entities as ``<surface:LABEL>``."""
     parts, at = [], 0
     for start, end, label in spans:
         parts += [text[at:start], f"<{text[start:end]}:{label}>"]

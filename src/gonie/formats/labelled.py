@@ -1,6 +1,6 @@
-"""Files of labelled texts: their format recognised, and read with a report.
+"""Reading files of labelled texts, with format detection and a report.
 
-``table`` has the formats.
+The formats are in ``table``.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ EMPTY = "rows with an empty text"
 
 
 def read_texts(path: str | PathLike[str], options: TextOptions, report: Report) -> Iterator[LabelledText]:
-    """Yield the texts of a file as it is read; ``report`` is complete when the last one has come.
+    """Yield the texts of a file as it is read. ``report`` is complete after the last one.
 
-    A text that is empty is left out and counted. A file without a text is refused.
+    Empty texts are skipped and counted. A file without any text is refused.
     """
     report.path = display(path)
     if options.format not in ("auto", *TEXT_FORMATS):
@@ -51,7 +51,7 @@ def read_texts(path: str | PathLike[str], options: TextOptions, report: Report) 
 def _opened(
     path: str | PathLike[str], options: TextOptions, report: Report
 ) -> tuple[str, str, Iterator[LabelledRow]]:
-    """The format, the reason for it, and the rows to come."""
+    """Return the format, the reason for it, and an iterator over the rows."""
     asked = None if options.format == "auto" else options.format
     for name, known in TEXT_FORMATS.items():
         if known.read_folder and (
@@ -65,12 +65,12 @@ def _opened(
         raise InputError(path=report.path, expected="at least one text", got="an empty file")
     kind, reason = (asked, "as asked") if asked else _detected(report.path, head[0][1], options)
     read = TEXT_FORMATS[kind].read
-    assert read is not None  # folders were seen to above
+    assert read is not None  # folders are handled above
     return kind, reason, read(chain(head, content), options, report)
 
 
 def _detected(path: str, first: str, options: TextOptions) -> tuple[str, str]:
-    """The format and the reason for it: the suffix, else the first line."""
+    """Return the format and the reason for it, from the suffix or else the first line."""
     suffixes = [suffix for suffix in Path(path).suffixes if suffix not in (".gz", ".xz")]
     for name, known in TEXT_FORMATS.items():
         if suffixes and suffixes[-1] in known.suffixes:
@@ -80,7 +80,7 @@ def _detected(path: str, first: str, options: TextOptions) -> tuple[str, str]:
 
 
 class LabelledSource:
-    """One file with its options, to be gone over any number of times; ``report`` is of the latest pass."""
+    """A file with its options that can be iterated repeatedly. ``report`` is from the latest pass."""
 
     def __init__(self, path: str | PathLike[str], options: TextOptions | None = None) -> None:
         self.path = path
@@ -94,7 +94,7 @@ class LabelledSource:
         return read_texts(self.path, self.options, self.report)
 
     def viewed(self, **changes: Any) -> LabelledSource:
-        """The same file with some options changed."""
+        """Return the same file with some options changed."""
         view = LabelledSource(self.path, replace(self.options, **changes))
         view._passes = self._passes
         return view

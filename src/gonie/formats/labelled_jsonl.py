@@ -1,10 +1,10 @@
-"""Texts as JSONL: one object a line, its text and label under keys of their own.
+"""Labelled texts as JSONL: one object per line, with keys for text and label.
 
     {"text": "what a film", "label": "positive"}
     {"text": "fast, but loud", "labels": ["speed", "noise"]}
 
-A label is a string, a whole number or a truth value; a list of them is several labels. Several may also stand
-under the plural of the label's key. Other keys are passed over.
+A label is a string, an integer or a boolean. A list of them is several labels, which may also be under the
+plural of the label key. Other keys are ignored.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Texts in tables, their columns found by the header: with tabs and no quoting, or with commas and quotes.
+"""Labelled texts in TSV or CSV tables, whose columns are found by the header.
 
-In TSV a quotation mark is a character like any other, and a tab always ends a column. In CSV a field in
-quotation marks may hold commas, line breaks and, doubled, quotation marks.
+TSV has no quoting: a quotation mark is an ordinary character, and a tab always ends a column. In CSV a quoted
+field may contain commas, line breaks and, doubled, quotation marks.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from gonie.text.labelled_text import LabelledRow, TextOptions, split_labels
 from gonie.text.report import Report
 
 Fields = tuple[int, Sequence[str]]
-"""The cells of a row, and the line on which it begins."""
+"""The line on which a row begins, and its cells."""
 
 
 def read_tsv(lines: Iterable[Line], options: TextOptions, report: Report) -> Iterator[LabelledRow]:
-    """Yield the rows of a table with tabs; see ``_rows`` for tables without a header."""
+    """Yield the rows of a tab-separated table. See ``_rows`` for tables without a header."""
     fix = "A tab inside a text must become a blank"
     return _rows(_tabbed(lines, report), options, report, apart="tabs", fix=fix)
 
 
 def read_csv(lines: Iterable[Line], options: TextOptions, report: Report) -> Iterator[LabelledRow]:
-    """Yield the rows of a table with commas; a row is known by the line on which it begins."""
+    """Yield the rows of a comma-separated table. The line of a row is the one on which it begins."""
     fix = 'A text with a comma in it needs quotation marks: "good, really"'
     return _rows(_quoted(lines, report), options, report, apart="commas", fix=fix)
 
 
 def first_row(line: str) -> list[str]:
-    """The cells of the first line of a CSV file, to tell whether it is a header; none if it is no CSV."""
+    """Return the cells of the first line of a CSV file, to detect a header. Empty if it is not CSV."""
     try:
         return next(csv.reader([line], strict=True), [])
     except csv.Error:
@@ -80,7 +80,7 @@ def _quoted(lines: Iterable[Line], report: Report) -> Iterator[Fields]:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """How many columns; which is the text, which the label (if any); whether the first row is a header."""
+    """The number of columns, the text and label columns, and whether the first row is a header."""
 
     width: int
     text: int
@@ -91,7 +91,7 @@ class _Layout:
 def _rows(
     table: Iterable[Fields], options: TextOptions, report: Report, *, apart: str, fix: str
 ) -> Iterator[LabelledRow]:
-    """The text and the labels of each row.
+    """Yield the text and the labels of each row.
 
     Without a header, one column is the text, and two are the text and its label.
     """
@@ -110,7 +110,7 @@ def _rows(
                 fix=fix,
             )
         text = fields[layout.text]
-        blank = not text.strip()  # left out by whoever reads, so its label does not matter
+        blank = not text.strip()  # the caller skips empty texts, so the label does not matter
         cell = "" if layout.label is None or blank else fields[layout.label]
         labels = () if blank else split_labels(cell, options, path=report.path, line=line)
         yield LabelledRow(line, text, labels)

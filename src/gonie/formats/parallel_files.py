@@ -1,6 +1,6 @@
-"""Texts in parallel files: line i of ``seq.in`` is a text, line i of ``label`` beside it is its label.
+"""Labelled texts in parallel files: line i of ``seq.in`` is a text, line i of ``label`` its label.
 
-So the corpora of intents (SNIPS, ATIS) come, with the slots of each text in a third file, ``seq.out``.
+Intent corpora (SNIPS, ATIS) have this format, with the slots of each text in a third file, ``seq.out``.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _SUFFIXES = ("", ".gz", ".xz")
 
 
 def is_parallel(folder: Path) -> bool:
-    """Whether a folder holds texts in parallel files."""
+    """Return whether a folder holds texts in parallel files."""
     return any((folder / f"{TEXTS}{suffix}").is_file() for suffix in _SUFFIXES)
 
 
 def read_parallel(folder: Path, options: TextOptions, report: Report) -> Iterator[LabelledRow]:
-    """Yield each text with its label; files of unequal length are refused where the shorter one ends."""
+    """Yield each text with its label. Raise InputError where the shorter file ends."""
     path = _beside(folder, TEXTS)
     report.path = str(path)
     if options.label_column is None:

@@ -1,11 +1,11 @@
-"""The files of SemEval-2010 task 8: which relation holds between two marked nominals of a sentence.
+"""The files of SemEval-2010 task 8: the relation between two marked nominals of a sentence.
 
     8001    "The most common <e1>audits</e1> were about <e2>waste</e2> and recycling."
     Message-Topic(e1,e2)
     Comment: Assuming an audit = an audit document.
 
-A number, a tab and the sentence in quotation marks; its relation; a comment; a blank line. The files that
-were given out to be labelled have the first of these lines only.
+An entry is a number, a tab and the quoted sentence, then its relation, a comment and a blank line. Unlabelled
+test files have only the first of these lines.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _COMMENT = "Comment"
 
 
 def is_sentence(line: str) -> bool:
-    """Whether a line begins an entry: a number, a tab, and a quoted sentence with the first mark in it."""
+    """Return whether a line begins an entry: a number, a tab, and a quoted sentence with the first mark."""
     return _SENTENCE.fullmatch(line) is not None and f"<{MARKS[0]}>" in line
 
 
 def read_task8(lines: Iterable[Line], options: TextOptions, report: Report) -> Iterator[LabelledRow]:
-    """Yield each sentence, its marks still in it, with its relation; comments are counted."""
+    """Yield each sentence, including its marks, with its relation. Comments are counted."""
     labelled = options.label_column is not None
-    held: LabelledRow | None = None  # a sentence whose relation is to come
+    held: LabelledRow | None = None  # a sentence whose relation is on the next line
     for number, line in lines:
         sentence = _SENTENCE.fullmatch(line)
         if held is not None:

@@ -1,4 +1,4 @@
-"""The formats there are: every module of this package that has a value ``TAGGED`` or ``LABELLED``."""
+"""The table of formats: all modules of this package with a value ``TAGGED`` or ``LABELLED``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FORMATS: dict[str, TaggedFormat] = {
         (module.TAGGED for module in _modules() if hasattr(module, "TAGGED")), key=lambda each: each.rank
     )
 }
-"""Formats of tagged sentences by name, in the order in which they are asked to recognise a file."""
+"""Formats of tagged sentences by name, in the order in which they are tried on a file."""
 
 TEXT_FORMATS: dict[str, LabelledFormat] = {
     format.name: format
@@ -31,4 +31,4 @@ TEXT_FORMATS: dict[str, LabelledFormat] = {
         key=lambda each: each.rank,
     )
 }
-"""Formats of labelled texts by name, likewise."""
+"""Formats of labelled texts by name, in the order in which they are tried."""

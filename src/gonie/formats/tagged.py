@@ -1,6 +1,6 @@
-"""Files of tagged sentences: their format recognised, read with a report, surveyed, and written.
+"""Reading, surveying and writing files of tagged sentences, with format detection and a report.
 
-``table`` has the formats.
+The formats are in ``table``.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from gonie.text.schemes import IOB2, Checker, Detection, Policy, Scheme, TagTall
 from gonie.text.types import Sentence
 
 PEEK = 200
-"""Lines that decide what format a file is."""
+"""The number of first lines used to detect the format."""
 
 
 def format_named(name: str) -> TaggedFormat:
-    """The format of that name."""
+    """Return the format of this name."""
     if name not in FORMATS:
         raise InputError(expected=f"a format among {', '.join(FORMATS)}", got=repr(name))
     return FORMATS[name]
 
 
 def detect_format(path: str | PathLike[str]) -> str:
-    """The name of a file's format, by its suffix, else by its first lines."""
+    """Return the name of a file's format, from its suffix or else its first lines."""
     return _detected(display(path), list(islice(lines(path), PEEK)))[0]
 
 
 def _detected(path: str, head: list[Line]) -> tuple[str, str]:
-    """The format and the reason for it."""
+    """Return the format and the reason for it."""
     suffixes = [suffix for suffix in Path(path).suffixes if suffix not in (".gz", ".xz")]
     for name, known in FORMATS.items():
         if suffixes and suffixes[-1] in known.suffixes:
@@ -55,9 +55,9 @@ def _detected(path: str, head: list[Line]) -> tuple[str, str]:
 
 
 def read(path: str | PathLike[str], options: ReadOptions, report: Report) -> Iterator[Sentence]:
-    """Yield the sentences of a file as it is read; ``report`` is complete when the last one has come.
+    """Yield the sentences of a file as it is read. ``report`` is complete after the last one.
 
-    A file without a sentence is refused.
+    A file without any sentence is refused.
     """
     name = display(path)
     report.path = name
@@ -74,7 +74,7 @@ def read(path: str | PathLike[str], options: ReadOptions, report: Report) -> Ite
 
 
 def _checked(sentences: Iterable[Sentence], options: ReadOptions, report: Report) -> Iterator[Sentence]:
-    """The sentences with valid tags, by the repair policy."""
+    """Yield the sentences with valid tags, repaired by the policy."""
     scheme = named(options.scheme) if isinstance(options.scheme, str) else options.scheme
     checker = Checker(scheme=scheme)
     for sentence in sentences:
@@ -88,7 +88,7 @@ def _checked(sentences: Iterable[Sentence], options: ReadOptions, report: Report
 
 
 class TaggedSource:
-    """One file with its options, to be gone over any number of times; ``report`` is of the latest pass."""
+    """A file with its options that can be iterated repeatedly. ``report`` is from the latest pass."""
 
     def __init__(self, path: str | PathLike[str], options: ReadOptions | None = None) -> None:
         self.path = path
@@ -102,11 +102,11 @@ class TaggedSource:
         return read(self.path, self.options, self.report)
 
     def using(self, scheme: Scheme, policy: Policy) -> TaggedSource:
-        """The same file, its tags checked against a scheme and repaired by a policy."""
+        """Return the same file with its tags checked against a scheme and repaired by a policy."""
         return self.viewed(scheme=scheme, repair=policy)
 
     def viewed(self, **changes: Any) -> TaggedSource:
-        """The same file with some options changed."""
+        """Return the same file with some options changed."""
         view = TaggedSource(self.path, replace(self.options, **changes))
         view._passes = self._passes
         return view
@@ -114,7 +114,7 @@ class TaggedSource:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """An invalid tag and where it stands (``file:line``)."""
+    """An invalid tag and its position (``file:line``)."""
 
     place: str
     tag: str
@@ -126,9 +126,9 @@ class Located:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What one look over a whole file found.
+    """What a pass over a whole file found.
 
-    ``problems`` are the first invalid tags, ``detection.invalid`` counts all; ``untagged`` counts sentences.
+    ``problems`` are the first invalid tags; ``detection.invalid`` counts all. ``untagged`` counts sentences.
     """
 
     scheme: Scheme
@@ -142,7 +142,7 @@ class Survey:
 
 
 def survey(source: TaggedSource, *, shown: int = 20) -> Survey:
-    """Count a file's tags and find their scheme; a second pass locates the invalid ones, if there are any."""
+    """Count the tags of a file and detect their scheme. A second pass locates invalid tags, if any."""
     scheme = source.options.scheme
     plain_source = source.viewed(scheme="auto")
     tally = TagTally()
@@ -177,7 +177,7 @@ def _judged(tally: TagTally, scheme: Scheme | str) -> Detection:
 
 
 def _locate(source: TaggedSource, scheme: Scheme, shown: int) -> list[Located]:
-    """The first invalid tags of a file, with their lines."""
+    """Return the first invalid tags of a file, with their lines."""
     checker = Checker(scheme=scheme)
     found: list[Located] = []
     for sentence in source:
@@ -195,9 +195,9 @@ def _locate(source: TaggedSource, scheme: Scheme, shown: int) -> list[Located]:
 def write(
     path: str | PathLike[str], sentences: Iterable[Sentence], format: str, *, scheme: Scheme = IOB2
 ) -> int:
-    """Write sentences to a file, whole or not at all, compressed if the suffix says so; returns their number.
+    """Write sentences to a file atomically, compressed according to its suffix. Return their number.
 
-    ``scheme`` is that of their tags; formats with character spans need it.
+    ``scheme`` is the scheme of their tags, which formats with character spans need.
     """
     writer = format_named(format).write
     number = 0
@@ -215,7 +215,7 @@ def write(
 
 
 def _packed(path: str | PathLike[str], file: IO[bytes]) -> AbstractContextManager[IO[bytes]]:
-    """The stream that compresses into the file if its name asks for it; the same content, the same bytes."""
+    """Return a stream that compresses according to the suffix. Equal content gives equal bytes."""
     suffix = Path(path).suffix
     if suffix == ".gz":
         return cast(IO[bytes], gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0))

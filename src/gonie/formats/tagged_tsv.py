@@ -1,7 +1,7 @@
-"""Tables with tabs: a sentence and its tags a line.
+"""TSV: one sentence with its tags per line.
 
-Quoting is off: a quotation mark is a character like any other, and a tab always ends a column. Tables of
-texts and their labels are read in ``texts/tables``.
+There is no quoting: a quotation mark is an ordinary character, and a tab always ends a column. Tables of
+labelled texts are read in ``labelled_tables``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gonie.text.types import Sentence
 
 
 def read_sentences(rows: Iterable[Line], *, report: Report) -> Iterator[Sentence]:
-    """Yield a sentence a line: tokens apart by blanks, a tab, as many tags alike (or no tab and no tags)."""
+    """Yield one sentence per line: space-separated tokens, a tab, space-separated tags (or tokens only)."""
     path = report.path
     tagged: bool | None = None
     for number, line in rows:
@@ -46,7 +46,7 @@ def read_sentences(rows: Iterable[Line], *, report: Report) -> Iterator[Sentence
 
 
 def write_sentences(sentences: Iterable[Sentence]) -> Iterator[str]:
-    """Yield a sentence a line, as ``read_sentences`` takes it."""
+    """Yield one sentence per line, in the format of ``read_sentences``."""
     for sentence in sentences:
         if any(word.split() != [word] for word in chain(sentence.words, sentence.tags or ())):
             raise InputError(

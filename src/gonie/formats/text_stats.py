@@ -1,6 +1,6 @@
-"""What is in files of labelled texts: how many of each label, how long, what comes twice.
+"""Statistics of labelled text files: label counts, lengths, duplicates.
 
-These are the functions behind ``gonie data check|stats --texts``; they return plain values and print nothing.
+These functions implement ``gonie data check|stats --texts``. They return plain values and print nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gonie.text.report import Report
 
 @dataclass(frozen=True, slots=True)
 class TextCheck:
-    """The verdict on one file: what reading found, or why it could not be read."""
+    """The result of checking one file: what reading found, or why it could not be read."""
 
     path: str
     report: Report | None
@@ -30,7 +30,7 @@ class TextCheck:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a file shares with the first one: its texts that are there too, and its labels that are not."""
+    """The overlap with the first file: the number of shared texts, and the labels that only this file has."""
 
     texts: int
     unmet: tuple[str, ...]
@@ -38,10 +38,10 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class TextStats:
-    """The measures of one file.
+    """The statistics of one file.
 
-    ``lengths`` are quantiles, at ``inspect.QUANTILES``, of the words of a text, apart by blanks. ``repeated``
-    counts texts that stood in the file before, ``contradicted`` those that stood there with other labels.
+    ``lengths`` are quantiles, at ``inspect.QUANTILES``, of space-separated words per text. ``repeated``
+    counts texts that occurred earlier in the file, ``contradicted`` those that occurred with other labels.
     """
 
     path: str
@@ -56,7 +56,7 @@ class TextStats:
 
 
 def check_texts(paths: Iterable[str | PathLike[str]], options: TextOptions) -> Iterator[TextCheck]:
-    """Yield the verdict on each file; one that cannot be read does not hide the next."""
+    """Yield the result for each file. A file that cannot be read does not stop the others."""
     for path in paths:
         source = LabelledSource(path, options)
         try:
@@ -68,7 +68,7 @@ def check_texts(paths: Iterable[str | PathLike[str]], options: TextOptions) -> I
 
 
 def text_stats(paths: Iterable[str | PathLike[str]], options: TextOptions) -> Iterator[TextStats]:
-    """Yield the measures of each file, with what it shares with the first one."""
+    """Yield the statistics of each file, with its overlap with the first file."""
     first: tuple[set[int], Counter[str]] | None = None
     for path in paths:
         measured, seen = _measured(LabelledSource(path, options), first)
@@ -79,9 +79,9 @@ def text_stats(paths: Iterable[str | PathLike[str]], options: TextOptions) -> It
 def _measured(
     source: LabelledSource, first: tuple[set[int], Counter[str]] | None
 ) -> tuple[TextStats, set[int]]:
-    """The measures of a file, and the hashes of its texts: the texts themselves may be many."""
+    """Return the statistics of a file and the hashes of its texts. The texts themselves may be too many."""
     labels: Counter[str] = Counter()
-    seen: dict[int, int] = {}  # the hash of a text, and that of the labels it first came with
+    seen: dict[int, int] = {}  # hash of a text -> hash of its first labels
     unlabelled = several = repeated = contradicted = shared = 0
     lengths = []
     for text in source:

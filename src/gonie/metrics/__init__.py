@@ -1,6 +1,6 @@
-"""How good a tagging or a classification is: scores, their intervals, calibration, errors, and a report.
+"""Metrics for taggers and classifiers: scores, confidence intervals, calibration and error lists.
 
-``evaluation.evaluate`` is the door for taggers, ``classes.evaluate_classes`` for classifiers; each other file
-holds one measure. Everything counts on token ranges (start, end, label), so the scheme that the tags were
-written in is settled once, before anything is counted; a text's label is a range over the whole of it.
+``evaluation.evaluate`` evaluates taggers and ``classes.evaluate_classes`` evaluates classifiers. Each other
+module implements one measure. All counts are over token ranges (start, end, label), so the tagging scheme is
+resolved once, before anything is counted. The label of a text is a range over the whole text.
 """

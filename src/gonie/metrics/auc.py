@@ -1,11 +1,12 @@
-"""How well a classifier of two labels ranks texts, whatever the threshold: the area under the ROC curve.
+"""The area under the ROC curve: how well a two-label classifier ranks texts at any threshold.
 
-The area is the chance that a positive text scores above a negative one, a tie counting half (Mann & Whitney
-1947; Hanley & McNeil 1982):
+The area is the probability that a positive text scores above a negative one. A tie counts half (Mann &
+Whitney 1947; Hanley & McNeil 1982):
 
     AUC = Σ_p Σ_n ([s_p > s_n] + ½ [s_p = s_n]) / (P · N)
 
-It is no function of a few summed counts, so it draws its resamples itself, the same ones as other scores.
+The AUC is not a function of summed counts, so this module draws its own resamples. They are the same
+resamples that the other scores use.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from gonie.metrics.intervals import Interval, divide
 
 
 class Ranking:
-    """Texts sorted by their score, so that the area is one pass for any weights."""
+    """Texts sorted by score, so that the AUC takes one pass for any weights."""
 
     def __init__(self, *, scores: Floats, positive: npt.NDArray[np.bool_]) -> None:
         self._order = np.argsort(scores, kind="stable")  # (N,)
@@ -28,18 +29,18 @@ class Ranking:
 
     @property
     def area(self) -> float | None:
-        """The AUC; None where one side has no text."""
+        """The AUC, or None if one class has no texts."""
         (area,) = self._areas(np.ones((1, len(self._order))))
         return None if np.isnan(area) else float(area)
 
     def interval(self, *, resamples: int, seed: int, level: float = 0.95) -> Interval:
-        """The percentile interval over resampled texts; those with one side only are left out."""
+        """Return the percentile interval over resampled texts, skipping resamples with only one class."""
         pieces = [self._areas(w) for w in draws(len(self._order), resamples=resamples, seed=seed)]
         low, high = percentiles(np.concatenate(pieces)[:, None], level=level)[0]
         return float(low), float(high)
 
     def _areas(self, weights: Floats) -> Floats:
-        """The AUC of each row of weights (R, N), (R,); nan where it is not defined."""
+        """Return the AUC (R,) for each row of weights (R, N), nan where it is undefined."""
         ordered = weights[:, self._order]  # (R, N)
         positives = np.add.reduceat(ordered * self._positive, self._starts, axis=1)  # (R, G)
         negatives = np.add.reduceat(ordered * ~self._positive, self._starts, axis=1)  # (R, G)

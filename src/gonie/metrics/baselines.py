@@ -1,7 +1,8 @@
-"""Two taggers that learn next to nothing, for a learned one to beat.
+"""Two baseline taggers.
 
-``exact_match`` knows by heart what each word was, ``capitalised`` looks at a word's first letter. A network
-that is no better than the first has not learned from context; one no better than the second, nothing at all.
+``exact_match`` memorises the most frequent label of each word. ``capitalised`` looks only at the first letter
+of a word. A network that does not beat the first has not learned from context. One that does not beat the
+second has learned nothing.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from gonie.text.schemes import OUTSIDE, Scheme, TokenSpan, from_spans, to_spans
 from gonie.text.types import Sentence
 
 Label = str | None
-"""The type of a token's entity, None outside of any; under a scheme without entities, the tag itself."""
+"""The entity type of a token, or None outside entities. In a scheme without entities, the tag itself."""
 
 
 class Baseline:
-    """A tagger that sees one word at a time: ``label`` says what it is taken for.
+    """A tagger that labels each word on its own with ``label``.
 
-    Neighbours with one label become one entity of ``scheme``, so the tags are always well formed.
+    Adjacent words with the same label become one entity of ``scheme``, so the tags are always well formed.
     """
 
     def __init__(self, *, label: Callable[[str], Label], scheme: Scheme) -> None:
@@ -30,7 +31,7 @@ class Baseline:
         self._scheme = scheme
 
     def tag(self, words: Sequence[str]) -> tuple[str, ...]:
-        """A tag for each word, in the scheme of the training tags."""
+        """Return one tag per word, in the scheme of the training tags."""
         labels = [self._label(word) for word in words]
         if not self._scheme.has_spans:
             return tuple(OUTSIDE if label is None else label for label in labels)
@@ -38,9 +39,10 @@ class Baseline:
 
 
 def exact_match(train: Iterable[Sentence], *, scheme: Scheme) -> Baseline:
-    """Each word gets the label it had most often in training, letter for letter.
+    """Return a baseline that gives each word its most frequent label in training (exact match).
 
-    A word that training never had is in no entity; where there are no entities it gets the most frequent tag.
+    Words that are not in the training data are outside any entity. In a scheme without entities they get the
+    most frequent tag.
     """
     known: dict[str, Counter[Label]] = {}
     total: Counter[Label] = Counter()
@@ -55,10 +57,10 @@ def exact_match(train: Iterable[Sentence], *, scheme: Scheme) -> Baseline:
 
 
 def capitalised(train: Iterable[Sentence], *, scheme: Scheme) -> Baseline:
-    """Each word that begins with a capital letter, of any script, gets the most frequent type; others none.
+    """Return a baseline that gives capitalised words of any script the most frequent type, and others none.
 
-    Tags without an O among them (parts of speech) know no outside: then words with a capital and words
-    without each get the tag that is the most frequent among their like.
+    If the tags have no O (parts of speech), capitalised words get the most frequent tag of capitalised words.
+    The other words get the most frequent tag of the other words.
     """
     types: Counter[Label] = Counter()
     large: Counter[Label] = Counter()
@@ -75,12 +77,12 @@ def capitalised(train: Iterable[Sentence], *, scheme: Scheme) -> Baseline:
 
 
 def is_capitalised(word: str) -> bool:
-    """Does the word begin with an upper-case or title-case letter?"""
+    """Return whether the word begins with an upper-case or title-case letter."""
     return unicodedata.category(word[:1] or " ") in ("Lu", "Lt")
 
 
 def _labels(sentence: Sentence, scheme: Scheme) -> list[Label]:
-    """The label of each word; none of a sentence without tags."""
+    """Return the label of each word, or an empty list if the sentence has no tags."""
     tags = sentence.tags or ()
     if not scheme.has_spans:
         return list(tags)
@@ -91,7 +93,7 @@ def _labels(sentence: Sentence, scheme: Scheme) -> list[Label]:
 
 
 def _most_frequent(labels: Counter[Label]) -> Label:
-    """The label with the highest count, outside before the first by name of equals; None if there is none."""
+    """Return the label with the highest count, or None if there is none. Ties: None first, then by name."""
     return min(labels, key=lambda label: (-labels[label], label or ""), default=None)
 
 

@@ -1,9 +1,9 @@
-"""How far a score may lie off by the luck of which sentences are in the test file.
+"""Bootstrap confidence intervals over sentences.
 
-The sentence bootstrap (Efron 1979; for tagging, Koehn 2004): draw as many sentences as the file has, with
-replacement, score them, repeat, and take the middle 95% of the scores. Sentences, not tokens or spans, are
-drawn, because errors of one sentence go together. A score must be a function of summed counts, so that a
-resample is one row of a matrix product and not a second pass over the corpus.
+The sentence bootstrap (Efron 1979; for tagging, Koehn 2004) draws as many sentences as the file has, with
+replacement, and scores them. It repeats this and takes the middle 95% of the scores. It draws sentences, not
+tokens or spans, because errors within a sentence are correlated. A score must be a function of summed counts,
+so that a resample is one row of a matrix product and needs no second pass over the corpus.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from gonie.metrics.counts import SentenceCounts
 Floats = npt.NDArray[np.float64]
 
 CELLS = 4_000_000
-"""The most cells of a table held at once: 32 MB."""
+"""The maximum number of table cells in memory at once (32 MB)."""
 
 
 def resampled_sums(counts: SentenceCounts, *, resamples: int, seed: int) -> Floats:
-    """The summed counts of each resample, (R, C).
+    """Return the summed counts of each resample, (R, C).
 
     sums[r] = Σ_n w[r, n] · counts[n], where w[r, n] is how often resample r drew sentence n.
     """
@@ -38,9 +38,9 @@ def resampled_sums(counts: SentenceCounts, *, resamples: int, seed: int) -> Floa
 
 
 def draws(sentences: int, *, resamples: int, seed: int) -> Iterator[Floats]:
-    """How often each resample drew each sentence, as many rows (rows, N) at a time as CELLS allows.
+    """Yield how often each resample drew each sentence, in blocks (rows, N) of at most CELLS cells.
 
-    The same seed draws the same, so that scores which are summed in different ways stay of one resample.
+    The same seed gives the same draws, so scores that are summed in different ways use the same resamples.
     """
     generator = np.random.default_rng(seed)
     rows = max(1, CELLS // sentences)
@@ -49,7 +49,7 @@ def draws(sentences: int, *, resamples: int, seed: int) -> Iterator[Floats]:
 
 
 def _draw(generator: np.random.Generator, *, rows: int, sentences: int) -> Floats:
-    """How often each row drew each sentence, (rows, N); every row sums to N."""
+    """Return how often each row drew each sentence, (rows, N). Every row sums to N."""
     drawn = generator.integers(0, sentences, size=(rows, sentences))  # (rows, N)
     drawn += sentences * np.arange(rows)[:, None]
     times = np.bincount(drawn.ravel(), minlength=rows * sentences)
@@ -57,10 +57,11 @@ def _draw(generator: np.random.Generator, *, rows: int, sentences: int) -> Float
 
 
 def percentiles(scores: Floats, *, level: float = 0.95) -> Floats:
-    """The middle ``level`` of each column of scores (R, S) as (S, 2), low and high.
+    """Return the middle ``level`` of each column of scores (R, S) as (S, 2): low and high.
 
-    Resamples where a score is not defined (nan: none of that type was drawn) are left out; a column defined
-    nowhere gives (0, 0). Between two resamples the value is interpolated linearly, as numpy.percentile does.
+    Resamples where a score is undefined (nan: that type was not drawn) are ignored. A column that is
+    undefined everywhere gives (0, 0). Values between two resamples are interpolated linearly, as in
+    numpy.percentile.
     """
     ordered = np.sort(scores, axis=0)  # nan sorts last
     last = np.count_nonzero(~np.isnan(scores), axis=0) - 1  # (S,)
@@ -81,5 +82,5 @@ def intervals(
     seed: int = 0,
     level: float = 0.95,
 ) -> Floats:
-    """Percentile intervals (S, 2) of ``score``, which maps summed counts (R, C) to scores (R, S)."""
+    """Return percentile intervals (S, 2) of ``score``, which maps summed counts (R, C) to scores (R, S)."""
     return percentiles(score(resampled_sums(counts, resamples=resamples, seed=seed)), level=level)

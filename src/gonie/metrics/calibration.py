@@ -1,14 +1,14 @@
-"""Whether a classifier is right as often as it says, and the one number that mends it.
+"""Calibration of classifiers: measures, and fitting a temperature.
 
-A *decision* is what a probability was given for. Where a text has one label it is the label found: how
-probable, and was it right? Where it may have several, it is each label of each text: how probable, and does
-it hold? Of a calibrated classifier 80% of the decisions given 0.8 are right. The expected calibration error
-(Naeini et al. 2015; Guo et al. 2017) sorts decisions into bins by their probability:
+A *decision* is an event with a predicted probability. For single-label texts it is the predicted label: its
+probability, and whether it is correct. For multi-label texts it is each label of each text: its probability,
+and whether the text has it. A classifier is calibrated if 80% of the decisions with probability 0.8 are
+correct. The expected calibration error (Naeini et al. 2015; Guo et al. 2017) bins decisions by probability:
 
     ECE = Σ_b n_b / n · |mean probability of b − share of b that is right|
 
-``gold`` is (N,) label ids, -1 for a label the model does not know, where a text has one; (N, K) of 0 and 1
-where it has several. Everything here takes either, as a model's head gives either.
+For single-label texts ``gold`` is (N,) label ids, with -1 for a label the model does not know. For
+multi-label texts it is (N, K) of 0 and 1. Every function here accepts both.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ Gold = npt.NDArray[np.int64]
 
 BINS = 15
 FLOOR = 1e-12
-"""A gold label given less than this counts as given this much: one certain error is not infinitely bad."""
+"""Lower bound for the probability of a gold label, so that one certain error gives a finite loss."""
 
 LOWEST, HIGHEST = 0.05, 20.0
-"""A temperature beyond these says that there is too little data to fit one."""
+"""Bounds of the temperature. A fit beyond them means that there is too little data."""
 
 STEPS, FLAT = 50, 1e-7
-"""The search halves its range so often; a slope below FLAT (nats a text) is level ground."""
+"""Bisection steps, and the slope (nats per text) below which the loss counts as flat."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """The decisions with a probability in (low, high]: how many, their mean, the share that is right."""
+    """The decisions with a probability in (low, high]: count, mean probability and accuracy."""
 
     low: float
     high: float
@@ -47,7 +47,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class Reliability:
-    """Decisions by their probability; bins that would be empty are left out."""
+    """Decisions binned by probability, without empty bins."""
 
     bins: tuple[Bin, ...]
 
@@ -60,11 +60,12 @@ class Reliability:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Reliability in bins of equal width and of equal size, and two scores that have no bins.
+    """Reliability in bins of equal width and of equal size, and two scores without bins.
 
-    ``nll`` is the mean negative log-likelihood of the gold labels (of the texts whose label the model knows;
-    None if there is none), ``brier`` the mean squared distance to the gold labels: summed over the labels of
-    a text (0 to 2) where it has one, the mean over them (0 to 1) where it has several.
+    ``nll`` is the mean negative log-likelihood of the gold labels, over the texts whose label the model knows
+    (None if there are none). ``brier`` is the mean squared distance to the gold labels. For single-label
+    texts it is summed over the labels of a text (0 to 2). For multi-label texts it is averaged over them (0
+    to 1).
     """
 
     width: Reliability
@@ -73,7 +74,7 @@ class Calibration:
     brier: float
 
     def to_json(self) -> dict[str, object]:
-        """Fractions; the bins are those of equal width."""
+        """Return the scores as fractions, with the bins of equal width."""
         return {
             "ece": self.width.error,
             "ece_equal_mass": self.mass.error,
@@ -84,7 +85,7 @@ class Calibration:
 
 
 def measure_calibration(probabilities: Floats, gold: Gold, *, bins: int = BINS) -> Calibration:
-    """Measure probabilities (N, K) against gold labels."""
+    """Measure the calibration of probabilities (N, K) against gold labels."""
     confidences, right = decisions(probabilities, gold)
     return Calibration(
         width=reliability(confidences, right, equal_width(bins)),
@@ -95,29 +96,29 @@ def measure_calibration(probabilities: Floats, gold: Gold, *, bins: int = BINS) 
 
 
 def decisions(probabilities: Floats, gold: Gold) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """The probability of each decision (M,) and whether it is right (M,)."""
+    """Return the probability of each decision (M,) and whether it is correct (M,)."""
     if gold.ndim == 2:
         return probabilities.ravel(), gold.ravel() > 0
     return probabilities.max(axis=1), probabilities.argmax(axis=1) == gold
 
 
 def equal_width(bins: int) -> Floats:
-    """The upper ends of bins of the same width, the last one 1."""
+    """Return the upper bounds of bins of equal width. The last one is 1."""
     return np.arange(1, bins + 1) / bins
 
 
 def equal_mass(confidences: Floats, bins: int) -> Floats:
-    """The upper ends of bins with as many decisions each as can be, the last one 1.
+    """Return the upper bounds of bins with equal numbers of decisions, as far as possible. The last one is 1.
 
-    Equal probabilities are never parted, so the order of the texts does not matter; there may be fewer bins.
+    Equal probabilities are never split, so the order of the texts does not matter. There may be fewer bins.
     """
     ordered = np.sort(confidences)
-    last = np.arange(1, bins) * len(ordered) // bins - 1  # the last decision of each bin but the last bin
+    last = np.arange(1, bins) * len(ordered) // bins - 1  # the last decision of each bin except the last bin
     return np.unique(np.append(ordered[last[last >= 0]], 1.0))
 
 
 def reliability(confidences: Floats, right: npt.NDArray[np.bool_], ends: Floats) -> Reliability:
-    """Sort decisions into bins with these upper ends, each end in the bin below it."""
+    """Sort decisions into bins with these upper bounds. A bound belongs to the bin below it."""
     place = np.minimum(np.searchsorted(ends, confidences, side="left"), len(ends) - 1)  # (M,)
     counts = np.bincount(place, minlength=len(ends))
     given = np.bincount(place, weights=confidences, minlength=len(ends))
@@ -138,7 +139,7 @@ def reliability(confidences: Floats, right: npt.NDArray[np.bool_], ends: Floats)
 
 
 def negative_log_likelihood(probabilities: Floats, gold: Gold) -> float | None:
-    """The mean of -ln p(gold): over texts where each has one label, else over every label of every text."""
+    """Return the mean of -ln p(gold) over texts or, for multi-label texts, over all their labels."""
     if gold.ndim == 2:
         chances = np.where(gold > 0, probabilities, 1 - probabilities).ravel()
     else:
@@ -148,7 +149,10 @@ def negative_log_likelihood(probabilities: Floats, gold: Gold) -> float | None:
 
 
 def brier(probabilities: Floats, gold: Gold) -> float:
-    """The mean squared distance to the gold labels (Brier 1950); an unknown label has a place of its own."""
+    """Return the mean squared distance to the gold labels (Brier 1950).
+
+    An unknown gold label counts as a class of its own with probability 0.
+    """
     if gold.ndim == 2:
         return float(np.square(probabilities - gold).mean())
     known = np.flatnonzero(gold >= 0)
@@ -161,18 +165,19 @@ def brier(probabilities: Floats, gold: Gold) -> float:
 
 
 def fit_temperature(scores: Floats, gold: Gold, *, doubt: float = 0.0) -> float:
-    """The T for which softmax(scores / T), of several labels sigmoid(scores / T), fits gold best (Guo 2017).
+    """Return the temperature T for which softmax(scores / T) fits the gold labels best (Guo 2017).
 
-    The negative log-likelihood is convex in 1/T, so its slope changes sign once, and halving finds where. T
-    is 1 where the scores say nothing (or there are none), and within LOWEST..HIGHEST where they say too much:
-    were every text right, the best T would be 0. ``doubt`` is the share of certainty that gold is not given,
-    which keeps T sober where texts are few (Platt 1999 has 1 / (N + 2)).
+    For multi-label texts it is sigmoid(scores / T). The negative log-likelihood is convex in 1/T, so its
+    slope changes sign once and bisection finds the root. T is 1 if the slope at T = 1 is flat or there are no
+    scores. It is clipped to LOWEST..HIGHEST: if every text is correct, the best T would be 0. ``doubt``
+    smooths the gold labels by this share. It keeps T moderate when there are few texts (Platt 1999 uses 1 /
+    (N + 2)).
     """
     slope = _sigmoid_slope(scores, gold, doubt) if gold.ndim == 2 else _softmax_slope(scores, gold, doubt)
     at_one = slope(1.0)
     if abs(at_one) <= FLAT:
         return 1.0
-    sign = np.sign(at_one)  # negative: the fit is better at a higher 1/T
+    sign = np.sign(at_one)  # negative: a higher 1/T fits better
     near, far = 0.0, float(np.log(HIGHEST if sign > 0 else LOWEST))  # ln T
     if slope(float(np.exp(-far))) * sign > FLAT:
         return LOWEST if sign < 0 else HIGHEST
@@ -186,13 +191,13 @@ def fit_temperature(scores: Floats, gold: Gold, *, doubt: float = 0.0) -> float:
 
 
 Slope = Callable[[float], float]
-"""The derivative of the mean negative log-likelihood by 1/T, at a 1/T."""
+"""The derivative of the mean negative log-likelihood with respect to 1/T, as a function of 1/T."""
 
 
 def _softmax_slope(scores: Floats, gold: Gold, doubt: float) -> Slope:
     known = np.flatnonzero(gold >= 0)
     below = scores[known].astype(np.float64)
-    below -= below.max(axis=1, keepdims=True)  # (M, K), at most 0: no exponential can overflow
+    below -= below.max(axis=1, keepdims=True)  # (M, K), at most 0, so exp cannot overflow
     due = (1 - doubt) * below[np.arange(len(known)), gold[known]] + doubt * below.mean(axis=1)  # (M,)
 
     def slope(inverse: float) -> float:

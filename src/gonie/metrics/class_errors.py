@@ -1,6 +1,6 @@
-"""Wrongly classified texts by themselves, those first that the classifier was surest of.
+"""A list of misclassified texts, the most confident errors first.
 
-As with taggers, what stands first is a wrong gold label or something the model has learned wrongly.
+A confident error is a wrong gold label or something the model has learned wrongly.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ from gonie.metrics.errors import Kind
 
 
 class Labelled(Protocol):
-    """A text with its gold labels, and where it stands."""
+    """A text with its gold labels and its source position."""
 
     @property
     def text(self) -> str:
-        """The text itself."""
+        """The text."""
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """One, or any number where texts may have several."""
+        """One label, or any number of labels for multi-label texts."""
 
     @property
     def path(self) -> str:
-        """The file it is from."""
+        """The source file."""
 
     @property
     def line(self) -> int:
-        """Its line there."""
+        """The line in the source file."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClassError:
-    """A text with a wrong label, or of a text with several labels one that it lacks or has too much.
+    """A text with a wrong label or, for multi-label texts, one missing or extra label.
 
-    ``gold`` and ``predicted`` are None on the side that does not have the label. ``confidence`` is the
-    probability of what was said: of the predicted label, or that a missed one does not hold.
-    ``gold_probability`` is what the gold label was given, None where there is none or the model has no such
-    label.
+    ``gold`` or ``predicted`` is None on the side that does not have the label. ``confidence`` is the
+    probability of the wrong decision: of the predicted label, or that a missed label does not hold.
+    ``gold_probability`` is the predicted probability of the gold label. It is None if there is no gold label
+    or the model does not have it.
     """
 
     confidence: float
@@ -57,7 +57,7 @@ Labels = Sequence[str]
 """The labels of one text."""
 
 Pair = tuple[str | None, str | None]
-"""A gold label and a predicted one that do not agree; None for none."""
+"""A gold label and a predicted label that differ. None means no label."""
 
 
 def list_class_errors(
@@ -66,9 +66,9 @@ def list_class_errors(
     probabilities: Floats,
     columns: Mapping[str, int],
 ) -> list[ClassError]:
-    """The errors of all texts, the surest first, in the order of the file among equals.
+    """Return the errors of all texts, the most confident first, ties in file order.
 
-    ``probabilities`` (N, K) are in the ``columns`` of the labels that the model knows.
+    ``probabilities`` is (N, K). ``columns`` maps each label of the model to its column.
     """
 
     def errors() -> Iterator[ClassError]:
@@ -93,8 +93,11 @@ def list_class_errors(
 
 
 def wrong_pairs(gold: Labels, predicted: Labels) -> list[Pair]:
-    """What is wrong with one text: a label in place of another where each side has one wrong label, as always
-    where texts have one; else each label that is missing or too much by itself."""
+    """Return the wrong (gold, predicted) pairs of one text.
+
+    If each side has exactly one wrong label, the result is one pair of both (always so for single-label
+    texts). Otherwise each missing or extra label is a pair with None.
+    """
     missing, extra = sorted(set(gold) - set(predicted)), sorted(set(predicted) - set(gold))
     if len(missing) == len(extra) == 1:
         return [(missing[0], extra[0])]

@@ -1,7 +1,7 @@
-"""One call that measures a classifier from every side, and the value it returns.
+"""Evaluation of classifiers: ``evaluate_classes`` and the ``ClassEvaluation`` it returns.
 
-A text is scored as a tagger's sentence is: its labels are spans over the whole of it. So counts, averages,
-confusion and intervals are those of the taggers; what is new is what probabilities are good for.
+Each label of a text is scored as a span over the whole text. So counts, averages, confusion and intervals are
+shared with taggers. Calibration, AUC and other scores of probabilities exist only here.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from gonie.metrics.spans import SpanScores, span_counts
 from gonie.text.schemes import TokenSpan
 
 SLACK = 1e-4
-"""How far rounding may take a probability out of 0..1."""
+"""How far a probability may lie outside 0..1 because of rounding."""
 
 
 @dataclass(frozen=True)
 class ClassEvaluation:
-    """Everything measured on the texts of one file.
+    """All measurements on the texts of one file.
 
-    Where a text has one label, micro precision, recall and F1 all equal accuracy. Where it may have several
-    (``several``), accuracy is the share of texts with just the right ones, and there is no ``confusion``.
-    ``auc`` is there for two labels, ``relations`` for labels of SemEval-2010 task 8, ``lengths`` where the
-    lengths of the texts were given. ``unknown_labels`` are gold labels that the model cannot predict, with
-    how often they occur; they count as missed, and stand in the macro average with 0.
+    For single-label texts, micro precision, recall and F1 all equal accuracy. For multi-label texts
+    (``several``), accuracy is the share of texts with exactly the gold labels, and there is no ``confusion``.
+    ``auc`` is set for two labels, ``relations`` for labels of SemEval-2010 task 8, and ``lengths`` if the
+    lengths of the texts were given. ``unknown_labels`` counts the gold labels that the model cannot predict.
+    They count as missed and enter the macro average with 0.
     """
 
     several: bool
@@ -56,31 +56,31 @@ class ClassEvaluation:
 
     @property
     def accuracy(self) -> float:
-        """The share of texts with all their labels right and no other."""
+        """The share of texts with exactly their gold labels."""
         return ratio(self.right, self.texts)
 
     @property
     def headline(self) -> tuple[str, float]:
-        """The one score: accuracy; of several labels F1, of relations the official macro F1."""
+        """The main score: accuracy, F1 for multi-label texts, or the official macro F1 for relations."""
         if self.relations is not None:
             return "relation_f1", self.relations.f1
         return ("f1", self.scores.micro.f1) if self.several else ("accuracy", self.accuracy)
 
     @property
     def by_type(self) -> list[tuple[str, Counts]]:
-        """The labels, or the relations where they are scored, the most frequent first."""
+        """Labels (or relations, if they are scored) and their counts, most frequent first."""
         return (self.relations.relations if self.relations else self.scores).by_frequency
 
     def interval(self, score: str) -> Interval | None:
-        """The 95% interval of an overall score (``accuracy``, ``macro_f1``, ``auc`` …), where asked for."""
+        """Return the 95% interval of an overall score (``accuracy``, ``macro_f1``, ``auc`` …), or None."""
         return None if self.intervals is None else self.intervals.overall.get(score)
 
     def errors(self) -> list[ClassError]:
-        """Every error by itself, the one made with the greatest confidence first."""
+        """Return every error, the most confident first."""
         return list(self.mistakes)
 
     def to_json(self) -> dict[str, object]:
-        """All of it but the texts, as fractions (not percentages) and counts."""
+        """Return everything except the texts, as fractions (not percentages) and counts."""
         micro, macro = self.scores.micro, self.scores.macro
         return {
             "headline": self.headline[0],
@@ -115,12 +115,12 @@ def evaluate_classes(
     bootstrap: int = 1000,
     seed: int = 0,
 ) -> ClassEvaluation:
-    """Score the labels predicted for texts against their gold labels.
+    """Score predicted labels of texts against their gold labels.
 
-    ``probabilities`` (N, K) have a column for each of ``labels``, those the model can give. ``several``: a
-    text may have any number of labels, and each probability is one by itself; else it has one, and they sum
-    to 1. ``lengths`` (tokens a text) are for the scores by length. ``bootstrap`` is the number of resamples,
-    0 for no intervals.
+    ``probabilities`` (N, K) has one column per label in ``labels``, the labels of the model. With
+    ``several``, a text may have any number of labels and each probability stands alone. Otherwise a text has
+    one label and its probabilities sum to 1. ``lengths`` (tokens per text) is used for the scores by length.
+    ``bootstrap`` is the number of resamples; 0 computes no intervals.
     """
     chances = np.asarray(probabilities, dtype=np.float64)
     _check(gold, predicted, chances, labels, several=several)
@@ -170,7 +170,7 @@ def _check(
     *,
     several: bool,
 ) -> None:
-    """Refuse what cannot be compared."""
+    """Raise InputError if gold and predictions cannot be compared."""
     if not gold:
         raise InputError(expected="at least one text to score", got="none", fix="Check the file")
     if len(gold) != len(predicted):
@@ -180,7 +180,7 @@ def _check(
     if probabilities.shape != (len(gold), len(labels)):
         shape = f"({len(gold)} texts, {len(labels)} labels)"
         raise InputError(expected=f"probabilities of shape {shape}", got=f"{probabilities.shape}")
-    if not ((probabilities >= -SLACK) & (probabilities <= 1 + SLACK)).all():  # nor nan
+    if not ((probabilities >= -SLACK) & (probabilities <= 1 + SLACK)).all():  # also false for nan
         raise InputError(expected="probabilities between 0 and 1", got="others", fix="Give no raw scores")
     known = set(labels)
     for text, given in zip(gold, predicted, strict=True):
@@ -196,12 +196,12 @@ def _check(
 
 
 def _spans(labels: Labels) -> list[TokenSpan]:
-    """Each label as a span over the whole text."""
+    """Return each label as a span over the whole text."""
     return [(0, 1, label) for label in dict.fromkeys(labels)]
 
 
 def _counts(gold: Sequence[list[TokenSpan]], predicted: Sequence[list[TokenSpan]]) -> Gold:
-    """Gold, predicted and correct labels of each text, (N, 3)."""
+    """Return the number of gold, predicted and correct labels of each text, (N, 3)."""
     rows = (
         (len(due), len(given), len(set(due) & set(given))) for due, given in zip(gold, predicted, strict=True)
     )
@@ -209,17 +209,17 @@ def _counts(gold: Sequence[list[TokenSpan]], predicted: Sequence[list[TokenSpan]
 
 
 def _right(counts: Gold) -> npt.NDArray[np.bool_]:
-    """Which texts have just their gold labels, (N,)."""
+    """Return which texts have exactly their gold labels, (N,)."""
     return np.asarray((counts == counts[:, 2:]).all(axis=1))
 
 
 def _ids(gold: Sequence[Labelled], columns: Mapping[str, int]) -> Gold:
-    """The label of each text (N,), -1 if the model does not know it."""
+    """Return the label id of each text (N,), -1 if the model does not have the label."""
     return np.array([columns.get(text.labels[0], -1) for text in gold], dtype=np.int64)
 
 
 def _indicators(gold: Sequence[Labelled], columns: Mapping[str, int]) -> Gold:
-    """Which labels each text has, (N, K) of 0 and 1."""
+    """Return which labels each text has, (N, K) of 0 and 1."""
     table = np.zeros((len(gold), len(columns)), dtype=np.int64)
     for at, text in enumerate(gold):
         table[at, [columns[label] for label in text.labels if label in columns]] = 1
@@ -232,7 +232,7 @@ def _unknown(gold: Sequence[Labelled], columns: Mapping[str, int]) -> dict[str, 
 
 
 def _ranking(probabilities: Floats, gold: Gold) -> Ranking | None:
-    """The texts by the probability of the second label; None where one of the two never occurs."""
+    """Return the texts ranked by the probability of the second label, or None if a label never occurs."""
     ranking = Ranking(scores=probabilities[:, 1], positive=gold == 1)
     return None if ranking.area is None else ranking
 
@@ -247,8 +247,8 @@ def _intervals(
     resamples: int,
     seed: int,
 ) -> Intervals:
-    """Those that taggers have too, and beside them those of the scores that only classifiers have."""
-    whole = np.stack([right, np.ones_like(right)], axis=1).astype(np.int64)  # (N, 2), as tokens are counted
+    """Return the intervals that taggers also have, and those of the scores that only classifiers have."""
+    whole = np.stack([right, np.ones_like(right)], axis=1).astype(np.int64)  # (N, 2), as token counts
     shared = bootstrap_intervals(
         spans=spans,
         tokens=SentenceCounts.from_table(whole),

@@ -1,7 +1,7 @@
-"""The counts that every score here is made of.
+"""The counts that all scores are computed from.
 
-A score is a function of three sums (gold, predicted, correct). Kept per sentence, the same sums can be drawn
-again for a bootstrap, so both live here: ``Counts`` is one triple, ``SentenceCounts`` a sparse table of them.
+A score is a function of three sums: gold, predicted and correct. Per-sentence sums can be resampled for a
+bootstrap. ``Counts`` is one triple of sums, ``SentenceCounts`` a sparse table of counts per sentence.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 
 def ratio(numerator: float, denominator: float) -> float:
-    """numerator / denominator, and 0 where there is nothing to divide by, as conlleval has it."""
+    """Return numerator / denominator, or 0 if the denominator is 0, as in conlleval."""
     return numerator / denominator if denominator else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many things are gold, how many were predicted, and how many of those are correct."""
+    """The number of gold, predicted and correct items."""
 
     gold: int = 0
     predicted: int = 0
@@ -31,12 +31,12 @@ class Counts:
 
     @property
     def precision(self) -> float:
-        """correct / predicted; 0 when nothing was predicted."""
+        """correct / predicted, or 0 if nothing was predicted."""
         return ratio(self.correct, self.predicted)
 
     @property
     def recall(self) -> float:
-        """correct / gold; 0 when there is no gold."""
+        """correct / gold, or 0 if there is no gold."""
         return ratio(self.correct, self.gold)
 
     @property
@@ -45,7 +45,7 @@ class Counts:
         return ratio(2 * self.correct, self.gold + self.predicted)
 
     def to_json(self) -> dict[str, float | int]:
-        """Fractions and counts by name."""
+        """Return fractions and counts by name."""
         return {
             "f1": self.f1,
             "precision": self.precision,
@@ -58,10 +58,10 @@ class Counts:
 
 @dataclass(frozen=True)
 class SentenceCounts:
-    """A table (sentences, columns) of counts, kept sparse: 50,000 sentences may meet 1,000 labels.
+    """A sparse table (sentences, columns) of counts. 50,000 sentences and 1,000 labels would not fit densely.
 
-    Entry e says that ``values[e]`` things of column ``columns[e]`` lie in sentence ``sentences[e]``;
-    entries of the same cell add up.
+    Entry e says that sentence ``sentences[e]`` has ``values[e]`` items of column ``columns[e]``. Entries of
+    the same cell add up.
     """
 
     sentences: npt.NDArray[np.int64]  # (E,)
@@ -73,19 +73,19 @@ class SentenceCounts:
     def from_events(
         cls, events: Iterable[tuple[int, int, int]], *, sentences: int, columns: int
     ) -> SentenceCounts:
-        """From (sentence, column, value) triples."""
+        """Build the table from (sentence, column, value) triples."""
         table = np.array(list(events), dtype=np.int64).reshape(-1, 3)  # (E, 3)
         return cls(table[:, 0], table[:, 1], table[:, 2], (sentences, columns))
 
     @classmethod
     def from_table(cls, table: npt.NDArray[np.int64]) -> SentenceCounts:
-        """From an ordinary table, (N, C)."""
+        """Build the table from a dense table, (N, C)."""
         sentences, columns = np.indices(table.shape)
         return cls(sentences.ravel(), columns.ravel(), table.ravel(), (table.shape[0], table.shape[1]))
 
     @classmethod
     def beside(cls, parts: Sequence[SentenceCounts]) -> SentenceCounts:
-        """Tables over the same sentences put side by side, columns in the order of ``parts``."""
+        """Concatenate tables over the same sentences column-wise, in the order of ``parts``."""
         starts = np.cumsum([0, *(part.shape[1] for part in parts)])
         return cls(
             np.concatenate([part.sentences for part in parts]),
@@ -95,12 +95,12 @@ class SentenceCounts:
         )
 
     def total(self) -> npt.NDArray[np.int64]:
-        """The sum over sentences, (C,)."""
+        """Return the sum over sentences, (C,)."""
         sums = np.bincount(self.columns, weights=self.values, minlength=self.shape[1])
         return sums.astype(np.int64)
 
     def dense(self, first: int, last: int) -> npt.NDArray[np.float64]:
-        """Columns first..last-1 as an ordinary table, (N, last - first)."""
+        """Return columns first..last-1 as a dense table, (N, last - first)."""
         width = last - first
         chosen = (self.columns >= first) & (self.columns < last)
         cells = self.sentences[chosen] * width + self.columns[chosen] - first

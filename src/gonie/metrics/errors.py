@@ -1,7 +1,7 @@
-"""Every error by itself, with the words around it, those first that the tagger was surest of.
+"""A list of single tagging errors with context, the most confident first.
 
-A score says how many errors there are; this list is what to read to learn which. An error made with great
-confidence is a wrong gold tag or something the model has learned wrongly; a close call says little.
+A score tells how many errors there are; this list shows which. An error with high confidence is a wrong gold
+tag or something the model has learned wrongly. An error with low confidence tells little.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from gonie.metrics.mistakes import Mistake, mean
 from gonie.text.schemes import TokenSpan
 
 AROUND, MOST = 8, 40
-"""An error is shown with AROUND words to each side: what stands between blanks, but at most MOST tokens."""
+"""Context of an error: AROUND space-separated words on each side, and at most MOST tokens."""
 
 
 class Kind(StrEnum):
-    """What is wrong. A span of one side is wrong if the other has not the same one."""
+    """The kind of an error. A span is wrong if the other side does not have the same span."""
 
-    FALSE_POSITIVE = "false positive"  # a predicted span that meets no gold one
-    FALSE_NEGATIVE = "false negative"  # a gold span that meets no predicted one
-    WRONG_LABEL = "wrong label"  # both sides have a span just here
-    WRONG_BOUNDARY = "wrong boundary"  # they overlap, whatever their labels
+    FALSE_POSITIVE = "false positive"  # a predicted span that overlaps no gold span
+    FALSE_NEGATIVE = "false negative"  # a gold span that overlaps no predicted span
+    WRONG_LABEL = "wrong label"  # both sides have a span with these boundaries
+    WRONG_BOUNDARY = "wrong boundary"  # the spans overlap, whatever their labels
 
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """One error: a wrong span (of plain tags a wrong token) or a pair of them, one on each side.
+    """One error: a wrong span (for plain tags, a wrong token), or a pair of spans, one from each side.
 
-    ``gold`` and ``predicted`` are labels, None on the side that has no span here. ``before`` + ``text`` +
-    ``after`` is the running text; ``text`` covers both spans. ``confidence`` is the probability of the
-    predicted span; of a false negative, the mean one of the tags given in its place. ``line`` is where the
-    sentence begins.
+    ``gold`` and ``predicted`` are labels, None if that side has no span here. ``before`` + ``text`` +
+    ``after`` is the original text, where ``text`` covers both spans. ``confidence`` is the probability of the
+    predicted span. For a false negative it is the mean probability of the tags predicted in its place.
+    ``line`` is the first line of the sentence.
     """
 
     confidence: float
@@ -52,19 +52,20 @@ class Error:
 
 
 Pair = tuple[TokenSpan | None, TokenSpan | None]
-"""A gold span and a predicted one that do not agree; None for none."""
+"""A gold span and a predicted span that differ. None means no span."""
 
 
 def list_errors(mistakes: Iterable[Mistake]) -> list[Error]:
-    """The errors of all sentences, the surest first, in the order of the text among equals."""
+    """Return the errors of all sentences, the most confident first, ties in text order."""
     return sorted(chain.from_iterable(map(_errors, mistakes)), key=lambda error: -error.confidence)
 
 
 def wrong_pairs(mistake: Mistake) -> list[Pair]:
-    """Each wrong span beside the one it shares most tokens with (the first of equals), in order.
+    """Pair each wrong span with the span on the other side that shares the most tokens (first on ties).
 
-    Two that choose each other are one pair. So every wrong span of either side is in a pair, and one that is
-    torn into several, or joined from several, is in a pair with each.
+    Two spans that choose each other form one pair. Every wrong span of either side is in a pair. A span that
+    was split into several spans, or merged from several, is paired with each of them. Pairs are in text
+    order.
     """
     right = mistake.correct
     gold = [span for span in mistake.gold if span not in right]
@@ -76,7 +77,7 @@ def wrong_pairs(mistake: Mistake) -> list[Pair]:
 
 
 def _owners(spans: Iterable[TokenSpan]) -> dict[int, TokenSpan]:
-    """Which span each token is in."""
+    """Return the span that each token belongs to."""
     return {at: span for span in spans for at in range(span[0], span[1])}
 
 
@@ -115,7 +116,7 @@ def _kind(gold: TokenSpan | None, predicted: TokenSpan | None) -> Kind:
 
 
 def _around(spaces: tuple[bool, ...], start: int, end: int) -> tuple[int, int]:
-    """The tokens [first, last) that are shown about [start, end)."""
+    """Return the tokens [first, last) to show around [start, end)."""
     first, last, blanks = start, end, 0
     while first > max(0, start - MOST) and (blanks := blanks + spaces[first - 1]) <= AROUND:
         first -= 1

@@ -1,7 +1,7 @@
-"""One call that measures a tagging from every side, and the value it returns.
+"""Evaluation of taggers: ``evaluate`` and the ``Evaluation`` it returns.
 
-``evaluate`` takes gold sentences and predicted tags; ``Evaluation`` is what ``gonie evaluate`` prints, what
-its JSON holds and what the HTML report shows.
+``evaluate`` takes gold sentences and predicted tags. ``gonie evaluate``, its JSON output and the HTML report
+all show the resulting ``Evaluation``.
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ Tags = Sequence[str]
 Spans = list[TokenSpan]
 
 RepairPolicy = Literal["none", "error", "begin", "outside"]
-"""The policies of ``gonie.text.schemes.repair``, and none: predictions stay as they are, read by the mode."""
+"""The policies of ``gonie.text.schemes.repair``. "none" leaves predictions as they are, read by the mode."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """What was done to predicted sequences that break their scheme.
+    """Statistics on predicted sequences that violate their scheme.
 
-    ``invalid`` sentences broke it, ``changed`` tags were rewritten by the policy; ``invalid_gold``
-    sentences of the gold file break theirs (they are read by the mode, never changed).
+    ``invalid`` is the number of such sentences, ``changed`` the number of tags that the policy rewrote.
+    ``invalid_gold`` is the number of gold sentences that violate their scheme. They are read by the mode and
+    never changed.
     """
 
     policy: str
@@ -45,7 +46,7 @@ class Repair:
     invalid_gold: int
 
     def to_json(self) -> dict[str, str | int]:
-        """The policy by name and the counts."""
+        """Return the policy by name and the counts."""
         return {
             "policy": self.policy,
             "invalid": self.invalid,
@@ -56,13 +57,13 @@ class Repair:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Everything measured on one file.
+    """All measurements on one file.
 
-    For a span scheme the score is micro F1 over spans; where the model gives bare labels (IO), over tokens
-    that are not O. For a plain scheme (part of speech) every token is a
-    span of length one: the score is accuracy, micro precision, recall and F1 all equal it, and ``types``
-    are the labels. ``unknown_labels`` are gold labels that the model cannot predict, with how often they
-    occur; they count as missed, and stand in the macro average with 0.
+    For a span scheme the score is micro F1 over spans. If the model predicts bare labels (IO), it is F1 over
+    tokens that are not O. For a plain scheme (part of speech) every token is a span of length one. The score
+    is then accuracy, which micro precision, recall and F1 equal, and ``types`` are the labels.
+    ``unknown_labels`` counts the gold labels that the model cannot predict. They count as missed and enter
+    the macro average with 0.
     """
 
     scheme: Scheme
@@ -80,46 +81,46 @@ class Evaluation:
 
     @property
     def plain(self) -> bool:
-        """Whether tags stand for themselves and not for spans."""
+        """Whether tags are plain labels that do not encode spans."""
         return not self.scheme.has_spans
 
     @property
     def headline(self) -> tuple[str, float]:
-        """The one score: ("accuracy", …) for a plain scheme, ("f1", …) for spans."""
+        """The main score: ("accuracy", …) for a plain scheme, ("f1", …) for spans."""
         return ("accuracy", self.tokens.accuracy) if self.plain else ("f1", self.spans.micro.f1)
 
     def interval(self, score: str) -> Interval | None:
-        """The 95% interval of an overall score (``f1``, ``accuracy``, ``macro_f1``), where asked for."""
+        """Return the 95% interval of an overall score (``f1``, ``accuracy``, ``macro_f1``), if computed."""
         return None if self.intervals is None else self.intervals.overall[score]
 
     def type_interval(self, label: str) -> Interval | None:
-        """The same for the F1 of one type."""
+        """Return the 95% interval of the F1 of one type, if computed."""
         return None if self.intervals is None else self.intervals.types[label]["f1"]
 
     def novelty_interval(self, kind: Novelty) -> Interval | None:
-        """The same for the recall of one class of novelty."""
+        """Return the 95% interval of the recall of one novelty class, if computed."""
         return None if self.intervals is None else self.intervals.novelty[kind.value]
 
     @property
     def by_type(self) -> list[tuple[str, Counts]]:
-        """The types of spans, the most frequent first; plain tags are too many to be told one by one."""
+        """The span types and their counts, most frequent first. Empty for plain tags, which are too many."""
         return [] if self.plain else self.by_frequency
 
     @property
     def by_frequency(self) -> list[tuple[str, Counts]]:
-        """Types and their counts, the most frequent in gold first."""
+        """Types and their counts, most frequent in gold first."""
         return self.spans.by_frequency
 
     def worst_errors(self, count: int = 20) -> list[Mistake]:
-        """The sentences with the most errors (where confidences were given, the surest) first."""
+        """Return the sentences with the most errors, weighted by confidence if confidences were given."""
         return worst(self.mistakes, count)
 
     def errors(self) -> list[Error]:
-        """Every error by itself, the one made with the greatest confidence first."""
+        """Return every error, the most confident first."""
         return list_errors(self.mistakes)
 
     def to_json(self) -> dict[str, object]:
-        """All of it but the sentences, as fractions (not percentages) and counts."""
+        """Return everything except the sentences, as fractions (not percentages) and counts."""
         micro, macro = self.spans.micro, self.spans.macro
         return {
             "headline": self.headline[0],
@@ -160,13 +161,13 @@ def evaluate(
 ) -> Evaluation:
     """Score predicted tags against the gold tags of the same sentences.
 
-    ``scheme`` is that of the gold tags, ``predicted_scheme`` that of the predictions (the same if None; if
-    they differ, predicted spans are written in the gold scheme before tags are compared for accuracy; if just
-    one of them is IO, gold spans are written in the model's scheme before anything is compared).
-    ``repair`` names a policy of ``gonie.text.schemes.repair`` for predictions that break their scheme.
-    ``known_tags`` are the tags the model can give; without them the types in ``seen`` stand for what it can
-    know. ``confidences`` are the tagger's, one a token; ``chances`` its probabilities of the spans it found.
-    ``bootstrap`` is the number of resamples, 0 for no intervals.
+    ``scheme`` is the scheme of the gold tags and ``predicted_scheme`` that of the predictions (None: the
+    same). If they differ, predicted spans are converted to the gold scheme before tags are compared for
+    accuracy. If exactly one of them is IO, gold spans are first converted to the model's scheme. ``repair``
+    names a policy of ``gonie.text.schemes.repair`` for predictions that violate their scheme. ``known_tags``
+    are the tags of the model. Without them, the types in ``seen`` are taken as known. ``confidences`` has one
+    value per token, ``chances`` the probabilities of the predicted spans. ``bootstrap`` is the number of
+    resamples; 0 computes no intervals.
     """
     predicted_scheme = predicted_scheme or scheme
     gold_tags: Sequence[Tags] = _check(gold, predicted_tags)
@@ -209,7 +210,7 @@ def evaluate(
 
 
 def _check(gold: Sequence[Sentence], predicted: Sequence[Tags]) -> list[tuple[str, ...]]:
-    """The gold tags, once it is sure that both sides have the same shape."""
+    """Check that both sides have the same shape and return the gold tags."""
     if not gold:
         raise InputError(expected="at least one sentence to score", got="none", fix="Check the file")
     if len(gold) != len(predicted):
@@ -235,7 +236,7 @@ def _repair(
     predicted_scheme: Scheme,
     policy: RepairPolicy,
 ) -> tuple[Sequence[Tags], Repair]:
-    """The predictions under the policy, and what there was to repair."""
+    """Apply the policy to the predictions. Return them with the repair statistics."""
     if policy not in get_args(RepairPolicy):
         raise InputError(
             expected=f"a repair policy among {', '.join(get_args(RepairPolicy))}", got=repr(policy)
@@ -254,14 +255,14 @@ def _repair(
 
 
 def _rewrite(spans: Sequence[Spans], like: Sequence[Tags], scheme: Scheme) -> list[list[str]]:
-    """Predicted spans as tags of the gold scheme, so that tags can be compared one by one."""
+    """Convert spans to tags of ``scheme``, so that tags can be compared one by one."""
     return [from_spans(found, len(tags), scheme) for found, tags in zip(spans, like, strict=True)]
 
 
 def _known(
     known_tags: Collection[str] | None, scheme: Scheme, seen: SeenMentions | None
 ) -> Collection[str] | None:
-    """The labels that the model can give, where that is known."""
+    """Return the labels that the model can predict, or None if unknown."""
     if known_tags is None:
         return None if seen is None else seen.labels
     if not scheme.has_spans:

@@ -1,7 +1,7 @@
 """The bootstrap intervals of one evaluation, all from the same resamples.
 
-Every score of the evaluation is written here a second time as a function of summed counts over many resamples
-at once; drawing the sentences once for all of them keeps the intervals consistent with each other.
+Here every score of the evaluation is a function of the summed counts of many resamples. All scores use the
+same draws, so their intervals are consistent with each other.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SCORES = ("precision", "recall", "f1")
 
 @dataclass(frozen=True)
 class Intervals:
-    """Percentile intervals by score: ``overall`` (f1, accuracy, macro_f1 …), per type, and per novelty."""
+    """Percentile intervals: ``overall`` (f1, accuracy, macro_f1 …), per type and per novelty class."""
 
     resamples: int
     seed: int
@@ -32,7 +32,7 @@ class Intervals:
     novelty: Mapping[str, Interval]
 
     def to_json(self) -> dict[str, object]:
-        """Intervals as [low, high], fractions."""
+        """Return the intervals as [low, high] fractions."""
         return {
             "level": self.level,
             "resamples": self.resamples,
@@ -56,7 +56,10 @@ def bootstrap_intervals(
     seed: int,
     level: float = 0.95,
 ) -> Intervals:
-    """Intervals from the tables of ``span_counts`` (N, 3L), ``token_counts`` (N, 2), ``novelty_counts``."""
+    """Return intervals from the tables of ``span_counts``, ``token_counts`` and ``novelty_counts``.
+
+    Their shapes are (N, 3L), (N, 2) and (N, 8).
+    """
     parts = [spans, tokens] if novelty is None else [spans, tokens, novelty]
     counts = SentenceCounts.beside(parts)
     pairs = intervals(
@@ -76,7 +79,7 @@ def bootstrap_intervals(
 
 
 def _scores(sums: Floats, labels: int) -> Floats:
-    """Summed counts (R, 3L + 2 [+ 8]) to scores (R, S): micro, macro, accuracy, types, novelty."""
+    """Map summed counts (R, 3L + 2 [+ 8]) to scores (R, S): micro, macro, accuracy, types, novelty."""
     resamples = len(sums)
     by_type = sums[:, : 3 * labels].reshape(resamples, labels, 3)  # (R, L, 3)
     types = precision_recall_f1(by_type)  # (R, L, 3)
@@ -90,13 +93,13 @@ def _scores(sums: Floats, labels: int) -> Floats:
         types.reshape(resamples, -1),
         divide(
             rest[:, 3::2], rest[:, 2::2]
-        ),  # correct / gold of each novelty; no columns where there is none
+        ),  # correct / gold of each novelty class; no columns without novelty
     ]
     return np.concatenate(pieces, axis=1)
 
 
 def precision_recall_f1(counts: Floats) -> Floats:
-    """(…, 3) gold, predicted, correct to (…, 3) precision, recall, F1; nan where it is not defined."""
+    """Map (…, 3) gold, predicted, correct to (…, 3) precision, recall, F1, nan where undefined."""
     gold, predicted, correct = np.moveaxis(counts, -1, 0)
     return np.stack(
         [divide(correct, predicted), divide(correct, gold), divide(2 * correct, gold + predicted)], axis=-1
@@ -104,7 +107,7 @@ def precision_recall_f1(counts: Floats) -> Floats:
 
 
 def divide(numerator: Floats, denominator: Floats) -> Floats:
-    """The quotient, nan where there is nothing to divide by."""
+    """Return the quotient, nan where the denominator is 0."""
     quotient = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
     np.divide(numerator, denominator, out=quotient, where=denominator > 0)
     return quotient

@@ -1,8 +1,8 @@
-"""Scores of single tokens, and what was taken for what.
+"""Token scores, label confusion and boundary errors.
 
-``LabelScores`` is token accuracy and each tag's own precision, recall and F1. ``Confusion`` tells which label
-was given for which: of tags, or of spans, where a span can also be missed, invented or cut wrongly.
-``Boundaries`` looks closer at the wrong cuts.
+``LabelScores`` holds token accuracy and the precision, recall and F1 of each tag. ``Confusion`` counts which
+label was predicted for which. For spans it also counts missed spans, spurious spans and wrong boundaries.
+``Boundaries`` breaks down the wrong boundaries.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from gonie.text.schemes import TokenSpan
 
 @dataclass(frozen=True)
 class LabelScores:
-    """Token accuracy (conlleval's: over all tokens, O included) and the counts of every tag."""
+    """Token accuracy (as in conlleval, over all tokens including O) and the counts of every tag."""
 
     labels: Mapping[str, Counts]
 
     @classmethod
     def from_tags(cls, gold: Iterable[Sequence[str]], predicted: Iterable[Sequence[str]]) -> LabelScores:
-        """Compare tags token by token; both sides hold as many sentences of the same lengths."""
+        """Compare tags token by token. Both sides have the same number of sentences, of the same lengths."""
         return cls(SpanScores.from_spans(map(unit_spans, gold), map(unit_spans, predicted)).types)
 
     @property
     def tokens(self) -> int:
-        """How many tokens were compared."""
+        """The number of tokens compared."""
         return sum(counts.gold for counts in self.labels.values())
 
     @property
     def correct(self) -> int:
-        """How many tokens have their gold tag."""
+        """The number of tokens with the gold tag."""
         return sum(counts.correct for counts in self.labels.values())
 
     @property
@@ -44,7 +44,7 @@ class LabelScores:
 
 
 def token_counts(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> SentenceCounts:
-    """Per sentence two columns: tokens with their gold tag, and tokens. (N, 2)."""
+    """Count per sentence the tokens with the gold tag and all tokens, (N, 2)."""
 
     def events() -> Iterator[tuple[int, int, int]]:
         for sentence, (truth, guess) in enumerate(zip(gold, predicted, strict=True)):
@@ -56,15 +56,15 @@ def token_counts(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str
 
 @dataclass
 class Confusion:
-    """Which label stood where which other was due, by exact boundaries; every span is in exactly one place.
+    """A confusion matrix of span labels by exact boundaries. Every span is counted exactly once.
 
     - ``pairs[gold, predicted]``: both sides have a span with these boundaries (equal labels: correct).
     - ``gold_boundary[label]``: a gold span that some predicted span overlaps, but none has its boundaries.
     - ``missed[label]``: a gold span of which no token was predicted to be in any span.
     - ``predicted_boundary``, ``spurious``: the same two for predicted spans.
 
-    So a gold label's pairs, boundary errors and misses sum to its gold count, and likewise for predictions.
-    Of plain tags only ``pairs`` is filled. Spans of one side do not overlap each other, as tags cannot
+    The pairs, boundary errors and misses of a gold label sum to its gold count, and likewise for predictions.
+    For plain tags only ``pairs`` is filled. Spans of one side do not overlap each other, as tags cannot
     express it.
     """
 
@@ -91,7 +91,7 @@ class Confusion:
 
     @property
     def labels(self) -> list[str]:
-        """Every label on either side, most frequent in gold first."""
+        """Every label of either side, most frequent in gold first."""
         sizes: Counter[str] = Counter()
         for (gold, predicted), count in self.pairs.items():
             sizes[gold] += count
@@ -103,7 +103,7 @@ class Confusion:
         return sorted(sizes, key=lambda label: (-sizes[label], label))
 
     def to_json(self) -> dict[str, object]:
-        """Sparse: only the cells that are not 0, largest first."""
+        """Return only the nonzero cells, largest first."""
         cells = sorted(self.pairs.items(), key=lambda cell: (-cell[1], cell[0]))
         return {
             "pairs": [{"gold": gold, "predicted": guess, "count": count} for (gold, guess), count in cells],
@@ -116,9 +116,9 @@ class Confusion:
 
 @dataclass
 class Boundaries:
-    """How wrongly cut spans lie to the gold spans they overlap, each pair once, by same label or not.
+    """Kinds of boundary errors, counted once per overlapping pair of spans, by whether the labels agree.
 
-    ``too_short``: predicted inside gold; ``too_long``: gold inside predicted; ``crossing``: neither.
+    ``too_short``: predicted inside gold. ``too_long``: gold inside predicted. ``crossing``: neither.
     """
 
     same_label: Counter[str] = field(default_factory=Counter)
@@ -130,7 +130,7 @@ class Boundaries:
     def from_spans(
         cls, gold: Iterable[Iterable[TokenSpan]], predicted: Iterable[Iterable[TokenSpan]]
     ) -> Boundaries:
-        """Count sentence by sentence; pairs with equal boundaries are no boundary errors."""
+        """Count sentence by sentence. Pairs with equal boundaries are not boundary errors."""
         table = cls()
         for truth, guess in zip(gold, predicted, strict=True):
             for one, other in _overlapping(truth, guess):
@@ -139,7 +139,7 @@ class Boundaries:
         return table
 
     def to_json(self) -> dict[str, dict[str, int]]:
-        """Counts by kind, then by whether the label is right."""
+        """Return counts by kind, then by whether the label is correct."""
         return {
             kind: {"same_label": self.same_label[kind], "other_label": self.other_label[kind]}
             for kind in self.KINDS
@@ -157,7 +157,7 @@ def _sort_out(
     overlapping: Counter[str],
     alone: Counter[str],
 ) -> None:
-    """Count the spans that have no equal boundaries among the others, by whether any other overlaps them."""
+    """Count the spans without equal boundaries in ``others``, by whether any other span overlaps them."""
     unmatched = {place: label for place, label in spans.items() if place not in others}
     if not unmatched:
         return
@@ -170,7 +170,7 @@ def _sort_out(
 def _overlapping(
     gold: Iterable[TokenSpan], predicted: Iterable[TokenSpan]
 ) -> Iterator[tuple[TokenSpan, TokenSpan]]:
-    """Pairs (gold, predicted) that share a token but not both boundaries."""
+    """Yield pairs (gold, predicted) that share a token but not both boundaries."""
     owner = {token: span for span in gold for token in range(span[0], span[1])}
     for guess in predicted:
         met = dict.fromkeys(owner[token] for token in range(guess[0], guess[1]) if token in owner)

@@ -1,7 +1,7 @@
-"""Scores by length of text: what a pooling or an encoder does badly, it often does badly on long texts.
+"""Scores by text length, because a weak pooling or encoder often fails on long texts.
 
-The bounds double (5, 10, 20 … tokens) and do not depend on the texts, so that tables of two models or of two
-corpora can be laid side by side.
+The bounds double (5, 10, 20 … tokens) and do not depend on the texts. So tables of two models or two corpora
+can be compared directly.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from gonie.metrics.counts import Counts, SentenceCounts
 from gonie.metrics.intervals import Interval, precision_recall_f1
 
 FIRST = 5
-"""The most tokens of the first bin."""
+"""The maximum number of tokens in the first bin."""
 
 
 @dataclass(frozen=True, slots=True)
 class LengthScore:
     """The texts of ``low`` to ``high`` tokens: how many, and the counts of their labels.
 
-    Their score is F1 over labels, which is accuracy where a text has one.
+    Their score is F1 over labels, which equals accuracy for single-label texts.
     """
 
     low: int
@@ -34,7 +34,7 @@ class LengthScore:
     interval: Interval | None
 
     def to_json(self) -> dict[str, object]:
-        """Fractions and counts."""
+        """Return fractions and counts."""
         return {
             "low": self.low,
             "high": self.high,
@@ -47,9 +47,9 @@ class LengthScore:
 def length_scores(
     lengths: Sequence[int], counts: npt.NDArray[np.int64], *, resamples: int = 0, seed: int = 0
 ) -> tuple[LengthScore, ...]:
-    """Score the texts of each length, short ones first; lengths that no text has are left out.
+    """Score the texts of each length, short ones first, without empty bins.
 
-    ``lengths`` are tokens a text (N), ``counts`` (N, 3) gold, predicted and correct labels.
+    ``lengths`` is tokens per text (N). ``counts`` (N, 3) holds gold, predicted and correct labels.
     """
     highs = FIRST * 2 ** np.arange(max(1, int(max(lengths, default=0)).bit_length()), dtype=np.int64)
     bins, place = np.unique(np.searchsorted(highs, lengths, side="left"), return_inverse=True)  # (G,), (N,)
@@ -72,7 +72,7 @@ def length_scores(
 
 
 def _table(place: npt.NDArray[np.int64], counts: npt.NDArray[np.int64], bins: int) -> SentenceCounts:
-    """The counts of each text in the columns of its bin, (N, 3 · bins)."""
+    """Return the counts of each text in the columns of its bin, (N, 3 · bins)."""
     texts = len(counts)
     return SentenceCounts(
         np.repeat(np.arange(texts), 3),
@@ -83,5 +83,5 @@ def _table(place: npt.NDArray[np.int64], counts: npt.NDArray[np.int64], bins: in
 
 
 def _f1(sums: Floats) -> Floats:
-    """Summed counts (R, 3G) to the F1 of each bin, (R, G)."""
+    """Map summed counts (R, 3G) to the F1 of each bin, (R, G)."""
     return precision_recall_f1(sums.reshape(len(sums), -1, 3))[:, :, 2]

@@ -1,4 +1,4 @@
-"""Sentences that were tagged wrongly, kept so that someone can read them."""
+"""Sentences with tagging errors, kept for error analysis."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from gonie.text.types import Sentence
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One sentence whose predicted spans are not its gold spans.
+    """One sentence whose predicted spans differ from its gold spans.
 
-    ``errors`` is the number of token ranges that are gold on one side only or labelled differently;
-    ``weight`` is the same with each range counted by how sure the tagger was of it (the mean confidence of
-    its tokens), where that is known: an error made with confidence says more than a close call.
-    ``spaces[i]`` says whether a blank follows word i in the running text. ``confidences`` are those of the
-    tokens and ``chances`` those of the predicted spans, in their order; 1 where nothing is known.
+    ``errors`` is the number of token ranges that only one side has or that are labelled differently.
+    ``weight`` is the same sum with each range weighted by the mean confidence of its tokens, if known. A
+    confident error is more informative than an uncertain one. ``spaces[i]`` says whether a space follows word
+    i in the original text. ``confidences`` are those of the tokens and ``chances`` those of the predicted
+    spans, in order; 1 if unknown.
     """
 
     words: tuple[str, ...]
@@ -38,7 +38,7 @@ class Mistake:
         return frozenset(self.gold) & frozenset(self.predicted)
 
     def text(self, start: int, end: int) -> str:
-        """Words [start, end) as they stand in the running text."""
+        """Return words [start, end) as they appear in the original text."""
         words = zip(self.words[start:end], self.spaces[start:end], strict=True)
         return "".join(word + " " * space for word, space in words).rstrip(" ")
 
@@ -50,9 +50,9 @@ def find_mistake(
     confidences: Sequence[float] | None = None,
     chances: Mapping[TokenSpan, float] | None = None,
 ) -> Mistake | None:
-    """What is wrong with one tagged sentence; None when nothing is.
+    """Return the mistake in one tagged sentence, or None if it is correct.
 
-    ``chances`` are the probabilities of predicted spans; one that is not there gets its tokens' mean.
+    ``chances`` are the probabilities of predicted spans. A span without one gets the mean of its tokens.
     """
     truth, guess = set(gold), sorted(set(predicted))
     ranges = {(start, end) for start, end, _ in truth ^ set(guess)}
@@ -75,12 +75,12 @@ def find_mistake(
 
 
 def worst(mistakes: Iterable[Mistake], count: int) -> list[Mistake]:
-    """The ``count`` sentences with the greatest weight, the earlier first among equals."""
+    """Return the ``count`` sentences with the greatest weight, earlier ones first on ties."""
     return sorted(mistakes, key=lambda mistake: -mistake.weight)[:count]
 
 
 def mean(confidences: Sequence[float], start: int, end: int) -> float:
-    """The mean confidence of tokens [start, end)."""
+    """Return the mean confidence of tokens [start, end)."""
     return sum(confidences[start:end]) / (end - start)
 
 

@@ -1,19 +1,19 @@
-"""Recall by whether the model could have learnt the mention by heart.
+"""Recall by whether a mention occurred in the training data.
 
-A tagger that scores well on names it was trained on may still not find new ones; Taillé, Guigue & Gallinari
+A tagger that scores well on names from its training data may still miss new ones. Taillé, Guigue & Gallinari
 2020 ("Contextualized Embeddings in Named-Entity Recognition: An Empirical Study on Generalization") split
-recall by lexical overlap with the training set. The classes here, for a gold mention of the scored file:
+recall by lexical overlap with the training set. The classes of a gold mention in the evaluated file are:
 
-- ``seen``: its surface form, letter for letter, is a training mention with the same type (Taillé's exact
-match);
-- ``seen_other_type``: it is a training mention, but only with other types;
-- ``partly_seen``: not so, but one of its content tokens, case folded, is in some training mention of any type
-  (Taillé asks for the same type);
+- ``seen``: its exact surface form is a training mention with the same type (Taillé's exact match);
+- ``seen_other_type``: its surface form is a training mention, but only with other types;
+- ``partly_seen``: otherwise, one of its content tokens, case-folded, is in some training mention of any type
+  (Taillé requires the same type);
 - ``unseen``: none of these.
 
-A *content token* has at least two letters or digits and is no function word ("the", "of", "에서"). So in text
-cut by the syllable a mention is seen or unseen, never partly. Of plain (part-of-speech) tags each token is a
-mention: ``partly_seen`` is then a word known in another casing only, ``unseen`` an out-of-vocabulary word.
+A *content token* has at least two letters or digits and is not a function word ("the", "of", "에서"). So in
+text that is tokenized by syllable a mention is seen or unseen, never partly seen. For plain (part-of-speech)
+tags each token is a mention. Then ``partly_seen`` is a word known only in another casing and ``unseen`` an
+out-of-vocabulary word.
 """
 
 from __future__ import annotations
@@ -44,31 +44,31 @@ class Novelty(StrEnum):
 
 
 def is_content(token: str) -> bool:
-    """Whether sharing this token tells something: two letters or digits, and no function word."""
+    """Return whether the token has at least two letters or digits and is not a function word."""
     return sum(map(str.isalnum, token)) >= 2 and token.casefold() not in FUNCTION_WORDS
 
 
 def surface(words: Sequence[str], span: TokenSpan) -> str:
-    """The words of a span joined by blanks: the form that mentions are compared by."""
+    """Return the words of a span joined by spaces. Mentions are compared in this form."""
     return " ".join(words[span[0] : span[1]])
 
 
 @dataclass(frozen=True)
 class SeenMentions:
-    """The mentions of a training set: surface form to the types it had there."""
+    """The mentions of a training set: each surface form and the types it had there."""
 
     types: Mapping[str, frozenset[str]]
     tokens: frozenset[str]
 
     @classmethod
     def from_types(cls, types: Mapping[str, Iterable[str]]) -> SeenMentions:
-        """From a mapping of surface form to types; the content tokens follow from it."""
+        """Build from a mapping of surface form to types. The content tokens are derived from it."""
         tokens = {token.casefold() for form in types for token in form.split() if is_content(token)}
         return cls({form: frozenset(known) for form, known in types.items()}, frozenset(tokens))
 
     @classmethod
     def from_spans(cls, sentences: Iterable[tuple[Sequence[str], Iterable[TokenSpan]]]) -> SeenMentions:
-        """From pairs (words, spans) of the training sentences."""
+        """Build from pairs (words, spans) of the training sentences."""
         types: dict[str, set[str]] = {}
         for words, spans in sentences:
             for span in spans:
@@ -77,11 +77,11 @@ class SeenMentions:
 
     @classmethod
     def from_sentences(cls, sentences: Iterable[Sentence], scheme: Scheme) -> SeenMentions:
-        """From training sentences with gold tags; those without are passed over, as they teach no mention."""
+        """Build from training sentences with gold tags, skipping sentences without tags."""
         return cls.from_spans((s.words, read_spans(s.tags, scheme)) for s in sentences if s.tags is not None)
 
     def novelty(self, words: Sequence[str], span: TokenSpan) -> Novelty:
-        """The class of one mention (see the top of this file)."""
+        """Return the novelty class of one mention (see the module docstring)."""
         known = self.types.get(surface(words, span))
         if known is not None:
             return Novelty.SEEN if span[2] in known else Novelty.SEEN_OTHER_TYPE
@@ -90,16 +90,16 @@ class SeenMentions:
 
     @property
     def labels(self) -> frozenset[str]:
-        """Every type of the training set."""
+        """All types of the training set."""
         return frozenset().union(*self.types.values())
 
     def to_json(self) -> dict[str, object]:
-        """``{"mentions": {surface: [types]}}``, sorted, fit to travel in a run folder."""
+        """Return ``{"mentions": {surface: [types]}}``, sorted, to be saved in a run folder."""
         return {"mentions": {form: sorted(types) for form, types in sorted(self.types.items())}}
 
     @classmethod
     def from_json(cls, data: object) -> SeenMentions:
-        """The inverse of ``to_json``; anything else is refused."""
+        """Read the output of ``to_json``. Raise InputError for anything else."""
         mentions = data.get("mentions") if isinstance(data, Mapping) else None
         if not isinstance(mentions, Mapping) or not all(map(_is_types, mentions.values())):
             raise InputError(
@@ -116,18 +116,18 @@ def _is_types(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """How many gold mentions of a class there are, and how many were found."""
+    """The number of gold mentions of a novelty class and how many were found."""
 
     gold: int
     correct: int
 
     @property
     def recall(self) -> float:
-        """correct / gold; 0 when there are none."""
+        """correct / gold, or 0 if there is no gold."""
         return ratio(self.correct, self.gold)
 
     def to_json(self) -> dict[str, float | int]:
-        """The fraction and its counts."""
+        """Return the fraction and its counts."""
         return {"recall": self.recall, "gold": self.gold, "correct": self.correct}
 
 
@@ -137,7 +137,7 @@ def novelty_counts(
     predicted: Sequence[Iterable[TokenSpan]],
     seen: SeenMentions,
 ) -> SentenceCounts:
-    """Per sentence two columns a class of ``Novelty``, in its order: gold, correct. (N, 8)."""
+    """Count gold and correct mentions per sentence: two columns per ``Novelty`` class in order, (N, 8)."""
     column = {kind: 2 * at for at, kind in enumerate(Novelty)}
 
     def events() -> Iterator[tuple[int, int, int]]:
@@ -152,7 +152,7 @@ def novelty_counts(
 
 
 def novelty_recall(counts: SentenceCounts) -> dict[Novelty, Recall]:
-    """Recall per class from the table of ``novelty_counts``."""
+    """Return the recall per class from the table of ``novelty_counts``."""
     total = counts.total().reshape(len(Novelty), 2)
     return {
         kind: Recall(int(gold), int(correct)) for kind, (gold, correct) in zip(Novelty, total, strict=True)

@@ -1,9 +1,9 @@
 """The official score of SemEval-2010 task 8, relations between two marked nominals (Hendrickx et al. 2010).
 
-Labels are a relation with its direction, ``Cause-Effect(e1,e2)``, or ``Other``. A relation counts as gold and
-as predicted in either direction, and as correct only with the right one; the score is the mean of F1 over
-the relations that gold has. ``Other`` is no relation: it is left out of the mean, but taking it for one, or
-one for it, still costs precision or recall.
+A label is a relation with a direction, ``Cause-Effect(e1,e2)``, or ``Other``. A relation counts as gold and
+as predicted in either direction, but as correct only with the right direction. The score is the mean F1 over
+the relations in gold. ``Other`` is not a relation and is left out of the mean. Confusing it with a relation
+still costs precision or recall.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DIRECTED = re.compile(r"(.+)\(e([12]),e([12])\)")
 
 @dataclass(frozen=True)
 class RelationScores:
-    """The counts of each relation of gold, and the interval of their macro F1 where it was asked for."""
+    """The counts of each gold relation, and the interval of their macro F1 if computed."""
 
     relations: SpanScores
     interval: Interval | None
@@ -36,7 +36,7 @@ class RelationScores:
         return self.relations.macro.f1
 
     def to_json(self) -> dict[str, object]:
-        """Fractions and counts by relation."""
+        """Return fractions and counts by relation."""
         macro = self.relations.macro
         return {
             "f1": macro.f1,
@@ -47,7 +47,7 @@ class RelationScores:
 
 
 def are_relations(labels: Collection[str]) -> bool:
-    """Are these labels of task 8's kind: every one a relation with its direction, but for Other?"""
+    """Return whether all labels except Other are relations with a direction, as in task 8."""
     named = [label for label in labels if label != OTHER]
     return bool(named) and all(_DIRECTED.fullmatch(label) for label in named)
 
@@ -55,10 +55,10 @@ def are_relations(labels: Collection[str]) -> bool:
 def relation_scores(
     gold: Sequence[str], predicted: Sequence[str], *, resamples: int = 0, seed: int = 0
 ) -> RelationScores:
-    """Score one label a text; ``resamples`` is for the interval, 0 for none."""
+    """Score one label per text. ``resamples`` is for the bootstrap interval; 0 computes none."""
     truth, guess = [_spans(label) for label in gold], [_spans(label) for label in predicted]
     due = {relation for spans in truth for _, _, relation in spans}
-    # The official scorer takes a relation that gold never has for Other.
+    # The official scorer treats a relation that does not occur in gold as Other.
     guess = [[span for span in spans if span[2] in due] for spans in guess]
     scores = SpanScores.from_spans(truth, guess)
     if not resamples or not due:
@@ -69,13 +69,13 @@ def relation_scores(
 
 
 def _spans(label: str) -> list[TokenSpan]:
-    """A relation as a span from one entity to the other, so that another direction is another place."""
+    """Return a relation as a span between its entities, so that a different direction is a different span."""
     found = _DIRECTED.fullmatch(label)
     return [] if found is None else [(int(found[2]), int(found[3]), found[1])]
 
 
 def _macro_f1(sums: Floats) -> Floats:
-    """Summed counts (R, 3L) to the mean F1 over the relations that each resample has in gold, (R, 1)."""
+    """Map summed counts (R, 3L) to the mean F1 over the gold relations of each resample, (R, 1)."""
     counts = sums.reshape(len(sums), -1, 3)  # (R, L, 3)
     due = counts[:, :, 0] > 0  # (R, L)
     scores = np.nan_to_num(precision_recall_f1(counts)[:, :, 2])  # (R, L)

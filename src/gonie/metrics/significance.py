@@ -1,13 +1,13 @@
-"""Whether one tagging of the same sentences is better than another by more than luck.
+"""A significance test between two models on the same sentences.
 
-The paired approximate randomisation test (Noreen 1989; for F1, Yeh 2000): were both taggers equally good, it
-would not matter which of them gave which answer. So swap the two answers of each sentence by the toss of a
-coin, score both sides again, and count how often they differ at least as much as they really do:
+The paired approximate randomisation test (Noreen 1989; for F1, Yeh 2000) assumes that both models are equally
+good. Then it does not matter which of them made which prediction. The test swaps the two predictions of each
+sentence at random, scores both sides again, and counts how often they differ at least as much as observed:
 
     p = (1 + #{|d*| ≥ |d|}) / (1 + R)
 
-Sentences are swapped whole, because errors of one sentence go together, and with all their seeds, because the
-seeds of one model err alike.
+Whole sentences are swapped because errors within a sentence are correlated. All seeds of a model are swapped
+together because their errors are correlated too.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from gonie.text.types import Sentence
 
 SHUFFLES = 10_000
 TINY = 1e-12
-"""Differences closer than this are the same one, computed in another order."""
+"""Differences smaller than this are rounding errors."""
 
 
 @dataclass(frozen=True)
 class Tally:
-    """How a tagging came out, sentence by sentence.
+    """The counts of one set of predictions, sentence by sentence.
 
-    ``counts`` (N, 3) are gold, predicted and correct spans; of plain tags every token is a span, and F1 is
-    accuracy. ``data`` tells which sentences: tallies over other sentences cannot be paired.
+    ``counts`` (N, 3) holds gold, predicted and correct spans. For plain tags every token is a span, and F1 is
+    accuracy. ``data`` is a digest of the sentences: tallies over different sentences cannot be paired.
     """
 
     data: str
@@ -55,14 +55,14 @@ class Tally:
 
     @classmethod
     def from_labels(cls, texts: Sequence[Labelled], predicted: Sequence[Sequence[str]]) -> Tally:
-        """Count the labels of whole texts; where a text has one, F1 is accuracy."""
+        """Count the labels of texts. For single-label texts F1 is accuracy."""
         return cls._count(
             (text.text, set(text.labels), set(labels)) for text, labels in zip(texts, predicted, strict=True)
         )
 
     @classmethod
     def _count(cls, answers: Iterable[tuple[object, set[Any], set[Any]]]) -> Tally:
-        """From what was asked, what was due and what was given, one after another."""
+        """Count (input, gold, predicted) triples."""
         digest, rows = hashlib.sha256(), []
         for asked, truth, guess in answers:
             rows.append((len(truth), len(guess), len(truth & guess)))
@@ -71,12 +71,12 @@ class Tally:
 
     @property
     def f1(self) -> float:
-        """Over all sentences."""
+        """F1 over all sentences."""
         return float(_f1(self.counts.sum(axis=0, dtype=np.float64)))
 
 
 def together(tallies: Sequence[Tally]) -> Tally:
-    """Several runs as one: added sentence by sentence where the data is the same, else one after another."""
+    """Combine several runs: sum per sentence where the data is the same, concatenate otherwise."""
     sums: dict[str, npt.NDArray[np.int64]] = {}
     for tally in tallies:
         sums[tally.data] = sums[tally.data] + tally.counts if tally.data in sums else tally.counts
@@ -84,10 +84,10 @@ def together(tallies: Sequence[Tally]) -> Tally:
 
 
 def randomization_test(one: Tally, other: Tally, *, shuffles: int = SHUFFLES, seed: int = 0) -> float | None:
-    """The two-sided p of the hypothesis that both are equally good; None if they are over other data.
+    """Return the two-sided p-value that both are equally good, or None if their data differ.
 
-    Swapping moves whole rows, so the side of one is (Σ (a + b) + Σ ±(a - b)) / 2: the first sum is the same
-    in every shuffle, and the second needs only the sentences where the two differ.
+    Swapping moves whole rows, so the counts of one side are (Σ (a + b) + Σ ±(a - b)) / 2. The first sum is
+    the same in every shuffle. The second needs only the sentences where the two differ.
     """
     if one.data != other.data:
         return None
@@ -106,12 +106,12 @@ def randomization_test(one: Tally, other: Tally, *, shuffles: int = SHUFFLES, se
 
 
 def _gap(both: Floats, difference: Floats) -> Floats:
-    """How far apart the two sides score, given the sum of their counts (3,) and its difference (…, 3)."""
+    """Return the gap in F1 of two sides, given the sum (3,) and the difference (…, 3) of their counts."""
     return np.abs(_f1((both + difference) / 2) - _f1((both - difference) / 2))
 
 
 def _f1(counts: Floats) -> Floats:
-    """(…, 3) gold, predicted, correct to F1 (…); 0 where there is nothing, as conlleval has it."""
+    """Map (…, 3) gold, predicted, correct to F1 (…), 0 where the denominator is 0, as in conlleval."""
     gold, predicted, correct = np.moveaxis(counts, -1, 0)
     scores = np.zeros(np.shape(correct))
     np.divide(2 * correct, gold + predicted, out=scores, where=gold + predicted > 0)

@@ -1,9 +1,9 @@
 """Exact-match span scores, the measure of CoNLL-2000 and CoNLL-2003 (Tjong Kim Sang & Buchholz 2000).
 
-A predicted span is correct when a gold span of the same sentence has its start, its end and its label. What
-counts as a span is settled when tags are read: ``to_spans(mode="conlleval")`` makes these scores equal to the
-``conlleval`` script, ``mode="strict"`` to strict IOB2 or BIOES. Scores are fractions; conlleval prints the
-same times 100. As there, a score whose denominator is 0 is 0.
+A predicted span is correct if a gold span of the same sentence has the same start, end and label. What counts
+as a span is decided when tags are read. With ``to_spans(mode="conlleval")`` the scores equal those of the
+``conlleval`` script, with ``mode="strict"`` those of strict IOB2 or BIOES. Scores are fractions; conlleval
+prints percentages. As in conlleval, a score with denominator 0 is 0.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gonie.text.schemes import OUTSIDE, Mode, Scheme, TokenSpan, to_spans
 
 @dataclass(frozen=True, slots=True)
 class Average:
-    """The plain mean of each score over types."""
+    """The unweighted mean of each score over types."""
 
     precision: float
     recall: float
@@ -27,7 +27,7 @@ class Average:
 
 @dataclass(frozen=True)
 class SpanScores:
-    """Counts per type, in the order of the label, with their micro and macro averages."""
+    """Counts per type, sorted by label, with their micro and macro averages."""
 
     types: Mapping[str, Counts]
 
@@ -35,7 +35,7 @@ class SpanScores:
     def from_spans(
         cls, gold: Iterable[Iterable[TokenSpan]], predicted: Iterable[Iterable[TokenSpan]]
     ) -> SpanScores:
-        """Score sentence by sentence; both sides hold as many sentences, spans in any order."""
+        """Score sentence by sentence. Both sides have the same number of sentences."""
         wanted: Counter[str] = Counter()
         given: Counter[str] = Counter()
         right: Counter[str] = Counter()
@@ -48,17 +48,17 @@ class SpanScores:
 
     @property
     def by_frequency(self) -> list[tuple[str, Counts]]:
-        """Types and their counts, the most frequent in gold first."""
+        """Types and their counts, most frequent in gold first."""
         return sorted(self.types.items(), key=lambda item: (-item[1].gold, item[0]))
 
     @property
     def micro(self) -> Counts:
-        """All types counted together: conlleval's overall line."""
+        """The counts of all types together: conlleval's overall line."""
         return sum(self.types.values(), Counts())
 
     @property
     def macro(self) -> Average:
-        """The mean over every type that is in gold or was predicted (seqeval's and scikit-learn's macro)."""
+        """The mean over every type in gold or in the predictions (the macro of seqeval and scikit-learn)."""
         size = max(1, len(self.types))
         return Average(
             precision=sum(counts.precision for counts in self.types.values()) / size,
@@ -68,26 +68,29 @@ class SpanScores:
 
 
 def unit_spans(tags: Sequence[str]) -> list[TokenSpan]:
-    """One span a token: how a plain (part-of-speech) tagging becomes spans."""
+    """Return one span per token, to represent plain (part-of-speech) tags as spans."""
     return [(at, at + 1, tag) for at, tag in enumerate(tags)]
 
 
 def read_spans(tags: Sequence[str], scheme: Scheme, mode: Mode = "conlleval") -> list[TokenSpan]:
-    """The spans that tags stand for; under a plain scheme every token is one, under IO each that is not O."""
-    if scheme.kind == "IO":  # its entities have no boundaries of their own
+    """Return the spans that tags encode.
+
+    In a plain scheme every token is a span. In IO every token that is not O is a span.
+    """
+    if scheme.kind == "IO":  # IO entities have no boundaries
         return [span for span in unit_spans(tags) if span[2] != OUTSIDE]
     return to_spans(tags, scheme, mode) if scheme.has_spans else unit_spans(tags)
 
 
 def overlap(one: TokenSpan, other: TokenSpan) -> bool:
-    """Whether two spans share a token."""
+    """Return whether two spans share a token."""
     return one[0] < other[1] and other[0] < one[1]
 
 
 def span_counts(
     gold: Sequence[Iterable[TokenSpan]], predicted: Sequence[Iterable[TokenSpan]], labels: Sequence[str]
 ) -> SentenceCounts:
-    """Per sentence, three columns a label: gold, predicted, correct. (N, 3 · labels)."""
+    """Count per sentence gold, predicted and correct spans: three columns per label, (N, 3 · labels)."""
     column = {label: 3 * at for at, label in enumerate(labels)}
 
     def events() -> Iterator[tuple[int, int, int]]:

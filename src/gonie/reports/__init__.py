@@ -1,1 +1,1 @@
-"""HTML pages and drawings, made from plain values."""
+"""HTML pages and SVG drawings, rendered from plain values."""

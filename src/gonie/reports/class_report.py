@@ -1,7 +1,7 @@
-"""The HTML report of a classifier: the same page as a tagger's, with what probabilities and texts add.
+"""The HTML report of a classifier: a tagger's report plus calibration, scores by length and whole texts.
 
-Its frame is in ``gonie.reports.html``, its opening in ``report_page.py``, tables of scores in
-``score_tables.py``, and the drawing in ``reliability_diagram.py``.
+The page frame is in ``gonie.reports.html``, the page header in ``report_page.py``, score tables in
+``score_tables.py`` and the diagram in ``reliability_diagram.py``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from gonie.reports.score_tables import (
 from gonie.reports.svg import interval_bar
 
 MOST_ERRORS, BEGINNING, END = 20, 300, 100
-"""How many errors the page shows, and of a long text how many letters from its beginning and its end."""
+"""The number of errors on the page, and how many characters of a long text are shown at each end."""
 
 MEASURES = {
     "accuracy": "accuracy of texts",
@@ -40,12 +40,12 @@ MEASURES = {
 
 
 class Explainer(Protocol):
-    """Who can say what an error's text was judged by, and in which style that is drawn."""
+    """Renders what the prediction of an error's text is based on, with the CSS it needs."""
 
     style: str
 
     def __call__(self, error: ClassError) -> Markup | None:
-        """The text with what each word did for the answer; None where it cannot be said."""
+        """Return the text with the weight of each word for the prediction, or None if not available."""
 
 
 def render_classes(
@@ -56,9 +56,9 @@ def render_classes(
     details: Mapping[str, object] | None = None,
     explain: Explainer | None = None,
 ) -> str:
-    """The whole report as one HTML file; ``curve`` and ``details`` as in ``report.render``.
+    """Render the report as one HTML file. ``curve`` and ``details`` are as in ``tag_report.render``.
 
-    With ``explain``, the worst errors are shown with what they rest on.
+    With ``explain``, the worst errors are shown with word weights.
     """
     return page(
         title,
@@ -103,7 +103,7 @@ def _facts(evaluation: ClassEvaluation) -> dict[str, str]:
 
 
 def how_classes_scored(evaluation: ClassEvaluation) -> str:
-    """One sentence on what the averages are of."""
+    """Return one sentence on how the averages are computed."""
     if evaluation.several:
         return "A text may have several labels: it is right, for accuracy, if it has them all and no other."
     return "One label a text: micro precision, recall and F1 equal accuracy."
@@ -218,7 +218,7 @@ def _mark(label: str, kind: str) -> Markup:
 
 
 def shortened(text: str) -> str:
-    """A long text by its beginning and its end, where a review often says what it thinks."""
+    """Return the beginning and the end of a long text. Reviews often state their verdict at the end."""
     if len(text) <= BEGINNING + END + 3:
         return text
     return f"{text[:BEGINNING]} … {text[-END:]}"

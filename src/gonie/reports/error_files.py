@@ -1,7 +1,7 @@
-"""Lists of errors as files: a table to read and to cut, or lines of JSON for a program.
+"""Writers for lists of errors: a TSV table or JSON Lines.
 
-A kind of error is a dataclass; its fields are the columns. So the errors of taggers and of classifiers are
-written by the same few lines.
+Each kind of error is a dataclass, and its fields are the columns. So the errors of taggers and classifiers
+share the same code.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from gonie.errors import OutputError
 
-DIGITS = 6  # of a probability in a file
-_BREAKS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")  # what some reader takes for a cell's end
+DIGITS = 6  # digits of a probability
+_BREAKS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")  # characters that may end a cell
 
 
 class Listed(Protocol):
@@ -32,7 +32,7 @@ Write = Callable[[Iterable[E]], Iterator[str]]
 
 
 def as_tsv(kind: type[E], errors: Iterable[E]) -> Iterator[str]:
-    """Lines of a table with a header and no quoting; a tab or line end within a field becomes a blank."""
+    """Yield the lines of a table with a header, without quoting. Tabs and line ends become spaces."""
     yield "\t".join(field.name for field in fields(kind)) + "\n"
     for error in errors:
         cells = ("" if value is None else str(value) for value in _record(error).values())
@@ -40,7 +40,7 @@ def as_tsv(kind: type[E], errors: Iterable[E]) -> Iterator[str]:
 
 
 def as_jsonl(kind: type[E], errors: Iterable[E]) -> Iterator[str]:
-    """A JSON object a line, with the names of the table's columns."""
+    """Yield one JSON object per line, with the column names as keys."""
     for error in errors:
         yield json.dumps(_record(error), ensure_ascii=False) + "\n"
 
@@ -59,7 +59,7 @@ WRITERS: Mapping[str, Callable[[type[Any], Iterable[Any]], Iterator[str]]] = {
 
 
 def error_writer(path: str | PathLike[str], kind: type[E]) -> Write[E]:
-    """What writes a list of such errors to a file of this name, by its suffix."""
+    """Return the function that writes errors of this kind, chosen by the suffix of the path."""
     suffix = Path(path).suffix.lower()
     if suffix not in WRITERS:
         raise OutputError(

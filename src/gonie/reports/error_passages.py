@@ -1,6 +1,6 @@
-"""Wrongly tagged sentences as HTML: what was due and what was given, marked in the text itself.
+"""Incorrectly tagged sentences as HTML, with gold and predicted spans marked in the text.
 
-A mark tells what it is by its words ("PER · missed") and its border as well as by its colour.
+A mark is recognisable by its label ("PER · missed") and its border, not only by its colour.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from gonie.reports.html.markup import Markup, element, fragment, language
 from gonie.text.schemes import TokenSpan
 
 LONG, AROUND, FIRST = 60, 12, 12
-"""Of a sentence of more than LONG words, AROUND words about its FIRST errors are shown."""
+"""For a sentence of more than LONG words, only AROUND words around each of its FIRST errors are shown."""
 
 
 def passage(mistake: Mistake, *, plain: bool) -> Markup:
-    """One sentence with its errors in place: a line for plain tags, gold and predicted lines for spans."""
+    """Render one sentence with its errors: one line for plain tags, a gold and a predicted line for spans."""
     shown = _shown_words(mistake)
     if plain:
         lines = [_line(mistake, _tag_marks(mistake), shown)]
@@ -41,7 +41,7 @@ def _named(name: str, line: Markup) -> Markup:
 
 
 Mark = tuple[str, Markup | str]
-"""The class of a mark and the words under it."""
+"""The CSS class of a mark and its label."""
 
 
 def _span_marks(mistake: Mistake, shown: Collection[int], *, gold: bool) -> dict[TokenSpan, Mark]:
@@ -67,7 +67,7 @@ def _span_mark(
 
 
 def _tag_marks(mistake: Mistake) -> dict[TokenSpan, Mark]:
-    """Only the wrong tokens of a plain tagging, each with its gold and its predicted tag."""
+    """Mark only the wrong tokens of plain tags, each with its gold and predicted tag."""
     return {
         due: ("given", f"{due[2]} → {given[2]}")
         for due, given in zip(mistake.gold, mistake.predicted, strict=True)
@@ -81,7 +81,7 @@ def _shown_words(mistake: Mistake) -> Collection[int]:
         return range(size)
     ranges = sorted({(start, end) for start, end, _ in set(mistake.gold) ^ set(mistake.predicted)})
     near = {at for start, end in ranges[:FIRST] for at in range(start - AROUND, end + AROUND)}
-    # A span is shown whole or not at all, or its mark would be torn.
+    # Show a span completely or not at all, so that marks are never split.
     for start, end, _ in (*mistake.gold, *mistake.predicted):
         if not near.isdisjoint(range(start, end)):
             near.update(range(start, end))
@@ -96,7 +96,7 @@ def _line(mistake: Mistake, marks: Mapping[TokenSpan, Mark], shown: Collection[i
 def _pieces(
     mistake: Mistake, marks: Mapping[TokenSpan, Mark], shown: Collection[int]
 ) -> Iterator[Markup | str]:
-    """The words in order, marked spans as one piece each, left-out stretches as an ellipsis."""
+    """Yield the words in order. A marked span is one piece, and omitted words become an ellipsis."""
     starting = {span[0]: span for span in marks}
     at, cut = 0, False
     while at < len(mistake.words):

@@ -1,8 +1,8 @@
-"""What an explanation holds, whoever made it and whoever shows it.
+"""The data classes of explanations, shared by the methods that compute them and the pages that show them.
 
-A *weight* says how much a token did for one answer. Attention gives shares: at least 0, and 1 in sum over a
-text. The other methods give signed weights, positive where a token speaks for the answer; their scale is the
-method's own, so weights are compared within a method, never across.
+A *weight* says how much a token contributes to one prediction. Attention weights are shares: at least 0, and
+they sum to 1 over a text. The other methods give signed weights, which are positive if a token supports the
+prediction. Each method has its own scale, so weights can be compared within a method but not across methods.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ RANDOM, UNIFORM = "random", "uniform attention"
 
 @dataclass(frozen=True, slots=True)
 class TokenWeights:
-    """The weights that one method gives the tokens of each sentence, for the answer ``label``.
+    """The weights that one method gives the tokens of each sentence for the prediction ``label``.
 
-    ``sentences`` has one number a sentence: of attention its share in the text, else the sum over its tokens.
-    ``gap``, of integrated gradients, is what the weights leave unexplained: how far their sum falls short of
-    what they should sum to.
+    ``sentences`` has one number per sentence: its share of the text for attention, otherwise the sum over its
+    tokens. ``gap`` is set for integrated gradients. It is the difference between the sum of the weights and
+    the value that they should sum to.
     """
 
     method: Method
@@ -37,10 +37,10 @@ class TokenWeights:
 
 @dataclass(frozen=True, slots=True)
 class TextExplanation:
-    """One classified text: what the model says of it, and what each method says about why.
+    """One classified text: its prediction, and the weights of each method.
 
-    ``label`` is the most probable one. ``given`` are those that the text gets: ``label`` alone, or, where a
-    text may have several, any number of them. ``gold`` is empty where it is not known.
+    ``label`` is the most probable label. ``given`` holds the predicted labels: only ``label``, or any number
+    of labels for multi-label texts. ``gold`` is empty if unknown.
     """
 
     text: str
@@ -54,7 +54,7 @@ class TextExplanation:
 
 @dataclass(frozen=True, slots=True)
 class SpanExplanation:
-    """Tokens [start, end) carry ``label`` with this probability; the weights are over the whole sentence."""
+    """A predicted span of tokens [start, end) with its probability. Its weights cover the whole sentence."""
 
     start: int
     end: int
@@ -65,9 +65,9 @@ class SpanExplanation:
 
 @dataclass(frozen=True, slots=True)
 class TagExplanation:
-    """One tagged sentence: its tags, what else they might have been, and what each span rests on.
+    """One tagged sentence: its tags, their alternatives, and the weights for each span.
 
-    ``marginals`` has, for each token, every tag's probability.
+    ``marginals`` has the probability of every tag for each token.
     """
 
     sentence: Sentence
@@ -79,9 +79,9 @@ class TagExplanation:
 
 @dataclass(frozen=True, slots=True)
 class Transitions:
-    """What a chain has learned of sequences: a score for each move, ``scores[i][j]`` from tag i to tag j.
+    """The transition scores of a CRF. ``scores[i][j]`` is the score from tag i to tag j.
 
-    ``start`` and ``end`` have a score for each tag. A move that no sequence may make is minus infinity.
+    ``start`` and ``end`` have one score per tag. A forbidden transition is minus infinity.
     """
 
     labels: tuple[str, ...]
@@ -92,11 +92,11 @@ class Transitions:
 
 @dataclass(frozen=True, slots=True)
 class LayerShares:
-    """How a model mixes the layers of its language model at one ``place``: its input, or its output.
+    """How a model mixes the layers of its language model at one ``place``: its input or its output.
 
-    ``shares`` has one number a layer, 1 in sum; layer 0 is the words by their spelling. The whole is
-    multiplied by ``scale``, γ. Unless the layers were ``normalized`` first, one of larger numbers has more
-    to say than its share.
+    ``shares`` has one number per layer and sums to 1. Layer 0 is the character-based word representation. The
+    mixture is multiplied by ``scale``, γ. Unless the layers were ``normalized`` first, a layer with larger
+    values has more influence than its share.
     """
 
     place: str
@@ -107,11 +107,11 @@ class LayerShares:
 
 @dataclass(frozen=True, slots=True)
 class Faithfulness:
-    """How well a method's weights say what this model really uses, over so many texts (DeYoung et al. 2020).
+    """How faithful the weights of a method are to the model, over ``texts`` texts (DeYoung et al. 2020).
 
-    ``comprehensiveness`` is how much the answer's probability falls when the tokens of highest weight are
-    taken out, ``sufficiency`` how much it falls when only they are kept; both are means over shares of the
-    tokens (AOPC). High comprehensiveness and low sufficiency are good. ``method`` is one of the methods, or a
+    ``comprehensiveness`` is the drop in the probability of the prediction when the tokens of highest weight
+    are removed. ``sufficiency`` is the drop when only they are kept. Both are means over shares of the tokens
+    (AOPC). High comprehensiveness and low sufficiency are good. ``method`` is one of the methods, or a
     control: "random" or "uniform attention".
     """
 

@@ -1,7 +1,7 @@
-"""The reliability diagram: how often decisions were right against how sure the classifier was of them.
+"""The reliability diagram: accuracy of decisions against their predicted probability.
 
-A column below the dashed line is too sure of itself, one above it not sure enough; the gap is filled and told
-in words as well, and the small columns beneath say how many decisions each one stands for.
+A column below the dashed line is overconfident, one above it underconfident. The gap is filled and also given
+as text. The small columns below show the number of decisions per bin.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from gonie.reports.html.markup import Markup, element
 from gonie.reports.svg import Scale
 
 WIDTH, HEIGHT = 450, 372
-LEFT, RIGHT, TOP, BOTTOM = 46, 14, 28, 276  # the sides of the upper drawing
-SHARES = (292, 340)  # top and bottom of the lower one
+LEFT, RIGHT, TOP, BOTTOM = 46, 14, 28, 276  # the edges of the upper plot
+SHARES = (292, 340)  # top and bottom of the lower plot
 MARKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def reliability_diagram(reliability: Reliability, *, noun: str) -> Markup:
-    """The bins as columns over their probabilities; ``noun`` is what they count: texts, labels."""
+    """Render the bins as columns over their probabilities. ``noun`` is what they count: texts, labels."""
     across, up = Scale(0, 1, LEFT, WIDTH - RIGHT), Scale(0, 1, BOTTOM, TOP)
     most = max(each.count for each in reliability.bins)
     told = (
@@ -48,7 +48,7 @@ def _level(y: float, mark: float) -> Markup:
 
 
 def _column(each: Bin, across: Scale, up: Scale, noun: str) -> Markup:
-    """How often right, and from there to the probability given, the gap."""
+    """Render the accuracy as a column, and the gap between it and the predicted probability."""
     middle = up(each.accuracy), up(each.confidence)
     return element(
         "g",
@@ -69,7 +69,7 @@ def _box(each: Bin, across: Scale, top: float, bottom: float, kind: str) -> Mark
 
 
 def bin_text(each: Bin, noun: str) -> str:
-    """One bin in words."""
+    """Return one bin as text."""
     return (
         f"{100 * each.low:.0f}–{100 * each.high:.0f}: {each.count:,} {noun}, "
         f"given {100 * each.confidence:.1f}, right {100 * each.accuracy:.1f}"

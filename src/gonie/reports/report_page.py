@@ -1,6 +1,6 @@
-"""What the HTML reports of scores share: their opening, how they write numbers, the curves and the details.
+"""The parts shared by HTML reports of scores: header, number formats, training curves and details.
 
-The frame of the page is in ``gonie.reports.html``. What a report says, and in which order, is its own file's.
+The page frame is in ``gonie.reports.html``. Each report decides its own content and order in its own module.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from gonie.reports.html.markup import Markup, element, row, table
 from gonie.reports.svg import training_curve
 
 Record = Mapping[str, object]
-"""A line of metrics.jsonl."""
+"""A record of metrics.jsonl."""
 
 
 def percent(value: float) -> str:
-    """A fraction as conlleval prints it: 0.81234 is 81.23."""
+    """Format a fraction as conlleval does: 0.81234 is 81.23."""
     return f"{100 * value:.2f}"
 
 
 def range_text(interval: Interval | None) -> str:
-    """An interval in percent, and nothing where there is none."""
+    """Format an interval in percent, or return an empty string if there is none."""
     return "" if interval is None else f"{percent(interval[0])}–{percent(interval[1])}"
 
 
@@ -36,8 +36,11 @@ def opening(
     told: str,
     unknown: Mapping[str, int],
 ) -> Markup:
-    """The top of a page: the one score, large, with what it measures; further values; how it was scored; and
-    a warning of labels in the file that the model cannot give."""
+    """Render the page header.
+
+    It shows the main score with its measure, further values, how they were computed, and a warning about
+    labels in the file that the model cannot predict.
+    """
     named = ", ".join(f"{label} ({count:,})" for label, count in unknown.items())
     warning = f"Labels in the file that the model does not know: {named}. "
     return element(
@@ -57,13 +60,13 @@ def opening(
 
 
 def training(records: Sequence[Record], *, unit: str = "sentence") -> Markup | None:
-    """The curves of training, where there is anything to draw."""
+    """Render the training curves, or return None if there is nothing to draw."""
     drawing = training_curve(records, unit=unit)
     return None if drawing is None else section("Training", drawing)
 
 
 def detail_section(values: Mapping[str, object]) -> Markup | None:
-    """What else belongs to a report: a mapping as a table, long text folded away, anything else as a fact."""
+    """Render further details: mappings as tables, multi-line text collapsed, anything else as a fact."""
     if not values:
         return None
     short = {name: value for name, value in values.items() if _is_fact(value)}
@@ -82,7 +85,7 @@ def _detail(name: str, value: object) -> Markup:
 
 
 def _mapping(name: str, values: Mapping[str, object]) -> Markup:
-    """A mapping as a table; one of mappings with a column for each of their keys."""
+    """Render a mapping as a table. A mapping of mappings gets one column per inner key."""
     inner = [value for value in values.values() if isinstance(value, Mapping)]
     if values and len(inner) == len(values):
         columns = list(dict.fromkeys(key for value in inner for key in value))

@@ -1,4 +1,4 @@
-"""What the reports of scores add to the style sheet of every page: figures, drawings and marked errors."""
+"""The CSS of score reports: figures, drawings and marked errors."""
 
 STYLE = """
 .headline { display: flex; flex-wrap: wrap; align-items: baseline; gap: .25rem 1rem; margin: 1.2rem 0 .7rem }

@@ -1,4 +1,4 @@
-"""The two tables that every report has: scores a label, and which label was taken for which."""
+"""The two tables of every report: scores per label, and the confusion matrix."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from gonie.reports.report_page import percent, range_text
 from gonie.reports.svg import interval_bar
 
 MOST_LABELS, MOST_CELLS = 100, 24
-"""How many labels a table of scores shows, and how many a confusion table."""
+"""The maximum number of labels in a score table and in a confusion table."""
 
 CONFUSION_NOTE = "Rows are gold, columns are predicted; the darker a cell, the larger its share of the row. "
 
 
 def label_scores(scores: SpanScores, intervals: Intervals | None) -> Markup:
-    """Every label's counts and scores, most frequent first, then their averages."""
+    """Render the counts and scores of every label, most frequent first, then their averages."""
     ordered = scores.by_frequency
     overall = {} if intervals is None else intervals.overall
     rows = [
@@ -39,13 +39,13 @@ def label_scores(scores: SpanScores, intervals: Intervals | None) -> Markup:
 
 
 def score_table(caption: str, rows: Sequence[Markup]) -> Markup:
-    """A table of rows made by ``score_row`` and ``average_row``."""
+    """Render a table of rows made by ``score_row`` and ``average_row``."""
     header = ("", "gold", "predicted", "correct", "precision", "recall", "F1", "95% interval", "0 – 100")
     return table(caption=caption, header=header, rows=rows)
 
 
 def score_row(label: str, counts: Counts, interval: Interval | None, class_: str | None = None) -> Markup:
-    """One label."""
+    """Render the row of one label."""
     numbers = (f"{number:,}" for number in (counts.gold, counts.predicted, counts.correct))
     scores = map(percent, (counts.precision, counts.recall, counts.f1))
     return row(
@@ -54,15 +54,15 @@ def score_row(label: str, counts: Counts, interval: Interval | None, class_: str
 
 
 def average_row(name: str, average: Average, interval: Interval | None) -> Markup:
-    """A mean of scores, which has no counts of its own."""
+    """Render the row of an average, which has no counts."""
     scores = map(percent, (average.precision, average.recall, average.f1))
     return row(name, "", "", "", *scores, range_text(interval), interval_bar(average.f1, interval))
 
 
 def confusion_table(confusion: Confusion, *, boundaries: bool) -> Markup:
-    """The most frequent labels against each other, and in words how much that leaves out.
+    """Render the confusion of the most frequent labels, and a note on how many pairs are left out.
 
-    ``boundaries``: of spans, which can also be cut wrongly, missed or invented.
+    With ``boundaries`` the table also counts wrong boundaries, missed spans and spurious spans.
     """
     labels = confusion.labels
     shown = labels[:MOST_CELLS]

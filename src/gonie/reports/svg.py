@@ -1,6 +1,6 @@
-"""Drawings of the report: the training curve and the small interval bars, as SVG inside the page.
+"""SVG drawings of the reports: training curves and small interval bars.
 
-Colours come from the page's style sheet by class, so they follow light and dark mode.
+Colours come from the style sheet of the page by class, so they follow light and dark mode.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ WIDTH, PANEL, LEFT, RIGHT, TOP, BOTTOM = 450, 160, 46, 14, 28, 24
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One curve: the record key it shows, its title (with a place for the unit) and how it writes numbers."""
+    """One curve: the record key it shows, its title (with a placeholder for the unit) and number format."""
 
     key: str
     title: str
@@ -34,10 +34,10 @@ PANELS = (
 
 
 def training_curve(records: Sequence[Mapping[str, object]], *, unit: str = "sentence") -> Markup | None:
-    """One panel a quantity over the epochs, from records with the keys of ``PANELS`` and ``epoch``.
+    """Render one panel per quantity over the epochs, from records with ``epoch`` and the keys of ``PANELS``.
 
-    A quantity that no record has gets no panel; values that are not finite are left out of its line. ``unit``
-    is what the model learns from, sentences or texts.
+    A quantity that no record has gets no panel. Non-finite values are left out of the line. ``unit`` is what
+    the model trains on: sentences or texts.
     """
     named = (replace(panel, title=panel.title.format(unit=unit)) for panel in PANELS)
     drawn = [drawing for panel in named if (drawing := _panel(panel, records)) is not None]
@@ -45,7 +45,7 @@ def training_curve(records: Sequence[Mapping[str, object]], *, unit: str = "sent
 
 
 def points(records: Sequence[Mapping[str, object]], key: str) -> list[tuple[float, float]]:
-    """(epoch, value) of the records where both are finite numbers."""
+    """Return (epoch, value) of the records where both are finite numbers."""
     pairs = [(_number(record.get("epoch")), _number(record.get(key))) for record in records]
     return [(x, y) for x, y in pairs if x is not None and y is not None]
 
@@ -58,7 +58,7 @@ def _number(value: object) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A linear map of values low..high to places first..last on the page."""
+    """A linear map of values low..high to positions first..last on the page."""
 
     low: float
     high: float
@@ -66,13 +66,13 @@ class Scale:
     last: float
 
     def __call__(self, value: float) -> float:
-        """Where a value stands, to a tenth of a unit."""
+        """Return the position of a value, rounded to a tenth of a unit."""
         share = (value - self.low) / (self.high - self.low)
         return round(self.first + share * (self.last - self.first), 1)
 
 
 def ticks(low: float, high: float, count: int = 4) -> list[float]:
-    """About ``count`` round numbers (1, 2 or 5 times a power of ten apart) that span low..high."""
+    """Return about ``count`` round numbers (1, 2 or 5 times a power of ten apart) that span low..high."""
     if low == high:
         margin = abs(low) / 2 or 0.5
         low, high = low - margin, high + margin
@@ -141,7 +141,7 @@ def _best(x: float, y: float, label: str) -> Markup:
 
 
 def interval_bar(value: float, interval: tuple[float, float] | None) -> Markup:
-    """A score between 0 and 1 as a dot, its interval as a line, on an axis from 0 to 1."""
+    """Render a score between 0 and 1 as a dot and its interval as a line, on an axis from 0 to 1."""
     across = Scale(0, 1, 4, 116)
     whisker = None
     if interval is not None:

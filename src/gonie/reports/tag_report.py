@@ -1,7 +1,7 @@
-"""The HTML report of a tagger: one file that needs no other, to be read, kept and sent.
+"""The HTML report of a tagger, as one self-contained file.
 
-Its frame is in ``gonie.reports.html``, its opening in ``page.py``, tables of scores in ``score_tables.py``,
-drawings in ``svg.py``, and marked sentences in ``passages.py``.
+The page frame is in ``gonie.reports.html``, the page header in ``report_page.py``, score tables in
+``score_tables.py``, drawings in ``svg.py`` and marked sentences in ``error_passages.py``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gonie.reports.score_tables import CONFUSION_NOTE, MOST_LABELS, confusion_ta
 from gonie.reports.svg import interval_bar
 
 MOST_PASSAGES = 20
-"""How many wrong sentences the page shows."""
+"""The number of incorrect sentences on the page."""
 
 BOUNDARY_NOTE = (
     "Types are compared where both sides have a span with the same boundaries. Wrong boundary: "
@@ -40,7 +40,7 @@ WORDS = {
     Novelty.PARTLY_SEEN: "seen in another casing only",
     Novelty.UNSEEN: "unseen",
 }
-"""What the classes of novelty are called, for mentions and for the single words of plain labels."""
+"""The names of the novelty classes, for mentions and for the words of plain tags."""
 
 
 def render(
@@ -50,11 +50,11 @@ def render(
     curve: Sequence[Mapping[str, object]] | None = None,
     details: Mapping[str, object] | None = None,
 ) -> str:
-    """The whole report as one HTML file.
+    """Render the report as one HTML file.
 
-    ``curve`` are the records of metrics.jsonl (``epoch``, ``score``, ``loss``, ``rate``, ``seconds``).
-    ``details`` come last under their names: a mapping as a table, text of several lines (the recipe) folded
-    away, anything else as a line.
+    ``curve`` holds the records of metrics.jsonl (``epoch``, ``score``, ``loss``, ``rate``, ``seconds``).
+    ``details`` come last under their names: a mapping as a table, multi-line text (the recipe) collapsed,
+    anything else as a line.
     """
     return page(
         title,
@@ -73,7 +73,7 @@ def render(
 
 
 def novelty_names(evaluation: Evaluation) -> Mapping[Novelty, str]:
-    """What to call the classes of novelty in this evaluation."""
+    """Return the names of the novelty classes in this evaluation."""
     return WORDS if evaluation.plain else MENTIONS
 
 
@@ -115,7 +115,7 @@ def _facts(evaluation: Evaluation) -> dict[str, str]:
 
 
 def how_scored(evaluation: Evaluation) -> str:
-    """One sentence on the scheme, the mode, the repair policy and how many sequences were invalid."""
+    """Return one sentence on the scheme, the mode, the repair policy and the number of invalid sequences."""
     repair = evaluation.repair
     if evaluation.plain:
         return "Plain labels, compared token by token: micro precision, recall and F1 equal accuracy."
@@ -188,7 +188,7 @@ def _errors(evaluation: Evaluation) -> Markup:
 
 
 def _tags(evaluation: Evaluation) -> Markup | None:
-    """Label statistics of a span tagger: its tags one by one. Plain labels have them under Labels already."""
+    """Render the scores of each tag of a span tagger. Plain tags already have them under Labels."""
     if evaluation.plain:
         return None
     ordered = sorted(evaluation.tokens.labels.items(), key=lambda item: (-item[1].gold, item[0]))

@@ -1,7 +1,7 @@
-"""A folder of flat arrays: each a raw little-endian file beside an index that names their types and sizes.
+"""A folder of flat arrays: raw little-endian files and an index of their types and sizes.
 
-What is larger than memory is written block by block and read by mapping it. The index is written last, so a
-folder whose writer was killed has none and is never taken for a whole one.
+Arrays larger than memory are written block by block and read through memory mapping. The index is written
+last. So a folder whose writer was killed has no index and is never mistaken for a complete one.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ T = TypeVar("T")
 
 
 class ArrayWriter:
-    """Arrays that grow at their ends, in the files of ``folder``; what stood there before is replaced.
+    """Write arrays block by block to files in ``folder``, replacing what was there before.
 
-    ``index`` is the name of the index, ``noun`` what the folder holds, for messages.
+    ``index`` is the name of the index file. ``noun`` says what the folder holds, for error messages.
     """
 
     def __init__(self, folder: Path, *, index: str, noun: str) -> None:
@@ -36,26 +36,26 @@ class ArrayWriter:
         self._arrays: dict[str, tuple[str, int]] = {}
         with self._told():
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / index).unlink(missing_ok=True)  # until it is whole again, it is none
+            (folder / index).unlink(missing_ok=True)  # the folder is invalid until it is complete
 
     def append(self, name: str, block: Array) -> None:
-        """Add ``block`` to the end of the array ``name``."""
+        """Append ``block`` to the array ``name``."""
         little = block.astype(block.dtype.newbyteorder("<"), copy=False)
         known = self._arrays.get(name)
         path = _file(self._folder, name)
         with self._told():
             if known is None:
-                path.unlink(missing_ok=True)  # whoever has mapped the old file keeps it
+                path.unlink(missing_ok=True)  # processes that have mapped the old file keep it
             with open(path, "ab") as file:
                 little.tofile(file)
         self._arrays[name] = (little.dtype.str, len(block) + (known[1] if known else 0))
 
     def finish(self, **facts: Any) -> None:
-        """Write the index with these facts beside the arrays, which makes the folder whole."""
+        """Write the index with these facts, which completes the folder."""
         with self._told():
             for name in self._arrays:
                 with open(_file(self._folder, name), "ab") as file:
-                    os.fsync(file.fileno())  # the index must not reach the disk before them
+                    os.fsync(file.fileno())  # the arrays must be on disk before the index
         atomic_write(self._folder / self._index, json.dumps({"arrays": self._arrays, **facts}))
 
     @contextmanager
@@ -70,10 +70,10 @@ class ArrayWriter:
 def open_arrays(
     folder: Path, make: Callable[[dict[str, Array], dict[str, Any]], T], *, index: str, noun: str, fix: str
 ) -> T:
-    """What ``make`` makes of the arrays that an ``ArrayWriter`` left and of the index, with its facts.
+    """Return ``make(arrays, facts)`` for a folder written by ``ArrayWriter``.
 
-    The arrays are mapped: nothing is read until it is used. What ``make`` cannot use (``LookupError``,
-    ``TypeError``, ``ValueError``) is refused as a damaged folder is.
+    ``facts`` is the content of the index. The arrays are memory-mapped, so nothing is read until it is used.
+    If ``make`` raises ``LookupError``, ``TypeError`` or ``ValueError``, the folder is reported as damaged.
     """
     try:
         facts = json.loads((folder / index).read_text("utf-8"))
@@ -83,7 +83,7 @@ def open_arrays(
 
 
 def _mapped(folder: Path, name: str, kind: str, size: int) -> Array:
-    """An array of ``size`` numbers, mapped from its file; an empty file cannot be mapped."""
+    """Return an array of ``size`` numbers, mapped from its file. An empty file cannot be mapped."""
     if not size:
         return np.zeros(0, dtype=kind)
     path = _file(folder, name)

@@ -1,9 +1,9 @@
-"""A folder of files that appears whole or not at all.
+"""Atomic replacement of a folder: all its files appear, or none.
 
-The files are written and synced in ``.NAME.new`` beside the folder, which then takes the folder's name. An
-earlier folder steps aside to ``.NAME.old`` for that instant: killed at any moment, either the old or the new
-content is there whole, under the folder's name or (between the two renames) as ``.NAME.old``, which the next
-write puts back.
+The files are written and synced in ``.NAME.new`` beside the folder, which is then renamed to the folder's
+name. Between the two renames an earlier folder is called ``.NAME.old``. If the process is killed at any
+moment, either the old or the new content is complete. It has the folder's name or, between the renames, the
+name ``.NAME.old``, which the next write renames back.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gonie.errors import OutputError
 def replace_folder(folder: Path, files: Mapping[str, bytes], *, earlier: Iterable[str] = ()) -> None:
     """Write ``files`` as ``folder``, replacing an earlier folder of the same files and nothing else.
 
-    ``earlier`` names further files that the earlier folder may have had.
+    ``earlier`` names further files that the earlier folder may contain.
     """
     folder = folder.absolute()
     fresh, aside = folder.with_name(f".{folder.name}.new"), set_aside(folder)
@@ -40,19 +40,19 @@ def replace_folder(folder: Path, files: Mapping[str, bytes], *, earlier: Iterabl
 
 
 def set_aside(folder: Path) -> Path:
-    """Where an earlier folder waits while the new one takes its name."""
+    """Return the temporary name of the earlier folder during replacement."""
     return folder.with_name(f".{folder.name}.old")
 
 
 def _restore(folder: Path, aside: Path) -> None:
-    """Finish what a killed write left: put the earlier folder back, or clear it when the new one is there."""
+    """Recover from a killed write: restore the earlier folder, or delete it if the new one exists."""
     if aside.exists() and not folder.exists():
         aside.rename(folder)
     shutil.rmtree(aside, ignore_errors=True)
 
 
 def _refuse_strange(folder: Path, known: Collection[str]) -> None:
-    """Never delete files that are not ours to replace."""
+    """Refuse to delete files that this module did not write."""
     if not folder.exists():
         return
     if not folder.is_dir():
@@ -88,7 +88,7 @@ def _swap(folder: Path, fresh: Path, aside: Path) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """Make the names in a folder durable, where the system can."""
+    """Sync the names in a folder to disk, if the system supports it."""
     if os.name == "nt":  # Windows cannot open a folder to sync it
         return
     handle = os.open(folder, os.O_RDONLY)

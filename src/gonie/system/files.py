@@ -1,7 +1,7 @@
-"""Files in and out: every reader gets its lines here, every writer its atomic file.
+"""Reading lines of files and writing files atomically.
 
-Reading is strict (UTF-8, no NUL bytes) and says ``file:line`` when it refuses. Writing is whole or not at
-all: a temporary file beside the target, flushed to the disk, then renamed over it.
+Reading is strict (UTF-8, no NUL bytes), and errors name ``file:line``. Writing is atomic: a temporary file
+beside the target is written, synced to disk and renamed over the target.
 """
 
 from __future__ import annotations
@@ -31,22 +31,26 @@ Line = tuple[int, str]
 STANDARD_INPUT = "-"
 BLOCK = 1 << 20
 LONGEST_LINE = 1 << 28
-"""A line beyond this many bytes is not text: it is refused before it fills the memory."""
+"""The maximum line length in bytes. Longer lines are refused before they fill the memory."""
 
 PREFIX, SUFFIX = ".gonie-", ".tmp"
-"""What the name of a file still being written begins and ends with."""
+"""The prefix and suffix of temporary files."""
 
 _DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError)
 
 
 def display(path: str | PathLike[str]) -> str:
-    """The name of a file for messages: ``-`` is the standard input."""
+    """Return the name of a file for messages. ``-`` is standard input."""
     name = os.fspath(path)
     return "standard input" if name == STANDARD_INPUT else name
 
 
 def is_utf8(text: str) -> bool:
-    """False with a lone surrogate in it, as which Python sees a byte of a name that is not UTF-8."""
+    """Return whether the text can be encoded as UTF-8.
+
+    It cannot if it contains a lone surrogate, which is how Python decodes a byte of a file name that is not
+    UTF-8.
+    """
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -55,19 +59,19 @@ def is_utf8(text: str) -> bool:
 
 
 def is_stream(path: str | PathLike[str]) -> bool:
-    """Can the path be read only once: the standard input, a pipe, a process substitution?"""
+    """Return whether the path can be read only once: standard input, a pipe, a process substitution."""
     return os.fspath(path) == STANDARD_INPUT or Path(path).is_fifo()
 
 
 class Passes:
-    """How often a path has been gone over: a stream can be only once, and the second time is refused."""
+    """Counts the passes over a path and refuses a second pass over a stream."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self._path = path
         self._begun = False
 
     def begin(self) -> None:
-        """Note a pass that is about to begin."""
+        """Register a new pass."""
         if self._begun and is_stream(self._path):
             raise InputError(
                 path=display(self._path),
@@ -79,11 +83,11 @@ class Passes:
 
 
 def lines(path: str | PathLike[str], *, reached: Callable[[int], None] | None = None) -> Iterator[Line]:
-    """Yield ``(number, text)`` for each line of a UTF-8 file, plain, ``.gz`` or ``.xz``; ``-`` is stdin.
+    """Yield ``(number, text)`` for each line of a UTF-8 file, plain, ``.gz`` or ``.xz``. ``-`` is stdin.
 
-    A byte order mark and the CR of CRLF are taken off. Only LF ends a line, so that U+2028 or U+0085 inside a
-    token stays there. Memory is one block, not the file. ``reached`` is told now and then how many bytes of
-    the file, as it is stored, have been read.
+    A byte order mark and the CR of CRLF are removed. Only LF ends a line, so U+2028 or U+0085 inside a token
+    is kept. Only one block is in memory, not the file. ``reached`` is called from time to time with the
+    number of bytes read so far from the stored file.
     """
     name = display(path)
     first = True
@@ -96,7 +100,7 @@ def lines(path: str | PathLike[str], *, reached: Callable[[int], None] | None = 
 
 
 def _texts(data: bytes, number: int, name: str) -> list[str]:
-    """The lines of one block whose first line has this number."""
+    """Return the lines of one block. ``number`` is the number of its first line."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -118,7 +122,7 @@ def _texts(data: bytes, number: int, name: str) -> list[str]:
 
 
 def _blocks(path: str | PathLike[str], name: str, reached: Callable[[int], None] | None) -> Iterator[bytes]:
-    """The bytes of a file in blocks that end at a line end (the last one perhaps not)."""
+    """Yield the bytes of a file in blocks that end at a line end (except possibly the last)."""
     held: list[bytes] = []
     size = 0
     with ExitStack() as stack:
@@ -150,7 +154,7 @@ def _chunk(stream: BinaryIO, name: str) -> bytes:
 
 @contextmanager
 def open_bytes(path: str | PathLike[str]) -> Iterator[BinaryIO]:
-    """The bytes of a file, of ``.gz`` and ``.xz`` what is in it; damage is refused when it is met."""
+    """Open a file for reading bytes, decompressing ``.gz`` and ``.xz``. Raise InputError on damage."""
     with ExitStack() as stack:
         _, stream = _opened(path, stack)
         with _reading(display(path)):
@@ -159,7 +163,7 @@ def open_bytes(path: str | PathLike[str]) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _reading(name: str) -> Iterator[None]:
-    """Turn what can go wrong while a file is read into a sentence."""
+    """Convert read errors to InputError."""
     try:
         yield
     except _DAMAGED as error:
@@ -174,7 +178,7 @@ def _reading(name: str) -> Iterator[None]:
 
 
 def _opened(path: str | PathLike[str], stack: ExitStack) -> tuple[BinaryIO, BinaryIO]:
-    """The file as it is stored, and the text in it."""
+    """Return the stored file and a stream of its decompressed content."""
     if os.fspath(path) == STANDARD_INPUT:
         return sys.stdin.buffer, sys.stdin.buffer
     file = Path(path)
@@ -190,7 +194,7 @@ def _opened(path: str | PathLike[str], stack: ExitStack) -> tuple[BinaryIO, Bina
 
 
 def unreadable(file: Path, error: OSError | ValueError) -> InputError:
-    """Why a file could not be opened or read, and what would help."""
+    """Return the error for a file that could not be opened or read, with a fix."""
     if isinstance(error, FileNotFoundError):
         return InputError(path=file, expected="a file", got="none of that name", fix=_missing(file))
     if isinstance(error, IsADirectoryError):
@@ -239,7 +243,7 @@ def _undecodable(data: bytes, at: int, number: int, name: str) -> InputError:
 
 
 def _likely(data: bytes, line: bytes, name: str) -> str:
-    """Which encoding the bytes would be, and the command that converts them."""
+    """Return a hint: the likely encoding and the command that converts it."""
     encoding = _encoding(data, line)
     if encoding is None:
         return "The file is binary or damaged"
@@ -261,9 +265,10 @@ def _encoding(data: bytes, line: bytes) -> str | None:
 
 
 def _korean(line: bytes) -> bool:
-    """Does the line decode as CP949, mostly to Hangul, mostly from pairs of high bytes?
+    """Return whether the line decodes as CP949, mostly to Hangul and mostly from pairs of high bytes.
 
-    An accented Latin-1 letter before an ASCII one may decode to a rare syllable; pairs of high bytes tell.
+    An accented Latin-1 letter before an ASCII letter may decode to a rare syllable. Pairs of high bytes
+    distinguish the two.
     """
     try:
         text = line.decode("cp949")
@@ -276,17 +281,17 @@ def _korean(line: bytes) -> bool:
 
 
 def atomic_write(path: str | PathLike[str], data: bytes | str) -> None:
-    """Write a whole file or leave the old one: text as UTF-8, bytes as they are."""
+    """Write a file atomically: text as UTF-8, bytes as they are."""
     with atomic_file(path, "wb") as file:
         file.write(data.encode("utf-8") if isinstance(data, str) else data)
 
 
 @contextmanager
 def atomic_file(path: str | PathLike[str], mode: str = "w") -> Iterator[IO[Any]]:
-    """Open a file to write that takes its name only when the block ends well.
+    """Open a file for writing that replaces ``path`` only if the block succeeds.
 
-    ``mode`` is ``"w"`` (UTF-8 text, LF) or ``"wb"``. On any error the temporary file is removed and what
-    stood at ``path`` is untouched. A device or pipe (``/dev/stdout``) is written directly.
+    ``mode`` is ``"w"`` (UTF-8 text, LF) or ``"wb"``. On any error the temporary file is removed and ``path``
+    is unchanged. A device or pipe (``/dev/stdout``) is written directly.
     """
     if mode not in ("w", "wb"):
         raise OutputError(f"expected the mode 'w' or 'wb', got {mode!r}")
@@ -301,9 +306,9 @@ def atomic_file(path: str | PathLike[str], mode: str = "w") -> Iterator[IO[Any]]
 
 @contextmanager
 def atomic_path(path: str | PathLike[str]) -> Iterator[Path]:
-    """As ``atomic_file``, for libraries that open files themselves: an empty file to write to instead.
+    """Yield an empty temporary file that replaces ``path`` if the block succeeds.
 
-    It must be closed again when the block ends; then it takes the name.
+    For libraries that open files themselves. The file must be closed before the block ends.
     """
     target = _target(path)
     if target.exists() and not stat.S_ISREG(target.stat().st_mode):
@@ -325,7 +330,7 @@ def atomic_path(path: str | PathLike[str]) -> Iterator[Path]:
 
 
 def _target(path: str | PathLike[str]) -> Path:
-    """What is really written, behind any link."""
+    """Return the file to write, with links resolved."""
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise OutputError(f"cannot write {path}: it is a folder. Name a file in it")
@@ -333,7 +338,7 @@ def _target(path: str | PathLike[str]) -> Path:
 
 
 def need_lasting(path: Path) -> None:
-    """Refuse a stream where a file is gone over more than once."""
+    """Refuse a stream for a file that is read more than once."""
     if is_stream(path):
         raise InputError(
             path=display(path),
@@ -344,7 +349,7 @@ def need_lasting(path: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """A folder with all above it, unless it is there."""
+    """Create a folder and its parents if they do not exist."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -352,7 +357,7 @@ def make_folder(folder: Path) -> None:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Delete the temporary files of writers that were killed in ``folder``; none may be at work there."""
+    """Delete temporary files of killed writers in ``folder``. No writer may be active there."""
     for left in folder.glob(f"{PREFIX}*{SUFFIX}"):
         with suppress(OSError):
             left.unlink()
@@ -365,20 +370,20 @@ def _stream(file: str, mode: str) -> IO[Any]:
 
 
 def _create(temporary: Path, target: Path) -> None:
-    """A new file that no one may read who may not read the one it will replace, and its owner may write."""
+    """Create a new file with permissions at most those of its target, but writable by its owner."""
     os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
     if target.exists():
         os.chmod(temporary, stat.S_IMODE(target.stat().st_mode) | stat.S_IWUSR)
 
 
 def _sync(file: Path) -> None:
-    """Have what was written on the disk before the file takes its name."""
+    """Sync a file to disk before it is renamed."""
     with file.open("r+b") as stream:
         os.fsync(stream.fileno())
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the rename itself survive a power cut, where the system can: some refuse to sync a folder."""
+    """Sync a folder so that a rename survives a power failure. Some systems cannot sync folders."""
     if os.name != "posix":
         return
     with suppress(OSError):
@@ -391,7 +396,7 @@ def _sync_folder(folder: Path) -> None:
 
 @contextmanager
 def _translated(path: str | PathLike[str], *own: str) -> Iterator[None]:
-    """Turn an ``OSError`` of our own file into an ``OutputError``; one that names another file passes."""
+    """Convert an ``OSError`` of our own file to ``OutputError``. Errors on other files pass through."""
     try:
         yield
     except OSError as error:

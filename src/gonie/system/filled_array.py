@@ -1,7 +1,7 @@
-"""A large array that is computed once, in a file instead of in memory: kept for the next time, or nameless.
+"""Large arrays that are computed once and stored in a file: cached on disk, or temporary.
 
-A kept file is the array's numbers and then a CRC-32 of them. It is there only when it is whole, and one that
-was cut short or damaged since is made again.
+A cached file holds the numbers of the array, followed by their CRC-32. The file is written atomically, and a
+truncated or damaged file is computed again.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from gonie.system.files import atomic_path, make_folder
 
 Shape = tuple[int, ...]
 Fill = Callable[[NDArray[Any]], None]
-"""Puts the numbers into an array of zeros."""
+"""Fills an array of zeros in place."""
 CHECKED = 1 << 24
-"""Bytes that are read at once to be checked."""
+"""Bytes read at once to compute the checksum."""
 CHECKSUM = 4  # bytes
 
 
 def kept_array(path: Path, shape: Shape, kind: DTypeLike, fill: Fill) -> NDArray[Any]:
-    """The array that is kept at ``path``, mapped to be read; if there is none, ``fill`` makes it first."""
+    """Return the array cached at ``path``, memory-mapped read-only. ``fill`` computes it if it is missing."""
     size = prod(shape) * np.dtype(kind).itemsize
     if not _is_whole(path, size):
         make_folder(path.parent)
@@ -44,7 +44,7 @@ def kept_array(path: Path, shape: Shape, kind: DTypeLike, fill: Fill) -> NDArray
 
 
 def nameless_array(shape: Shape, kind: DTypeLike, fill: Fill) -> NDArray[Any]:
-    """The array that ``fill`` makes, in a file without a name: it is gone with the last who uses it."""
+    """Return the array that ``fill`` computes, in a temporary file that is deleted after its last use."""
     try:
         with tempfile.TemporaryFile() as file:
             array = _reserved(file, shape, kind)
@@ -58,9 +58,9 @@ def nameless_array(shape: Shape, kind: DTypeLike, fill: Fill) -> NDArray[Any]:
 
 
 def _reserved(file: IO[bytes], shape: Shape, kind: DTypeLike) -> NDArray[Any]:
-    """An array of zeros in ``file``, its place on the disk taken: a full disk is told of now, not later.
+    """Return an array of zeros in ``file`` with its disk space reserved.
 
-    Writing to a map of a place that is not there would end the program without a word.
+    Without the reservation, writing to the map on a full disk would kill the process without an error.
     """
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file.fileno(), 0, prod(shape) * np.dtype(kind).itemsize)
@@ -68,7 +68,7 @@ def _reserved(file: IO[bytes], shape: Shape, kind: DTypeLike) -> NDArray[Any]:
 
 
 def _is_whole(path: Path, size: int) -> bool:
-    """Does the file hold so many bytes, and still those that were written?"""
+    """Return whether the file has the right size and checksum."""
     if not path.is_file() or path.stat().st_size != size + CHECKSUM:
         return False
     with path.open("rb") as file:
@@ -76,7 +76,7 @@ def _is_whole(path: Path, size: int) -> bool:
 
 
 def _checksum(file: IO[bytes], size: int) -> bytes:
-    """Of the first ``size`` bytes of a file that is at its beginning."""
+    """Return the checksum of the first ``size`` bytes of a file that is at its beginning."""
     value = 0
     while block := file.read(min(size - file.tell(), CHECKED)):
         value = zlib.crc32(block, value)

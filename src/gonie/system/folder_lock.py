@@ -1,4 +1,4 @@
-"""A lock on a folder: while one process writes there, others are refused."""
+"""A lock on a folder, so that only one process writes there at a time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gonie.errors import GonieError
 
 @contextmanager
 def folder_lock(folder: Path, *, refusal: GonieError) -> Iterator[None]:
-    """Lock ``folder`` for this process within the block; raise ``refusal`` if another process has the lock.
+    """Lock ``folder`` for this process during the block. Raise ``refusal`` if another process has the lock.
 
     The lock ends with the process.
     """
@@ -25,7 +25,7 @@ def folder_lock(folder: Path, *, refusal: GonieError) -> Iterator[None]:
 
 
 def _lock(descriptor: int, refusal: GonieError) -> None:
-    """Lock an open folder, where the system can."""
+    """Lock an open folder, if the system supports it."""
     try:
         import fcntl
     except ImportError:  # Windows

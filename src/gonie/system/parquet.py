@@ -13,7 +13,7 @@ from gonie.system.files import unreadable
 
 SUFFIX = ".parquet"
 ID = "id"
-"""The column that names rows, where there is one."""
+"""The optional column with row ids."""
 
 ROWS = 1024
 """Rows in memory at a time."""
@@ -46,7 +46,7 @@ def read_cells(path: Path, *, columns: Sequence[str] = ("text",), group: int = 0
 
 
 def import_parquet(*, extra: str = "ray", purpose: str = "Parquet") -> Any:
-    """The library that reads and writes Parquet."""
+    """Import pyarrow.parquet, or raise MissingExtraError."""
     try:
         return import_module("pyarrow.parquet")
     except ImportError:
@@ -74,7 +74,7 @@ def open_table(path: Path, *, columns: Sequence[str], extra: str = "ray") -> Ite
 
 
 def _texts(column: Any) -> list[str | bytes | None]:
-    """The values of a column; if any is not UTF-8, that one alone as bytes."""
+    """Return the values of a column. Values that are not UTF-8 are returned as bytes."""
     try:
         found: list[str | bytes | None] = column.to_pylist()
     except UnicodeDecodeError:
@@ -91,7 +91,7 @@ def _text(value: Any) -> str | bytes | None:
 
 
 def _check(path: Path, schema: Any, column: str) -> None:
-    """Refuse a table without that column, or with anything but text in it."""
+    """Raise InputError if the table does not have the column or the column is not text."""
     found = {field.name: _kind(field.type) for field in schema}
     kind = found.get(column)
     if kind in ("string", "large_string", "string_view"):
@@ -106,5 +106,5 @@ def _check(path: Path, schema: Any, column: str) -> None:
 
 
 def _kind(kind: Any) -> str:
-    """The name of a type; strings that are stored once and pointed to are strings."""
+    """Return the name of a type. Dictionary-encoded strings count as strings."""
     return str(getattr(kind, "value_type", kind) if str(kind).startswith("dictionary") else kind)

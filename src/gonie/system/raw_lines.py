@@ -1,7 +1,7 @@
-"""Lines as bytes, each with its number: one that is no text must not stop those after it.
+"""Lines of a file as numbered bytes, so that one invalid line does not stop processing.
 
-``lines`` of ``gonie.system.files`` refuses a file at its first bad byte, which is right for a corpus. Whoever
-goes over a million files instead sets a bad line aside and goes on.
+``lines`` of ``gonie.system.files`` refuses a file at its first invalid byte, which is right for a corpus.
+Bulk processing of many files skips the invalid line and continues.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from gonie.errors import InputError
 from gonie.system.files import BLOCK, LONGEST_LINE, open_bytes
 
 SHOWN = 1 << 12
-"""Bytes that are kept of a line that is too long."""
+"""Bytes kept of a line that is too long."""
 
 
 class RawLine(NamedTuple):
-    """A line without its end; of one that is not ``whole``, because it is too long, only the beginning."""
+    """A line without its line end. If it is too long, ``whole`` is false and only its beginning is kept."""
 
     number: int
     content: bytes
     whole: bool = True
 
     def text(self) -> str:
-        """The line as text; what is none is refused with the reason."""
+        """Return the line as text. Raise InputError if it is too long or not valid text."""
         if not self.whole:
             raise InputError(expected=f"a line shorter than {LONGEST_LINE >> 20} MiB", got="a longer one")
         try:
@@ -41,14 +41,14 @@ class RawLine(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """A place between two lines: the byte and the number of the line that begin there."""
+    """A boundary between two lines: the byte offset and the number of the line that begin there."""
 
     byte: int
     line: int
 
 
 def read_raw_lines(path: str | PathLike[str], *, start: Cut | None = None) -> Iterator[RawLine]:
-    """The lines of a file from ``start`` on; a byte order mark and the CR of CRLF are taken off."""
+    """Yield the lines of a file from ``start`` on, without byte order mark and the CR of CRLF."""
     byte, number = start or Cut(0, 1)
     with open_bytes(path) as stream:
         stream.seek(byte)
@@ -64,15 +64,15 @@ def read_raw_lines(path: str | PathLike[str], *, start: Cut | None = None) -> It
 
 
 def _pass_line(stream: BinaryIO) -> None:
-    """Go to the end of a line that is not kept."""
+    """Skip the rest of the current line."""
     while (rest := stream.readline(BLOCK)) and not rest.endswith(b"\n"):
         pass
 
 
 def cut_lines(path: str | PathLike[str], *, size: int) -> list[Cut]:
-    """Places at least ``size`` bytes apart, from the first line on; the last is the end of the file.
+    """Return boundaries at least ``size`` bytes apart, from the first line to the end of the file.
 
-    Lines stay whole, however long. The file is gone over once, a block at a time.
+    Lines are never split. The file is read once, block by block.
     """
     cuts = [Cut(0, 1)]
     with open_bytes(path) as stream:

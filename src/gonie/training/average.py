@@ -1,4 +1,4 @@
-"""A moving average of the weights: evaluated and shipped in place of the last ones, it is steadier."""
+"""A moving average of the weights, which is evaluated and exported in place of the last weights."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 class WeightAverage:
     """w̄ ← d·w̄ + (1 − d)·w after every step, with d rising to ``decay`` (Polyak & Juditsky 1992).
 
-    ``decay`` 0 keeps no average: the weights themselves are used.
+    With ``decay`` 0 there is no average, and the weights themselves are used.
     """
 
     def __init__(self, model: nn.Module, decay: float) -> None:
@@ -22,19 +22,19 @@ class WeightAverage:
 
     @torch.no_grad()
     def update(self, step: int) -> None:
-        """Take the weights of ``step`` (counted from 0) into the average."""
+        """Add the weights of ``step`` (counted from 0) to the average."""
         if self._decay:
             decay = min(self._decay, (1 + step) / (10 + step))
             torch._foreach_lerp_(list(self.weights.values()), list(self._trained.values()), 1.0 - decay)
 
     def restore(self, weights: Mapping[str, Tensor]) -> None:
-        """Put back an average taken from ``weights``."""
+        """Restore an average from ``weights``."""
         for name, tensor in weights.items():
             self.weights[name].copy_(tensor)
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """Within the block the model's weights are the average."""
+        """Use the average as the weights of the model during the block."""
         kept = {name: self._trained[name].detach().clone() for name in self.weights}
         self._put(self.weights)
         try:

@@ -1,4 +1,4 @@
-"""Gradients by asking the function itself: central differences, what every derivation is held against."""
+"""Numerical gradients by central differences, to verify derived gradients."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def central_differences(
     epsilon: float,
     entries: Iterable[int] | None = None,
 ) -> Floats:
-    """(f(x + ε) - f(x - ε)) / 2ε for entries of ``array``, which ``function`` reads.
+    """Return (f(x + ε) - f(x - ε)) / 2ε for entries of ``array``, which ``function`` reads.
 
-    The error is ε²/6 f''' of the formula and about 1e-16 |f| / ε of the rounding: at ε = 1e-4 both are some
-    1e-9 or less, if the array is float64. Each entry is changed in place, and put back.
-    ``entries`` are places in the flattened array; all of it, if none are given. Shape: (len(entries),).
+    The error is ε²/6 f''' from the formula and about 1e-16 |f| / ε from rounding. At ε = 1e-4 both are about
+    1e-9 or less, if the array is float64. Each entry is changed in place and restored. ``entries`` are
+    indices into the flattened array; None means all. Shape: (len(entries),).
     """
     places = range(array.size) if entries is None else entries
     return np.array([_slope(function, array, place, epsilon) for place in places], dtype=np.float64)
@@ -38,14 +38,14 @@ def _slope(function: Callable[[], float], array: NDArray[Any], place: int, epsil
         below, behind = flat[place], function()
     finally:
         flat[place] = here
-    return float((ahead - behind) / (above - below))  # the step as it was rounded, not as it was asked for
+    return float((ahead - behind) / (above - below))  # the step after rounding, not the requested one
 
 
 def relative_error(one: NDArray[Any], other: NDArray[Any], *, least: float = 0.0) -> float:
-    """‖a - n‖ / (‖a‖ + ‖n‖): 0 for equal gradients, 1 for opposite ones, however large they are.
+    """Return ‖a - n‖ / (‖a‖ + ‖n‖): 0 for equal gradients, 1 for opposite ones, whatever their size.
 
-    ``least`` is the smallest size that is divided by: below it rounding alone is a large part of a gradient.
+    ``least`` is the smallest denominator. Below it, rounding is a large part of a gradient.
     """
     size = float(np.linalg.norm(one) + np.linalg.norm(other))
-    size = least if size < least else size  # what is no number stays none
+    size = least if size < least else size  # nan stays nan
     return float(np.linalg.norm(one - other)) / size if size else 0.0

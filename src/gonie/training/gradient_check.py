@@ -1,8 +1,8 @@
-"""Whether the gradients that a model is trained by are those of its loss, one block of parameters at a time.
+"""Verifying the gradients of a model against its loss, one block of parameters at a time.
 
-Two comparisons. In float64, what autograd and the hand-written backward passes give against central
-differences, which ask the loss alone. And in float32, in which models are trained and for which some parts
-have faster code of their own, against float64.
+There are two comparisons. In float64, the gradients of autograd and of hand-written backward passes are
+compared with central differences, which use only the loss. The float32 gradients are then compared with the
+float64 ones, because models train in float32 and some parts have faster code for it.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ Model = TypeVar("Model", bound=nn.Module)
 
 SMOOTH_STEP, KINKED_STEP = 1e-4, 1e-6
 TOLERANCE = 1e-7
-"""The largest norm of a difference between gradients, in float64; of large gradients the relative error."""
+"""The tolerance in float64: norm of the difference, or relative error for large gradients."""
 SINGLE_TOLERANCE = 1e-4
 """The largest relative error of gradients in float32."""
 SINGLE_LEAST = 1e-3
-"""Gradients in float32 smaller than this are taken to be so large: what cancels out leaves rounding alone."""
+"""The smallest denominator of that error. Smaller float32 gradients are mostly rounding."""
 MOST_ENTRIES = 100
-"""Entries of a block that are compared: each costs two runs of the model."""
+"""The number of entries compared per block. Each costs two runs of the model."""
 KINKED = (nn.ReLU, nn.Hardtanh, nn.MaxPool1d, nn.AdaptiveMaxPool1d)
-"""torch's own parts whose slope jumps; gonie's say so themselves (``nn.protocols``)."""
+"""The torch modules whose derivative is discontinuous. Those of gonie declare it (``nn.protocols``)."""
 
 
 @dataclass(frozen=True)
 class BlockCheck:
-    """What came out for one block of parameters."""
+    """The result for one block of parameters."""
 
     name: str
     shape: tuple[int, ...]
     compared: int
-    """Entries whose numerical gradient was taken."""
+    """The number of entries with a numerical gradient."""
     difference: float
     """‖a - n‖ over them: a by autograd, n by central differences."""
     relative: float
@@ -53,26 +53,26 @@ class BlockCheck:
     right: bool
     """Whether the difference is within the tolerance."""
     single: float
-    """Relative error of the whole block's gradient in float32, against float64."""
+    """The relative error of the gradient of the whole block in float32, against float64."""
 
     @property
     def size(self) -> int:
-        """Entries of the block."""
+        """The number of entries of the block."""
         return prod(self.shape)
 
     @property
     def right_in_float32(self) -> bool:
-        """Whether the gradient is the same in float32, as far as that goes."""
+        """Whether the float32 gradient is within the tolerance."""
         return self.single <= SINGLE_TOLERANCE
 
     @property
     def passed(self) -> bool:
-        """Whether both comparisons are fine."""
+        """Whether both comparisons passed."""
         return self.right and self.right_in_float32
 
 
 def kinked_parts(model: nn.Module) -> list[str]:
-    """The kinds of parts in ``model`` whose slope jumps somewhere, each once."""
+    """Return the types of modules in ``model`` with a discontinuous derivative, without duplicates."""
     found = (
         part for part in model.modules() if getattr(part, "kinks", False) is True or isinstance(part, KINKED)
     )
@@ -80,7 +80,7 @@ def kinked_parts(model: nn.Module) -> list[str]:
 
 
 def step_for(model: nn.Module) -> float:
-    """The ε of the differences: 1e-4, at which they are most exact; 1e-6 if there are kinks to step over."""
+    """Return the ε of the differences: 1e-4, the most accurate, or 1e-6 if the model has kinks."""
     return KINKED_STEP if kinked_parts(model) else SMOOTH_STEP
 
 
@@ -93,12 +93,11 @@ def check_gradients(
     tolerance: float = TOLERANCE,
     seed: int = 0,
 ) -> Iterator[BlockCheck]:
-    """Check each block that ``loss`` of ``model`` (in float32, on the CPU) on ``batch`` is to be trained in.
+    """Check each trained block of ``model`` (float32, on the CPU) under ``loss`` on ``batch``.
 
-    The model stays as it is: copies of it are run, with dropout off and batches normalised by their own
-    averages, as in training. Of a large block a sample of
-    ``MOST_ENTRIES`` is compared, at least three quarters of it with a gradient other than 0, if there are so
-    many. The rows of padding, which are kept at zero, are left out.
+    The model itself is not changed: copies are run, with dropout off and batch normalisation in training
+    mode. For a large block a sample of ``MOST_ENTRIES`` is compared. At least three quarters of it have a
+    nonzero gradient, if there are so many. Padding rows, which stay zero, are left out.
     """
     exact = _still(copy.deepcopy(model).double())
     found = _gradients(exact, batch, loss)
@@ -114,7 +113,7 @@ def check_gradients(
     for name, parameter in exact.named_parameters():
         if name not in found:
             continue
-        array = parameter.detach().numpy()  # the same memory: what is changed here, the model sees
+        array = parameter.detach().numpy()  # shares memory with the model
         entries = _entries(found[name], generator, padding=padding.get(name))
         ours = found[name].flat[entries]
         numerical = central_differences(value, array, epsilon=step, entries=entries.tolist())
@@ -132,7 +131,7 @@ def check_gradients(
 
 
 def _still(model: Model) -> Model:
-    """The model with nothing left to chance; parts that learn averages of batches are as in training."""
+    """Turn off randomness. Modules that keep batch averages stay in training mode."""
     model.eval()
     for part in model.modules():
         if getattr(part, "moves", ()):
@@ -141,14 +140,14 @@ def _still(model: Model) -> Model:
 
 
 def _gradients(model: Model, batch: Batch, loss: Callable[[Model, Batch], Tensor]) -> dict[str, Floats]:
-    """The gradient of every parameter that is trained, as float64; 0 where the loss does not reach."""
+    """Return the gradient of every trained parameter as float64, 0 where the loss does not depend on it."""
     trained = {name: p for name, p in model.named_parameters() if p.requires_grad}
     given = torch.autograd.grad(loss(model, batch), list(trained.values()), materialize_grads=True)
     return {name: gradient.double().numpy() for name, gradient in zip(trained, given, strict=True)}
 
 
 def _padding(model: nn.Module) -> dict[str, int]:
-    """The row of each table that is kept at zero, by the table's name."""
+    """Return the padding row of each embedding, by parameter name."""
     return {
         f"{name}.weight": part.padding_idx
         for name, part in model.named_modules()
@@ -157,7 +156,7 @@ def _padding(model: nn.Module) -> dict[str, int]:
 
 
 def _entries(gradient: Floats, generator: np.random.Generator, *, padding: int | None) -> Ints:
-    """Which places of a flattened block are compared, in order."""
+    """Return the sorted indices of a flattened block that are compared."""
     open_ = np.ones(gradient.shape, dtype=bool)
     if padding is not None:
         open_[padding] = False

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM as a wish to stop after the step at hand, so that a checkpoint is never half a step."""
+"""Handling Ctrl-C and SIGTERM after the current step, so that a checkpoint is never inconsistent."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 
 class Interrupt:
-    """Within the block, ``asked`` turns true at the first signal; a second Ctrl-C stops at once.
+    """Sets ``asked`` at the first signal during the block. A second Ctrl-C stops at once.
 
-    A block within another shares its wish: what is asked of one is asked of both.
+    A nested block shares the request with the outer block.
     """
 
     def __init__(self) -> None:
@@ -19,7 +19,7 @@ class Interrupt:
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Interrupt:
-        if threading.current_thread() is threading.main_thread():  # elsewhere Python takes no handlers
+        if threading.current_thread() is threading.main_thread():  # elsewhere Python cannot set handlers
             for number in (signal.SIGINT, signal.SIGTERM):
                 self._before[number] = signal.signal(number, self._ask)
         self.asked = self._outer is not None and self._outer.asked
@@ -40,6 +40,6 @@ class Interrupt:
 
     @property
     def _outer(self) -> Interrupt | None:
-        """The block that this one is within."""
+        """The enclosing block, if any."""
         owner = getattr(self._before.get(signal.SIGINT), "__self__", None)
         return owner if isinstance(owner, Interrupt) else None

@@ -1,4 +1,4 @@
-"""Running out of memory, under the one name that callers know."""
+"""Converting out-of-memory errors of PyTorch to ``MemoryError``."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from contextlib import contextmanager
 
 import torch
 
-# PyTorch has a class of its own for the GPU only; on the CPU it raises RuntimeError with one of these.
+# PyTorch has its own exception class only for the GPU. On the CPU it raises RuntimeError with one of these.
 REFUSALS = ("allocate memory", "not enough memory", "Storage size calculation overflowed")
 
 
 @contextmanager
 def memory_errors() -> Iterator[None]:
-    """Within the block, PyTorch's ways to say that memory is short are ``MemoryError``."""
+    """Convert out-of-memory errors of PyTorch to ``MemoryError`` during the block."""
     try:
         yield
     except RuntimeError as error:

@@ -1,4 +1,4 @@
-"""Update rules, how the learning rate moves, and how gradients are kept in bounds."""
+"""Optimizers, learning rate schedules and gradient clipping."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gonie.tasks.sections import LearningConfig
 FUSED = ("sgd", "adam", "adamw")  # one pass over memory for all parameters; NAdam has no such kernel
 
 
-RATE = "rate"  # what a group of parameters calls its multiple of the learning rate
+RATE = "rate"  # the key of a parameter group for its multiple of the learning rate
 
 
 def build_optimizer(
@@ -24,9 +24,9 @@ def build_optimizer(
     parameters: Iterable[tuple[str, Parameter]],
     rates: Mapping[str, float] | None = None,
 ) -> Optimizer:
-    """The optimiser that the recipe names over the parameters that are trained.
+    """Build the optimizer of the recipe over the trained parameters.
 
-    ``rates`` gives those whose name begins so a multiple of the learning rate.
+    ``rates`` maps name prefixes of parameters to a multiple of the learning rate.
     """
     trained = _grouped(parameters, rates or {})
     shared: dict[str, Any] = {"lr": config.lr, "weight_decay": config.weight_decay}
@@ -35,7 +35,7 @@ def build_optimizer(
     match config.optimizer:
         case "sgd":
             return SGD(trained, momentum=config.momentum, **shared)
-        case "per-window":  # which holds no state, and steps by itself
+        case "per-window":  # has no state and does its own steps
             return SGD(trained, lr=config.lr)
         case "adam":
             return Adam(trained, **shared)
@@ -46,7 +46,7 @@ def build_optimizer(
 
 
 def _grouped(parameters: Iterable[tuple[str, Parameter]], rates: Mapping[str, float]) -> list[dict[str, Any]]:
-    """The parameters by their multiple of the learning rate; groups without any are left out."""
+    """Group the parameters by their multiple of the learning rate, without empty groups."""
     groups: dict[float, list[Parameter]] = {1.0: []}
     for name, parameter in parameters:
         if parameter.requires_grad:
@@ -56,9 +56,10 @@ def _grouped(parameters: Iterable[tuple[str, Parameter]], rates: Mapping[str, fl
 
 
 def learning_rate(config: LearningConfig, *, step: int, epochs_done: float) -> float:
-    """The rate for a step, as a function of the step and of how far training is, in epochs.
+    """Return the learning rate of a step, given the step and the epochs done.
 
-    ``inverse`` is lr / (1 + decay * epoch), as in Ma & Hovy 2016; the others end at zero after ``epochs``.
+    ``inverse`` is lr / (1 + decay * epoch), as in Ma & Hovy 2016. ``linear`` and ``cosine`` end at zero after
+    ``epochs``.
     """
     progress = min(epochs_done / config.epochs, 1.0)
     falling = {
@@ -72,25 +73,25 @@ def learning_rate(config: LearningConfig, *, step: int, epochs_done: float) -> f
 
 
 def set_learning_rate(optimizer: Optimizer, rate: float) -> None:
-    """Give every parameter group this rate, or its multiple of it."""
+    """Set the rate of every parameter group, times its multiple."""
     for group in optimizer.param_groups:
         group["lr"] = rate * group.get(RATE, 1.0)
 
 
 def bound_gradients(config: LearningConfig, parameters: Iterable[Parameter]) -> None:
-    """Clip the global gradient norm, or scale it to one, in place and without waiting for a GPU."""
+    """Clip the global gradient norm, or scale it to one, in place and without a GPU synchronisation."""
     if not (config.normalize or config.clip):
         return
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
     norm = torch.nn.utils.get_total_norm(gradients)
     if config.normalize:
         torch._foreach_mul_(gradients, 1.0 / (norm + 1e-6))
-    elif not norm.is_cpu or norm > config.clip:  # on a CPU looking is free, and most steps need no scaling
+    elif not norm.is_cpu or norm > config.clip:  # on a CPU the check is free, and most steps need no scaling
         torch._foreach_mul_(gradients, torch.clamp(config.clip / (norm + 1e-6), max=1.0))
 
 
 def optimizer_tensors(optimizer: Optimizer) -> dict[str, Tensor]:
-    """The optimiser's state as named tensors: ``INDEX.NAME``, for a checkpoint."""
+    """Return the optimizer state as named tensors ``INDEX.NAME``, for a checkpoint."""
     state: Mapping[int, Mapping[str, Any]] = optimizer.state_dict()["state"]
     return {
         f"{index}.{name}": value
@@ -103,7 +104,7 @@ def optimizer_tensors(optimizer: Optimizer) -> dict[str, Tensor]:
 
 
 def restore_optimizer(optimizer: Optimizer, tensors: Mapping[str, Tensor]) -> None:
-    """Put back what ``optimizer_tensors`` took."""
+    """Restore the state from ``optimizer_tensors``."""
     state: dict[int, dict[str, Tensor]] = {}
     for key, tensor in tensors.items():
         index, _, name = key.partition(".")

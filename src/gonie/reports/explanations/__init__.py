@@ -1,5 +1,5 @@
-"""Explanations as HTML: one page that needs nothing but itself, for texts and for tagged sentences.
+"""Explanations of texts and tagged sentences as self-contained HTML pages.
 
-What a page and a terminal share is here as well: the text cut at its tokens (``layout``), how dark each word
-is (``shades``), and the sentence on what to trust (``verdict``).
+This package also holds what pages and the terminal share: the text split at its tokens (``layout``), the
+shade of each word (``shades``) and the sentence on which method to trust (``verdict``).
 """

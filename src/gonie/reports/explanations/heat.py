@@ -1,9 +1,8 @@
-"""One method's weights over a text, as HTML: the text as written, each word on the colour of its weight.
+"""A heat map of one method's weights over a text, as HTML.
 
-Colour is never the only sign: words that speak against an answer are underlined otherwise than those that
-speak for it, and every word's number appears when it is pointed at, tapped or reached by the keyboard. The
-keyboard stops at the strongest words alone; a text of a thousand words would be a prison otherwise. All of it
-is done by the style sheet.
+Colour is never the only sign. Words that oppose a prediction are underlined differently from words that
+support it. The number of a word appears when the reader points at it, taps it or tabs to it. Only the
+strongest words are tab stops, so that long texts stay navigable by keyboard. All of this is done in CSS.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ from gonie.reports.explanations.shades import is_share, sentence_shades, shades,
 from gonie.reports.html.markup import Markup, element, fragment, language, row, table
 
 STOPS = 12
-"""How many words of a text the keyboard stops at."""
+"""The number of tab stops in a text."""
 UNDERLINED = 0.12
-"""Words of a smaller shade have no line beneath: they would only be noise."""
+"""Words with a smaller shade are not underlined, to avoid noise."""
 MOST = 10
-"""How many words the table of the strongest has."""
+"""The number of rows in the table of strongest words."""
 
 Rows = Sequence[Sequence[TextPiece]]
-"""A text laid out: the pieces of each sentence."""
+"""The layout of a text: the pieces of each sentence."""
 
 
 class HeatWord(NamedTuple):
@@ -37,9 +36,9 @@ class HeatWord(NamedTuple):
 
 
 def strip(rows: Rows, weights: TokenWeights, *, inside: Container[int] = ()) -> Markup:
-    """The text under the name of the method; tokens ``inside`` a span are outlined.
+    """Render the text under the name of the method. Tokens ``inside`` a span are outlined.
 
-    A text of several sentences has a bar before each.
+    In a text of several sentences, each sentence has a bar in front.
     """
     text = "".join(piece.text for pieces in rows for piece in pieces)
     kind = "share" if is_share(weights) else "sides"
@@ -52,7 +51,7 @@ def strip(rows: Rows, weights: TokenWeights, *, inside: Container[int] = ()) -> 
 
 
 def about(weights: TokenWeights) -> str:
-    """What the weights are of, and how much they leave unexplained where that is known."""
+    """Return what the weights refer to, and how much they leave unexplained if known."""
     if is_share(weights):
         return "share of the text"
     return f"for {weights.label}" + ("" if weights.gap is None else f"; {weights.gap:z.4f} unexplained")
@@ -99,7 +98,7 @@ def _piece(piece: TextPiece, words: Sequence[HeatWord]) -> Markup | str:
 
 
 def number(weights: TokenWeights, at: int, token: int) -> str:
-    """A token's weight in words: of attention its share, of the text and of its sentence."""
+    """Return the weight of a token as text. For attention, its share of the text and of its sentence."""
     value = weights.words[at][token]
     if not is_share(weights):
         return f"{value:+.4f}"
@@ -110,7 +109,7 @@ def number(weights: TokenWeights, at: int, token: int) -> str:
 
 
 def sentence_number(weights: TokenWeights, at: int) -> str:
-    """A sentence's weight, short enough to stand before it."""
+    """Return the weight of a sentence as short text."""
     value = weights.sentences[at]
     return f"{value:.3f}" if is_share(weights) else f"{value:+.3f}"
 
@@ -121,7 +120,7 @@ def _bar(shade: float, told: str) -> Markup:
 
 
 def strongest_words(rows: Rows, weights: Sequence[TokenWeights]) -> Markup:
-    """The words of most weight by each method, side by side."""
+    """Render a table of the strongest words of each method, side by side."""
     words = [{piece.token: piece.text for piece in pieces if piece.token is not None} for pieces in rows]
     columns = [
         [_named(words[at][token], number(each, at, token)) for at, token in strongest(each, MOST)]

@@ -1,4 +1,4 @@
-"""How a model mixes the layers of its language model, as bars, with how they are to be read."""
+"""Bars of how a model mixes the layers of its language model, with a note on how to read them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gonie.reports.html.markup import Markup, element
 
 TITLE = "Layers of the language model"
 PLACES = {"input": "what the encoder reads", "output": "what stands beside the encoder's states"}
-"""What a place means, by its name."""
+"""The meaning of each place, by name."""
 READING = "Low layers hold more of syntax, high ones more of meaning. "
 SIZES = {
     True: "All were brought to one size first, so their shares can be compared.",
@@ -22,24 +22,24 @@ SIZES = {
 
 
 def layer_section(found: Sequence[LayerShares]) -> Markup:
-    """The bars of each place under one heading."""
+    """Render the bars of each place under one heading."""
     return section(TITLE, note(reading(found)), *map(_place, found))
 
 
 def heading(each: LayerShares) -> str:
-    """Where the layers are used, and by what they are multiplied."""
+    """Return where the layers are used and their scale γ."""
     told = f" ({PLACES[each.place]})" if each.place in PLACES else ""
     return f"At the {each.place}{told}: γ = {each.scale:.4f}"
 
 
 def lines(each: LayerShares) -> Iterator[tuple[str, float]]:
-    """Each layer's name and share, the lowest first."""
+    """Yield the name and share of each layer, lowest first."""
     for number, share in enumerate(each.shares):
         yield (f"layer {number}" if number else "layer 0, the words by their spelling"), share
 
 
 def reading(found: Sequence[LayerShares]) -> str:
-    """How the shares are to be read, in plain words."""
+    """Return a note on how to read the shares."""
     return READING + SIZES[all(each.normalized for each in found)]
 
 

@@ -1,9 +1,9 @@
-"""A text as it was written, cut at its tokens, so that weights can be laid over it and nothing is lost.
+"""A text split at its tokens, so that weights can be shown on the original text without losing anything.
 
-Tokens know their offsets. What lies between them (blanks, line breaks, words beyond a model's limit) is kept
-as it is. A token without characters of its own, such as the mark ``<e1>`` or the second of two morphemes that
-share a syllable, is shown by its word and is no part of the text; one whose characters cannot be seen, as
-U+202E, by their codes.
+Tokens have offsets. Whatever lies between them (spaces, line breaks, words beyond a model's limit) is kept
+unchanged. Some tokens have no characters of their own, such as the mark ``<e1>`` or the second of two
+morphemes that share a syllable. They are shown by their word and are not part of the text. Tokens whose
+characters are invisible, such as U+202E, are shown by their code points.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from gonie.text.types import Sentence
 
 
 class TextPiece(NamedTuple):
-    """A stretch of a text: token ``token`` of its row, or what lies between tokens (None).
+    """A piece of a text: token ``token`` of its row, or the text between tokens (None).
 
-    ``added`` says that the stretch is not in the text.
+    ``added`` means that the piece is not part of the original text.
     """
 
     text: str
@@ -27,9 +27,9 @@ class TextPiece(NamedTuple):
 
 
 def lay_out(text: str, sentences: Sequence[Sentence]) -> list[list[TextPiece]]:
-    """A row of pieces for each sentence; all that are not ``added`` together are ``text``.
+    """Return one row of pieces per sentence. The pieces that are not ``added`` concatenate to ``text``.
 
-    What stands between two sentences ends the row of the first.
+    The text between two sentences belongs to the row of the first.
     """
     rows: list[list[TextPiece]] = []
     at = 0
@@ -42,7 +42,7 @@ def lay_out(text: str, sentences: Sequence[Sentence]) -> list[list[TextPiece]]:
 
 
 def lay_out_sentence(sentence: Sentence) -> list[TextPiece]:
-    """One sentence alone, from its first token to its last, of whatever text it was cut from."""
+    """Lay out one sentence alone, from its first token to its last."""
     places = sentence.offsets()
     if not places:
         return []
@@ -57,7 +57,7 @@ def _start(sentence: Sentence, otherwise: int) -> int:
 
 
 def _row(text: str, sentence: Sentence, at: int, stop: int) -> tuple[list[TextPiece], int]:
-    """The pieces of ``text[at:stop]``, and where they end; a token that reaches further takes it along."""
+    """Return the pieces of ``text[at:stop]`` and where they end, which is later if a token extends beyond."""
     row: list[TextPiece] = []
     for token, (start, end) in enumerate(sentence.offsets()):
         if start > at:
@@ -77,5 +77,5 @@ def _row(text: str, sentence: Sentence, at: int, stop: int) -> tuple[list[TextPi
 
 
 def _can_be_seen(text: str) -> bool:
-    """Does it have more than control characters, blanks and accents without a letter?"""
+    """Return whether the text has more than control characters, spaces and accents without a letter."""
     return any(unicodedata.category(character)[0] not in "CZM" for character in text)

@@ -1,7 +1,7 @@
-"""What every page of explanations opens with: how far its weights can be trusted, on this very model.
+"""The header of explanation pages: how far the weights can be trusted on this model.
 
-Attention looks like an explanation and need not be one, so that is said before anything is shown, and the
-figures that decide it stand beside it.
+Attention looks like an explanation but need not be one. So the page first shows this warning and the
+faithfulness scores.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ REFERENCES = (
     "Yang et al. 2016, Hierarchical Attention Networks for Document Classification (NAACL)",
 )
 MOST_LABELS = 8
-"""How many labels have a bar; the others are folded away."""
+"""The number of labels with a visible bar. The rest are collapsed."""
 
 
 def opening(
     title: str, warning: str, faithfulness: Sequence[Faithfulness], *, noun: str, notes: Sequence[str] = ()
 ) -> Markup:
-    """The title, the warning, the verdict and the figures it rests on, and what else is to be said."""
+    """Render the title, the warning, the verdict, the faithfulness table and the notes."""
     return element(
         "header",
         element("h1", element("bdi", title)),
@@ -50,7 +50,7 @@ def opening(
 
 
 def faithfulness_table(found: Sequence[Faithfulness], *, noun: str) -> Markup:
-    """A row for each method, then the controls; what beats them is bold and says so."""
+    """Render one row per method, then the controls. Methods that beat the controls are bold and say so."""
     controls = [each for each in found if is_control(each)]
     ordered = [*(each for each in found if not is_control(each)), *controls]
     header = ("", "comprehensiveness\u00a0↑", "sufficiency\u00a0↓")
@@ -70,12 +70,12 @@ def _figures(each: Faithfulness, controls: Sequence[Faithfulness]) -> Markup:
 
 
 def references() -> Markup:
-    """Where the methods and the doubts come from."""
+    """Render the references of the methods and their critics."""
     return folded("References", *map(note, REFERENCES))
 
 
 def key(*, shares: bool, sides: bool) -> Markup:
-    """What the colours mean."""
+    """Render the legend of the colours."""
     parts = [
         element("span", element("span", "share of attention", class_="w", style="--a:.7"), class_="share")
         if shares
@@ -99,7 +99,7 @@ def key(*, shares: bool, sides: bool) -> Markup:
 
 
 def bars(probabilities: Mapping[str, float], *, given: Sequence[str], gold: Sequence[str]) -> Markup:
-    """The probability of each label, highest first, as a bar and a number."""
+    """Render the probability of each label as a bar and a number, highest first."""
     ordered = likeliest(probabilities)
     first, rest = ordered[:MOST_LABELS], ordered[MOST_LABELS:]
     return fragment(
@@ -118,7 +118,7 @@ def _line(label: str, chance: float, given: Sequence[str], gold: Sequence[str]) 
 
 
 def bar(name: object, share: float, *, strong: bool = False) -> Markup:
-    """One line of a list of bars: a name, a bar and its number; to stand in a ``dl`` of class ``bars``."""
+    """Render one row of a ``dl`` of class ``bars``: a name, a bar and its number."""
     line = element("span", style=f"--p:{min(max(share, 0), 1):.4f}")
     return fragment(
         element("dt", name, class_="given" if strong else None),

@@ -1,7 +1,7 @@
-"""What explanations add to the style sheet of every page: heat over words, bars, the table of transitions.
+"""The CSS of explanation pages: heat maps, bars and the transition table.
 
-Blue speaks for an answer and orange against it, a pair that colour-blind readers tell apart; attention is
-green, which nothing else is. Each tone is as deep as text over it allows: a test measures the contrast.
+Blue supports a prediction and orange opposes it, a pair that colour-blind readers can distinguish. Attention
+is green, which is used for nothing else. A test measures the contrast of each tone with the text on it.
 """
 
 STYLE = """

@@ -1,4 +1,4 @@
-"""Explanations of tagged sentences as one HTML page: spans, what else they might be, what they rest on."""
+"""The HTML page of explained tagged sentences: spans, their alternatives and word weights."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ WARNING = (
     "and the figures below say which can be trusted on this model. Probabilities are the model's own."
 )
 OPEN = 4
-"""Of more spans than this, what each rests on is folded away."""
+"""With more spans than this, the weights of each span are collapsed."""
 TOP = 3
-"""How many tags of a token are shown at once."""
+"""The number of visible tags per token."""
 
 
 def render_tags(
@@ -35,7 +35,7 @@ def render_tags(
     notes: Sequence[str] = (),
     layers: Sequence[LayerShares] = (),
 ) -> str:
-    """The whole page; ``notes`` are remarks to stand in its opening."""
+    """Render the page. ``notes`` are shown in its header."""
     weighted = any(span.weights for each in explanations for span in each.spans)
     return page(
         title,
@@ -62,7 +62,7 @@ def _sentence(each: TagExplanation) -> Markup:
 
 
 def _tagged(pieces: Sequence[TextPiece], each: TagExplanation) -> Markup:
-    """The sentence with its spans marked; a tagging without spans has a tag behind each word."""
+    """Render the sentence with its spans marked, or with a tag after each word if there are no spans."""
     shown = _marked(pieces, each.spans) if each.spans or _outside(each) else _words(pieces, each)
     return element("p", *shown, class_="tagged", lang=language(_text(pieces)), dir="auto")
 
@@ -82,7 +82,7 @@ def _marked(pieces: Sequence[TextPiece], spans: Sequence[SpanExplanation]) -> It
 
 
 def _stretch(pieces: Sequence[TextPiece], span: SpanExplanation) -> range:
-    """The pieces from the span's first token to its last."""
+    """Return the pieces from the first token of the span to its last."""
     inside = range(span.start, span.end)
     places = [at for at, piece in enumerate(pieces) if piece.token is not None and piece.token in inside]
     return range(places[0], places[-1] + 1)
@@ -112,7 +112,7 @@ def _marginals(each: TagExplanation) -> Markup:
 
 
 def _chances(chances: Mapping[str, float]) -> list[Markup]:
-    """The likeliest tags, a cell each, and the others folded into one more."""
+    """Return one cell for each of the most probable tags, and one with the rest collapsed."""
     ordered = [f"{tag} {chance:.4f}" for tag, chance in likeliest(chances)]
     first = [element("td", told) for told in ordered[:TOP]] + [element("td")] * (TOP - len(ordered))
     rest = ordered[TOP:]
@@ -138,7 +138,7 @@ def _differences(words: Sequence[str], best: Candidate, other: Candidate) -> Mar
 
 
 def _spans(pieces: Sequence[TextPiece], spans: Sequence[SpanExplanation]) -> list[Markup]:
-    """Each span under its heading, or, where they would be many, behind it."""
+    """Render each span under its heading. If there are many, they are collapsed."""
     frame = folded if len(spans) > OPEN else _under
     return [frame(*_span(pieces, span)) for span in spans]
 
@@ -148,7 +148,7 @@ def _under(heading: Markup, strips: Markup) -> Markup:
 
 
 def _span(pieces: Sequence[TextPiece], span: SpanExplanation) -> tuple[Markup, Markup]:
-    """What one span rests on, by each method, and its heading; its own words are outlined."""
+    """Return the heading of one span and its weights by each method. The words of the span are outlined."""
     stretch = _stretch(pieces, span)
     words, inside = _text(pieces[stretch.start : stretch.stop]), range(span.start, span.end)
     return (

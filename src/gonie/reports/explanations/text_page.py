@@ -1,4 +1,4 @@
-"""Explanations of classified texts as one HTML page: a heat map for each method, side by side."""
+"""The HTML page of explained classified texts: one heat map per method, side by side."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def render_texts(
     notes: Sequence[str] = (),
     layers: Sequence[LayerShares] = (),
 ) -> str:
-    """The whole page; ``notes`` are remarks to stand in its opening."""
+    """Render the page. ``notes`` are shown in its header."""
     used = [weights for each in explanations for weights in each.weights]
     shares, sides = any(map(is_share, used)), not all(map(is_share, used))
     return page(

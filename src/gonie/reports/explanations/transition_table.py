@@ -1,7 +1,7 @@
-"""What a chain has learned of sequences, as a coloured table: rows are from, columns are to.
+"""The transition scores of a CRF as a coloured table: rows are from, columns are to.
 
-A move that no sequence may make has a cross, not a colour. The scale is that of the greatest score, so moves
-can be compared with each other; a score is a logarithm, +1 makes a sequence e times as likely.
+A forbidden transition is a cross without colour. Colours are scaled by the greatest score, so transitions can
+be compared with each other. A score is a logarithm: +1 makes a sequence e times as likely.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from gonie.reports.html.markup import Markup, element, row, table
 START, END = "(start)", "(end)"
 NEVER = "✕"
 MOST = 60
-"""Of more tags than this the table would be thousands of cells; the first ones are shown, and it is said."""
+"""The maximum number of tags in the table. The page says how many more there are."""
 
 Line = tuple[str, tuple[float, ...]]
-"""The tag that moves begin at, and the score of each move from it."""
+"""The tag that transitions start from, and the score of each transition."""
 
 
 def transition_section(transitions: Transitions) -> Markup:
-    """The table under its heading, with how it is read."""
+    """Render the table under its heading, with a note on how to read it."""
     told = (
         f"From the row's tag to the column's; {START} and {END} are the ends of a sentence. Blue with + is a "
         f"move the model favours, orange with - one it avoids, {NEVER} one that no tag sequence may make."
@@ -38,13 +38,13 @@ def transition_section(transitions: Transitions) -> Markup:
 
 
 def has_learned(transitions: Transitions) -> bool:
-    """Is there anything to show? A model without a chain chooses each tag alone, and scores no move."""
+    """Return whether any transition score is nonzero. Models without a CRF choose each tag independently."""
     scores = (score for _, row in lines(transitions, len(transitions.labels)) for score in row)
     return any(score and isfinite(score) for score in scores)
 
 
 def lines(transitions: Transitions, most: int = MOST) -> Iterator[Line]:
-    """The rows of the table: the start, which cannot end at once, then each tag with its end."""
+    """Yield the rows of the table: first the start, which has no transition to the end, then each tag."""
     yield START, (*transitions.start[:most], float("-inf"))
     for label, scores, end in list(zip(transitions.labels, transitions.scores, transitions.end, strict=True))[
         :most
@@ -53,7 +53,7 @@ def lines(transitions: Transitions, most: int = MOST) -> Iterator[Line]:
 
 
 def greatest(shown: Sequence[Line]) -> float:
-    """The size of the greatest score, by which colours are scaled."""
+    """Return the greatest absolute score, by which colours are scaled."""
     return max((abs(score) for _, scores in shown for score in scores if isfinite(score)), default=0.0) or 1.0
 
 

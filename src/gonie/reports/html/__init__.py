@@ -1,1 +1,1 @@
-"""HTML pages that need nothing but themselves: their frame, their style, and text that stays text."""
+"""Self-contained HTML pages: frame, style sheet and escaping."""

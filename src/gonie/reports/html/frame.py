@@ -1,7 +1,7 @@
-"""What every HTML page is built of: the file with its policy, sections, facts and folded details.
+"""The building blocks of every HTML page: the file with its content policy, sections, facts and details.
 
-The page holds no script and refers to nothing outside itself; a content policy in its head forbids both, so
-that even text meant to break out stays text. What a page says, and in which order, is its own file's.
+A page has no scripts and refers to nothing outside itself. A content security policy in its head forbids
+both, so that hostile text stays text. Each page decides its own content and order in its own module.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from gonie.reports.html.style import STYLE
 
 
 def page(title: str, *sections: Markup | None, style: str = "") -> str:
-    """The whole file; ``style`` is added to the style sheet that all pages have."""
+    """Return the complete HTML file. ``style`` is appended to the common style sheet."""
     return "<!DOCTYPE html>\n" + element(
         "html", _meta(title, style), element("body", element("main", *sections)), lang="en"
     )
@@ -32,12 +32,12 @@ def _meta(title: str, style: str) -> Markup:
 
 
 def section(name: str, *children: object) -> Markup:
-    """A part of the page under its heading."""
+    """Render a part of the page under its heading."""
     return element("section", element("h2", name), *children)
 
 
 def facts(values: Mapping[str, object]) -> Markup:
-    """Single values under their names, side by side."""
+    """Render single values under their names, side by side."""
     return element("dl", *(_fact(name, value) for name, value in values.items()), class_="facts")
 
 
@@ -46,10 +46,10 @@ def _fact(name: str, value: object) -> Markup:
 
 
 def note(text: str) -> Markup:
-    """A remark in small print."""
+    """Render a remark in small print."""
     return element("p", text, class_="note")
 
 
 def folded(name: object, *children: object) -> Markup:
-    """What only some readers want, behind its name."""
+    """Render collapsed details under a name."""
     return element("details", element("summary", name), *children)

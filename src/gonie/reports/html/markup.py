@@ -1,7 +1,7 @@
-"""HTML that cannot be forgotten to be escaped.
+"""HTML elements that always escape text.
 
-``element`` escapes every child and attribute that is not ``Markup`` already, so text of a corpus is inert
-wherever it ends up: a string becomes markup only by passing through here.
+``element`` escapes every child and attribute that is not ``Markup`` already. So corpus text is inert wherever
+it ends up: only this module turns strings into markup.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ import html
 from collections.abc import Iterable
 
 Child = object
-"""Markup is put in as it is, None is left out, anything else is escaped as text."""
+"""``Markup`` is inserted as it is, None is omitted, and anything else is escaped as text."""
 
 
 class Markup(str):
-    """A string that is HTML already."""
+    """A string that is already HTML."""
 
     __slots__ = ()
 
 
 def escape(value: object) -> Markup:
-    """Text as inert HTML.
+    """Return text as inert HTML.
 
-    Control characters become their visible pictures and lone surrogates the replacement character, because
-    neither can stand in a file. "://" is written with entities: the page shows the same, and a search of the
-    file for an address finds none.
+    Control characters become visible symbols and lone surrogates the replacement character, because neither
+    can be stored in a file. "://" is written with entities: the page looks the same, but a search of the file
+    for URLs finds none.
     """
     shown = "".join(map(_visible, str(value)))
     return Markup(html.escape(shown).replace("://", ":&#47;&#47;"))
@@ -38,18 +38,18 @@ def _visible(character: str) -> str:
 
 
 def fragment(*children: Child) -> Markup:
-    """Children one after another."""
+    """Concatenate children."""
     shown = (child for child in children if child is not None)
     return Markup("".join(child if isinstance(child, Markup) else escape(child) for child in shown))
 
 
 def join(children: Iterable[Child], between: str = "") -> Markup:
-    """Children with ``between`` between them."""
+    """Concatenate children with ``between`` between them."""
     return Markup(escape(between).join(fragment(child) for child in children))
 
 
 def element(tag: str, /, *children: Child, **attributes: object) -> Markup:
-    """``<tag name="value">children</tag>``; ``class_`` is class, ``a_b`` is a-b, None is left out."""
+    """Return ``<tag name="value">children</tag>``. ``class_`` is class, ``a_b`` is a-b, None is omitted."""
     shown = "".join(
         f' {name.rstrip("_").replace("_", "-")}="{escape(value)}"'
         for name, value in attributes.items()
@@ -59,12 +59,12 @@ def element(tag: str, /, *children: Child, **attributes: object) -> Markup:
 
 
 def language(text: str) -> str | None:
-    """``ko`` for text with Hangul in it, so that a browser takes a font that has it."""
+    """Return ``ko`` for text that contains Hangul, so that a browser chooses a font that has it."""
     return "ko" if any("가" <= letter <= "힣" or "ㄱ" <= letter <= "ㆎ" for letter in text) else None
 
 
 def row(*cells: Child, head: int = 1, **attributes: object) -> Markup:
-    """A table row whose first ``head`` cells are its headers."""
+    """Return a table row whose first ``head`` cells are headers."""
     shown = (
         cell
         if isinstance(cell, Markup) and cell.startswith(("<td", "<th"))
@@ -79,7 +79,7 @@ def row(*cells: Child, head: int = 1, **attributes: object) -> Markup:
 def table(
     *, caption: str, header: Iterable[Child], rows: Iterable[Markup], class_: str = "figures"
 ) -> Markup:
-    """A captioned table with column headers, in a box that scrolls by itself on a narrow screen."""
+    """Return a captioned table with column headers, in a box that scrolls on narrow screens."""
     columns = element("tr", *(element("th", name, scope="col") for name in header))
     inner = element(
         "table",

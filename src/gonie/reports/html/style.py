@@ -1,7 +1,7 @@
-"""The style sheet that every page begins with: plain type, few colours, light and dark.
+"""The common style sheet of every page: plain type, few colours, light and dark mode.
 
-The colours are of Okabe & Ito's palette, which colour-blind readers can tell apart, darkened or lightened
-where small text needs the contrast. No script, no font and no image is loaded.
+The colours are from the palette of Okabe & Ito, which colour-blind readers can distinguish, darkened or
+lightened where small text needs more contrast. No scripts, fonts or images are loaded.
 """
 
 STYLE = """

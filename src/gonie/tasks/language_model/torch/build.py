@@ -1,4 +1,4 @@
-"""From a recipe's words to the parts of a language model."""
+"""Building the parts of a language model from its configuration."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gonie.tasks.language_model.torch.network import LanguageModel
 
 
 def build_bilm(config: BilmConfig) -> BiLM:
-    """A fresh biLM of this shape."""
+    """Build an untrained biLM of this shape."""
     words = SpelledWords(
         byte_width=config.byte_width,
         filters=[Filters(*pair) for pair in config.filters],
@@ -24,13 +24,13 @@ def build_bilm(config: BilmConfig) -> BiLM:
 
 
 def build_direction(config: BilmConfig) -> Direction:
-    """One of its two stacks."""
+    """Build one of its two stacks."""
     layers = [build_layer(config) for _ in range(config.layers)]
     return Direction(layers=layers, skip=config.skip, dropout=config.dropout)
 
 
 def build_layer(config: BilmConfig) -> ProjectedLSTM:
-    """A layer with bounds, or a fast one without."""
+    """Build a layer with clipping, or a faster one without."""
     if not config.cell_clip:
         return ProjectedLSTM(width=config.width, hidden=config.hidden)
     return ClippedLSTM(
@@ -39,7 +39,7 @@ def build_layer(config: BilmConfig) -> ProjectedLSTM:
 
 
 def build_language_model(config: LanguageModelConfig, vocabulary: int) -> LanguageModel:
-    """A fresh language model that predicts ``vocabulary`` words."""
+    """Build an untrained language model that predicts ``vocabulary`` words."""
     softmax = WordSoftmax(
         size=vocabulary,
         width=config.width,

@@ -1,4 +1,4 @@
-"""Vectors in context: every layer of a language model for every token of sentences."""
+"""Contextual embeddings: all layers of a language model for all tokens of sentences."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from gonie.tasks.language_model.torch.spelled_cache import SpelledCache
 from gonie.text.plain_text import checked_words
 
 Layers = NDArray[np.float32]
-"""One sentence: (L + 1, T, 2P), the words' own vectors first."""
+"""One sentence: (L + 1, T, 2P), the context-free word vectors first."""
 
 BATCH_TOKENS, BATCH_SENTENCES = 8192, 256
 
 
 def pick_device(wanted: str) -> torch.device:
-    """``cpu``, ``cuda``, or ``auto``: a GPU where there is one."""
+    """Return the device for ``cpu``, ``cuda`` or ``auto`` (a GPU if there is one)."""
     there = torch.cuda.is_available()
     if wanted == "cuda" and not there:
         raise GonieError("expected a CUDA GPU, found none that PyTorch can use. Do: --device cpu")
@@ -33,11 +33,11 @@ def pick_device(wanted: str) -> torch.device:
 
 
 class Embedder:
-    """The vectors that a language model gives to sentences.
+    """Computes the contextual embeddings of sentences.
 
-    A sentence's vectors depend on that sentence alone, however many come with it and whatever came before.
-    It may be of any length. ``width`` is 2P, ``depth`` L + 1. Vectors of words are kept, so a model that is
-    trained further needs a new one.
+    The vectors of a sentence depend on that sentence alone, not on its batch or on earlier sentences.
+    Sentences may be of any length. ``width`` is 2P, ``depth`` L + 1. Word vectors are cached, so after
+    further training of the model a new embedder is needed.
     """
 
     def __init__(self, saved: SavedBilm, *, device: torch.device | str = "cpu") -> None:
@@ -47,7 +47,7 @@ class Embedder:
         self.depth = saved.bilm.layers
 
     def layers(self, sentences: Sequence[Sequence[str]]) -> list[Layers]:
-        """All layers of each sentence, in the order given."""
+        """Return all layers of each sentence, in the given order."""
         sentences = [checked_words(words, fix="Cut it into words first.") for words in sentences]
         found = [np.empty((self.depth, 0, self.width), np.float32)] * len(sentences)
         lengths = np.array([len(words) for words in sentences], dtype=np.int64)
@@ -63,12 +63,12 @@ class Embedder:
         return found
 
     def pipe(self, sentences: Iterable[Sequence[str]]) -> Iterator[Layers]:
-        """As ``layers`` for a stream, in order; some are read ahead to be computed together, never all."""
+        """Yield the layers of a stream of sentences in order, reading ahead only as far as batching needs."""
         for group in grouped(sentences, size=lambda words: len(words) + 1):
             yield from self.layers(group)
 
     def _batch(self, sentences: Sequence[Sequence[str]], device: torch.device) -> tuple[Tensor, Tensor]:
-        """The words' own vectors (B, T, P), and where there are words (B, T)."""
+        """Return the context-free word vectors (B, T, P) and the mask of real tokens (B, T)."""
         lengths = np.array([len(words) for words in sentences])
         mask = np.arange(lengths.max()) < lengths[:, None]  # (B, T)
         places = np.zeros(mask.shape, dtype=np.int64)

@@ -1,11 +1,11 @@
-"""A language model on disk: what `gonie pretrain` and `gonie import-elmo` leave, and everything else reads.
+"""A language model on disk, as written by `gonie pretrain` and `gonie import-elmo`.
 
-    bilm.json              the shape, the language and unit of its words, and where it comes from
-    weights.safetensors    the biLM, in the type that ``storage`` says
-    vocabulary.txt         the words that it predicts, a line each, by falling frequency; if it was kept
-    softmax.safetensors    their vectors and biases; likewise: needed to go on training, not to be used
+    bilm.json              the shape, the language and unit of its words, and its origin
+    weights.safetensors    the biLM, in the data type given by ``storage``
+    vocabulary.txt         the words that it predicts, one per line, most frequent first; optional
+    softmax.safetensors    their vectors and biases; optional: needed for further training only
 
-A model is used without its softmax, which is often the larger part.
+Using a model does not require its softmax, which is often the larger part.
 """
 
 from __future__ import annotations
@@ -48,21 +48,21 @@ class Predictions:
 
 @dataclass(frozen=True)
 class SavedBilm:
-    """A biLM with what one must know to use it."""
+    """A biLM with the information needed to use it."""
 
     bilm: BiLM
     shape: BilmConfig
     language: str
     unit: str
     about: Mapping[str, Any] = field(default_factory=dict)
-    """Where it comes from: text, words read, perplexity."""
+    """Its origin: text, words read, perplexity."""
     predictions: Predictions | None = None
 
 
 def save_bilm(folder: Path, saved: SavedBilm, *, storage: Storage = "float16") -> None:
-    """Write the model; the index comes last, and without it the folder is none."""
+    """Write the model. The index is written last, and a folder without it is not a model."""
     make_folder(folder)
-    for name in (INDEX, VOCABULARY, SOFTMAX):  # of a model that stood there before
+    for name in (INDEX, VOCABULARY, SOFTMAX):  # of an earlier model in this folder
         (folder / name).unlink(missing_ok=True)
     write_tensors(folder / WEIGHTS, pack(saved.bilm.state_dict(), storage))
     if saved.predictions is not None:
@@ -81,7 +81,7 @@ def check_free(folder: Path) -> None:
 
 
 def describe(saved: SavedBilm) -> str:
-    """The content of ``bilm.json``."""
+    """Return the content of ``bilm.json``."""
     index = {
         "format": FORMAT,
         "language": saved.language,
@@ -93,7 +93,7 @@ def describe(saved: SavedBilm) -> str:
 
 
 def load_bilm(path: Path, *, predictions: bool = False) -> SavedBilm:
-    """The model in a folder, or in the run folder of its pretraining; its softmax too where asked for."""
+    """Load the model from its folder or from its pretraining run, with its softmax if ``predictions``."""
     folder = find_bilm(path)
     index = read_index(folder)
     shape = read_shape(folder, index)
@@ -121,7 +121,7 @@ def find_bilm(path: Path) -> Path:
 
 
 def read_index(folder: Path) -> dict[str, Any]:
-    """What ``bilm.json`` says."""
+    """Return the content of ``bilm.json``."""
     try:
         index = json.loads((folder / INDEX).read_text("utf-8"))
         if index["format"] != FORMAT:
@@ -133,7 +133,7 @@ def read_index(folder: Path) -> dict[str, Any]:
 
 
 def read_shape(folder: Path, index: Mapping[str, Any]) -> BilmConfig:
-    """The shape that ``bilm.json`` describes."""
+    """Return the shape that ``bilm.json`` describes."""
     try:
         return BilmConfig.model_validate(index["shape"])
     except (ValidationError, LookupError) as error:
@@ -143,7 +143,7 @@ def read_shape(folder: Path, index: Mapping[str, Any]) -> BilmConfig:
 
 
 def _read_weights(path: Path, wanted: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors of a file, each as large as the one ``wanted``, and none besides."""
+    """Read the tensors of a file. Their names and shapes must equal those of ``wanted``."""
     tensors, _ = read_tensors(path)
     weights = unpack(tensors)
     for name in {**wanted, **weights}:
@@ -157,7 +157,7 @@ def _read_weights(path: Path, wanted: Mapping[str, Tensor]) -> dict[str, Tensor]
 
 
 def _said(error: ValidationError | LookupError) -> str:
-    """What is wrong with a shape, in one line."""
+    """Return what is wrong with a shape, in one line."""
     if isinstance(error, LookupError):
         return "got none"
     first = error.errors()[0]

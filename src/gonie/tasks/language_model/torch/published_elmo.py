@@ -1,14 +1,14 @@
-"""ELMo weights as their authors publish them: a JSON of options and an HDF5 file of arrays.
+"""Reading published ELMo weights: a JSON file of options and an HDF5 file of arrays.
 
     char_embed                                              (261, D)     bytes and marks; 262 with the mask
     CNN/W_cnn_{i}, b_cnn_{i}                                (1, kernel, D, number), (number,)
     CNN_high_{i}/W_carry, b_carry, W_transform, b_transform (N, N), (N,) each, over all N filters
     CNN_proj/W_proj, b_proj                                 (N, P), (P,)
     RNN_{0,1}/RNN/MultiRNNCell/Cell{l}/LSTMCell/W_0, B, W_P_0
-                                                            (2P, 4H), (4H,), (H, P); 0 onward, 1 backward
+                                                            (2P, 4H), (4H,), (H, P); 0 forward, 1 backward
 
-Matrices stand the other way round than torch's; gates come in the order input, cell, forget, output; a
-forget bias of 1, which their code adds at run time, is not in the file.
+Matrices are transposed relative to torch. Gates are in the order input, cell, forget, output. The original
+code adds a forget bias of 1 at run time, which is not in the file.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ Array = NDArray[np.float32]
 
 
 class _Options(BaseModel):
-    """The options that say how the weights are used; there are more, which were for training."""
+    """The options that determine how the weights are used. Options for training are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
 
 
 class LstmOptions(_Options):
-    """Of the two stacks of LSTMs."""
+    """The options of the two LSTM stacks."""
 
     dim: PositiveInt
     projection_dim: PositiveInt
@@ -53,13 +53,13 @@ class LstmOptions(_Options):
 
 
 class ByteOptions(_Options):
-    """Of the vectors of bytes."""
+    """The options of the byte embeddings."""
 
     dim: PositiveInt
 
 
 class CnnOptions(_Options):
-    """Of the network over the bytes of a word."""
+    """The options of the CNN over the bytes of a word."""
 
     embedding: ByteOptions
     filters: list[tuple[PositiveInt, PositiveInt]]
@@ -70,13 +70,13 @@ class CnnOptions(_Options):
 
 
 class ElmoOptions(_Options):
-    """A whole file of options."""
+    """A complete options file."""
 
     lstm: LstmOptions
     char_cnn: CnnOptions
 
     def shape(self) -> BilmConfig:
-        """The same in gonie's words."""
+        """Return the options as a gonie configuration."""
         return BilmConfig(
             byte_width=self.char_cnn.embedding.dim,
             longest=self.char_cnn.max_characters_per_token,
@@ -92,20 +92,20 @@ class ElmoOptions(_Options):
 
 
 class Arrays:
-    """The arrays of an HDF5 file, each read when it is asked for and held against the shape it must have."""
+    """The arrays of an HDF5 file, each read on request and checked against its expected shape."""
 
     def __init__(self, path: Path, file: Mapping[str, Any]) -> None:
         self._path = path
         self._file = file
 
     def rows(self, name: str) -> int:
-        """How many rows an array has; 0 if there is no such array."""
+        """Return the number of rows of an array, or 0 if it does not exist."""
         found = self._file.get(name)
         shape = getattr(found, "shape", ())
         return int(shape[0]) if shape else 0
 
     def read(self, name: str, *shape: int) -> Array:
-        """An array of this shape."""
+        """Return an array of this shape."""
         found = self._file.get(name)
         if found is None or not hasattr(found, "shape"):
             raise InputError(
@@ -129,14 +129,14 @@ class Arrays:
     def _numbers(self, name: str, found: Any) -> Array:
         try:
             return np.asarray(found, dtype=np.float32)
-        except (OSError, TypeError, ValueError) as error:  # a file cut short, or something else than numbers
+        except (OSError, TypeError, ValueError) as error:  # a truncated file, or not numbers
             raise InputError(
                 path=self._path, expected=f"numbers in {name}", got=f"what is none ({error})"
             ) from None
 
 
 def read_published(options: Path, weights: Path, *, language: str = "en", unit: str = "word") -> SavedBilm:
-    """The model that two published files describe, ready to be saved or used."""
+    """Read the model from two published files, ready to be saved or used."""
     shape = read_options(options)
     with _opened(weights) as arrays:
         tensors = dict(_tensors(arrays, shape))
@@ -152,7 +152,7 @@ def read_published(options: Path, weights: Path, *, language: str = "en", unit: 
 
 
 def read_options(path: Path) -> BilmConfig:
-    """The shape that a file of options describes."""
+    """Return the shape that an options file describes."""
     try:
         return ElmoOptions.model_validate(json.loads(path.read_text("utf-8"))).shape()
     except ValidationError as error:
@@ -170,7 +170,7 @@ def read_options(path: Path) -> BilmConfig:
 
 
 def _problem(error: Mapping[str, Any]) -> str:
-    """What is wrong with one option, and where."""
+    """Return what is wrong with one option, and where."""
     place = ".".join(map(str, error["loc"]))
     given = f" (it is {error['input']!r})" if place and error["type"] != "missing" else ""
     return f"{place}: {error['msg']}{given}" if place else str(error["msg"])
@@ -183,7 +183,7 @@ def _opened(path: Path) -> Iterator[Arrays]:
     except ModuleNotFoundError:
         raise MissingExtraError("h5py", extra="train", purpose="importing ELMo weights") from None
     try:
-        path.open("rb").close()  # h5py's own words for a file that is not there are long
+        path.open("rb").close()  # h5py's own error for a missing file is long
     except OSError as error:
         raise unreadable(path, error) from None
     try:
@@ -197,7 +197,7 @@ def _opened(path: Path) -> Iterator[Arrays]:
 
 
 def _tensors(arrays: Arrays, shape: BilmConfig) -> Iterator[tuple[str, Tensor]]:
-    """The weights by gonie's names."""
+    """Yield the weights by their names in gonie."""
     yield from _word_tensors(arrays, shape)
     for number, direction in enumerate(("ahead", "back")):
         for layer in range(shape.layers):
@@ -207,7 +207,7 @@ def _tensors(arrays: Arrays, shape: BilmConfig) -> Iterator[tuple[str, Tensor]]:
 
 
 def _word_tensors(arrays: Arrays, shape: BilmConfig) -> Iterator[tuple[str, Tensor]]:
-    """What makes vectors of spelled words."""
+    """Yield the weights of the character-based word encoder."""
     D = shape.byte_width
     total = sum(number for _, number in shape.filters)
     yield "words.bytes.weight", _tensor(_bytes(arrays, D))
@@ -216,7 +216,7 @@ def _word_tensors(arrays: Arrays, shape: BilmConfig) -> Iterator[tuple[str, Tens
         yield f"words.convolutions.{i}.weight", _tensor(filters.transpose(2, 1, 0))  # (number, D, kernel)
         yield f"words.convolutions.{i}.bias", _tensor(arrays.read(f"CNN/b_cnn_{i}", number))
     for i in range(shape.highways):
-        # what they call carry is the share of the transform, not of the input
+        # Their "carry" is the share of the transform, not of the input.
         for ours, theirs in (("transform", "transform"), ("gate", "carry")):
             name = f"words.highways.{i}.{ours}"
             yield f"{name}.weight", _tensor(arrays.read(f"CNN_high_{i}/W_{theirs}", total, total).T)
@@ -226,7 +226,10 @@ def _word_tensors(arrays: Arrays, shape: BilmConfig) -> Iterator[tuple[str, Tens
 
 
 def _bytes(arrays: Arrays, width: int) -> Array:
-    """The vectors of the 262 ids: row 0, the mask, is zero, and is not in every file. Shape: (262, width)."""
+    """Return the embeddings of the 262 ids. Shape: (262, width).
+
+    Row 0, the mask, is zero and is not in every file.
+    """
     mask = np.zeros((1, width), np.float32)
     if arrays.rows("char_embed") == 262:
         return np.concatenate([mask, arrays.read("char_embed", 262, width)[1:]])
@@ -234,7 +237,7 @@ def _bytes(arrays: Arrays, width: int) -> Array:
 
 
 def _lstm_arrays(arrays: Arrays, place: str, shape: BilmConfig) -> dict[str, Array]:
-    """One layer of one direction."""
+    """Return the weights of one layer of one direction."""
     P, H = shape.width, shape.hidden
     gates = _in_order(arrays.read(f"{place}/W_0", 2 * P, 4 * H).T)  # (4H, 2P)
     bias = _in_order(arrays.read(f"{place}/B", 4 * H))
@@ -248,7 +251,7 @@ def _lstm_arrays(arrays: Arrays, place: str, shape: BilmConfig) -> dict[str, Arr
 
 
 def _in_order(gates: Array) -> Array:
-    """From input, cell, forget, output to input, forget, cell, output. Shape: (4H, …)."""
+    """Reorder gates from input, cell, forget, output to input, forget, cell, output. Shape: (4H, …)."""
     i, j, f, o = np.split(gates, 4)
     return np.concatenate([i, f, j, o])
 

@@ -1,7 +1,7 @@
-"""Vectors of words by their spelling, each word computed once and kept while there is room.
+"""A cache of context-free word vectors, computed from the bytes of each word.
 
-The network over bytes sees no context, and words come again: over running text it would else cost more than
-all that reads them.
+The network over bytes sees no context, and words repeat. Without the cache, on continuous text it would cost
+more than all the layers above it.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from gonie.features.byte_spelling import PADDING, begin_row, end_row, spell_byte
 from gonie.nn.bilm.spelled_words import SpelledWords
 
 MOST = 1 << 16
-"""Words that are kept; beyond, all are forgotten and counting starts again."""
+"""The maximum number of cached words. When it is exceeded, the cache is cleared."""
 AT_ONCE = 1024
-"""Words that are computed at once."""
+"""The number of words computed at once."""
 
 
 class SpelledCache:
-    """The vectors of words and of a sentence's two marks, on the network's own device.
+    """Caches the vectors of words and of the two sentence marks, on the device of the network.
 
-    ``longest`` is how many ids a word is spelled with. Call without gradients, and while the weights stay as
-    they are: what is kept would not follow them.
+    ``longest`` is the number of ids per word. Call it without gradients and with fixed weights: cached
+    vectors are not updated.
     """
 
     def __init__(self, words: SpelledWords, *, longest: int) -> None:
@@ -35,11 +35,11 @@ class SpelledCache:
         self._table = words.projection.weight.new_empty(0, words.width)  # (room, P)
 
     def marks(self) -> Tensor:
-        """The vectors of a sentence's beginning and end. Shape: (2, P)."""
+        """Return the vectors of the beginning and end marks of a sentence. Shape: (2, P)."""
         return self._compute(np.stack([begin_row(self._longest), end_row(self._longest)]))
 
     def places(self, words: Sequence[str]) -> list[int]:
-        """Where in ``table`` each word stands; new ones are added. Valid until the next call."""
+        """Return the row of each word in ``table``, adding new words. Valid until the next call."""
         new = list(dict.fromkeys(word for word in words if word not in self._places))
         if len(self._places) + len(new) > MOST:
             self._places = {}
@@ -49,11 +49,11 @@ class SpelledCache:
 
     @property
     def table(self) -> Tensor:
-        """The vectors that ``places`` points into. Shape: (room, P)."""
+        """The vectors that ``places`` refers to. Shape: (room, P)."""
         return self._table
 
     def _add(self, new: Sequence[str]) -> None:
-        """Compute words that are not kept, those of like length together."""
+        """Compute words that are not cached, grouped by length."""
         first = len(self._places)
         self._make_room(first + len(new))
         spelled = spell_bytes(new, longest=self._longest)  # (U, longest)
@@ -70,7 +70,7 @@ class SpelledCache:
             self._table = torch.cat([self._table, more])
 
     def _compute(self, spelled: np.ndarray[tuple[int, int], np.dtype[np.int16]]) -> Tensor:
-        """The vectors of spelled words, their padding cut to what the widest filter can tell apart."""
+        """Return the vectors of spelled words, with padding cut to what the widest filter can distinguish."""
         real = int((spelled != PADDING).sum(1).max())
         cut = np.ascontiguousarray(spelled[:, : real + self._words.widest], dtype=np.int64)
         vectors: Tensor = self._words(torch.from_numpy(cut).to(self._table.device))

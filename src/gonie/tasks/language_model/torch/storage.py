@@ -1,8 +1,8 @@
-"""Weights in fewer bytes: as they are, in half precision, or as bytes with a scale a row.
+"""Storing weights in float32, in half precision, or as int8 with a scale per row.
 
-A matrix W becomes rows of whole numbers from -127 to 127 and a scale each, W[r] ≈ scale[r] · q[r]; what has
-one dimension (biases, scales) stays in half precision, being small. A scale is rounded up, so that no weight
-is cut off: each is within half a scale of what it was.
+A matrix W becomes rows of integers from -127 to 127 and a scale each, W[r] ≈ scale[r] · q[r]. Tensors of one
+dimension (biases, scales) are small and stay in half precision. A scale is rounded up, so no weight is
+clipped: each is within half a scale of its value.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ LARGEST = 127
 
 
 def pack(tensors: Mapping[str, Tensor], storage: Storage) -> dict[str, Tensor]:
-    """Float tensors as they are to be kept."""
+    """Convert float tensors to the storage type."""
     return PACKERS[storage](tensors)
 
 
 def unpack(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """What ``pack`` made, as float32 again, however it was kept."""
+    """Convert the output of ``pack`` back to float32, whatever its storage type."""
     return {
         name: _restored(tensor, tensors.get(name + SCALE))
         for name, tensor in tensors.items()
@@ -47,14 +47,14 @@ def _as_bytes(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
             packed[name] = _halves(name, tensor)
             continue
         rows = tensor.float().flatten(1)  # (R, D)
-        scale = _halves(name + SCALE, (rows.abs().amax(1) / LARGEST) * (1 + 2**-10) + 2**-24)  # never less
+        scale = _halves(name + SCALE, (rows.abs().amax(1) / LARGEST) * (1 + 2**-10) + 2**-24)  # rounded up
         packed[name] = (rows / scale.float().unsqueeze(1)).round().to(torch.int8).view_as(tensor)
         packed[name + SCALE] = scale
     return packed
 
 
 def _halves(name: str, tensor: Tensor) -> Tensor:
-    """Half precision, for numbers that it has room for."""
+    """Convert to half precision. Raise InputError on overflow."""
     half = tensor.half()
     if half.isinf().any() and not tensor.isinf().any():
         raise InputError(
