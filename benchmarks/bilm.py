@@ -85,8 +85,8 @@ def shares(trainee: Any, config: Any, steps: int) -> dict[str, float]:
     import torch
     import torch.nn.functional as F
 
+    from gonie.nn.precision import autocast
     from gonie.training.optim import bound_gradients
-    from gonie.training.updates import precision
 
     spent: dict[str, float] = {}
 
@@ -104,7 +104,7 @@ def shares(trainee: Any, config: Any, steps: int) -> dict[str, float]:
     for _ in range(steps):
         with stage("batch"):
             batch = next(batches)
-        with precision(config, device):
+        with autocast(config.precision, device):
             with stage("spelling"):
                 vectors = model.bilm.words(batch.chars)
             with stage("LSTMs"):

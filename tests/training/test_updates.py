@@ -12,11 +12,12 @@ import torch
 from gonie.features.corpus import collate
 from gonie.nn.inference import to_tensors
 from gonie.tasks.recipe import load_recipe
+from gonie.tasks.tagging.torch.build import build_tagger
 from gonie.tasks.tagging.torch.data import TagData, read_tag_data
 from gonie.tasks.tagging.torch.network import TaggingNetwork
-from gonie.tasks.torch.parts import build
+from gonie.training.loss_terms.table import build_terms
 from gonie.training.optim import build_optimizer
-from gonie.training.updates import build_update
+from gonie.training.updates import Update, build_update
 
 PLAIN = (
     "model.encoder.kind=window",
@@ -35,18 +36,24 @@ def made(toy: Path, *changes: str) -> tuple[TagData, TaggingNetwork, list[str]]:
     recipe = load_recipe(toy / "toy.toml", settings)
     prepared = read_tag_data(recipe, lambda text: None)
     torch.manual_seed(1)
-    return prepared, build(recipe.model, prepared.encoding), settings
+    return prepared, build_tagger(recipe.model, prepared.encoding), settings
 
 
 def stepped(
     toy: Path, prepared: TagData, model: TaggingNetwork, settings: list[str], rate: float
 ) -> TaggingNetwork:
     """The model after one step over all sentences."""
-    config = load_recipe(toy / "toy.toml", settings).train
     moved = copy.deepcopy(model)
-    update = build_update(config, moved, prepared.train, build_optimizer(config, moved.named_parameters()))
-    update(np.arange(len(prepared.train)), rate=rate)
+    update_of(toy, prepared, moved, settings)(np.arange(len(prepared.train)), rate=rate)
     return moved
+
+
+def update_of(toy: Path, prepared: TagData, model: TaggingNetwork, settings: list[str]) -> Update:
+    """The step of the recipe, with its loss terms."""
+    recipe = load_recipe(toy / "toy.toml", settings)
+    optimizer = build_optimizer(recipe.train, model.named_parameters())
+    terms = build_terms(recipe, examples=len(prepared.train))
+    return build_update(recipe.train, model, prepared.train, optimizer, terms)
 
 
 def cost(model: TaggingNetwork, prepared: TagData, lam: float) -> torch.Tensor:
@@ -103,9 +110,7 @@ def test_the_loss_of_a_step_is_a_sentence_s_mean(toy: Path) -> None:
     losses = []
     for optimizer in ("sgd", "per-window"):
         prepared, model, settings = made(toy, f"train.optimizer={optimizer}", "train.l2=5")
-        config = load_recipe(toy / "toy.toml", settings).train
-        update = build_update(
-            config, model, prepared.train, build_optimizer(config, model.named_parameters())
+        losses.append(
+            float(update_of(toy, prepared, model, settings)(np.arange(len(prepared.train)), rate=1e-12))
         )
-        losses.append(float(update(np.arange(len(prepared.train)), rate=1e-12)))
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)
