@@ -41,6 +41,7 @@ from gonie.tasks.torch.build import (
     build_words,
     contextual_parts,
     learning_rates,
+    plan_words,
 )
 
 DIRECT = {"direct": ["spelling", "context"]}
@@ -136,6 +137,13 @@ def test_every_word_starts_with_its_pretrained_vector(tuned: Any, fitted: Callab
     assert list(table.rows[:2]) == [0, 1], "padding and unknown words are first"
     built = build_words(words, encoding, table)
     np.testing.assert_array_equal(built.table().detach().numpy(), pretrained.matrix)
+
+
+def test_a_model_without_word_vectors_has_no_table(encoding: Encoding) -> None:
+    assert plan_words(config({"chars": {}}), encoding, None) is None
+    table = plan_words(config({"words": {"width": 7}}), encoding, pretrained_for(encoding))
+    assert table is not None
+    assert table.width == 3, "that of the vectors"
 
 
 @pytest.mark.parametrize("vectors", [False, True])

@@ -30,6 +30,7 @@ from gonie.tasks.torch.contextual import (
     network_files,
     restore_sources,
     source_files,
+    sources_key,
     spelled_bytes,
     synthetic_sources,
     with_context,
@@ -104,6 +105,7 @@ LOOKUP = ContextualSource(
     section=LookupConfig,
     description="vectors by a form's number",
     load=lambda config, data, note: Loaded(f"{config.table} over {data.train}"),
+    loaded_by=("table",),
     restore=lambda run: Loaded(run.name),
     synthetic=lambda data, seed: Loaded(f"seed {seed}"),
     vectors=CorpusLengths,
@@ -208,6 +210,14 @@ def test_each_source_is_loaded_restored_and_made_up_by_its_own_functions(tmp_pat
     plain = load_recipe("ner")
     assert load_sources(plain, print) == restore_sources(plain.model, tmp_path) == {}
     assert synthetic_sources(plain) == {}
+
+
+def test_recipes_share_sources_unless_they_differ_in_what_loading_depends_on() -> None:
+    first = sources_key(config())
+    assert first == {"lookup": {"table": "t"}}
+    assert sources_key(config("model.lookup.at=both", "model.lookup.cache=c")) == first
+    assert sources_key(config("model.lookup.table=u")) != first
+    assert sources_key(config("model.other.table=t")) == {**first, "other": {"table": "t"}}
 
 
 def test_words_are_spelled_as_far_as_the_greediest_source_reads() -> None:

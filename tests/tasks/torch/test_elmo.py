@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from gonie.features.encoding import Encoding
 from gonie.nn import ElmoEmbedding, ScalarMix, Stack, WordEmbedding
 from gonie.nn.bilm import BiLM
 from gonie.nn.inference import to_tensors
-from gonie.tasks.elmo import ElmoConfig
+from gonie.tasks.elmo import ELMO, ElmoConfig
 from gonie.tasks.language_model.recipe import BilmConfig
 from gonie.tasks.language_model.torch.build import build_bilm
 from gonie.tasks.language_model.torch.embedder import Embedder
@@ -214,6 +214,21 @@ def test_it_is_loaded_with_its_weights(bilm: BiLM, tmp_path: Path) -> None:
     assert found.longest == SHAPE.longest
     assert all(map(torch.equal, found.saved.bilm.parameters(), bilm.parameters()))
     assert notes == []
+
+
+def test_only_the_keys_that_it_names_decide_what_is_loaded(bilm: BiLM, tmp_path: Path) -> None:
+    """Recipes that differ in others share what is loaded."""
+
+    class Watched:
+        read: ClassVar[set[str]] = set()
+
+        def __getattr__(self, name: str) -> Any:
+            self.read.add(name)
+            return getattr(section(bilm=str(tmp_path)), name)
+
+    save_bilm(tmp_path, saved_of(bilm))
+    LoadedElmo.load(Watched(), CorpusConfig(train="x", unit="syllable"), print)  # type: ignore[arg-type]
+    assert Watched.read == set(ELMO.loaded_by)
 
 
 def test_one_of_another_language_is_refused_and_of_another_unit_told(bilm: BiLM, tmp_path: Path) -> None:

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from gonie.errors import RecipeError
-from gonie.features.encoding import Encoding
-from gonie.features.vectors import Vectors
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.sections import CorpusConfig
 from gonie.tasks.torch.contextual import spelled_bytes, synthetic_sources
 from gonie.tasks.torch.word_data import (
-    Note,
     build_extractors,
     fit_encoding,
+    pretrained_table,
     read_gazetteers,
     sampled,
     tell,
     tell_unmet,
     vectors_of,
-    word_table,
 )
 from gonie.text.report import Report
 from gonie.text.schemes import PLAIN
@@ -53,34 +49,18 @@ def test_every_word_gets_a_vector_and_the_file_is_described(vectors: Path) -> No
     recipe = load_recipe("ner", [f"data.vectors={vectors}"])
     found = vectors_of(recipe.data)
     encoding, _ = fit_encoding(recipe, SENTENCES, PLAIN, found, [])
-    first = starting_vectors(recipe, encoding, found, notes.append)
-    assert first[encoding.word_id("Anna")].tolist() == [1.0, 2.0]
+    table = pretrained_table(found, encoding, 1, notes.append)
+    assert table is not None
+    assert table.matrix[encoding.word_id("Anna")].tolist() == [1.0, 2.0]
     assert str(vectors) in notes[0]
-    again = starting_vectors(recipe, encoding, found, notes.append)
-    seeded = load_recipe("ner", [f"data.vectors={vectors}", "train.seed=2"])
-    other = starting_vectors(seeded, encoding, found, notes.append)
-    assert np.array_equal(first, again)
-    assert not np.array_equal(first, other), "words without one are drawn by the seed"
-
-
-def starting_vectors(recipe: Any, encoding: Encoding, found: Vectors | None, note: Note) -> np.ndarray:
-    table = word_table(recipe, encoding, found, note)
-    assert table is not None
-    assert table.vectors is not None
-    assert table.width == 2
-    return table.vectors
-
-
-def test_without_vectors_a_recipe_gives_the_width_of_its_words_if_it_has_any() -> None:
-    notes: list[str] = []
-    recipe = load_recipe("ner", ["model.words.width=7"])
-    assert vectors_of(recipe.data) is None
-    encoding, _ = fit_encoding(recipe, SENTENCES, PLAIN, None, [])
-    table = word_table(recipe, encoding, None, notes.append)
-    assert table is not None
-    assert (table.size, table.width, table.vectors) == (len(encoding.words), 7, None)
-    assert word_table(load_recipe("crf"), encoding, None, notes.append) is None
-    assert notes == []
+    again = pretrained_table(found, encoding, 1, notes.append)
+    other = pretrained_table(found, encoding, 2, notes.append)
+    assert again is not None
+    assert other is not None
+    assert np.array_equal(table.matrix, again.matrix)
+    assert not np.array_equal(table.matrix, other.matrix), "words without one are drawn by the seed"
+    assert pretrained_table(None, encoding, 1, notes.append) is None
+    assert vectors_of(load_recipe("ner").data) is None
 
 
 def test_words_are_spelled_for_the_sources_that_read_bytes() -> None:

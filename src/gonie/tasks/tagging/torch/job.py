@@ -21,7 +21,7 @@ from gonie.tasks.tagging.torch.build import build_tagger
 from gonie.tasks.tagging.torch.data import TagData
 from gonie.tasks.tagging.torch.export import export_bundle
 from gonie.tasks.tagging.torch.network import TaggingNetwork
-from gonie.tasks.torch.build import learning_rates
+from gonie.tasks.torch.build import WordTable, learning_rates, plan_words
 from gonie.tasks.torch.contextual import contextual_report, network_files, with_context
 from gonie.tasks.torch.job import Beside, Split
 from gonie.tasks.torch.scorer import TorchScorer
@@ -67,12 +67,14 @@ class TagJob:
         """The encoding, and the mentions met in training, by which recall is split."""
         values = {ENCODING: self.data.encoding.to_json(), SEEN: self.data.seen.to_json()}
         files = {name: json.dumps(value, ensure_ascii=False) for name, value in values.items()}
-        return files | network_files(self.data.words, self.data.sources)
+        return files | network_files(self._words(), self.data.sources)
 
     def build(self) -> TaggingNetwork:
         """The tagger before its first step."""
         data = self.data
-        return build_tagger(self.recipe.model, data.encoding, data.words, data.options, sources=data.sources)
+        return build_tagger(
+            self.recipe.model, data.encoding, self._words(), data.options, sources=data.sources
+        )
 
     def compute_once(self, model: TaggingNetwork, note: Note) -> None:
         """Give the training sentences what parts of the model that are not trained make of them."""
@@ -171,6 +173,10 @@ class TagJob:
                     if sentences
                 },
             )
+
+    def _words(self) -> WordTable | None:
+        """How the recipe lays word vectors out."""
+        return plan_words(self.recipe.model, self.data.encoding, self.data.pretrained)
 
     def _sentences(self, split: Split) -> Sequence[Sentence]:
         return {"dev": self.data.dev, "test": self.data.test or [], "sample": self.data.sample}[split]
