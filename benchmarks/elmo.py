@@ -88,12 +88,11 @@ def cut(path: Path, every: int, scratch: Path) -> Path:
 
 def run_one(run: Run) -> Record:
     """Train, score the test file, and note how the layers are mixed."""
-    from gonie.tasks.torch.parts import find_elmo
+    from gonie.tasks.torch.contextual import contextual_report
 
     _, model, _, record = fitted(run)
-    elmo = find_elmo(model)
-    if elmo is not None:
-        record["layers"] = [[*mix.shares().tolist(), mix.scale.item()] for mix in elmo.mixes]
+    if mixes := contextual_report(model):
+        record["layers"] = [[*mix["shares"], mix["scale"]] for mix in mixes]
     return record
 
 

@@ -113,9 +113,9 @@ class Stopwatch:
 def train_gonie(file: Path, *, sentences: int, device: str) -> Iterator[dict[str, float]]:
     """Rounds of gonie's own training loop."""
     import torch
-    from gonie.tasks.torch.parts import build
 
     from gonie.tasks.tagging.recipe import TagRecipe as Recipe
+    from gonie.tasks.tagging.torch.build import build_tagger
     from gonie.tasks.tagging.torch.data import read_tag_data
     from gonie.tasks.torch.example_batches import ExampleBatches
     from gonie.tasks.torch.training_setup import DevScore, TrainingSetup
@@ -127,7 +127,7 @@ def train_gonie(file: Path, *, sentences: int, device: str) -> Iterator[dict[str
     recipe = Recipe.model_validate(gonie_recipe(file, sentences))
     prepared = read_tag_data(recipe, lambda note: None)
     torch.manual_seed(SEED)
-    model = build(recipe.model, prepared.encoding).to(device)
+    model = build_tagger(recipe.model, prepared.encoding).to(device)
     state = State(
         model=model,
         optimizer=build_optimizer(recipe.train, model.named_parameters()),

@@ -131,7 +131,10 @@ def random_elmo(
     )
     return ElmoEmbedding(
         bilm=build_bilm(shape),
-        mixes=[ScalarMix(layers=1 + layers, normalize=normalize) for normalize in mixes],
+        mixes={
+            place: ScalarMix(layers=1 + layers, normalize=normalize)
+            for place, normalize in zip(("input", "output"), mixes, strict=False)
+        },
         tuned=False,
         dropout=0.5,
         penalty=0.0,

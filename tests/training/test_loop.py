@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import torch
-from gonie.tasks.torch.parts import build
 
 from gonie.errors import GonieError
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.tagging.recipe import TagRecipe
+from gonie.tasks.tagging.torch.build import build_tagger
 from gonie.tasks.tagging.torch.data import TagData, read_tag_data
 from gonie.tasks.tagging.torch.job import TagJob
 from gonie.tasks.tagging.torch.network import TaggingNetwork
@@ -49,7 +49,7 @@ def setting(toy: Path, *changes: str) -> Setting:
     recipe = load_recipe(toy / "toy.toml", changes)
     prepared = read_tag_data(recipe, lambda text: None)
     torch.manual_seed(recipe.train.seed)
-    model = build(recipe.model, prepared.encoding)
+    model = build_tagger(recipe.model, prepared.encoding)
     state = State(
         model=model,
         optimizer=build_optimizer(recipe.train, model.named_parameters()),

@@ -8,15 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from gonie.tasks.torch.parts import build
 
 from gonie.features.corpus import collate
 from gonie.nn.inference import to_tensors
 from gonie.tasks.recipe import load_recipe
+from gonie.tasks.tagging.torch.build import build_tagger
 from gonie.tasks.tagging.torch.data import TagData, read_tag_data
 from gonie.tasks.tagging.torch.job import TagJob
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.torch.training_setup import StepBatch, Update
+from gonie.training.loss_terms.table import build_terms
 from gonie.training.optim import build_optimizer
 from gonie.training.updates import build_update
 
@@ -37,7 +38,7 @@ def made(toy: Path, *changes: str) -> tuple[TagData, TaggingNetwork, list[str]]:
     recipe = load_recipe(toy / "toy.toml", settings)
     prepared = read_tag_data(recipe, lambda text: None)
     torch.manual_seed(1)
-    return prepared, build(recipe.model, prepared.encoding), settings
+    return prepared, build_tagger(recipe.model, prepared.encoding), settings
 
 
 def stepped(
@@ -54,7 +55,8 @@ def update_of(toy: Path, prepared: TagData, model: TaggingNetwork, settings: lis
     recipe = load_recipe(toy / "toy.toml", settings)
     setup = TagJob(recipe, prepared).setup(model, lambda text: None)
     optimizer = build_optimizer(recipe.train, model.named_parameters())
-    return build_update(setup, recipe.train, model, optimizer)
+    terms = build_terms(recipe, examples=setup.examples)
+    return build_update(setup, recipe.train, model, optimizer, terms)
 
 
 def everything(prepared: TagData) -> StepBatch:

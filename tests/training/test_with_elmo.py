@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from gonie.tasks.torch.parts import find_elmo
 from torch import Tensor
 
 from gonie import load
@@ -22,7 +23,6 @@ from gonie.tasks.language_model.torch.folder import load_bilm, save_bilm
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.tagging.tagger import Tagger
 from gonie.tasks.torch.checkpoint import read_tensors
-from gonie.tasks.torch.parts import find_elmo
 from gonie.tasks.torch.prepare import prepare
 from gonie.tasks.torch.trained import load_trained
 from gonie.training.fit import fresh_model

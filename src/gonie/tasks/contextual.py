@@ -98,6 +98,8 @@ class ContextualSource:
     """What it is, in a few words."""
     load: Callable[[Any, CorpusConfig, Note], LoadedSource]
     """From its section and the data's, with its weights; ``note`` is told what the user should know."""
+    loaded_by: tuple[str, ...]
+    """Keys of its section that ``load`` depends on: recipes that differ in others share what is loaded."""
     restore: Callable[[Path], LoadedSource]
     """From a run folder, with the right shape; the weights are loaded with the network's."""
     synthetic: Callable[[CorpusConfig, int], LoadedSource]

@@ -55,6 +55,7 @@ ELMO = ContextualSource(
     section=ElmoConfig,
     description="contextual embeddings from a bidirectional language model (ELMo)",
     load=_load,
+    loaded_by=("bilm",),
     restore=_restore,
     synthetic=_synthetic,
     vectors=_vectors,

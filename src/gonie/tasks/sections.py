@@ -265,6 +265,7 @@ class CorpusRecipe(Recipe):
 
 
 RecipeType = TypeVar("RecipeType", bound=Recipe)
+SectionType = TypeVar("SectionType", bound=Section)
 
 
 def with_sources(recipe: type[RecipeType]) -> type[RecipeType]:
@@ -276,8 +277,13 @@ def with_sources(recipe: type[RecipeType]) -> type[RecipeType]:
         name: (source.section | None, Field(default=None, description=source.description))
         for name, source in CONTEXTUAL.items()
     }
-    opened = create_model(model.annotation.__name__, __base__=model.annotation, **keys)
-    found: type[RecipeType] = create_model(
-        recipe.__name__, __base__=recipe, model=(opened, Field(description=model.description))
+    opened = _extended(model.annotation, **keys)
+    return _extended(recipe, model=(opened, Field(description=model.description)))
+
+
+def _extended(section: type[SectionType], **keys: Any) -> type[SectionType]:
+    """The section with further keys, under its own name and docstring."""
+    found: type[SectionType] = create_model(
+        section.__name__, __base__=section, __doc__=section.__doc__, __module__=section.__module__, **keys
     )
     return found

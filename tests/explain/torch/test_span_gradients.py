@@ -19,8 +19,8 @@ from gonie.runtime.forward_backward import Lattice
 from gonie.runtime.forward_backward_sums import Summing
 from gonie.tasks.load import load
 from gonie.tasks.tagging.recipe import TaggerConfig
+from gonie.tasks.tagging.torch.build import build_tagger
 from gonie.tasks.tagging.torch.network import TaggingNetwork
-from gonie.tasks.torch.parts import build
 from gonie.tasks.torch.trained import load_trained
 from gonie.text.normalize import Normalization
 from gonie.text.schemes import Scheme
@@ -58,7 +58,7 @@ def encoding() -> Encoding:
 def built(kind: str, encoding: Encoding) -> tuple[TaggingNetwork, ChainWeights]:
     """A tagger with random weights throughout, and its chain."""
     torch.manual_seed(1)
-    model = build(TaggerConfig.model_validate(MODELS[kind]), encoding)
+    model = build_tagger(TaggerConfig.model_validate(MODELS[kind]), encoding)
     for name, parameter in model.named_parameters():
         if "direct" in name or "crf" in name:
             torch.nn.init.normal_(parameter)

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from gonie.tasks.tagging.recipe import TaggerConfig, TagRecipe
+from gonie.tasks.recipe import recipe_types
+from gonie.tasks.tagging.recipe import TaggerConfig
 
 
 def test_a_model_that_reads_nothing_is_refused() -> None:
@@ -43,6 +44,7 @@ WINDOW: dict[str, Any] = {
         ("model", {"dropout": {"input": 0.0, "output": 0.0, "word": 0.1}}, r"model\.dropout\.word=0\.1"),
         ("model", {"dropout": {}}, r"model\.dropout\.input=0\.5, model\.dropout\.output=0\.5"),
         ("data", {"partial": "more.conll"}, r"data\.partial"),
+        ("loss", {"distance": {"weight": 1.0}}, r"loss\.distance"),
         ("train", {"weight_decay": 0.1}, r"train\.weight_decay"),
         ("train", {"normalize": True}, r"train\.normalize"),
     ],
@@ -51,11 +53,12 @@ def test_what_updates_per_window_cannot_do_is_refused_and_not_left_out_in_silenc
     section: str, change: dict[str, Any], named: str
 ) -> None:
     """A decay of the weights did nothing, and a character network was refused only when all was read."""
-    TagRecipe.model_validate(WINDOW)
-    changed = {**WINDOW, section: {**WINDOW[section], **change}}
+    recipe = recipe_types("train")["tag"]
+    recipe.model_validate(WINDOW)
+    changed = {**WINDOW, section: {**WINDOW.get(section, {}), **change}}
     with pytest.raises(ValidationError, match=f"it knows no {named}\\. "):
-        TagRecipe.model_validate(changed)
-    TagRecipe.model_validate({**changed, "train": {**changed["train"], "optimizer": "sgd"}})
+        recipe.model_validate(changed)
+    recipe.model_validate({**changed, "train": {**changed["train"], "optimizer": "sgd"}})
 
 
 def test_feature_groups_are_those_of_all_parts_each_once() -> None:

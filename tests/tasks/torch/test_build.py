@@ -1,67 +1,67 @@
-"""From a recipe's words to parts: the named part is the one that is built, and trains what it should."""
+"""What the builders of all tasks share: word tables, embeddings, encoders and contextual vectors."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from gonie.tasks.torch.parts import build, find_elmo
-from torch import Tensor, nn
+from torch import nn
 
 from gonie.errors import RecipeError
 from gonie.features.encoding import Encoding
-from gonie.features.vectors import Vectors
-from gonie.nn.dropout import VariationalDropout
+from gonie.features.vectors import Coverage, PretrainedVectors
 from gonie.nn.embeddings import CharCNN, CharLSTM, FeatureEmbedding, NoEmbedding, Stack, WordEmbedding
-from gonie.nn.encoders import LSTM, Bidirectional, Bypass, Deep, Elman, NoEncoder, PeepholeLSTM
-from gonie.nn.heads import CRFHead, SoftmaxHead
-from gonie.tasks.language_model.recipe import BilmConfig
-from gonie.tasks.language_model.torch.build import build_bilm
-from gonie.tasks.tagging.recipe import TaggerConfig as ModelConfig
+from gonie.nn.encoders import (
+    LSTM,
+    Bidirectional,
+    Bypass,
+    Convolution,
+    Deep,
+    Elman,
+    NoEncoder,
+    PeepholeLSTM,
+    Window,
+)
+from gonie.nn.heads.text_scores import TextScores
+from gonie.nn.protocols import Embedding, Encoder
+from gonie.tasks.contextual import ContextualConfig, LoadedSource
+from gonie.tasks.parts import CONTEXTUAL
+from gonie.tasks.recipe import check_recipe
+from gonie.tasks.sections import CorpusConfig, DropoutConfig, EmbeddingConfig, EncoderConfig, WordsConfig
+from gonie.tasks.torch.build import (
+    WordTable,
+    build_contextual,
+    build_embedding,
+    build_encoder,
+    build_reader,
+    build_words,
+    contextual_parts,
+    learning_rates,
+    plan_words,
+)
 
-Tensors = Callable[..., dict[str, Tensor]]
 DIRECT = {"direct": ["spelling", "context"]}
-
-SIX = {
-    "rnn": {"words": {}, "encoder": {"kind": "rnn", "bidirectional": False}, "head": {"kind": "softmax"}},
-    "lstm": {
-        "words": {},
-        "encoder": {"kind": "peephole", "bidirectional": False},
-        "head": {"kind": "softmax", **DIRECT},
-    },
-    "bi-lstm": {"words": {}, "chars": {}, "encoder": {"kind": "lstm"}, "head": {"kind": "softmax", **DIRECT}},
-    "crf": {"encoder": {"kind": "none"}, "head": {"kind": "crf", **DIRECT}},
-    "lstm-crf": {
-        "words": {},
-        "chars": {"kind": "lstm"},
-        "encoder": {"kind": "lstm", "bidirectional": False},
-        "head": {"kind": "crf"},
-    },
-    "bi-lstm-crf": {
-        "words": {},
-        "features": {"groups": ["spelling"]},
-        "encoder": {"kind": "peephole", "layers": 2},
-        "head": {"kind": "crf", **DIRECT},
-    },
-}
+DATA = CorpusConfig(train="x")
 
 
-def config(values: dict[str, Any]) -> ModelConfig:
-    return ModelConfig.model_validate(values)
+def config(values: dict[str, Any]) -> Any:
+    """The model of a tagger, with a key for every contextual source."""
+    return check_recipe({"data": {"train": "x"}, "model": values}, source="test").model
 
 
-@pytest.mark.parametrize("name", SIX)
-def test_the_six_models_score_and_learn(name: str, encoding: Encoding, tensors_of: Tensors) -> None:
-    """Each gives a score for every tag of every token, and a loss that reaches every weight."""
-    model = build(config(SIX[name]), encoding)
-    batch = tensors_of(encoding)
-    assert model(batch).shape == (*batch["mask"].shape, len(encoding.labels))
-    model.loss(batch).backward()
-    untouched = [name for name, p in model.named_parameters() if p.grad is None]
-    assert not untouched
+def embedding_of(values: dict[str, Any], encoding: Encoding) -> Embedding:
+    return build_embedding(config(values), encoding, None, {})
+
+
+def encoder_of(values: dict[str, Any], width: int = 4) -> Encoder:
+    return build_encoder(EncoderConfig.model_validate(values), width, DropoutConfig())
+
+
+# --- embeddings ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -78,171 +78,216 @@ def test_the_six_models_score_and_learn(name: str, encoding: Encoding, tensors_o
 def test_the_embedding_is_what_was_named(
     values: dict[str, Any], embedding: type[nn.Module], encoding: Encoding
 ) -> None:
-    assert isinstance(build(config(values), encoding).embedding, embedding)
+    assert isinstance(embedding_of(values, encoding), embedding)
 
 
-def test_widths_are_as_asked(encoding: Encoding) -> None:
-    values = {
-        "words": {"width": 11},
-        "chars": {"kind": "lstm", "hidden": 3},
-        "features": {"groups": ["spelling", "context"], "width": 5},
-        "encoder": {"hidden": 7},
-    }
-    model = build(config(values), encoding)
-    assert model.embedding.width == 11 + 2 * 3 + 2 * 5
-    assert model.encoder.width == 2 * 7
-
-
-@pytest.mark.parametrize(
-    ("values", "layer"),
-    [({"kind": "rnn"}, Elman), ({"kind": "lstm"}, LSTM), ({"kind": "peephole"}, PeepholeLSTM)],
-)
-def test_the_encoder_is_what_was_named(
-    values: dict[str, Any], layer: type[nn.Module], encoding: Encoding
-) -> None:
-    one_way = build(config({"words": {}, "encoder": {**values, "bidirectional": False}}), encoding).encoder
-    assert isinstance(one_way, layer)
-    both = build(config({"words": {}, "encoder": values}), encoding).encoder
-    assert isinstance(both, Bidirectional)
-    assert isinstance(both.ahead, layer)
-    assert isinstance(both.back, layer)
-    deep = build(config({"words": {}, "encoder": {**values, "layers": 3}}), encoding).encoder
-    assert isinstance(deep, Deep)
-    assert len(deep.layers) == 3
-
-
-def test_the_sigmoid_of_the_paper_reaches_the_cell(encoding: Encoding) -> None:
-    values = {"words": {}, "encoder": {"kind": "rnn", "activation": "sigmoid", "bidirectional": False}}
-    assert build(config(values), encoding).encoder.activation == "sigmoid"  # type: ignore[attr-defined]
-
-
-def test_without_an_encoder_the_head_reads_the_embedding(encoding: Encoding) -> None:
-    model = build(config({"words": {"width": 9}, "encoder": {"kind": "none"}}), encoding)
-    assert isinstance(model.encoder, NoEncoder)
-    assert model.encoder.width == 9
-
-
-@pytest.mark.parametrize(("kind", "head"), [("crf", CRFHead), ("softmax", SoftmaxHead)])
-def test_the_head_is_what_was_named(kind: str, head: type[nn.Module], encoding: Encoding) -> None:
-    assert isinstance(build(config({"words": {}, "head": {"kind": kind}}), encoding).head(), head)
-
-
-@pytest.mark.parametrize(("kind", "part"), [("plain", nn.Dropout), ("variational", VariationalDropout)])
-def test_dropout_is_of_the_kind_named(kind: str, part: type[nn.Module], encoding: Encoding) -> None:
-    values = {"words": {}, "encoder": {"layers": 2}, "dropout": {"kind": kind, "between": 0.25}}
-    model = build(config(values), encoding)
-    assert isinstance(model.input_dropout, part)
-    assert isinstance(model.output_dropout, part)
-    assert isinstance(model.encoder.dropout, part)  # type: ignore[attr-defined]
-
-
-def test_the_same_seed_builds_the_same_model(encoding: Encoding) -> None:
-    def weights(seed: int) -> dict[str, Tensor]:
-        torch.manual_seed(seed)
-        return build(config(SIX["bi-lstm-crf"]), encoding).state_dict()
-
-    one, same, other = weights(1), weights(1), weights(2)
-    assert all(torch.equal(one[name], same[name]) for name in one)
-    assert not all(torch.equal(one[name], other[name]) for name in one)
-
-
-# --- pretrained vectors ----------------------------------------------------------------------------------
-
-KNOWN = ("anna", "seoul", "zebra")  # zebra is not in the training text
-
-
-@pytest.mark.parametrize(
-    ("tuned", "trained"),
-    [
-        ("missing", {"<unknown>", "kim", "lives", "in", ".", "is", "far", "oslo"}),
-        ("all", {"<unknown>", "kim", "lives", "in", ".", "is", "far", "oslo", "anna", "seoul"}),
-        ("none", set()),
-    ],
-)
-def test_exactly_the_vectors_meant_are_trained(
-    tuned: str, trained: set[str], fitted: Callable[..., Encoding], tensors_of: Tensors
-) -> None:
-    """Tuning what should stay fixed would part the words of the training text from all others."""
-    encoding = fitted(KNOWN)
-    words = encoding.words
-    table = np.arange(1, 13, dtype=np.float32).reshape(3, 4)
-    vectors = Vectors(words=list(KNOWN), matrix=table, path="v.txt", format="glove", notes=())
-    pretrained = vectors.table_for(words, np.random.default_rng(0))
-    values = {"words": {"tuned": tuned, "singleton_rate": 0.5}, "encoder": {"hidden": 5}}
-    model = build(config(values), encoding, pretrained)
-    embedding = model.embedding
-    assert isinstance(embedding, WordEmbedding)
-    assert embedding.width == 4
-    before = embedding.table().clone()
-    np.testing.assert_array_equal(before.numpy(), pretrained.matrix)
-    for row, word in enumerate(KNOWN):
-        np.testing.assert_array_equal(before[words.id(word)], table[row])
-
-    optimizer = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=1.0)
-    model.train()
-    for _ in range(8):  # words seen once are trained as unknown half the time
-        optimizer.zero_grad()
-        model.loss(tensors_of(encoding)).backward()
-        optimizer.step()
-    changed = (embedding.table() != before).any(dim=1)
-    names = {"<unknown>" if i == 1 else words.string(i) for i in changed.nonzero().flatten().tolist()}
-    assert names == trained
-    assert not embedding.table()[0].any(), "padding stays zero"
+def test_the_parts_of_an_embedding_stand_in_a_fixed_order(encoding: Encoding) -> None:
+    """Their parameters are drawn one after the other: in another order, seeds would give other models."""
+    values = {"features": {"groups": ["spelling", "context"]}, "chars": {}, "words": {}}
+    stack = embedding_of(values, encoding)
+    assert isinstance(stack, Stack)
+    kinds = [type(part) for part in stack.parts]
+    assert kinds == [WordEmbedding, CharCNN, FeatureEmbedding, FeatureEmbedding]
 
 
 @pytest.mark.parametrize(("tuned", "trained"), [("missing", True), ("all", True), ("none", False)])
 def test_random_vectors_are_kept_as_drawn_only_if_the_recipe_says_so(
     tuned: str, trained: bool, encoding: Encoding
 ) -> None:
-    embedding = build(config({"words": {"tuned": tuned}}), encoding).embedding
+    embedding = embedding_of({"words": {"tuned": tuned}}, encoding)
     assert isinstance(embedding, WordEmbedding)
     assert embedding.weight.requires_grad is trained
 
 
-@pytest.mark.parametrize("bound", [False, True])
-def test_training_keeps_to_the_scheme_where_the_recipe_says_so(bound: bool, encoding: Encoding) -> None:
-    """The chance of a sequence that the scheme forbids: none in a bound model, some in a free one."""
-    head = build(config({"words": {}, "head": {"kind": "crf", "constrain_training": bound}}), encoding).head()
-    assert isinstance(head, CRFHead)
-    forbidden = (~head.crf.allowed().transitions).nonzero()
-    assert len(forbidden)
-    mask, emissions = torch.ones(1, 2, dtype=torch.bool), torch.zeros(1, 2, len(encoding.labels))
-    p = head.crf.log_likelihood(emissions, forbidden[:1], mask).exp().item()
-    assert (p == 0.0) is bound
+# --- the table of words ----------------------------------------------------------------------------------
 
 
-# --- vectors in context ----------------------------------------------------------------------------------
+def pretrained_for(encoding: Encoding, width: int = 3) -> PretrainedVectors:
+    """Vectors for every third word, the fourth one among them."""
+    size = len(encoding.words)
+    matrix = np.random.default_rng(0).normal(size=(size, width)).astype(np.float32)
+    matrix[0] = 0.0
+    return PretrainedVectors(matrix, np.arange(size) % 3 == 2, Coverage(types={}, tokens={}))
 
-BILM = BilmConfig(byte_width=2, filters=[(1, 3)], width=2, hidden=3)
+
+def test_random_vectors_are_all_learned_and_lie_in_the_order_of_their_ids(encoding: Encoding) -> None:
+    table = WordTable.plan(WordsConfig(width=7), encoding)
+    assert (table.size, table.fixed, table.width) == (len(encoding.words), 0, 7)
+    assert table.rows is None
+    assert table.vectors is None
+
+
+@pytest.mark.parametrize("tuned", ["missing", "all", "none"])
+def test_every_word_starts_with_its_pretrained_vector(tuned: Any, fitted: Callable[..., Encoding]) -> None:
+    """Whichever rows are learned, looking words up gives the vectors in the order of their ids."""
+    encoding = fitted(["zebra", "quagga"])
+    pretrained = pretrained_for(encoding)
+    words = WordsConfig(width=99, tuned=tuned)
+    table = WordTable.plan(words, encoding, pretrained)
+    vocabulary = encoding.words
+    learned = (
+        [not found for found in pretrained.found]
+        if tuned == "missing"
+        else [number < vocabulary.trained for number in range(len(vocabulary))]
+    )
+    assert (table.size, table.fixed, table.width) == (sum(learned), len(learned) - sum(learned), 3)
+    assert table.rows is not None
+    assert sorted(table.rows) == list(range(len(vocabulary)))
+    assert [row < table.size for row in table.rows] == learned
+    assert list(table.rows[:2]) == [0, 1], "padding and unknown words are first"
+    built = build_words(words, encoding, table)
+    np.testing.assert_array_equal(built.table().detach().numpy(), pretrained.matrix)
+
+
+def test_a_model_without_word_vectors_has_no_table(encoding: Encoding) -> None:
+    assert plan_words(config({"chars": {}}), encoding, None) is None
+    table = plan_words(config({"words": {"width": 7}}), encoding, pretrained_for(encoding))
+    assert table is not None
+    assert table.width == 3, "that of the vectors"
+
+
+@pytest.mark.parametrize("vectors", [False, True])
+def test_the_saved_sizes_of_a_table_are_enough_for_the_same_shape(vectors: bool, encoding: Encoding) -> None:
+    words = WordsConfig(width=5)
+    table = WordTable.plan(words, encoding, pretrained_for(encoding) if vectors else None)
+    again = WordTable.from_json(json.loads(json.dumps(table.to_json())))
+    assert again.to_json() == table.to_json()
+    made, found = build_words(words, encoding, table), build_words(words, encoding, again)
+    found.load_state_dict(made.state_dict())
+    assert torch.equal(found.table(), made.table())
+
+
+# --- encoders --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("values", "layer"),
+    [({"kind": "rnn"}, Elman), ({"kind": "lstm"}, LSTM), ({"kind": "peephole"}, PeepholeLSTM)],
+)
+def test_recurrent_layers_are_made_two_way_and_deep(values: dict[str, Any], layer: type[nn.Module]) -> None:
+    assert isinstance(encoder_of({**values, "bidirectional": False}), layer)
+    both = encoder_of(values)
+    assert isinstance(both, Bidirectional)
+    assert isinstance(both.ahead, layer)
+    assert isinstance(both.back, layer)
+    deep = encoder_of({**values, "layers": 3})
+    assert isinstance(deep, Deep)
+    assert len(deep.layers) == 3
+
+
+@pytest.mark.parametrize(("kind", "part"), [("cnn", Convolution), ("window", Window), ("none", NoEncoder)])
+def test_other_encoders_are_a_single_part(kind: str, part: type[nn.Module]) -> None:
+    assert isinstance(encoder_of({"kind": kind, "hidden": 6, "layers": 2}), part)
+
+
+def test_the_sigmoid_of_the_paper_reaches_the_cell() -> None:
+    values = {"kind": "rnn", "activation": "sigmoid", "bidirectional": False}
+    assert encoder_of(values).activation == "sigmoid"  # type: ignore[attr-defined]
+
+
+# --- contextual vectors ----------------------------------------------------------------------------------
+
+
+def synthetic_elmo(seed: int = 1) -> dict[str, LoadedSource]:
+    return {"elmo": CONTEXTUAL["elmo"].synthetic(DATA, seed)}
 
 
 @pytest.mark.parametrize(
     ("at", "read", "given"), [("input", 3 + 4, 4), ("output", 3, 4 + 4), ("both", 3 + 4, 4 + 4)]
 )
-def test_a_language_models_vectors_go_where_they_are_wanted(
+def test_contextual_vectors_go_where_they_are_wanted(
     encoding: Encoding, at: str, read: int, given: int
 ) -> None:
-    config = ModelConfig.model_validate(
-        {"words": {"width": 3}, "elmo": {"bilm": "", "at": at}, "encoder": {"hidden": 2}}
+    made = config({"words": {"width": 3}, "elmo": {"bilm": "", "at": at}, "encoder": {"hidden": 2}})
+    embedding = build_embedding(made, encoding, None, synthetic_elmo())
+    reader = build_reader(embedding, made.encoder, made.dropout)
+    inner = reader.encoder if isinstance(reader, Bypass) else reader
+    assert (inner.input_width, reader.width) == (read, given)
+
+
+class Vectors(nn.Module):
+    """A contextual embedding of fixed width that only says where it is used."""
+
+    def __init__(self, name: str, at: str) -> None:
+        super().__init__()
+        self.name = name
+        self.places = {"both": ("input", "output")}.get(at, (at,))
+        self.place_width, self.tuned = 2, False
+        self.width = 2 * len(self.places)
+
+    def penalty(self) -> torch.Tensor:
+        return torch.zeros(())
+
+    def report(self) -> list[dict[str, Any]]:
+        return []
+
+
+class Source:
+    """A contextual source of such vectors."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def build(self, config: Any) -> Vectors:
+        return Vectors(self._name, config.at)
+
+
+class TwoSources(EmbeddingConfig):
+    """A model with two contextual sources."""
+
+    one: ContextualConfig | None = None
+    two: ContextualConfig | None = None
+
+
+def two_sources(*places: str) -> list[Any]:
+    values = {name: {"at": at} for name, at in zip(("one", "two"), places, strict=True)}
+    sources: Any = {name: Source(name) for name in ("one", "two")}
+    return build_contextual(TwoSources.model_validate(values), sources)
+
+
+def test_a_source_that_bypasses_the_encoder_is_last() -> None:
+    """The bypass takes the last columns of the embedding."""
+    assert [part.name for part in two_sources("input", "input")] == ["one", "two"]
+    for at in ("output", "both"):
+        assert [part.name for part in two_sources(at, "input")] == ["two", "one"]
+        assert [part.name for part in two_sources("input", at)] == ["one", "two"]
+
+
+@pytest.mark.parametrize("places", [("output", "output"), ("both", "output"), ("both", "both")])
+def test_two_sources_cannot_both_bypass_the_encoder(places: tuple[str, str]) -> None:
+    with pytest.raises(RecipeError, match=r"model\.one\.at and model\.two\.at: only one contextual source"):
+        two_sources(*places)
+
+
+def test_contextual_parts_are_found_wherever_they_are_in_a_model(encoding: Encoding) -> None:
+    made = config({"words": {}, "elmo": {"bilm": ""}, "encoder": {"hidden": 2}})
+    embedding = build_embedding(made, encoding, None, synthetic_elmo())
+    assert isinstance(embedding, Stack)
+    assert contextual_parts(nn.Sequential(nn.Sequential(embedding))) == [embedding.parts[-1]]
+    assert contextual_parts(build_embedding(config({"words": {}}), encoding, None, {})) == []
+    assert contextual_parts(object()) == []
+
+
+# --- learning rates --------------------------------------------------------------------------------------
+
+
+def test_parts_ask_for_multiples_of_the_learning_rate(encoding: Encoding) -> None:
+    values = {"bilm": "", "tuned": True, "rate": 0.25}
+    tuned = config({"words": {}, "elmo": values, "encoder": {"hidden": 2}})
+    model = nn.ModuleDict(
+        {
+            "embedding": build_embedding(tuned, encoding, None, synthetic_elmo()),  # type: ignore[dict-item]
+            "scores": TextScores(width=3, num_labels=2, direct={"bag": 4}, direct_rate=5.0),
+        }
     )
-    model = build(config, encoding, bilm=build_bilm(BILM))
-    encoder = model.encoder.encoder if isinstance(model.encoder, Bypass) else model.encoder
-    assert (encoder.input_width, model.encoder.width) == (read, given)
+    rates = learning_rates(model)
+    assert rates == {"embedding.parts.1.bilm.": 0.25, "scores.direct.": 5.0}
+    names = [name for name, _ in model.named_parameters()]
+    assert all(any(name.startswith(start) for name in names) for start in rates)
 
 
-def test_each_model_has_a_language_model_of_its_own(encoding: Encoding) -> None:
-    """Else two cells of a comparison that train it would train the same one."""
-    config = ModelConfig.model_validate({"elmo": {"bilm": "", "tuned": True}, "encoder": {"hidden": 2}})
-    bilm = build_bilm(BILM)
-    one, other = (find_elmo(build(config, encoding, bilm=bilm)) for _ in range(2))
-    assert one is not None
-    assert other is not None
-    nn.init.zeros_(one.bilm.words.projection.weight)
-    assert other.bilm.words.projection.weight.any()
-    assert bilm.words.projection.weight.any()
-
-
-def test_a_recipe_that_wants_a_language_model_must_get_one(encoding: Encoding) -> None:
-    config = ModelConfig.model_validate({"elmo": {"bilm": ""}, "encoder": {"hidden": 2}})
-    with pytest.raises(RecipeError, match=r"model\.elmo: expected a language model"):
-        build(config, encoding)
+def test_parts_that_are_not_trained_or_say_nothing_ask_for_no_rate(encoding: Encoding) -> None:
+    fixed = config({"words": {}, "elmo": {"bilm": "", "rate": 0.25}, "encoder": {"hidden": 2}})
+    embedding = build_embedding(fixed, encoding, None, synthetic_elmo())
+    assert learning_rates(embedding) == {}  # type: ignore[arg-type]
+    assert learning_rates(TextScores(width=3, num_labels=2, direct={})) == {}

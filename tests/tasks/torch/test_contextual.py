@@ -1,181 +1,252 @@
-"""Layers computed once: those of the language model for that very token, and never those of another."""
+"""Contextual sources of a recipe: one that is only in the table does all that ELMo does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import dataclasses
+import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from gonie.tasks.torch.contextual_cache import with_layers
-from torch import nn
+from numpy.typing import NDArray
+from torch import Tensor, nn
 
 from gonie.features.corpus import Corpus
 from gonie.features.encoding import Encoding
-from gonie.nn import ElmoEmbedding, ScalarMix, Stack, WordEmbedding
-from gonie.nn.bilm import BiLM
-from gonie.tasks.language_model.recipe import BilmConfig
-from gonie.tasks.language_model.torch.build import build_bilm
-from gonie.tasks.language_model.torch.embedder import Embedder
-from gonie.tasks.language_model.torch.folder import SavedBilm
-from gonie.tasks.torch import contextual_cache as elmo_cache
+from gonie.nn import WordEmbedding
+from gonie.nn.protocols import ContextualEmbedding
+from gonie.tasks.contextual import ContextualConfig, ContextualSource
+from gonie.tasks.parts import CONTEXTUAL
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.sections import WordsConfig
+from gonie.tasks.torch.build import WordTable
+from gonie.tasks.torch.contextual import (
+    contextual_report,
+    digest_sources,
+    load_sources,
+    network_files,
+    restore_sources,
+    source_files,
+    sources_key,
+    spelled_bytes,
+    synthetic_sources,
+    with_context,
+)
 from gonie.text.types import Sentence
 
-SHAPE = BilmConfig(byte_width=3, longest=10, filters=[(1, 4), (3, 4)], width=3, hidden=5)
-TEXT = ["Anna Kim lives in Seoul .", "far", "Seoul is far", "서울 은 멀다", "antidisestablishmentarianism"]
-SENTENCES = [Sentence(tuple(line.split())) for line in TEXT]
+SENTENCES = [Sentence(("Anna", "lives", "here")), Sentence(("far",)), Sentence(("here", "Anna"))]
+WIDTH = 2
 
 
-@pytest.fixture
-def bilm() -> BiLM:
-    part = build_bilm(SHAPE)
-    with torch.no_grad():
-        for weight in part.parameters():
-            weight.normal_(std=0.5)
-    return part
+class LengthVectors(nn.Module):
+    """An embedding by the number of a token's form and its scale, as a contextual source would give it."""
+
+    def __init__(self, name: str = "lookup", *, scale: float = 1.0, tuned: bool = False) -> None:
+        super().__init__()
+        self.name = name
+        self.places = ("input",)
+        self.place_width = self.width = WIDTH
+        self.tuned = tuned
+        self.scale = nn.Parameter(torch.tensor(scale))
+
+    def penalty(self) -> Tensor:
+        return self.scale.square()
+
+    def report(self) -> list[dict[str, Any]]:
+        return [{"place": "input", "scale": self.scale.item()}]
+
+
+class CorpusLengths:
+    """Its vectors for a corpus: the number of each token's form times the scale, and how often computed."""
+
+    dtype = np.dtype("<f4")
+    suffix = "f4"
+    instead_of = ("form_chars",)
+
+    def __init__(self, part: LengthVectors, corpus: Corpus, note: Callable[[str], None]) -> None:
+        self.shape: tuple[int, ...] = (corpus.tokens, WIDTH)
+        self._part, self._corpus, self._note = part, corpus, note
+
+    def digest(self) -> str:
+        return f"{self._part.name}-{self._part.scale.item():g}-{self._corpus.tokens}"
+
+    def fill(self, array: NDArray[Any]) -> None:
+        self._note(f"computed {self._part.name}")
+        array[:] = self._corpus.arrays["forms"][:, None] * self._part.scale.item()
+
+
+class Loaded:
+    """A loaded source that says how it was made."""
+
+    def __init__(self, made: str, longest: int = 0) -> None:
+        self.made = made
+        self.longest = longest
+
+    def digest(self) -> bytes:
+        return self.made.encode()
+
+    def files(self) -> Mapping[str, str]:
+        return {f"{self.made}.json": self.made}
+
+    def build(self, config: Any) -> LengthVectors:
+        return LengthVectors()
+
+
+class LookupConfig(ContextualConfig):
+    """Vectors by a form's number."""
+
+    table: str = "t"
+
+
+LOOKUP = ContextualSource(
+    section=LookupConfig,
+    description="vectors by a form's number",
+    load=lambda config, data, note: Loaded(f"{config.table} over {data.train}"),
+    loaded_by=("table",),
+    restore=lambda run: Loaded(run.name),
+    synthetic=lambda data, seed: Loaded(f"seed {seed}"),
+    vectors=CorpusLengths,
+)
+
+
+@pytest.fixture(autouse=True)
+def lookup(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two sources that are nowhere but in the table."""
+    monkeypatch.setitem(CONTEXTUAL, "lookup", LOOKUP)
+    monkeypatch.setitem(CONTEXTUAL, "other", dataclasses.replace(LOOKUP, description="another"))
 
 
 @pytest.fixture
 def corpus(fitted: Callable[..., Encoding]) -> Corpus:
-    return encoded(fitted, SENTENCES)
+    return fitted().encode(SENTENCES)
 
 
-def encoded(fitted: Callable[..., Encoding], sentences: list[Sentence]) -> Corpus:
-    encoding = fitted()
-    encoding.longest = SHAPE.longest
-    return encoding.encode(sentences)
+def config(*changes: str) -> Any:
+    return load_recipe("ner", ["model.lookup.table=t", *changes]).model
 
 
-def model_of(bilm: BiLM, *, tuned: bool = False) -> nn.Module:
-    """A model somewhere in which is the language model."""
-    mix = ScalarMix(layers=bilm.layers)
-    elmo = ElmoEmbedding(bilm=bilm, mixes=[mix], tuned=tuned, dropout=0.0, penalty=0.0)
-    return nn.Sequential(Stack([WordEmbedding(size=3, width=2), elmo]))
+def wanted(corpus: Corpus, scale: float = 1.0) -> np.ndarray:
+    return np.repeat(corpus.arrays["forms"][:, None] * scale, WIDTH, axis=1)
 
 
-def layers_of(corpus: Corpus) -> np.ndarray:
-    return np.asarray(corpus.arrays["elmo"])
+# --- vectors that are computed once ----------------------------------------------------------------------
 
 
-@pytest.fixture(params=[1, 7, 8000])
-def batches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Batches of so many tokens."""
-    monkeypatch.setitem(elmo_cache.BATCH, "cpu", (request.param, 256))
+def test_the_part_plays_the_role() -> None:
+    assert isinstance(LengthVectors(), ContextualEmbedding)
+    assert not isinstance(WordEmbedding(size=3, width=2), ContextualEmbedding)
 
 
-@pytest.mark.usefixtures("batches")
-@pytest.mark.parametrize("folder", [None, "kept"])
-def test_every_token_has_what_the_language_model_gives_it(
-    bilm: BiLM, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str | None
-) -> None:
-    """Whatever comes with it in a batch, in the order of the corpus; up to the digits that are kept."""
-    monkeypatch.setattr(elmo_cache, "AT_ONCE", 3)
-    model = model_of(bilm).train()
-    found = layers_of(with_layers(model, corpus, None if folder is None else str(tmp_path / folder)))
-    saved = SavedBilm(bilm=bilm, shape=SHAPE, language="en", unit="word")
-    direct = Embedder(saved).layers([sentence.words for sentence in SENTENCES])  # (L, T, D) each
-    wanted = np.concatenate([layers.transpose(1, 0, 2) for layers in direct])
-    np.testing.assert_allclose(found, wanted, atol=2e-3, rtol=2e-3)
-    assert found.dtype == np.float16
-    assert model.training, "the model is left as it was"
+def test_a_corpus_gets_the_vectors_in_the_place_of_what_they_replace(corpus: Corpus) -> None:
+    found = with_context(nn.Sequential(nn.Sequential(LengthVectors())), corpus, config(), print)
+    np.testing.assert_array_equal(found.arrays["lookup.context"], wanted(corpus))
+    assert "form_chars" not in found.arrays
+    assert "form_chars" in corpus.arrays, "the corpus itself stays as it is"
+    assert set(corpus.arrays) - {"form_chars"} == set(found.arrays) - {"lookup.context"}
 
 
-def test_what_is_kept_is_used_again_for_the_same_alone(
-    bilm: BiLM, corpus: Corpus, fitted: Callable[..., Encoding], tmp_path: Path
-) -> None:
-    folder, calls = str(tmp_path), []
-    bilm.words.register_forward_hook(lambda *_: calls.append(1))
-    one = layers_of(with_layers(model_of(bilm), corpus, folder))
-    computed = len(calls)
-    again = layers_of(with_layers(model_of(bilm), encoded(fitted, SENTENCES), folder))
-    assert len(calls) == computed
-    np.testing.assert_array_equal(one, again)
-
-    fewer = layers_of(with_layers(model_of(bilm), encoded(fitted, SENTENCES[:2]), folder))
-    assert len(fewer) == 7
-    turned = layers_of(with_layers(model_of(bilm), encoded(fitted, SENTENCES[::-1]), folder))
-    assert not np.array_equal(turned, one)
-    with torch.no_grad():
-        next(bilm.back.parameters())[0] += 0.5  # another language model, by a hair
-    other = layers_of(with_layers(model_of(bilm), corpus, folder))
-    assert not np.array_equal(other, one)
-    assert len(list(tmp_path.iterdir())) == 4
+def test_two_sources_stand_side_by_side(corpus: Corpus) -> None:
+    model = nn.Sequential(LengthVectors(scale=2.0), LengthVectors("other", scale=3.0))
+    found = with_context(model, corpus, config("model.other.table=t"), print)
+    np.testing.assert_array_equal(found.arrays["lookup.context"], wanted(corpus, 2.0))
+    np.testing.assert_array_equal(found.arrays["other.context"], wanted(corpus, 3.0))
 
 
-def test_words_of_another_spelling_are_other_words(
-    bilm: BiLM, fitted: Callable[..., Encoding], tmp_path: Path
-) -> None:
-    """Two corpora of as many sentences and words differ by the words alone."""
-    near, far = (
-        layers_of(with_layers(model_of(bilm), encoded(fitted, [Sentence(words)]), str(tmp_path)))
-        for words in (("near", "by"), ("away", "by"))
-    )
-    assert not np.array_equal(near, far)
+def test_vectors_are_cached_where_the_recipe_says_under_their_digest(corpus: Corpus, tmp_path: Path) -> None:
+    notes: list[str] = []
+    folder = tmp_path / "vectors"
+    own = config(f"model.lookup.cache={folder}", "model.other.table=t")
+    model = nn.Sequential(LengthVectors(), LengthVectors("other"))
+    for _ in range(2):
+        found = with_context(model, corpus, own, notes.append)
+        np.testing.assert_array_equal(found.arrays["lookup.context"], wanted(corpus))
+    assert notes == ["computed lookup", "computed other", "computed other"]
+    assert [path.name for path in folder.iterdir()] == [f"lookup-1-{corpus.tokens}.f4"]
+    found = with_context(LengthVectors(scale=2.0), corpus, own, notes.append)
+    np.testing.assert_array_equal(found.arrays["lookup.context"], wanted(corpus, 2.0))
+    assert len(list(folder.iterdir())) == 2
 
 
-@pytest.mark.parametrize(
-    "change",
-    [{"skip": False}, {"cell_clip": 0.01, "state_clip": 9.0}, {"cell_clip": 9.0, "state_clip": 0.01}],
-)
-def test_the_same_weights_used_otherwise_are_another_language_model(
-    bilm: BiLM, corpus: Corpus, tmp_path: Path, change: dict[str, float]
-) -> None:
-    """As when published weights are imported again with options that were put right."""
-    other = build_bilm(SHAPE.model_copy(update=change))
-    other.load_state_dict(bilm.state_dict())
-    found, wanted = (with_layers(model_of(other), corpus, folder) for folder in (str(tmp_path), None))
-    before = with_layers(model_of(bilm), corpus, str(tmp_path))
-    np.testing.assert_array_equal(layers_of(found), layers_of(wanted))
-    assert not np.array_equal(layers_of(before), layers_of(wanted))
-
-
-def test_one_that_is_damaged_is_computed_again(bilm: BiLM, corpus: Corpus, tmp_path: Path) -> None:
-    first = layers_of(with_layers(model_of(bilm), corpus, str(tmp_path))).copy()
-    (path,) = tmp_path.iterdir()
-    content = path.read_bytes()
-    for damaged in (content[:-9], bytes(len(content))):
-        path.write_bytes(damaged)
-        np.testing.assert_array_equal(layers_of(with_layers(model_of(bilm), corpus, str(tmp_path))), first)
-        assert path.read_bytes() == content
-
-
-def test_stopped_in_the_middle_it_leaves_nothing(bilm: BiLM, corpus: Corpus, tmp_path: Path) -> None:
-    class Stop(BaseException):
-        pass
-
-    def stop(*_: object) -> None:
-        raise Stop
-
-    bilm.back.register_forward_hook(stop)
-    with pytest.raises(Stop):
-        with_layers(model_of(bilm), corpus, str(tmp_path))
-    assert list(tmp_path.iterdir()) == []
+def test_a_home_folder_may_be_named(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with_context(LengthVectors(), corpus, config("model.lookup.cache=~/vectors"), print)
+    assert len(list((tmp_path / "vectors").iterdir())) == 1
 
 
 def test_a_corpus_stays_as_it_is_where_there_is_nothing_to_compute(
-    bilm: BiLM, corpus: Corpus, fitted: Callable[..., Encoding], tmp_path: Path
+    corpus: Corpus, fitted: Callable[..., Encoding], tmp_path: Path
 ) -> None:
-    assert with_layers(WordEmbedding(size=3, width=2), corpus, str(tmp_path)) is corpus
-    assert with_layers(model_of(bilm, tuned=True), corpus, str(tmp_path)) is corpus
-    empty = encoded(fitted, [])
-    assert with_layers(model_of(bilm), empty, str(tmp_path)) is empty
-    nothing = encoded(fitted, [Sentence(()), Sentence(())])
-    assert with_layers(model_of(bilm), nothing, None) is nothing
+    own = config(f"model.lookup.cache={tmp_path}")
+    assert with_context(WordEmbedding(size=3, width=2), corpus, own, print) is corpus
+    assert with_context(LengthVectors(tuned=True), corpus, own, print) is corpus
+    for sentences in ([], [Sentence(()), Sentence(())]):
+        empty = fitted().encode(sentences)
+        assert with_context(LengthVectors(), empty, own, print) is empty
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.usefixtures("batches")
-def test_sentences_without_words_are_no_trouble(bilm: BiLM, fitted: Callable[..., Encoding]) -> None:
-    """A text of white space is such a sentence."""
-    some = [Sentence(()), SENTENCES[0], Sentence(()), SENTENCES[2]]
-    found = layers_of(with_layers(model_of(bilm), encoded(fitted, some), None))
-    plain = layers_of(with_layers(model_of(bilm), encoded(fitted, [SENTENCES[0], SENTENCES[2]]), None))
-    np.testing.assert_allclose(found, plain, atol=2e-3)
+# --- where sources come from -----------------------------------------------------------------------------
 
 
-def test_what_takes_long_is_told(bilm: BiLM, corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(elmo_cache, "SPOKEN", -1.0)
-    notes: list[str] = []
-    with_layers(model_of(bilm), corpus, None, notes.append)
-    assert notes[-1] == f"vectors in context of {corpus.tokens} of {corpus.tokens} tokens"
+def test_each_source_is_loaded_restored_and_made_up_by_its_own_functions(tmp_path: Path) -> None:
+    changes = ["data.train=mine.conll", "train.seed=5", "model.lookup.table=big", "model.other.table=small"]
+    recipe = load_recipe("ner", changes)
+    made: dict[str, list[str]] = {}
+    for sources in (
+        load_sources(recipe, print),
+        restore_sources(recipe.model, tmp_path / "run-7"),
+        synthetic_sources(recipe),
+    ):
+        for name, source in sources.items():
+            assert isinstance(source, Loaded)
+            made.setdefault(name, []).append(source.made)
+    assert made == {
+        "lookup": ["big over mine.conll", "run-7", "seed 5"],
+        "other": ["small over mine.conll", "run-7", "seed 5"],
+    }
+    plain = load_recipe("ner")
+    assert load_sources(plain, print) == restore_sources(plain.model, tmp_path) == {}
+    assert synthetic_sources(plain) == {}
+
+
+def test_recipes_share_sources_unless_they_differ_in_what_loading_depends_on() -> None:
+    first = sources_key(config())
+    assert first == {"lookup": {"table": "t"}}
+    assert sources_key(config("model.lookup.at=both", "model.lookup.cache=c")) == first
+    assert sources_key(config("model.lookup.table=u")) != first
+    assert sources_key(config("model.other.table=t")) == {**first, "other": {"table": "t"}}
+
+
+def test_words_are_spelled_as_far_as_the_greediest_source_reads() -> None:
+    assert spelled_bytes({"one": Loaded("a", 7), "two": Loaded("b", 12), "three": Loaded("c")}) == 12
+    assert spelled_bytes({}) == 0
+
+
+def test_the_digest_is_that_of_every_source_under_its_name() -> None:
+    a, b = Loaded("a"), Loaded("b")
+    first = digest_sources({"one": a, "two": b})
+    assert digest_sources({"two": b, "one": a}) == first, "the order of a mapping means nothing"
+    for other in ({"one": a}, {"one": b, "two": a}, {"one": a, "three": b}, {}):
+        assert digest_sources(other) != first
+
+
+# --- what is kept of them --------------------------------------------------------------------------------
+
+
+def test_a_run_keeps_the_files_of_its_sources_and_the_shape_of_its_words(encoding: Encoding) -> None:
+    sources = {"one": Loaded("a"), "two": Loaded("b")}
+    assert source_files(sources) == {"a.json": "a", "b.json": "b"}
+    table = WordTable.plan(WordsConfig(width=7), encoding)
+    files = network_files(table, sources)
+    assert set(files) == {"network.json", "a.json", "b.json"}
+    assert json.loads(files["network.json"]) == {"words": table.to_json()}
+    assert json.loads(network_files(None, {})["network.json"]) == {"words": None}
+
+
+def test_the_report_is_that_of_all_parts() -> None:
+    model = nn.Sequential(LengthVectors(scale=2.0), nn.Sequential(LengthVectors("other", scale=3.0)))
+    assert [row["scale"] for row in contextual_report(model)] == [2.0, 3.0]
+    assert contextual_report(WordEmbedding(size=3, width=2)) == []

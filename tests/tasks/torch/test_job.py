@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from gonie.export.driver import export_model
+from gonie.nn import WordEmbedding
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.torch.dev_evaluator import DevEvaluator
 from gonie.tasks.torch.job import Job, Split
@@ -42,6 +43,16 @@ def test_the_same_data_serves_another_recipe(make: Make) -> None:
     assert again.recipe.train.lr == 0.5
     assert again.fingerprint() != job.fingerprint()
     assert again.again(job.recipe).fingerprint() == job.fingerprint()
+
+
+def test_word_vectors_are_those_of_the_recipe_and_not_of_the_one_that_was_read_first(make: Make) -> None:
+    """A comparison sweeps their width over data that it reads once."""
+    job = make("model.words.width=3")
+    other = job.again(make("model.words.width=5").recipe)
+    for each, width in ((job, 3), (other, 5)):
+        words = next(part for part in fresh_model(each).modules() if isinstance(part, WordEmbedding))
+        assert words.width == width
+        assert json.loads(each.files()["network.json"])["words"]["width"] == width
 
 
 def load_recipe_like(job: Job, **train: object) -> object:

@@ -14,8 +14,8 @@ from gonie.nn import LSTM, AdditiveAttention, TextScores, TextSoftmaxHead, WordE
 from gonie.nn.inference import to_tensors
 from gonie.tasks.classification.torch.network import LABEL, ClassifyingNetwork, Level
 from gonie.tasks.tagging.recipe import TaggerConfig as ModelConfig
+from gonie.tasks.tagging.torch.build import build_tagger
 from gonie.tasks.tagging.torch.network import TaggingNetwork
-from gonie.tasks.torch.parts import build
 from gonie.tasks.torch.scorer import TorchScorer, TorchTextScorer
 
 Batches = Callable[..., dict[str, np.ndarray]]
@@ -24,7 +24,7 @@ Batches = Callable[..., dict[str, np.ndarray]]
 @pytest.fixture
 def model(encoding: Encoding) -> TaggingNetwork:
     values = {"words": {"width": 4}, "encoder": {"hidden": 3}, "dropout": {"input": 0.5, "output": 0.5}}
-    return build(ModelConfig.model_validate(values), encoding)
+    return build_tagger(ModelConfig.model_validate(values), encoding)
 
 
 def test_scores_are_the_models_own_without_dropout(

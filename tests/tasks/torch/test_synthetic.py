@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 import torch
 from torch import nn
 
 from gonie.tasks.classification.recipe import TextRecipe
 from gonie.tasks.recipe import load_recipe
-from gonie.tasks.sections import CorpusConfig, TrainConfig
+from gonie.tasks.sections import CorpusConfig
 from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.torch.synthetic import (
-    cost,
     disturbed,
-    made_up_bilm,
     made_up_lists,
     made_up_vectors,
     small,
@@ -63,21 +60,6 @@ def test_vectors_are_made_where_the_recipe_names_some() -> None:
     assert found.matrix.shape == (len(found), load_recipe("ner").model.words.width)  # type: ignore[union-attr]
 
 
-def test_a_language_model_is_made_where_the_recipe_names_one() -> None:
-    assert made_up_bilm(load_recipe("ner")) is None
-    state = torch.get_rng_state()
-    changes = ["model.elmo.bilm=not-there"]
-    one, same = made_up_bilm(load_recipe("ner", changes)), made_up_bilm(load_recipe("ner", changes))
-    other = made_up_bilm(load_recipe("ner-ko", [*changes, "train.seed=2"]))
-    assert torch.equal(torch.get_rng_state(), state), "the caller's random numbers are left alone"
-    assert one is not None
-    assert same is not None
-    assert other is not None
-    assert all(map(torch.equal, one.bilm.parameters(), same.bilm.parameters()))
-    assert not torch.equal(one.bilm.words.projection.weight, other.bilm.words.projection.weight)
-    assert ((one.language, one.unit), other.language) == (("en", "word"), "ko")
-
-
 def test_lists_have_the_names_of_the_recipes() -> None:
     data = CorpusConfig(train="", gazetteers={"city": "no.txt", "river": "no.txt"})
     lists = made_up_lists(data, [Sentence(("a", "b", "c")), Sentence(("d",))])
@@ -103,18 +85,3 @@ def test_no_weight_is_left_at_zero_but_padding() -> None:
     assert (model.rows.weight[0] == 0).all()
     assert (model.rows.weight[1:] != 0).all()
     assert model.bias.requires_grad
-
-
-class Penalised:
-    """A model whose loss is 2 and whose squares are 3."""
-
-    def loss(self, batch: object) -> torch.Tensor:
-        return torch.tensor(2.0)
-
-    def squares(self) -> torch.Tensor:
-        return torch.tensor(3.0)
-
-
-@pytest.mark.parametrize(("l2", "expected"), [(0.0, 2.0), (4.0, 2.0 + 4.0 / (2 * 5) * 3.0)])
-def test_the_penalty_is_part_of_what_is_lowered(l2: float, expected: float) -> None:
-    assert float(cost(TrainConfig(l2=l2), examples=5)(Penalised(), {})) == pytest.approx(expected)

@@ -24,8 +24,10 @@ from gonie.tasks.load import load
 from gonie.tasks.recipe import check_recipe, write_recipe
 from gonie.tasks.sections import Recipe
 from gonie.tasks.tagging.recipe import TagRecipe
+from gonie.tasks.tagging.torch.build import build_tagger
+from gonie.tasks.torch.build import WordTable
 from gonie.tasks.torch.checkpoint import save_weights
-from gonie.tasks.torch.parts import build
+from gonie.tasks.torch.contextual import network_files
 from gonie.tasks.torch.trained import load_trained
 from gonie.text.labelled_text import LabelledText
 from gonie.text.normalize import Normalization
@@ -43,16 +45,24 @@ def run_of(
     model = {"words": {**WORDS, **words}, "encoder": {"hidden": 2}, "chars": {"width": 2, "hidden": 2}}
     recipe = check_recipe({"data": {"train": "gone.conll"}, "model": model}, source="test")
     assert isinstance(recipe, TagRecipe)
-    made = build(recipe.model, encoding, pretrained)
-    leave_run(folder, recipe, encoding, made)
+    assert recipe.model.words is not None
+    table = WordTable.plan(recipe.model.words, encoding, pretrained)
+    made = build_tagger(recipe.model, encoding, table)
+    leave_run(folder, recipe, encoding, made, table)
     return made
 
 
 def leave_run(
-    folder: Path, recipe: Recipe, encoding: Encoding | TextEncoding, model: torch.nn.Module
+    folder: Path,
+    recipe: Recipe,
+    encoding: Encoding | TextEncoding,
+    model: torch.nn.Module,
+    table: WordTable | None = None,
 ) -> None:
     (folder / "recipe.toml").write_text(write_recipe(recipe), "utf-8")
     (folder / "encoding.json").write_text(json.dumps(encoding.to_json()), "utf-8")
+    for name, content in network_files(table, {}).items():
+        (folder / name).write_text(content, "utf-8")
     save_weights(folder / "best.safetensors", model)
 
 
@@ -65,16 +75,20 @@ def test_the_model_of_a_run_comes_back_without_its_files(
     tuned: str,
     vectors: bool,
 ) -> None:
+    """A run of gonie 0.1 has no network.json: its weights show the shape of its word vectors."""
     encoding = fitted(["zebra"] if vectors else [])
     size = len(encoding.words)
     matrix = np.random.default_rng(0).normal(size=(size, 3)).astype(np.float32)
     pretrained = PretrainedVectors(matrix, np.arange(size) % 3 == 2, Coverage(types={}, tokens={}))
     made = run_of(tmp_path, encoding, pretrained if vectors else None, tuned=tuned).eval()
-    found = load_trained(tmp_path)
-    assert found.encoding.to_json() == encoding.to_json()
-    assert not found.model.training
     batch = to_tensors(batch_of(encoding), torch.device("cpu"))
-    assert torch.equal(found.model(batch), made(batch))
+    for without in ((), ("network.json",)):
+        for name in without:
+            (tmp_path / name).unlink()
+        found = load_trained(tmp_path)
+        assert found.encoding.to_json() == encoding.to_json()
+        assert not found.model.training
+        assert torch.equal(found.model(batch), made(batch))
 
 
 def test_it_is_the_model_of_the_bundle_beside_it(toy_run: Path) -> None:
@@ -103,8 +117,10 @@ def test_a_classifier_comes_back_too(tmp_path: Path, upper: bool) -> None:
         several=False,
         bag=NGramBag.fit([text.text for text in texts], ngrams=NGrams()),
     )
-    made = build_classifier(recipe.model, encoding).eval()
-    leave_run(tmp_path, recipe, encoding, made)
+    assert recipe.model.words is not None
+    table = WordTable.plan(recipe.model.words, words)
+    made = build_classifier(recipe.model, encoding, table).eval()
+    leave_run(tmp_path, recipe, encoding, made, table)
     found = load_trained(tmp_path)
     assert found.encoding.to_json() == encoding.to_json()
     batch = to_tensors(encoding.encode(texts).batch(np.arange(2)), torch.device("cpu"))
@@ -138,5 +154,25 @@ def test_a_damaged_encoding_is_refused(tmp_path: Path, toy_run: Path, content: s
     folder = tmp_path / "run"
     shutil.copytree(toy_run, folder)
     (folder / "encoding.json").write_text(content, "utf-8")
-    with pytest.raises(BundleError, match=r"encoding\.json: expected an encoding, got a damaged file"):
+    with pytest.raises(BundleError, match=r"encoding\.json: damaged file"):
         load_trained(folder)
+
+
+@pytest.mark.parametrize("content", ["{", "{}", "[]", '{"words": null}', '{"words": {"size": 3}}'])
+def test_a_damaged_shape_is_refused(tmp_path: Path, toy_run: Path, content: str) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(toy_run, folder)
+    (folder / "network.json").write_text(content, "utf-8")
+    with pytest.raises(BundleError, match=r"network\.json: damaged file .*Train the model again"):
+        load_trained(folder)
+
+
+def test_a_network_without_word_vectors_needs_no_table_of_them(
+    tmp_path: Path, encoding: Encoding, batch_of: Callable[..., dict[str, np.ndarray]]
+) -> None:
+    values = {"chars": {"width": 2, "hidden": 2}, "encoder": {"hidden": 2}}
+    recipe = check_recipe({"data": {"train": "gone.conll"}, "model": values}, source="test")
+    made = build_tagger(recipe.model, encoding).eval()
+    leave_run(tmp_path, recipe, encoding, made)
+    batch = to_tensors(batch_of(encoding), torch.device("cpu"))
+    assert torch.equal(load_trained(tmp_path).model(batch), made(batch))

@@ -10,6 +10,7 @@ import pytest
 from gonie.errors import RecipeError
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.sections import CorpusConfig
+from gonie.tasks.torch.contextual import spelled_bytes, synthetic_sources
 from gonie.tasks.torch.word_data import (
     build_extractors,
     fit_encoding,
@@ -60,6 +61,15 @@ def test_every_word_gets_a_vector_and_the_file_is_described(vectors: Path) -> No
     assert not np.array_equal(table.matrix, other.matrix), "words without one are drawn by the seed"
     assert pretrained_table(None, encoding, 1, notes.append) is None
     assert vectors_of(load_recipe("ner").data) is None
+
+
+def test_words_are_spelled_for_the_sources_that_read_bytes() -> None:
+    recipe = load_recipe("ner", ["model.elmo.bilm=not-there"])
+    sources = synthetic_sources(recipe)
+    encoding, _ = fit_encoding(recipe, SENTENCES, PLAIN, None, [], sources=sources)
+    assert encoding.longest == spelled_bytes(sources) > 0
+    plain, _ = fit_encoding(recipe, SENTENCES, PLAIN, None, [])
+    assert plain.longest == 0
 
 
 def test_extractors_are_those_that_the_model_names_for_either_task() -> None:

@@ -149,6 +149,7 @@ class TagRecipe(CorpusRecipe):
             **{f"model.{name}": True for name in model.contextual},
             **{f"model.dropout.{key}={rate:g}": rate > 0 for key, rate in rates.items()},
             "data.partial": self.data.partial is not None,
+            **{f"loss.{name}": True for name in self.loss},
             "train.weight_decay": train.weight_decay > 0,
             "train.normalize": train.normalize,
         }

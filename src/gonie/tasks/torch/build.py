@@ -84,6 +84,13 @@ class WordTable:
         return cls(size, fixed, width, rows)
 
 
+def plan_words(
+    config: EmbeddingConfig, encoding: Encoding, pretrained: PretrainedVectors | None
+) -> WordTable | None:
+    """The table of word vectors, where the model has any."""
+    return WordTable.plan(config.words, encoding, pretrained) if config.words else None
+
+
 def build_embedding(
     config: EmbeddingConfig,
     encoding: Encoding,

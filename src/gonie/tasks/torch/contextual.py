@@ -28,6 +28,14 @@ def load_sources(recipe: CorpusRecipe, note: Note) -> Sources:
     return {name: CONTEXTUAL[name].load(config, recipe.data, note) for name, config in sections.items()}
 
 
+def sources_key(config: EmbeddingConfig) -> dict[str, Any]:
+    """What loading the sources depends on, as plain values: recipes with the same key may share them."""
+    return {
+        name: own.model_dump(mode="json", include=set(CONTEXTUAL[name].loaded_by))
+        for name, own in config.contextual.items()
+    }
+
+
 def restore_sources(config: EmbeddingConfig, run: Path) -> Sources:
     """The contextual sources of a run, in the right shape; weights are loaded with the network's."""
     return {name: CONTEXTUAL[name].restore(run) for name in config.contextual}

@@ -60,7 +60,8 @@ def read_word_table(folder: Path, recipe: CorpusRecipe) -> WordTable | None:
     if recipe.model.words is None:
         return None
     if (folder / NETWORK).is_file():
-        return WordTable.from_json(_read(folder / NETWORK, lambda saved: saved["words"]))
+        table: WordTable = _read(folder / NETWORK, lambda saved: WordTable.from_json(saved["words"]))
+        return table
     return _word_table_of_0_1(read_tensors(folder / BEST)[0])
 
 

@@ -14,10 +14,9 @@ from gonie.features.encoding import Encoding, Extractor, count
 from gonie.features.gazetteer import Gazetteers, read_entries
 from gonie.features.morpheme_features import MorphemeFeatures
 from gonie.features.spelling import Spelling
-from gonie.features.vectors import Vectors, read_vectors
+from gonie.features.vectors import PretrainedVectors, Vectors, read_vectors
 from gonie.tasks.paths import locate
 from gonie.tasks.sections import CorpusConfig, CorpusRecipe
-from gonie.tasks.torch.build import WordTable
 from gonie.tasks.torch.contextual import Sources, spelled_bytes
 from gonie.text.normalize import Normalization
 from gonie.text.report import Report
@@ -65,17 +64,15 @@ def fit_encoding(
     return encoding, counts.labels
 
 
-def word_table(
-    recipe: CorpusRecipe, encoding: Encoding, vectors: Vectors | None, note: Note
-) -> WordTable | None:
-    """How the word vectors of the model are laid out; ``note`` is told how many words the file had."""
-    if recipe.model.words is None:
-        return None
+def pretrained_table(
+    vectors: Vectors | None, encoding: Encoding, seed: int, note: Note
+) -> PretrainedVectors | None:
+    """A vector for every word of ``encoding``; ``note`` is told how many words the file had."""
     if vectors is None:
-        return WordTable.plan(recipe.model.words, encoding)
-    pretrained = vectors.table_for(encoding.words, np.random.default_rng([recipe.train.seed, 2]))
+        return None
+    pretrained = vectors.table_for(encoding.words, np.random.default_rng([seed, 2]))
     note("\n  ".join([str(vectors.path), *vectors.notes, *str(pretrained.coverage).splitlines()]))
-    return WordTable.plan(recipe.model.words, encoding, pretrained)
+    return pretrained
 
 
 def read_gazetteers(data: CorpusConfig) -> Gazetteers:

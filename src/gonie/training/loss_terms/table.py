@@ -65,4 +65,5 @@ def _problems(name: str, values: Mapping[str, Any]) -> Iterator[str]:
         LOSS_TERMS[name].section.model_validate(values)
     except ValidationError as error:
         for detail in error.errors(include_url=False):
-            yield f"loss.{name}.{'.'.join(map(str, detail['loc']))}: {detail['msg']}"
+            key = ".".join(["loss", name, *map(str, detail["loc"])])
+            yield f"{key}: {detail['msg']}"

@@ -35,6 +35,8 @@ from gonie.nn.inference import to_tensors
 from gonie.tasks.classification.recipe import ClassifierConfig
 from gonie.tasks.classification.torch.build import build_classifier
 from gonie.tasks.classification.torch.network import ClassifyingNetwork
+from gonie.tasks.sections import WordsConfig
+from gonie.tasks.torch.build import WordTable
 from gonie.text.labelled_text import LabelledText
 from gonie.text.passages import Passages
 from gonie.text.tokenizers import EnglishTokenizer
@@ -232,7 +234,8 @@ def test_pretrained_vectors_are_the_words(texts: Fit) -> None:
     size = len(encoding.words.words)
     matrix = np.arange(size * 4, dtype=np.float32).reshape(size, 4)
     vectors = PretrainedVectors(matrix, np.ones(size, dtype=bool), Coverage(types={}, tokens={}))
-    model = built({"words": {"tuned": "all"}, "encoder": {"hidden": 3}}, encoding, pretrained=vectors)
+    table = WordTable.plan(WordsConfig(tuned="all"), encoding.words, vectors)
+    model = built({"words": {"tuned": "all"}, "encoder": {"hidden": 3}}, encoding, words=table)
     batch = to_tensors(encoding.encode([LabelledText("Seoul")]).batch(np.arange(1)), torch.device("cpu"))
     row = encoding.words.word_id("Seoul")
     assert model.eval().embed(batch)[0, 0].tolist() == matrix[row].tolist()

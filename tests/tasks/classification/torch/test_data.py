@@ -245,6 +245,7 @@ def test_a_sample_of_training_texts_is_spread_over_all(text_toy: Path) -> None:
         ("model.bag=none",),
         ("model.sentences.encoder.hidden=3",),
         ("model.encoder.hidden=9",),
+        ("model.words.width=9",),
         ("model.chars.jamo=true",),
         ('model.features.groups=["spelling"]',),
         ("model.head.weights=balanced",),

@@ -15,7 +15,7 @@ from gonie.formats.labelled import LabelledSource
 from gonie.tasks.classification.read_options import text_options
 from gonie.tasks.classification.recipe import TextRecipe
 from gonie.tasks.classification.torch import job as text_job
-from gonie.tasks.classification.torch.job import BAG, MAJORITY, TextJob
+from gonie.tasks.classification.torch.job import MAJORITY, TextJob
 from gonie.tasks.load import load_classifier
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.torch.dev_evaluator import DevEvaluator
@@ -36,6 +36,7 @@ def own(path: Path, text: str) -> list[str]:
     return [f"data.{split}={path}" for split in ("train", "dev", "test")]
 
 
+BAG = "heads.label.scores.direct"
 RELATIONS = 'x\tThe <e1>rain <e2>fell</e2></e1> <e2></e2>\ny\tA <e1>dog</e1><e2>s</e2> "q"\n'
 SEVERAL = "a|b, c\tone\n\ttwo\nb, c\tthree\n"
 
@@ -71,7 +72,7 @@ def test_no_more_texts_are_kept_than_are_needed(text_toy: Path, monkeypatch: pyt
     monkeypatch.setattr(text_job, "SAMPLED", 7)
     files = job_of(text_toy / "texts.toml").files()
     assert len(files["samples.jsonl"].splitlines()) == 7
-    assert set(files) == {"samples.jsonl", "encoding.json"}
+    assert set(files) == {"samples.jsonl", "encoding.json", "network.json"}
 
 
 def test_texts_are_kept_from_end_to_end(

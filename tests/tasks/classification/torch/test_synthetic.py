@@ -79,7 +79,7 @@ def test_none_of_the_files_that_a_recipe_names_is_read(tmp_path: Path) -> None:
         assert parts(specimen, kind), kind
     assert specimen.model.sentences is not None
     assert specimen.encoding.words.groups == ("gazetteer", "spelling")
-    assert specimen.loss(specimen.model, specimen.batch).isfinite()
+    assert specimen.model.loss(specimen.batch).isfinite()
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
@@ -177,4 +177,4 @@ def test_a_made_up_language_model_stands_for_the_recipes(levels: tuple[str, ...]
     assert len(elmo.mixes) == 2
     assert len(parts(specimen, Bypass)) == 1, "sentences are read as before"
     assert specimen.batch["bytes"].shape[1] == specimen.encoding.words.longest
-    assert specimen.loss(specimen.model, specimen.batch).isfinite()
+    assert specimen.model.loss(specimen.batch).isfinite()

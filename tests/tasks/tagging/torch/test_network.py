@@ -11,8 +11,8 @@ from torch import Tensor
 from gonie.errors import InputError
 from gonie.features.encoding import Encoding
 from gonie.tasks.tagging.recipe import TaggerConfig as ModelConfig
+from gonie.tasks.tagging.torch.build import build_tagger
 from gonie.tasks.tagging.torch.network import TaggingNetwork
-from gonie.tasks.torch.parts import build
 
 Tensors = Callable[..., dict[str, Tensor]]
 
@@ -28,7 +28,7 @@ FULL = {
 
 @pytest.fixture
 def model(encoding: Encoding) -> TaggingNetwork:
-    return build(ModelConfig.model_validate(FULL), encoding)
+    return build_tagger(ModelConfig.model_validate(FULL), encoding)
 
 
 def test_the_seams_put_together_are_the_model(
@@ -74,7 +74,7 @@ def test_dropout_is_for_training_alone(
 def test_weights_put_into_another_model_make_it_the_same(
     model: TaggingNetwork, encoding: Encoding, tensors_of: Tensors
 ) -> None:
-    other = build(ModelConfig.model_validate(FULL), encoding)
+    other = build_tagger(ModelConfig.model_validate(FULL), encoding)
     other.load_state_dict(model.state_dict())
     batch = tensors_of(encoding)
     assert torch.equal(model.eval()(batch), other.eval()(batch))
@@ -89,7 +89,7 @@ def test_several_heads_share_what_lies_below(
     model: TaggingNetwork, encoding: Encoding, tensors_of: Tensors
 ) -> None:
     """A second head brings scores of its own over the same states."""
-    twin = build(ModelConfig.model_validate({**FULL, "head": {"kind": "softmax"}}), encoding)
+    twin = build_tagger(ModelConfig.model_validate({**FULL, "head": {"kind": "softmax"}}), encoding)
     both = TaggingNetwork(
         embedding=model.embedding,
         encoder=model.encoder,

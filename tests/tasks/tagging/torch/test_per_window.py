@@ -9,8 +9,8 @@ import pytest
 from gonie.errors import GonieError
 from gonie.features.encoding import Encoding
 from gonie.tasks.tagging.recipe import TaggerConfig as ModelConfig
+from gonie.tasks.tagging.torch.build import build_tagger
 from gonie.tasks.tagging.torch.per_window import per_window
-from gonie.tasks.torch.parts import build
 
 WINDOW = {
     "words": {"width": 4},
@@ -21,7 +21,7 @@ WINDOW = {
 
 
 def test_a_window_network_can_be(encoding: Encoding) -> None:
-    per_window(build(ModelConfig.model_validate(WINDOW), encoding))
+    per_window(build_tagger(ModelConfig.model_validate(WINDOW), encoding))
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,6 @@ def test_a_window_network_can_be(encoding: Encoding) -> None:
     ],
 )
 def test_another_cannot(change: dict[str, Any], message: str, encoding: Encoding) -> None:
-    model = build(ModelConfig.model_validate({**WINDOW, **change}), encoding)
+    model = build_tagger(ModelConfig.model_validate({**WINDOW, **change}), encoding)
     with pytest.raises(GonieError, match=message):
         per_window(model)

@@ -91,7 +91,7 @@ def test_a_recipe_keeps_its_parts_and_loses_its_size(name: str) -> None:
     for group in recipe.model.head.direct:
         assert any(part.group == group for part in parts(specimen, FeatureEmbedding))
     assert specimen.encoding.scheme.kind == recipe.data.model_scheme
-    assert specimen.loss(specimen.model, specimen.batch).isfinite()
+    assert specimen.model.loss(specimen.batch).isfinite()
 
 
 def test_the_text_is_ragged_and_has_what_parts_can_get_wrong() -> None:
@@ -130,7 +130,7 @@ def test_a_made_up_language_model_stands_for_the_recipes(at: str) -> None:
     assert bool(parts(specimen, Bypass)) == (at != "input")
     assert specimen.batch["bytes"].shape[1] == specimen.encoding.longest
     assert all(weight.requires_grad for weight in elmo.bilm.parameters())
-    assert specimen.loss(specimen.model, specimen.batch).isfinite()
+    assert specimen.model.loss(specimen.batch).isfinite()
 
 
 def test_the_seed_decides_and_nothing_else() -> None:
@@ -178,7 +178,7 @@ def test_rules_of_ones_own_hold_for_the_made_up_tags(rules: list[str], seed: int
     moves = allowed(encoding.labels, encoding.scheme, forbidden=rules)
     for tags, length in zip(batch["tags"].tolist(), batch["lengths"].tolist(), strict=True):
         assert breaks([encoding.labels[tag] for tag in tags[:length]], encoding.labels, moves) is None
-    assert specimen.loss(specimen.model, batch).isfinite()
+    assert specimen.model.loss(batch).isfinite()
 
 
 def test_rules_for_plain_tags_make_the_tags_plain() -> None:

@@ -19,21 +19,21 @@ from gonie.features.corpus import FolderSink, MemorySink
 from gonie.features.ngrams import NGramBag, NGrams
 from gonie.features.text_corpus import TextCorpus
 from gonie.features.text_encoding import TextEncoding
+from gonie.features.vectors import PretrainedVectors
 from gonie.formats.labelled import LabelledSource
 from gonie.tasks.classification.read_options import text_options
 from gonie.tasks.classification.recipe import BagConfig, TextDataConfig, TextRecipe
 from gonie.tasks.paths import locate
-from gonie.tasks.torch.build import WordTable
-from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources
+from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
 from gonie.tasks.torch.word_data import (
     Note,
     build_extractors,
     fit_encoding,
+    pretrained_table,
     sampled,
     tell,
     tell_unmet,
     vectors_of,
-    word_table,
 )
 from gonie.text.labelled_text import LabelledText, count_labels
 from gonie.text.passages import Passage, Passages
@@ -59,8 +59,8 @@ class TextData:
     train: TextCorpus
     dev: Sequence[LabelledText]
     test: Sequence[LabelledText]
-    words: WordTable | None
-    """How the word vectors are laid out, where the model has any."""
+    pretrained: PretrainedVectors | None
+    """A vector for every word, where the recipe names a file of vectors."""
     labels: Counter[str]
     sources: Sources = field(default_factory=dict)
     """The contextual sources that the recipe names."""
@@ -77,7 +77,7 @@ class TextData:
         train, own = self.train, self.train.sentences.arrays
         arrays: list[Any] = [*(own[name] for name in sorted(own)), train.offsets, train.labels]
         arrays += train.bag or ()
-        arrays += [self.words.vectors] if self.words and self.words.vectors is not None else []
+        arrays += [self.pretrained.matrix] if self.pretrained else []
         for array in arrays:
             digest.update(np.ascontiguousarray(array).data)
         digest.update(digest_sources(self.sources))
@@ -146,7 +146,7 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
         train=corpus,
         dev=dev,
         test=test,
-        words=word_table(recipe, words, vectors, note),
+        pretrained=pretrained_table(vectors, words, recipe.train.seed, note),
         labels=labels,
         sources=sources,
         sample=sampled(train, recipe.train.score_train),
@@ -172,7 +172,7 @@ def text_data_key(recipe: TextRecipe) -> str:
         "cut": recipe.cut_by,
         "groups": model.groups,
         "jamo": bool(model.chars and model.chars.jamo),
-        "sources": {name: own.model_dump(mode="json") for name, own in model.contextual.items()},
+        "sources": sources_key(model),
         "bag": model.bag.model_dump(mode="json", exclude={"rate"}) if model.bag else None,
         "sample": recipe.train.score_train,
         "seed": recipe.train.seed if data.dev is None or data.vectors else None,

@@ -24,7 +24,7 @@ from gonie.tasks.classification.torch.exportable import TextExportable
 from gonie.tasks.classification.torch.network import ClassifyingNetwork
 from gonie.tasks.load import load_classifier
 from gonie.tasks.run_files import ENCODING, SAMPLES
-from gonie.tasks.torch.build import learning_rates
+from gonie.tasks.torch.build import WordTable, learning_rates, plan_words
 from gonie.tasks.torch.contextual import contextual_report, network_files, with_context
 from gonie.tasks.torch.example_training import add_example_comparisons, example_setup, finish_examples
 from gonie.tasks.torch.job import Beside, Note, RunOutput, Split, TrainedRun
@@ -74,13 +74,13 @@ class TextJob:
         encoding = json.dumps(self.data.encoding.to_json(), ensure_ascii=False)
         records = (self._record(text) for text in sampled(self.data.dev, SAMPLED))
         files = {ENCODING: encoding, SAMPLES: "".join(f"{record}\n" for record in records)}
-        return files | network_files(self.data.words, self.data.sources)
+        return files | network_files(self._words(), self.data.sources)
 
     def build(self) -> ClassifyingNetwork:
         """The classifier before its first step."""
         data = self.data
         return build_classifier(
-            self.recipe.model, data.encoding, data.words, data.labels, sources=data.sources
+            self.recipe.model, data.encoding, self._words(), data.labels, sources=data.sources
         )
 
     def setup(self, model: ClassifyingNetwork, note: Note) -> TrainingSetup:
@@ -212,6 +212,10 @@ class TextJob:
         met = sorted({mark.label for text in self.data.dev for mark in text.marks})
         data = self.recipe.data.model_copy(update={"marks": met})
         return self.recipe.model_copy(update={"data": data})
+
+    def _words(self) -> WordTable | None:
+        """How the recipe lays word vectors out."""
+        return plan_words(self.recipe.model, self.data.encoding.words, self.data.pretrained)
 
     def _texts(self, split: Split) -> Sequence[LabelledText]:
         return {"dev": self.data.dev, "test": self.data.test, "sample": self.data.sample}[split]

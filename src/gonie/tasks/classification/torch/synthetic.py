@@ -21,7 +21,7 @@ from gonie.tasks.classification.recipe import TextRecipe
 from gonie.tasks.classification.torch.build import build_classifier
 from gonie.tasks.classification.torch.data import fit_bag, passages_of
 from gonie.tasks.classification.torch.network import ClassifyingNetwork
-from gonie.tasks.torch.build import WordTable
+from gonie.tasks.torch.build import plan_words
 from gonie.tasks.torch.contextual import Sources, synthetic_sources
 from gonie.tasks.torch.synthetic import (
     NEW,
@@ -56,7 +56,7 @@ def make_text_specimen(recipe: TextRecipe) -> Specimen[ClassifyingNetwork, TextE
     encoding = _fitted(recipe, labels, passages[:-1], vectors, sources)
     corpus = encoding.encode_passages(passages)
     pretrained = vectors.table_for(encoding.words.words, generator) if vectors else None
-    table = WordTable.plan(recipe.model.words, encoding.words, pretrained) if recipe.model.words else None
+    table = plan_words(recipe.model, encoding.words, pretrained)
     counts = Counter(chain.from_iterable(passage.labels for passage in passages))
     return Specimen(
         model=disturbed(

@@ -17,22 +17,22 @@ from numpy.typing import NDArray
 from gonie.errors import InputError, RecipeError
 from gonie.features.corpus import Corpus, FolderSink, MemorySink
 from gonie.features.encoding import Encoding
+from gonie.features.vectors import PretrainedVectors
 from gonie.formats.format import ReadOptions
 from gonie.formats.tagged import Survey, TaggedSource, survey
 from gonie.metrics.novelty import SeenMentions
 from gonie.tasks.paths import locate
 from gonie.tasks.tagging.recipe import TagDataConfig, TagRecipe
-from gonie.tasks.torch.build import WordTable
-from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources
+from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
 from gonie.tasks.torch.word_data import (
     Note,
     build_extractors,
     fit_encoding,
+    pretrained_table,
     sampled,
     tell,
     tell_unmet,
     vectors_of,
-    word_table,
 )
 from gonie.text import schemes
 from gonie.text.partial_tags import PartialStream, TagSets
@@ -54,8 +54,8 @@ class TagData:
     train: Corpus
     dev: list[Sentence]
     test: list[Sentence] | None
-    words: WordTable | None
-    """How the word vectors are laid out, where the model has any."""
+    pretrained: PretrainedVectors | None
+    """A vector for every word, where the recipe names a file of vectors."""
     seen: SeenMentions
     labels: Counter[str]
     sources: Sources = field(default_factory=dict)
@@ -74,10 +74,7 @@ class TagData:
         for sentence in self.dev:  # it decides which epoch is the best, and when to stop
             digest.update(json.dumps([sentence.words, sentence.tags, dict(sentence.columns)]).encode())
         arrays = [self.train.arrays[name] for name in sorted(self.train.arrays)]
-        for array in [
-            *arrays,
-            *([self.words.vectors] if self.words and self.words.vectors is not None else []),
-        ]:
+        for array in [*arrays, *([self.pretrained.matrix] if self.pretrained else [])]:
             digest.update(np.ascontiguousarray(array).data)
         digest.update(digest_sources(self.sources))
         return digest.hexdigest()
@@ -211,7 +208,7 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
         train=corpus,
         dev=dev,
         test=test,
-        words=word_table(recipe, encoding, vectors, note),
+        pretrained=pretrained_table(vectors, encoding, recipe.train.seed, note),
         seen=SeenMentions.from_sentences(train, target),
         labels=labels,
         sources=sources,
@@ -267,7 +264,7 @@ def tag_data_key(recipe: TagRecipe) -> str:
         "data": data.model_dump(mode="json"),
         "groups": model.groups,
         "jamo": bool(model.chars and model.chars.jamo),
-        "sources": {name: own.model_dump(mode="json") for name, own in model.contextual.items()},
+        "sources": sources_key(model),
         "rules": [head.constrained, head.forbidden, head.constrain_training],
         "kind": head.kind if data.partial else None,
         "sample": recipe.train.score_train,

@@ -24,7 +24,7 @@ from gonie.tasks.tagging.torch.data import TagData
 from gonie.tasks.tagging.torch.exportable import TagExportable
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.tagging.torch.per_window import with_window_updates
-from gonie.tasks.torch.build import learning_rates
+from gonie.tasks.torch.build import WordTable, learning_rates, plan_words
 from gonie.tasks.torch.contextual import contextual_report, network_files, with_context
 from gonie.tasks.torch.example_training import add_example_comparisons, example_setup, finish_examples
 from gonie.tasks.torch.job import Beside, Note, RunOutput, Split, TrainedRun
@@ -70,12 +70,14 @@ class TagJob:
         """The encoding, and the mentions met in training, by which recall is split."""
         values = {ENCODING: self.data.encoding.to_json(), SEEN: self.data.seen.to_json()}
         files = {name: json.dumps(value, ensure_ascii=False) for name, value in values.items()}
-        return files | network_files(self.data.words, self.data.sources)
+        return files | network_files(self._words(), self.data.sources)
 
     def build(self) -> TaggingNetwork:
         """The tagger before its first step."""
         data = self.data
-        return build_tagger(self.recipe.model, data.encoding, data.words, data.options, sources=data.sources)
+        return build_tagger(
+            self.recipe.model, data.encoding, self._words(), data.options, sources=data.sources
+        )
 
     def setup(self, model: TaggingNetwork, note: Note) -> TrainingSetup:
         """Batches of sentences; gradient steps, or updates after every window."""
@@ -197,6 +199,10 @@ class TagJob:
                     if sentences
                 },
             )
+
+    def _words(self) -> WordTable | None:
+        """How the recipe lays word vectors out."""
+        return plan_words(self.recipe.model, self.data.encoding, self.data.pretrained)
 
     def _sentences(self, split: Split) -> Sequence[Sentence]:
         return {"dev": self.data.dev, "test": self.data.test or [], "sample": self.data.sample}[split]

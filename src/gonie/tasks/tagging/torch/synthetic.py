@@ -21,7 +21,7 @@ from gonie.nn.inference import to_tensors
 from gonie.tasks.tagging.recipe import TagDataConfig, TaggerConfig, TagRecipe
 from gonie.tasks.tagging.torch.build import build_tagger
 from gonie.tasks.tagging.torch.network import TaggingNetwork
-from gonie.tasks.torch.build import WordTable
+from gonie.tasks.torch.build import plan_words
 from gonie.tasks.torch.contextual import synthetic_sources
 from gonie.tasks.torch.synthetic import (
     NEW,
@@ -63,7 +63,7 @@ def make_tag_specimen(recipe: TagRecipe) -> Specimen[TaggingNetwork, Encoding]:
     known_in_part = PartialStream(doubtful, scheme=scheme, target=scheme, sets=sets, rules=rules)
     corpus = encoding.encode(chain(sentences, known_in_part), tag_ids=sets.ids)
     pretrained = vectors.table_for(encoding.words, generator) if vectors else None
-    table = WordTable.plan(recipe.model.words, encoding, pretrained) if recipe.model.words else None
+    table = plan_words(recipe.model, encoding, pretrained)
     options = sets.table() if data.partial else None
     return Specimen(
         model=disturbed(
