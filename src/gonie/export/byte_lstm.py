@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gonie.export.compact import Floats, row_bytes
 from gonie.export.graph import Graph, Recurrence
-from gonie.export.row_bytes import Floats, row_bytes
 
 WITHIN = 63  # of a weight's byte: older processors add two products in sixteen bits, which then fit
 ENDS = 2  # numbers more in each input, and units more in each state

@@ -1,10 +1,13 @@
-"""Weights in fewer bytes than float32, where not one bit of theirs is lost: a bundle is to be small.
+"""Weights in fewer bytes than float32: a bundle is to be small.
 
-A language model is often kept in half precision or as bytes with a scale for each row, and frozen: its
-float32 weights are then those numbers still. ONNX Runtime makes them float32 once, when it loads the graph.
+``compact`` loses not one bit. A language model is often kept in half precision or as bytes with a scale for
+each row, and frozen: its float32 weights are then those numbers still. ONNX Runtime makes them float32 once,
+when it loads the graph. ``row_bytes`` is for exports in bytes, which are nearly the matrix.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +19,20 @@ from gonie.export.graph import Graph
 Floats = NDArray[np.float32]
 LARGEST, SMALLEST = 127, 64
 """The largest byte of a row is between these, unless its scale was too small for half precision."""
+TINY = 1e-30  # instead of 0, where it is divided by
+
+
+class RowBytes(NamedTuple):
+    """``bytes`` (R, D) times ``scales`` (R,) is nearly the matrix: off by half a scale at most."""
+
+    bytes: NDArray[np.int8]
+    scales: Floats
+
+
+def row_bytes(array: Floats, largest: int = LARGEST) -> RowBytes:
+    """The largest number of each row of ``array`` (R, D) becomes ``largest``, or its opposite."""
+    scales = np.maximum(np.abs(array).max(1, initial=0.0), TINY) / largest  # (R,)
+    return RowBytes(np.rint(array / scales[:, None]).astype(np.int8), scales.astype(np.float32))
 
 
 def compact(graph: Graph, weight: Tensor) -> str:
