@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from gonie.tasks.evaluation import Evaluator
 from gonie.tasks.records import Records
 from gonie.tasks.sections import Recipe
 
@@ -40,3 +41,5 @@ class Task:
     """The command that runs its models over texts: ``tag``; none where there is no such command."""
     records: Records | None = None
     """Answers rows of texts, for that command and for bulk runs; a task with ``predict`` has it."""
+    evaluation: Evaluator | None = None
+    """Scores a model on a file with gold answers, for `gonie evaluate`."""

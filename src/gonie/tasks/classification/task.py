@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gonie.tasks.classification.evaluation import TextEvaluator
 from gonie.tasks.classification.recipe import TextRecipe
 from gonie.tasks.classification.records import TextRecords
 from gonie.tasks.task import Task
@@ -27,4 +28,5 @@ CLASSIFICATION = Task(
     torch=_torch,
     predict="classify",
     records=TextRecords(),
+    evaluation=TextEvaluator(),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gonie.tasks.tagging.evaluation import TagEvaluator
 from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.tagging.records import TagRecords
 from gonie.tasks.task import Task
@@ -27,4 +28,5 @@ TAGGING = Task(
     torch=_torch,
     predict="tag",
     records=TagRecords(),
+    evaluation=TagEvaluator(),
 )
