@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gonie.errors import GonieError
 from gonie.runtime.bundle import Contents
+from gonie.tasks.evaluation import Evaluator
 from gonie.tasks.records import Records
 from gonie.tasks.run_files import EXAMPLE_RUN
 
@@ -65,4 +66,6 @@ class Task:
     """A recipe with what other files decide about it, as a new run writes it down."""
 
     records: Records | None = None
-    """Answers rows of texts, for the predicting command and for bulk runs; a task with one has it."""
+    """Answers rows of texts, for that command and for bulk runs; a task with ``predict`` has it."""
+    evaluation: Evaluator | None = None
+    """Scores a model on a file with gold answers, for `gonie evaluate`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gonie.tasks.classification.bundle import TextBundle
+from gonie.tasks.classification.evaluation import TextEvaluator
 from gonie.tasks.classification.load import load_text_bundle
 from gonie.tasks.classification.records import TextRecords
 from gonie.tasks.task import Task
@@ -37,4 +38,5 @@ CLASSIFICATION = Task(
     load=load_text_bundle,
     predict="classify",
     records=TextRecords(),
+    evaluation=TextEvaluator(),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gonie.tasks.tagging.bundle import TagBundle
+from gonie.tasks.tagging.evaluation import TagEvaluator
 from gonie.tasks.tagging.load import load_tag_bundle
 from gonie.tasks.tagging.records import TagRecords
 from gonie.tasks.task import Task
@@ -37,4 +38,5 @@ TAGGING = Task(
     load=load_tag_bundle,
     predict="tag",
     records=TagRecords(),
+    evaluation=TagEvaluator(),
 )
