@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import os
 import random
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
@@ -70,6 +72,29 @@ def gonie(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
         return Outcome(int(ended.value.code or 0), out, err)
 
     return call
+
+
+@pytest.fixture
+def within() -> Callable[[float], AbstractContextManager[None]]:
+    """Fails a block that takes longer than so many seconds.
+
+    It is for what would hang where it is wrong, and allows many times what is needed: speed is not tested.
+    """
+
+    @contextmanager
+    def limit(seconds: float) -> Iterator[None]:
+        def stop(number: int, frame: object) -> None:
+            pytest.fail(f"not done within {seconds} seconds")
+
+        before = signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+    return limit
 
 
 # --- a language small enough to be learned whole in a second ---------------------------------------------

@@ -162,7 +162,9 @@ def test_hangul_is_drawn_with_glyphs_of_its_own(show: Open, pages: dict[str, str
 
 def test_a_korean_line_breaks_between_words(show: Open, texts: Sequence[TextExplanation]) -> None:
     page = show(render_texts([texts[2]], [], title="t"), width=400)
-    for word in page.locator(".heat:lang(ko) .w").all():
+    words = page.locator(".heat:lang(ko) .w").all()
+    assert len(words) > 5
+    for word in words:
         assert len(word.evaluate("e => [...e.getClientRects()].map(box => box.top)")) == 1
 
 

@@ -88,10 +88,11 @@ HOSTILE_BLANKS = ["its not ", "Mr. ", "a. ", ". ", "\n", " ", "? ) ", "\u0301"]
 
 
 @pytest.mark.parametrize("unit", [*HOSTILE.split(" "), *HOSTILE_BLANKS])
-def test_time_is_linear_in_hostile_text(unit):
+def test_time_is_linear_in_hostile_text(unit, within):
     """Were a shape to look over the rest of the text and fail, this would run for hours."""
     text = unit * (100_000 // len(unit)) + "Q"
-    sentences = EnglishTokenizer()(text)
+    with within(60):
+        sentences = EnglishTokenizer()(text)
     assert sum(len(word) for sentence in sentences for word in sentence.words) == len("".join(text.split()))
 
 
