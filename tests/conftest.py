@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import random
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -259,9 +260,24 @@ def toy_run(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-# --- reading a page as a browser would --------------------------------------------------------------------
+# --- a page in a browser, and read as a browser would -----------------------------------------------------
 
 VOID = {"meta"}
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A real Chromium. Without one, tests that need it are skipped; where CI is set, they fail."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        told = "no Chromium: `make browser` installs it"
+        pytest.fail(told) if os.environ.get("CI") else pytest.skip(told)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
 
 
 class Page(HTMLParser):

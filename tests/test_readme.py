@@ -115,14 +115,14 @@ def small(arguments: list[str]) -> list[str]:
     return [*arguments, *(part for setting in settings for part in ("--set", setting))]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.usefixtures("place")
 def test_the_readme_can_be_followed_from_top_to_bottom(gonie: Callable) -> None:
     assert follow(README, gonie) == 3
     assert Path("report.html").is_file()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.usefixtures("place")
 @pytest.mark.parametrize(
     ("page", "least"), [("training.md", 14), ("window.md", 4), ("classify.md", 8), ("elmo.md", 8)]

@@ -158,7 +158,7 @@ def unbroken(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_killed_and_resumed_is_the_comparison_never_killed(toy: Path, tmp_path: Path, unbroken: Any) -> None:
     """Nothing is lost, nothing is done twice, and a cell in its middle goes on from its checkpoint."""
     folder = tmp_path / "c"
@@ -191,7 +191,7 @@ def test_killed_and_resumed_is_the_comparison_never_killed(toy: Path, tmp_path: 
     assert not list(folder.rglob("*.safetensors")) + list(folder.rglob("*.tmp"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("everyone", [True, False], ids=["terminal", "parent alone"])
 def test_a_wish_to_stop_saves_and_resumes(toy: Path, tmp_path: Path, unbroken: Any, everyone: bool) -> None:
     """Ctrl-C reaches all processes of a terminal, `kill` only one; both save and say how to go on."""

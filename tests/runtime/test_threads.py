@@ -53,7 +53,7 @@ def said(found: Any) -> Any:
     return found.tags, [(span.start, span.end, span.label) for span in found.spans]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["letters", "texts"])
 def test_two_hundred_threads_get_what_one_gets(name: str) -> None:
     """200 × 50 requests on one model; its memory of word forms is as small as to forget all the time."""

@@ -272,7 +272,7 @@ MOMENTS: dict[str, Kill] = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_killed_and_resumed_is_the_run_never_killed(
     moment: str, recipe: Path, tmp_path: Path, unbroken: dict[str, object]
@@ -288,7 +288,7 @@ def test_there_are_ten_moments() -> None:
     assert len(MOMENTS) == 10
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_killed_again_and_again(recipe: Path, tmp_path: Path, unbroken: dict[str, object]) -> None:
     """A machine that fails every few seconds only delays the run: each life goes on from the last."""
     out = tmp_path / "run"
@@ -306,7 +306,7 @@ def test_killed_again_and_again(recipe: Path, tmp_path: Path, unbroken: dict[str
     assert not differences(outcome(out), unbroken)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_killed_while_a_bundle_takes_the_place_of_another(
     recipe: Path, tmp_path: Path, unbroken_run: Path, unbroken: dict[str, object]
 ) -> None:
@@ -326,7 +326,7 @@ def test_killed_while_a_bundle_takes_the_place_of_another(
 # --- asked to stop ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_wish_to_stop_saves_and_resumes(
     number: signal.Signals, recipe: Path, tmp_path: Path, unbroken: dict[str, object]
@@ -344,7 +344,7 @@ def test_a_wish_to_stop_saves_and_resumes(
     assert not differences(outcome(out), unbroken)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_is_trained_by_one_process_at_a_time(recipe: Path, tmp_path: Path) -> None:
     """Resuming what is still running would have two writers over one folder."""
     out = tmp_path / "run"
@@ -363,7 +363,7 @@ def test_a_run_is_trained_by_one_process_at_a_time(recipe: Path, tmp_path: Path)
 # --- the same seed ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_model(
     recipe: Path, tmp_path: Path, unbroken: dict[str, object]
 ) -> None:
@@ -373,7 +373,7 @@ def test_the_same_seed_gives_the_same_model(
     assert "best.safetensors" in differences(outcome(tmp_path / "other"), unbroken)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_threads_resume_alike(recipe: Path, tmp_path: Path) -> None:
     """Sums split over threads must be split the same way each time, in a model wide enough to be split."""
     changes = (
@@ -537,7 +537,7 @@ def test_every_kind_of_classifier_resumes(
         assert not differences(outcome(broken), outcome(tmp_path / "whole"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     "moment",
     ["a checkpoint is named", "the best weights are named", "samples are named", "the bundle is written"],
@@ -557,7 +557,7 @@ def test_a_classifier_killed_and_resumed_is_the_one_never_killed(
     assert not differences(outcome(out), unbroken_texts)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_wish_to_stop_a_classifier_saves_and_resumes(
     text_recipe: Path, tmp_path: Path, unbroken_texts: dict[str, object]
 ) -> None:

@@ -96,9 +96,9 @@ def test_time_is_linear_in_hostile_text(unit, within):
     assert sum(len(word) for sentence in sentences for word in sentence.words) == len("".join(text.split()))
 
 
-def test_a_megabyte_without_a_blank():
+def test_a_long_text_without_a_blank():
     """What a minified file or a base64 attachment looks like."""
-    text = ("x1Y/+=.-,;:" * 100_000)[:1_000_000]
+    text = ("x1Y/+=.-,;:" * 30_000)[:300_000]
     assert sum(len(word) for sentence in EnglishTokenizer()(text) for word in sentence.words) == len(text)
 
 
