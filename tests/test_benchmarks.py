@@ -45,7 +45,6 @@ def test_tagging_with_elmo_says_what_it_needs() -> None:
     assert "a run folder or a bundle" in run("tag_elmo.py", "--help")
 
 
-@pytest.mark.long
 def test_a_bundle_is_timed_and_scored_without_peers(toy: Path, toy_run: Path, tmp_path: Path) -> None:
     given = ("--gonie", toy_run, "--data", toy, "--peers", tmp_path, "--rounds", 1, "--cores", 2)
     out = run("tag_cpu.py", *given)

@@ -45,7 +45,6 @@ def lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-@pytest.mark.long
 def test_rows_are_those_of_the_stream_with_their_place(
     gonie: Command, opinions: Path, reviews: list[Path], tmp_path: Path
 ) -> None:
@@ -66,7 +65,6 @@ def test_rows_are_those_of_the_stream_with_their_place(
                 assert wanted.items() <= row.items()
 
 
-@pytest.mark.long
 def test_tags_as_a_table(gonie: Command, toy_run: Path, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Anna lives in Seoul .\n")
     ended = gonie(
@@ -79,7 +77,6 @@ def test_tags_as_a_table(gonie: Command, toy_run: Path, tmp_path: Path) -> None:
     assert row["spans"][0]["label"] == "PER"
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("output", ["jsonl", "parquet"])
 def test_parts_have_the_likeliest_taggings(
     gonie: Command, toy_run: Path, tmp_path: Path, output: str
@@ -159,7 +156,6 @@ def test_ctrl_c_keeps_the_parts_and_says_how_to_go_on(toy_run: Path, tmp_path: P
     assert "The same command goes on" in said
 
 
-@pytest.mark.long
 def test_a_full_disk_is_a_sentence(toy_run: Path, tmp_path: Path) -> None:
     """By the limit on the size of a file, which any user may set for himself."""
     (tmp_path / "a.txt").write_text("Anna met Bert .\n" * 2000)

@@ -76,7 +76,6 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
 # --- full ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long
 def test_training_on_a_full_disk(gonie: Command, toy: Path, toy_run: Path, disk: Disk) -> None:
     """Wherever space ran out, the run goes on once there is some, and ends as if there always had been."""
     train = ["train", toy / "toy.toml", "--out", disk.folder / "run"]

@@ -210,15 +210,16 @@ def test_a_wish_to_stop_saves_and_resumes(toy: Path, tmp_path: Path, unbroken: A
     assert results(folder) == unbroken
 
 
-def test_stopped_in_this_process_and_resumed(toy: Path, tmp_path: Path, unbroken: Any) -> None:
-    folder = tmp_path / "c"
+def test_stopped_in_this_process_and_resumed(toy: Path, tmp_path: Path) -> None:
+    folder, grid = tmp_path / "c", asked(toy, "train.lr=0.01,0.03", "train.epochs=4")
+    assert start_comparison(grid, tmp_path / "unbroken", Silence(), jobs=1)
     display = StopsInside(at=2)
-    assert start_comparison(asked(toy, *GRID), folder, display, jobs=1) is None
+    assert start_comparison(grid, folder, display, jobs=1) is None
     assert display.stopped == 1
     assert len(display.folders(Ended)) == 1
     assert not (folder / "table.md").exists()
     assert resume_comparison(folder, Silence(), jobs=1)
-    assert results(folder) == unbroken
+    assert results(folder) == results(tmp_path / "unbroken")
 
 
 # --- what it leaves --------------------------------------------------------------------------------------

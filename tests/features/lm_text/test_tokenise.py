@@ -86,7 +86,6 @@ def test_every_kind_of_file_gives_the_same_tokens(tmp_path: Path) -> None:
     assert made == [made[0]] * 4
 
 
-@pytest.mark.long
 def test_two_processes_give_the_bytes_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = [text(tmp_path / "a", 3000, 1), text(tmp_path / "b", 20, 2), text(tmp_path / "c", 3000, 3)]
     build(paths, tmp_path / "one")
