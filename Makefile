@@ -1,10 +1,10 @@
-# The two commands of the README: `make run` and `make test`. Each sets up what it needs, once.
+# The commands of the README and of CONTRIBUTING. Each sets up what it needs, once.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run test lint types tests format clean
+.PHONY: run test test-long lint types tests browser format clean
 
 run: $(STAMP)
 	$(BIN)/gonie demo
@@ -19,7 +19,14 @@ types: $(STAMP)
 	$(BIN)/mypy
 
 tests: $(STAMP)
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 2 --dist worksteal -m "not long"
+
+test-long: $(STAMP)
+	$(BIN)/pytest -n 2 --dist worksteal -m long
+
+browser:
+	@command -v chromium || command -v chromium-browser || command -v google-chrome \
+	  || { apt-get update -q && apt-get install -y -q --no-install-recommends chromium fonts-nanum; }
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .

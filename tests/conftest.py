@@ -5,8 +5,11 @@ from __future__ import annotations
 import io
 import os
 import random
+import shutil
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
@@ -70,6 +73,29 @@ def gonie(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
         return Outcome(int(ended.value.code or 0), out, err)
 
     return call
+
+
+@pytest.fixture
+def within() -> Callable[[float], AbstractContextManager[None]]:
+    """Fails a block that takes longer than so many seconds.
+
+    It is for what would hang where it is wrong, and allows many times what is needed: speed is not tested.
+    """
+
+    @contextmanager
+    def limit(seconds: float) -> Iterator[None]:
+        def stop(number: int, frame: object) -> None:
+            pytest.fail(f"not done within {seconds} seconds")
+
+        before = signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+    return limit
 
 
 # --- a language small enough to be learned whole in a second ---------------------------------------------
@@ -234,9 +260,24 @@ def toy_run(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-# --- reading a page as a browser would --------------------------------------------------------------------
+# --- a page in a browser, and read as a browser would -----------------------------------------------------
 
 VOID = {"meta"}
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A real Chromium. Without one, tests that need it are skipped; where CI is set, they fail."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        told = "no Chromium: `make browser` installs it"
+        pytest.fail(told) if os.environ.get("CI") else pytest.skip(told)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
 
 
 class Page(HTMLParser):

@@ -16,7 +16,7 @@ def run(script: str, *arguments: object) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=300).stdout
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_training_speed_is_measured_without_peers(toy: Path) -> None:
     out = run(
         "train_tagger.py", "--data", toy / "train.conll", "--sentences", 75, "--rounds", 1, "--threads", 1
@@ -26,7 +26,7 @@ def test_training_speed_is_measured_without_peers(toy: Path) -> None:
     assert "no Flair" in out
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_sides_that_train_a_classifier_are_one_model() -> None:
     out = run(
         "train_classifier.py", "--bundled", "--corpora", "nsmc", "--texts", 64, "--rounds", 1, "--threads", 1
@@ -45,7 +45,6 @@ def test_tagging_with_elmo_says_what_it_needs() -> None:
     assert "a run folder or a bundle" in run("tag_elmo.py", "--help")
 
 
-@pytest.mark.slow
 def test_a_bundle_is_timed_and_scored_without_peers(toy: Path, toy_run: Path, tmp_path: Path) -> None:
     given = ("--gonie", toy_run, "--data", toy, "--peers", tmp_path, "--rounds", 1, "--cores", 2)
     out = run("tag_cpu.py", *given)
@@ -64,7 +63,7 @@ def test_a_peer_without_its_environment_is_refused_with_the_way_to_make_it(tmp_p
     assert f"{tmp_path}/spacy/bin/pip install spacy==3.8" in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_bulk_tagging_is_measured(toy_run: Path, prose: Path) -> None:
     given = ("--file", prose / "text.txt", "--tokens", 300, "--engine", "local", "--shard-size", 500)
     out = run("bulk.py", toy_run, *given)

@@ -15,6 +15,7 @@ TAGGER, CLASSIFIER = ROOT / "tests/bundles/4/letters", ROOT / "tests/bundles/4/t
 ABSENT = ("torch", "onnx", "numba", "scipy", "pyarrow", "matplotlib", "kiwipiepy", "ray", "sklearn")
 
 
+@pytest.mark.long
 def test_the_core_alone_loads_tags_classifies_evaluates_and_goes_over_files(tmp_path: Path) -> None:
     """What most people who get a bundle will have installed."""
     python = _environment(tmp_path / "core")

@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src" / "gonie"
@@ -50,10 +51,15 @@ def modules() -> dict[str, Path]:
     return {name.removesuffix(".__init__"): path for name, path in zip(names, files, strict=True)}
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
 def imported(path: Path, *, in_functions: bool = True) -> set[str]:
     """Every module that a file imports, but for those that only type checkers read."""
     names: set[str] = set()
-    for node in _running(ast.parse(path.read_text("utf-8")), in_functions=in_functions):
+    for node in _running(parsed(path), in_functions=in_functions):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -72,14 +78,14 @@ def _running(tree: ast.AST, *, in_functions: bool) -> Iterator[ast.AST]:
 
 
 def test_imports_go_one_way() -> None:
-    against = set()
-    for name, path in modules().items():
+    known, against = modules(), set()
+    for name, path in known.items():
         own = room(path.relative_to(SOURCE).parts)
         if own in OPEN_TO_ALL or path.parent == SOURCE:
             continue
         for lazy in (False, True):
             allowed = MAY_IMPORT[own] | {own} | (LAZY.get(own, set()) if lazy else set())
-            for target in imported(path, in_functions=lazy) & set(modules()) - {name, "gonie"}:
+            for target in imported(path, in_functions=lazy) & known.keys() - {name, "gonie"}:
                 parts = tuple(target.split(".")[1:])
                 if (SOURCE / parts[0]).is_dir() and room(parts) not in allowed:
                     against.add(f"{path.relative_to(SOURCE)} -> {room(parts)}")
@@ -125,7 +131,7 @@ def test_no_class_name_twice() -> None:
     """A reader who searches for a class should find one."""
     places: dict[str, list[str]] = {}
     for path in modules().values():
-        for node in ast.parse(path.read_text("utf-8")).body:
+        for node in parsed(path).body:
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
     assert {name: found for name, found in places.items() if len(found) > 1} == {}

@@ -115,14 +115,14 @@ def small(arguments: list[str]) -> list[str]:
     return [*arguments, *(part for setting in settings for part in ("--set", setting))]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.usefixtures("place")
 def test_the_readme_can_be_followed_from_top_to_bottom(gonie: Callable) -> None:
     assert follow(README, gonie) == 3
     assert Path("report.html").is_file()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.usefixtures("place")
 @pytest.mark.parametrize(
     ("page", "least"), [("training.md", 14), ("window.md", 4), ("classify.md", 8), ("elmo.md", 8)]
@@ -155,12 +155,34 @@ def run_python(code: str, names: dict[str, object] | None = None) -> str:
     return printed.getvalue()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def printing(page: Path) -> list[Block]:
+    """The blocks of a page whose output stands after them."""
+    return [block for block in marked(page, "run") if block.mark == "run: exact"]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if printing(page)], ids=lambda page: page.stem)
 def test_what_the_docs_print_is_what_comes_out(page: Path) -> None:
     names: dict[str, object] = {}
-    for block in marked(page, "run"):
-        if block.mark == "run: exact":
-            assert run_python(block.body, names) == block.after
+    for block in printing(page):
+        assert run_python(block.body, names) == block.after
+
+
+def test_the_commands_of_the_docs_have_the_options_that_are_typed(gonie: Callable) -> None:
+    """The long tests run them; this one only asks each command for its help."""
+    seen: dict[str, set[str]] = {}
+    for page in PAGES:
+        for block in marked(page, "run"):
+            for command in block.commands() if block.kind != "python" else ():
+                _, name, *arguments = shlex.split(command, comments=True)
+                name = f"{name} {arguments[0]}" if name == "data" else name
+                given = {argument for argument in arguments if re.match("--?[a-z]", argument)}
+                seen[name] = seen.get(name, set()) | given
+    assert seen.keys() >= {"train", "tag", "classify", "evaluate", "explain"}
+    for name, options in seen.items():
+        told = gonie(*name.split(), "--help")
+        assert told.code == 0, name
+        missing = {option for option in options if not re.search(rf"{option}\b", told.out)}
+        assert not missing, f"gonie {name} has no {missing}"
 
 
 @pytest.mark.parametrize("block", marked(FORMATS, "read"), ids=lambda block: block.mark)
@@ -210,18 +232,28 @@ def commands_of(block: Block) -> str:
     return "\n".join(re.sub(r"\s+# .*", "", line) for line in block.body.splitlines())
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_somewhere(page: Path) -> None:
-    text = BLOCK.sub("", page.read_text("utf-8"))
-    for match in LINK.finditer(text):
-        path, anchor = match["path"], match["anchor"]
-        if path.startswith(("http://", "https://")):
-            continue
-        target = (page.parent / path).resolve() if path else page
-        assert target.is_relative_to(ROOT), f"{page.name}: {path} leads out of the repository"
-        assert target.exists(), f"{page.name}: {path} is not there"
-        if anchor and target.suffix == ".md":
-            assert anchor in anchors(target), f"{page.name}: {path}#{anchor} has no such heading"
+def test_links_lead_somewhere() -> None:
+    broken, number = [], 0
+    for page in PAGES:
+        for match in LINK.finditer(BLOCK.sub("", page.read_text("utf-8"))):
+            if not match["path"].startswith(("http://", "https://")):
+                number += 1
+                wrong = problem(page, match["path"], match["anchor"])
+                broken += [f"{page.relative_to(ROOT)}: {match['path']} {wrong}"] if wrong else []
+    assert not broken, "\n".join(broken)
+    assert number > 100
+
+
+def problem(page: Path, path: str, anchor: str | None) -> str | None:
+    """What is wrong with a link to a file or a heading."""
+    target = (page.parent / path).resolve() if path else page
+    if not target.is_relative_to(ROOT):
+        return "leads out of the repository"
+    if not target.exists():
+        return "is not there"
+    if anchor and target.suffix == ".md" and anchor not in anchors(target):
+        return f"has no heading {anchor}"
+    return None
 
 
 def anchors(page: Path) -> set[str]:

@@ -187,7 +187,10 @@ def test_a_tagger_trains_exports_and_tags(name: str, tmp_path: Path, silence: An
     assert all(tag for tag in document.tags)
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.long) if "nsmc" in name else name for name in CLASSIFIERS],
+)  # Kiwi takes seconds each time it is loaded
 def test_a_classifier_trains_exports_and_classifies(
     name: str, tmp_path: Path, silence: Any, gonie: Any
 ) -> None:

@@ -19,7 +19,7 @@ ENGINES = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_parts_are_the_same_bytes(tagging: BulkJob, tmp_path: Path) -> None:
     if find_spec("ray") is None:
         pytest.skip("Ray is not installed; do: pip install 'gonie[ray]'")

@@ -24,7 +24,6 @@ def order(tagging: BulkJob, tmp_path: Path) -> Order:
     return Order(tagging, [InputFile("a.txt", "text", 8, 0)], tmp_path, tmp_path)
 
 
-@pytest.mark.slow
 def test_every_shard_is_done_once(order: Order, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(THREADS[0], "7")
     monkeypatch.delenv(THREADS[1], raising=False)
@@ -35,7 +34,6 @@ def test_every_shard_is_done_once(order: Order, monkeypatch: pytest.MonkeyPatch)
     assert THREADS[1] not in os.environ
 
 
-@pytest.mark.slow
 def test_what_a_worker_refuses_is_a_sentence(order: Order, tmp_path: Path) -> None:
     gone = order._replace(sources=[InputFile("gone.txt", "text", 8, 0)])
     with pytest.raises(GonieError, match=r"gone\.txt: expected a file, got none"):

@@ -40,7 +40,6 @@ def files(tmp_path: Path) -> list[Path]:
     return [tmp_path / name for name in ("a.txt", "empty.txt", "b.jsonl", "c.parquet")]
 
 
-@pytest.mark.slow
 def test_rows_come_in_the_order_of_the_input(
     tagging: BulkJob, files: list[Path], tmp_path: Path, parts: Parts, quiet: Any
 ) -> None:
@@ -79,7 +78,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("output", ["jsonl", "parquet"])
 def test_killed_and_begun_again_it_is_as_if_undisturbed(
     tagging: BulkJob, files: list[Path], tmp_path: Path, quiet: Any, output: Any
@@ -101,7 +100,7 @@ def test_killed_and_begun_again_it_is_as_if_undisturbed(
     assert kept == some, "finished parts are not made again"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_worker_that_is_killed_is_told_of_and_leaves_nothing_half_made(
     tagging: BulkJob, files: list[Path], tmp_path: Path, quiet: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,7 +119,6 @@ def test_a_worker_that_is_killed_is_told_of_and_leaves_nothing_half_made(
     assert not list((tmp_path / "out").glob(".gonie-*"))
 
 
-@pytest.mark.slow
 def test_nothing_in_gives_nothing_out(tagging: BulkJob, tmp_path: Path, quiet: Any) -> None:
     (tmp_path / "a.txt").write_bytes(b"")
     engine = LocalEngine(workers=2)
@@ -129,7 +127,6 @@ def test_nothing_in_gives_nothing_out(tagging: BulkJob, tmp_path: Path, quiet: A
     assert list(contents(tmp_path / "out")) == ["_plan.json"]
 
 
-@pytest.mark.slow
 def test_a_run_over_something_else_is_refused_and_touches_nothing(
     tagging: BulkJob, files: list[Path], tmp_path: Path, quiet: Any
 ) -> None:

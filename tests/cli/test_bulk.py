@@ -45,7 +45,6 @@ def lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-@pytest.mark.slow
 def test_rows_are_those_of_the_stream_with_their_place(
     gonie: Command, opinions: Path, reviews: list[Path], tmp_path: Path
 ) -> None:
@@ -66,7 +65,6 @@ def test_rows_are_those_of_the_stream_with_their_place(
                 assert wanted.items() <= row.items()
 
 
-@pytest.mark.slow
 def test_tags_as_a_table(gonie: Command, toy_run: Path, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Anna lives in Seoul .\n")
     ended = gonie(
@@ -79,7 +77,6 @@ def test_tags_as_a_table(gonie: Command, toy_run: Path, tmp_path: Path) -> None:
     assert row["spans"][0]["label"] == "PER"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("output", ["jsonl", "parquet"])
 def test_parts_have_the_likeliest_taggings(
     gonie: Command, toy_run: Path, tmp_path: Path, output: str
@@ -137,7 +134,7 @@ def test_a_stream_of_parquet_needs_a_file_and_cannot_be_written(
     assert gonie("tag", toy_run, "--file", tmp_path / "c.parquet").refused("c.parquet:2: expected a text")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_ctrl_c_keeps_the_parts_and_says_how_to_go_on(toy_run: Path, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Anna met Bert and Cleo Kim in Seoul .\n" * 60_000)
     out = tmp_path / "out"
@@ -159,7 +156,6 @@ def test_ctrl_c_keeps_the_parts_and_says_how_to_go_on(toy_run: Path, tmp_path: P
     assert "The same command goes on" in said
 
 
-@pytest.mark.slow
 def test_a_full_disk_is_a_sentence(toy_run: Path, tmp_path: Path) -> None:
     """By the limit on the size of a file, which any user may set for himself."""
     (tmp_path / "a.txt").write_text("Anna met Bert .\n" * 2000)
@@ -175,7 +171,7 @@ def test_a_full_disk_is_a_sentence(toy_run: Path, tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["_plan.json"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_neither_torch_nor_pyarrow_is_needed(toy_run: Path, tmp_path: Path) -> None:
     """In no process: whoever installed the core alone tags in bulk."""
     for name in ("torch", "pyarrow", "ray"):

@@ -27,14 +27,19 @@ def test_a_recipe_whose_model_is_right(gonie: Gonie, tmp_path: Path, monkeypatch
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_smaller_step_is_explained(gonie: Gonie) -> None:
-    outcome = gonie("check-gradients", "chunk", "--set", "data.vectors=no", "--set", "model.words.tuned=none")
+def test_the_smaller_step_is_explained(gonie: Gonie, toy: Path) -> None:
+    letters = ("model.chars.width=3", "model.chars.hidden=3", "data.vectors=no", "model.words.tuned=none")
+    small = (*letters, "model.encoder.kind=none", "model.head.kind=softmax")
+    outcome = gonie(
+        "check-gradients", toy / "toy.toml", *(part for each in small for part in ("--set", each))
+    )
     assert outcome.code == 0, outcome.err
     assert "ε = 1e-06, a small step, as CharCNN has kinks" in outcome.out
     assert "not trained, so not checked: embedding.parts.0.weight" in outcome.out
     assert "ε = 0.001, as was asked" in gonie("check-gradients", "crf", "--epsilon", "0.001").out
 
 
+@pytest.mark.long
 def test_a_classifier_is_checked_at_both_levels(gonie: Gonie) -> None:
     outcome = gonie("check-gradients", "reviews-han")
     assert outcome.code == 0, outcome.err
@@ -104,10 +109,11 @@ class Blunt(Mean):
         return Forgetful.apply(vectors * self.scale), weights
 
 
-def test_a_broken_pooling_is_named(gonie: Gonie, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_pooling_is_named(gonie: Gonie, text_toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kinds = {"attention": lambda width, config, both_ways: Blunt(width=width)}
     monkeypatch.setattr(build_text, "POOLINGS", kinds)
-    outcome = gonie("check-gradients", "intents", "--set", 'model.pooling.kinds=["attention"]')
+    smooth = ("--set", "model.pooling.norm=none", "--set", "model.bag=none")
+    outcome = gonie("check-gradients", text_toy / "texts.toml", *smooth)
     assert outcome.code == 1
     rows = {line.split()[0]: line.split()[-1] for line in outcome.out.splitlines() if line.strip()}
     assert rows["words.pooling.scale"] == "fails"

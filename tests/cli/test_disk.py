@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +76,6 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
 # --- full ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_training_on_a_full_disk(gonie: Command, toy: Path, toy_run: Path, disk: Disk) -> None:
     """Wherever space ran out, the run goes on once there is some, and ends as if there always had been."""
     train = ["train", toy / "toy.toml", "--out", disk.folder / "run"]
@@ -126,40 +125,36 @@ def test_results_on_a_full_disk(gonie: Command, toy: Path, toy_run: Path, disk: 
     assert sorted(os.listdir(disk.folder)) == sorted([name, "filler"])
 
 
-@pytest.mark.slow
+@contextmanager
+def largest_file(size: int) -> Iterator[None]:
+    """What ``ulimit -f`` does, for this process."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.usefixtures("toy_run")  # after which the loops are compiled, and no other file is written
 @pytest.mark.parametrize("size", [0, 20_000])
-def test_a_limit_on_file_sizes(toy: Path, tmp_path: Path, size: int) -> None:
+def test_a_limit_on_file_sizes(gonie: Command, toy: Path, tmp_path: Path, size: int) -> None:
     """Needs no mount, so it holds for any user: ``ulimit -f`` stops a write half-way."""
     out = tmp_path / "run"
-    train = [
-        sys.executable,
-        "-m",
-        "gonie",
-        "train",
-        toy / "toy.toml",
-        "--out",
-        out,
-        "--set",
-        "train.epochs=1",
-    ]
-    limited = subprocess.run(
-        train,
-        capture_output=True,
-        text=True,
-        check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
-    )
-    assert limited.returncode == 2
-    assert "File too large" in limited.stderr
-    assert "Traceback" not in limited.stderr
+    train = ["train", toy / "toy.toml", "--out", out, "--set", "train.epochs=1"]
+    with largest_file(size):
+        limited = gonie(*train)
+    assert limited.refused("File too large")
     begun = (out / "recipe.toml").exists()
     assert begun == (size > 0)
-    subprocess.run([*train, *(["--resume"] if begun else [])], check=True, capture_output=True)
+    assert gonie(*train, *(["--resume"] if begun else [])).code == 0
     assert load(out)("Anna").tokens
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-@pytest.mark.parametrize("command", ["tag", "evaluate", "stats", "train"])
+@pytest.mark.parametrize(
+    "command", ["tag", "evaluate", "stats", pytest.param("train", marks=pytest.mark.long)]
+)
 def test_a_full_standard_output(toy: Path, toy_run: Path, tmp_path: Path, command: str) -> None:
     """``gonie tag … > file`` on a full disk must not look like success."""
     test = toy / "test.conll"
@@ -167,7 +162,7 @@ def test_a_full_standard_output(toy: Path, toy_run: Path, tmp_path: Path, comman
         "tag": ["tag", toy_run, "Anna"],
         "evaluate": ["evaluate", toy_run, test],
         "stats": ["data", "stats", test],
-        "train": ["train", toy / "toy.toml", "--out", tmp_path / "run"],
+        "train": ["train", toy / "toy.toml", "--out", tmp_path / "run", "--set", "train.epochs=1"],
     }[command]
     with open("/dev/full", "wb") as full:
         ended = subprocess.run(
@@ -232,7 +227,7 @@ def on_a_terminal(command: list[str | Path]) -> tuple[int, str]:
     return process.wait(), b"".join(chunks).decode("utf-8", "replace")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_terminal_is_left_as_it_was(toy: Path, disk: Disk) -> None:
     """An error in the middle of the live display gives the cursor back, and its sentence can be read."""
     disk.resize(24 * KIB)

@@ -82,7 +82,7 @@ def test_files_of_every_kind_are_explained_in_order(gonie: Gonie, reviews: Path,
     assert "a.txt:3" in answers[1]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_that_was_trained_has_every_method(gonie: Gonie, tmp_path: Path) -> None:
     rows = "".join(f"{said}\t{word} film\n" for said, word in [("yes", "good"), ("no", "bad")] * 10)
     (tmp_path / "train.tsv").write_text(f"label\ttext\n{rows}", "utf-8")

@@ -210,7 +210,7 @@ def test_strange_but_right(using: Command, gonie: Command, kind: str, tmp_path: 
     assert using("convert", file).code == 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_sentence_of_100_000_tokens(using: Command, gonie: Command, toy: Path, tmp_path: Path) -> None:
     """Cut for training, windows for tagging, both said and counted; every token gets its tag."""
     rows = ["Anna\tB-PER\n", "saw\tO\n", "Seoul\tB-LOC\n", "and\tO\n"] * 25_000
@@ -568,22 +568,38 @@ def in_a_process(*command: str | bytes | Path, code: str = "") -> subprocess.Com
     )
 
 
-def test_names_that_are_not_utf8(toy: Path, toy_run: Path, tmp_path: Path) -> None:
-    """Read and written as any other, where a format can hold them; else refused."""
+@pytest.fixture
+def odd_name(toy: Path, tmp_path: Path) -> bytes:
+    """A file whose name is Latin-1."""
     name = os.fsencode(tmp_path) + b"/caf\xe9.conll"
     shutil.copy(toy / "test.conll", name)
+    return name
+
+
+def refused_for_utf8(ended: subprocess.CompletedProcess[str]) -> bool:
+    assert "Traceback" not in ended.stderr
+    return ended.returncode == 2 and "UTF-8" in ended.stderr
+
+
+def test_names_that_are_not_utf8(odd_name: bytes, toy_run: Path, tmp_path: Path) -> None:
+    """Read and written as any other, where a format can hold them; else refused."""
+    assert in_a_process("data", "stats", odd_name).returncode == 0
+    assert refused_for_utf8(in_a_process("tag", toy_run, b"caf\xe9"))
+    assert len(os.listdir(tmp_path)) == 1
+
+
+@pytest.mark.long
+def test_every_command_with_names_that_are_not_utf8(
+    odd_name: bytes, toy: Path, toy_run: Path, tmp_path: Path
+) -> None:
     recipe = toy / "toy.toml"
-    assert in_a_process("data", "stats", name).returncode == 0
-    assert in_a_process("evaluate", toy_run, name).returncode == 0
-    for refused in (
-        in_a_process("train", recipe, "--set", b"data.train=" + name, "--out", tmp_path / "run"),
-        in_a_process("train", recipe, "--out", name + b".run"),
-        in_a_process("tag", toy_run, b"caf\xe9"),
-        in_a_process("tag", toy_run, b"caf\xe9", "--input", "tokens"),
+    assert in_a_process("evaluate", toy_run, odd_name).returncode == 0
+    for arguments in (
+        ("train", recipe, "--set", b"data.train=" + odd_name, "--out", tmp_path / "run"),
+        ("train", recipe, "--out", odd_name + b".run"),
+        ("tag", toy_run, b"caf\xe9", "--input", "tokens"),
     ):
-        assert refused.returncode == 2
-        assert "UTF-8" in refused.stderr
-        assert "Traceback" not in refused.stderr
+        assert refused_for_utf8(in_a_process(*arguments)), arguments
     assert len(os.listdir(tmp_path)) == 1
 
 

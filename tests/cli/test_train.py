@@ -187,7 +187,6 @@ def test_weights_reach_the_model_and_slips_in_them_are_told(
     )
 
 
-@pytest.mark.slow
 def test_persons_are_learned_from_documents_of_bare_labels(toy: Path, tmp_path: Path, gonie: Gonie) -> None:
     """The form of Stanford's assignment: word TAB tag, PERSON or O, an empty line between documents alone."""
     files = {}

@@ -158,7 +158,7 @@ def unbroken(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_killed_and_resumed_is_the_comparison_never_killed(toy: Path, tmp_path: Path, unbroken: Any) -> None:
     """Nothing is lost, nothing is done twice, and a cell in its middle goes on from its checkpoint."""
     folder = tmp_path / "c"
@@ -191,7 +191,7 @@ def test_killed_and_resumed_is_the_comparison_never_killed(toy: Path, tmp_path: 
     assert not list(folder.rglob("*.safetensors")) + list(folder.rglob("*.tmp"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("everyone", [True, False], ids=["terminal", "parent alone"])
 def test_a_wish_to_stop_saves_and_resumes(toy: Path, tmp_path: Path, unbroken: Any, everyone: bool) -> None:
     """Ctrl-C reaches all processes of a terminal, `kill` only one; both save and say how to go on."""
@@ -210,15 +210,16 @@ def test_a_wish_to_stop_saves_and_resumes(toy: Path, tmp_path: Path, unbroken: A
     assert results(folder) == unbroken
 
 
-def test_stopped_in_this_process_and_resumed(toy: Path, tmp_path: Path, unbroken: Any) -> None:
-    folder = tmp_path / "c"
+def test_stopped_in_this_process_and_resumed(toy: Path, tmp_path: Path) -> None:
+    folder, grid = tmp_path / "c", asked(toy, "train.lr=0.01,0.03", "train.epochs=4")
+    assert start_comparison(grid, tmp_path / "unbroken", Silence(), jobs=1)
     display = StopsInside(at=2)
-    assert start_comparison(asked(toy, *GRID), folder, display, jobs=1) is None
+    assert start_comparison(grid, folder, display, jobs=1) is None
     assert display.stopped == 1
     assert len(display.folders(Ended)) == 1
     assert not (folder / "table.md").exists()
     assert resume_comparison(folder, Silence(), jobs=1)
-    assert results(folder) == unbroken
+    assert results(folder) == results(tmp_path / "unbroken")
 
 
 # --- what it leaves --------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ def workers() -> list[psutil.Process]:
     return [child for child in children if "resource_tracker" not in " ".join(child.cmdline())]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_many_cells_by_few_workers_are_those_of_one(toy: Path, tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()
     (tmp_path / "many").mkdir()
@@ -53,7 +53,7 @@ def test_many_cells_by_few_workers_are_those_of_one(toy: Path, tmp_path: Path) -
     assert not workers()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_worker_that_is_killed_is_told_of_and_the_others_save(toy: Path, tmp_path: Path) -> None:
     """The kernel kills what uses up the memory; the comparison must not wait for it for ever."""
     folders = laid_out(toy, tmp_path, 2, "train.epochs=5000", "train.patience=5000")
@@ -75,7 +75,7 @@ def test_a_worker_that_is_killed_is_told_of_and_the_others_save(toy: Path, tmp_p
             assert read_outcome(folder) is None
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_folder_that_cannot_be_used_stops_the_comparison(toy: Path, tmp_path: Path) -> None:
     folders = laid_out(toy, tmp_path, 2, "train.epochs=5000", "train.patience=5000")
     with held(folders[1]), pytest.raises(GonieError, match="another process"):

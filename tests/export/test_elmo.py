@@ -97,11 +97,17 @@ def test_company_and_padding_never_change_a_score(pair: Pair, batches: Any, alon
         np.testing.assert_allclose(exported.scores(alone(batch, row))[0], together[row, :n], atol=1e-5)
 
 
+@pytest.fixture
+def plain(elmo: Any) -> Pair:
+    model = tagger(elmo())
+    return TorchScorer(model), OnnxScorer(*onnx_graph(model, graph=Graph(longest=LONGEST)), threads=1)
+
+
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(words=st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), min_size=1, max_size=8))
-def test_any_unicode_is_read_as_torch_reads_it(words: Sequence[str], elmo: Any) -> None:
+def test_any_unicode_is_read_as_torch_reads_it(words: Sequence[str], plain: Pair) -> None:
     """Words of one byte, of more bytes than are seen, cut in the midst of a character."""
-    model = tagger(elmo())
+    torch_scorer, exported = plain
     marks = [begin_row(LONGEST), end_row(LONGEST)]
     T = len(words)
     batch = {
@@ -111,8 +117,7 @@ def test_any_unicode_is_read_as_torch_reads_it(words: Sequence[str], elmo: Any) 
         "forms": np.arange(T)[None],
         "bytes": np.concatenate([marks, spell_bytes(words, longest=LONGEST)]).astype(np.int64),
     }
-    exported = OnnxScorer(*onnx_graph(model, graph=Graph(longest=LONGEST)), threads=1)
-    np.testing.assert_allclose(exported.scores(batch), TorchScorer(model).scores(batch), atol=5e-5)
+    np.testing.assert_allclose(exported.scores(batch), torch_scorer.scores(batch), atol=5e-5)
 
 
 def test_only_what_the_model_reads_is_asked_for(elmo: Any) -> None:

@@ -50,6 +50,7 @@ def test_the_example_of_the_docstring() -> None:
 def test_as_many_features_as_distinct_ngrams(words: list[str], window: int) -> None:
     sentence = Sentence(words=tuple(words), columns={"pos": tuple(words)})
     rows = Context(window=window, columns=("pos",)).extract(sentence)
+    assert len(rows) == len(words)
     for place, row in enumerate(rows):
         word_grams = naive(sentence.words, place, window=window, longest=2)
         pos_grams = naive(sentence.words, place, window=window, longest=3)

@@ -113,6 +113,7 @@ def test_columns_from_the_command_line() -> None:
     ]
 
 
+@pytest.mark.long
 def test_a_whole_corpus_through_two_forms(shared_data: Path, tmp_path: Path) -> None:
     """KLUE to BIOES columns and back to KLUE: every character and every entity as before."""
     path = shared_data / "ner" / "klue_ner_dev" / "klue-ner-v1.1_dev.tsv"

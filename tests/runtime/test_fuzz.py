@@ -31,7 +31,7 @@ def same_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", ":".join(sys.path))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_damaged_bundle_is_refused_or_works(tool: ModuleType) -> None:
     """Of 150; `python tools/fuzz_bundles.py --variants 2000` tries more."""
     results = tool.fuzz(BUNDLES, 150, seed=11)

@@ -60,7 +60,7 @@ def soaked(name: str, how: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, An
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["letters", "texts"])
 def test_varied_text_takes_no_more_memory_in_the_long_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Some seconds of `python tools/soak.py MODEL --minutes 30`, words that never come again among them."""
@@ -68,7 +68,7 @@ def test_varied_text_takes_no_more_memory_in_the_long_run(name: str, monkeypatch
     assert not found["leaks"], found
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_leak_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     found = soaked("letters", "leaking", monkeypatch)
     assert found["leaks"], found

@@ -15,7 +15,6 @@ from gonie.runtime.form_memory import FormMemory
 from gonie.tasks.tagging.tagger import Tagger
 
 BUNDLES = Path(__file__).parent.parent / "bundles" / "4"
-THREADS, REQUESTS = 200, 50
 WORDS = (
     "Anna",
     "Kim",
@@ -53,25 +52,25 @@ def said(found: Any) -> Any:
     return found.tags, [(span.start, span.end, span.label) for span in found.spans]
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize(("number", "requests"), [(16, 10), pytest.param(200, 50, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", ["letters", "texts"])
-def test_two_hundred_threads_get_what_one_gets(name: str) -> None:
-    """200 × 50 requests on one model; its memory of word forms is as small as to forget all the time."""
+def test_many_threads_get_what_one_gets(name: str, number: int, requests: int) -> None:
+    """All ask one model at once; its memory of word forms is as small as to forget all the time."""
     model = gonie.load(BUNDLES / name, threads=1)
-    pool = texts(0, 400)
+    pool = texts(0, 2 * number)
     wanted = [said(model(text)) for text in pool]
     if isinstance(model, Tagger):
         model.scorer._forms._memory = FormMemory(model.scorer._forms._memory.width, most=8)  # type: ignore[attr-defined]
-    begin = Barrier(THREADS)
+    begin = Barrier(number)
 
-    def ask(number: int) -> int:
-        chance = random.Random(number)
+    def ask(seed: int) -> int:
+        chance = random.Random(seed)
         begin.wait()
-        places = [chance.randrange(len(pool)) for _ in range(REQUESTS)]
+        places = [chance.randrange(len(pool)) for _ in range(requests)]
         return sum(said(model(pool[place])) != wanted[place] for place in places)
 
-    with ThreadPoolExecutor(THREADS) as threads:
-        assert sum(threads.map(ask, range(THREADS))) == 0
+    with ThreadPoolExecutor(number) as threads:
+        assert sum(threads.map(ask, range(number))) == 0
 
 
 def test_streams_side_by_side_keep_their_order() -> None:

@@ -84,7 +84,6 @@ def lives(pid: int) -> bool:
     return status.exists() and status.read_text().rsplit(")", 1)[1].split()[0] != "Z"
 
 
-@pytest.mark.slow
 def test_every_item_is_worked_on_once(work: ModuleType) -> None:
     told: list[str] = []
     with worker_pool(2, work.start, 1) as pool:
@@ -97,7 +96,6 @@ def test_every_item_is_worked_on_once(work: ModuleType) -> None:
     assert [worker.process.exitcode for worker in pool.workers] == [0, 0]
 
 
-@pytest.mark.slow
 def test_no_more_is_read_than_is_worked_on_soon(work: ModuleType) -> None:
     """Reading a file of many gigabytes ahead would fill the memory."""
     taken = 0
@@ -113,7 +111,6 @@ def test_no_more_is_read_than_is_worked_on_soon(work: ModuleType) -> None:
             assert taken - given <= 2 * AHEAD
 
 
-@pytest.mark.slow
 def test_what_a_process_meets_is_raised_here(work: ModuleType) -> None:
     """What a user can mend is a sentence, what not has the trace of the process where it happened."""
     with pytest.raises(GonieError, match="expected a count, got -1"), worker_pool(2, work.start, 1) as pool:
@@ -126,7 +123,6 @@ def test_what_a_process_meets_is_raised_here(work: ModuleType) -> None:
     assert not multiprocessing.active_children()
 
 
-@pytest.mark.slow
 def test_a_process_that_is_killed_is_told_of(work: ModuleType) -> None:
     """The kernel kills what uses up the memory; waiting for its answer would last for ever."""
     kill = lambda pid: os.kill(pid, signal.SIGKILL)  # noqa: E731
@@ -139,7 +135,6 @@ def test_a_process_that_is_killed_is_told_of(work: ModuleType) -> None:
     assert not multiprocessing.active_children()
 
 
-@pytest.mark.slow
 def test_asked_to_stop_it_waits_for_what_is_saved(work: ModuleType, tmp_path: Path) -> None:
     """One process saves at SIGTERM, as training does; no further item is handed out."""
     told: list[Any] = []
@@ -149,7 +144,6 @@ def test_asked_to_stop_it_waits_for_what_is_saved(work: ModuleType, tmp_path: Pa
     assert (tmp_path / "place").read_text() == "saved"
 
 
-@pytest.mark.slow
 def test_asked_to_stop_it_ends_those_that_do_not_save(work: ModuleType) -> None:
     told: list[Any] = []
     with worker_pool(2, work.start_sleeping) as pool:
@@ -157,7 +151,6 @@ def test_asked_to_stop_it_ends_those_that_do_not_save(work: ModuleType) -> None:
     assert len(told) == 2
 
 
-@pytest.mark.slow
 def test_an_error_in_the_block_ends_those_at_work(work: ModuleType, tmp_path: Path) -> None:
     """Also one that tells more than a pipe holds before it ends."""
     pools: list[WorkerPool] = []
@@ -181,7 +174,6 @@ def _interrupt(event: Any) -> None:
     raise KeyboardInterrupt
 
 
-@pytest.mark.slow
 def test_a_map_that_was_left_is_not_mixed_with_the_next(work: ModuleType) -> None:
     with worker_pool(1, work.start, 1) as pool:
         assert next(iter(pool.map([1, 2, 3]))) == 3
@@ -189,7 +181,7 @@ def test_a_map_that_was_left_is_not_mixed_with_the_next(work: ModuleType) -> Non
             list(pool.map([4]))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc")
 def test_they_end_with_a_process_that_is_killed(work: ModuleType) -> None:
     """Left behind, they would hold memory and write into folders that a new run has taken over."""

@@ -22,7 +22,8 @@ from gonie.tasks.torch.scorer import TorchScorer, TorchTextScorer
 from gonie.text.labelled_text import LabelledText
 from gonie.text.types import Sentence
 
-SENTENCES, ALONE = 1000, 40
+ALONE = 40
+NUMBERS = [256, pytest.param(1000, marks=pytest.mark.long)]
 RANGES = ((32, 127), (0xA0, 0x250), (0x370, 0x500), (0x1100, 0x11FF), (0x3040, 0x30FF), (0x4E00, 0x9FFF))
 HANGUL, EMOJI, RARE = (0xAC00, 0xD7A3), (0x1F300, 0x1FAFF), (0xE000, 0xF8FF)
 
@@ -40,12 +41,12 @@ def random_words(number: int, seed: int) -> list[list[str]]:
     return [[word() for _ in range(random.integers(1, 31))] for _ in range(number)]
 
 
-def sentences(encoding: Any) -> list[Sentence]:
+def sentences(encoding: Any, number: int) -> list[Sentence]:
     """With whatever columns the features of the model read."""
     columns = {name for extractor in encoding.extractors for name in getattr(extractor, "columns", ())}
     return [
         Sentence(words=tuple(words), columns={name: tuple(words) for name in columns})
-        for words in random_words(SENTENCES, seed=1)
+        for words in random_words(number, seed=1)
     ]
 
 
@@ -63,14 +64,15 @@ def largest(wanted: np.ndarray, got: np.ndarray) -> float:
     return float((np.abs(wanted - got) / np.maximum(1.0, np.abs(wanted))).max(initial=0.0))
 
 
+@pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize("name", recipes("tag"))
-def test_taggers_answer_alike_and_alone_as_among_many(name: str) -> None:
+def test_taggers_answer_alike_and_alone_as_among_many(name: str, number: int) -> None:
     model, encoding = specimen(name)
     torch_scorer = TorchScorer(model)
     exported = OnnxScorer(*onnx_graph(model, graph=Graph(longest=encoding.longest)), threads=1)
     transitions, start, end = (part.detach().numpy() for part in model.head().chain())
     decoder = Decoder(transitions=transitions, start=start, end=end)
-    given = sentences(encoding)
+    given = sentences(encoding, number)
     for batch in tag_batches(encoding, given):
         wanted, got = torch_scorer.scores(batch), exported.scores(batch)
         assert largest(wanted[batch["mask"]], got[batch["mask"]]) < 1e-4
@@ -83,13 +85,14 @@ def test_taggers_answer_alike_and_alone_as_among_many(name: str) -> None:
         np.testing.assert_allclose(among[row, : len(sentence)], alone, atol=1e-5)
 
 
+@pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize("name", recipes("classify"))
-def test_classifiers_answer_alike(name: str) -> None:
+def test_classifiers_answer_alike(name: str, number: int) -> None:
     model, encoding = specimen(name)
     torch_scorer = TorchTextScorer(model)
     exported = OnnxScorer(*text_graph(model, graph=Graph(longest=encoding.words.longest)), threads=1)
     texts: Sequence[LabelledText] = [
-        LabelledText(" ".join(words), ()) for words in random_words(SENTENCES, seed=2)
+        LabelledText(" ".join(words), ()) for words in random_words(number, seed=2)
     ]
     for batch in text_batches(encoding, texts):
         wanted, got = torch_scorer.score_texts(batch).scores, exported.score_texts(batch).scores

@@ -6,6 +6,7 @@ nobody would believe the check.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -35,13 +36,19 @@ def checked(*changes: str, recipe: str = "ner") -> list[BlockCheck]:
     return list(check_gradients(specimen.model, specimen.batch, specimen.loss))
 
 
-@pytest.mark.parametrize("name", recipe_names(*recipe_types("train")))
+def all_but(short: Sequence[Any], cases: Iterable[Any]) -> list[Any]:
+    """The cases, marked as long but for some."""
+    return [case if case in short else pytest.param(case, marks=pytest.mark.long) for case in cases]
+
+
+@pytest.mark.parametrize("name", all_but(["rnn", "crf"], recipe_names(*recipe_types("train"))))
 def test_every_recipe_that_ships_learns_by_the_right_gradients(name: str) -> None:
     found = checked(recipe=name)
     assert found
     assert [check for check in found if not check.passed] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "changes",
     [
@@ -64,23 +71,29 @@ def test_so_do_the_parts_that_no_recipe_uses(changes: tuple[str, ...]) -> None:
     assert [check for check in checked(*changes) if not check.passed] == []
 
 
+NO_WORDS = ("model.words=none", "model.chars=none", "model.encoder.kind=none", "model.bag.chars=[1, 3]")
+
+
 @pytest.mark.parametrize(
     "changes",
-    [
-        ('model.pooling.kinds=["dot"]', "model.pooling.heads=2", "model.pooling.norm=layer"),
-        ('model.pooling.kinds=["attention"]', "model.pooling.heads=3", "model.pooling.norm=batch"),
-        ('model.pooling.kinds=["last", "mean"]', "model.encoder.kind=rnn", "model.head.kind=sigmoid"),
-        ('model.pooling.kinds=["max"]', "model.encoder.kind=cnn", "data.vectors=not-there.txt"),
-        ("data.label_separator=|", "model.head.weights.spam=3", "model.head.smoothing=0.1"),
-        ("model.head.weights=balanced", "train.l2=0.1"),
-        ("model.words=none", "model.chars=none", "model.encoder.kind=none", "model.bag.chars=[1, 3]"),
-        (
-            "model.sentences.pooling.norm=batch",
-            'model.sentences.pooling.kinds=["max", "last"]',
-            'data.marks=["e1"]',
-        ),
-        ("model.elmo.bilm=not-there", "model.elmo.at=both", "model.sentences.encoder.hidden=3"),
-    ],
+    all_but(
+        [NO_WORDS],
+        [
+            NO_WORDS,
+            ('model.pooling.kinds=["dot"]', "model.pooling.heads=2", "model.pooling.norm=layer"),
+            ('model.pooling.kinds=["attention"]', "model.pooling.heads=3", "model.pooling.norm=batch"),
+            ('model.pooling.kinds=["last", "mean"]', "model.encoder.kind=rnn", "model.head.kind=sigmoid"),
+            ('model.pooling.kinds=["max"]', "model.encoder.kind=cnn", "data.vectors=not-there.txt"),
+            ("data.label_separator=|", "model.head.weights.spam=3", "model.head.smoothing=0.1"),
+            ("model.head.weights=balanced", "train.l2=0.1"),
+            (
+                "model.sentences.pooling.norm=batch",
+                'model.sentences.pooling.kinds=["max", "last"]',
+                'data.marks=["e1"]',
+            ),
+            ("model.elmo.bilm=not-there", "model.elmo.at=both", "model.sentences.encoder.hidden=3"),
+        ],
+    ),
     ids=" ".join,
 )
 def test_so_do_the_parts_of_classifiers_that_no_recipe_uses(changes: tuple[str, ...]) -> None:

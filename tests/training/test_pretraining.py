@@ -100,6 +100,7 @@ def test_ctrl_c_in_the_middle_of_the_text_and_going_on_gives_the_same_bytes(
     assert same(tmp_path / "run", toy_bilm), "what rows carry, and where they are, is in the checkpoint"
 
 
+@pytest.mark.long
 def test_killed_in_the_middle_and_resumed_it_is_the_run_never_killed(
     toy_bilm: Path, prose: Path, tmp_path: Path
 ) -> None:
@@ -242,7 +243,7 @@ def test_text_tokenised_once_serves_other_runs(prose: Path, tmp_path: Path) -> N
     assert not (tmp_path / "two" / "text").exists()
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".xz"])
+@pytest.mark.parametrize("suffix", [".gz", pytest.param(".xz", marks=pytest.mark.long)])
 def test_compressed_text_is_the_same_text(suffix: str, prose: Path, toy_bilm: Path, tmp_path: Path) -> None:
     opened = {".gz": gzip.open, ".xz": lzma.open}[suffix]
     path = tmp_path / f"text.txt{suffix}"
@@ -253,6 +254,7 @@ def test_compressed_text_is_the_same_text(suffix: str, prose: Path, toy_bilm: Pa
     assert same(tmp_path / "run", toy_bilm)
 
 
+@pytest.mark.long
 def test_one_line_of_ten_megabytes_is_read_in_pieces(prose: Path, tmp_path: Path) -> None:
     long = tmp_path / "long.txt"
     text = (prose / "text.txt").read_text("utf-8").replace("\n", " ")

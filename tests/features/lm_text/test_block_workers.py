@@ -23,7 +23,6 @@ def spelled(blocks: Iterator[TokenBlock]) -> list[tuple[list[int], list[str]]]:
     return [(block.tokens.tolist(), block.forms) for block in blocks]
 
 
-@pytest.mark.slow
 def test_several_processes_give_what_one_gives() -> None:
     with block_workers(1, Cutting("en", "word")) as alone:
         expected = spelled(alone(BLOCKS))
@@ -34,7 +33,7 @@ def test_several_processes_give_what_one_gives() -> None:
     assert not multiprocessing.active_children()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_process_that_is_killed_is_told_of() -> None:
     """The kernel kills what uses up the memory; waiting for its answer would last for ever."""
 
@@ -52,7 +51,6 @@ def test_a_process_that_is_killed_is_told_of() -> None:
     assert not multiprocessing.active_children()
 
 
-@pytest.mark.slow
 def test_errors_of_a_process_are_raised_here() -> None:
     with pytest.raises(GonieError, match="xx/word"), block_workers(2, Cutting("xx", "word")) as together:
         list(together(BLOCKS))

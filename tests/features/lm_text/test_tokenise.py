@@ -86,7 +86,6 @@ def test_every_kind_of_file_gives_the_same_tokens(tmp_path: Path) -> None:
     assert made == [made[0]] * 4
 
 
-@pytest.mark.slow
 def test_two_processes_give_the_bytes_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = [text(tmp_path / "a", 3000, 1), text(tmp_path / "b", 20, 2), text(tmp_path / "c", 3000, 3)]
     build(paths, tmp_path / "one")
@@ -160,7 +159,7 @@ def test_files_that_were_finished_are_kept(tmp_path: Path) -> None:
     assert stream.tokens.tolist() == build([good, bad], tmp_path / "clean").tokens.tolist()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_kill_in_the_middle_costs_one_file_and_no_byte(tmp_path: Path) -> None:
     paths = [text(tmp_path / "a", 200, 1), text(tmp_path / "b", 60_000, 2), text(tmp_path / "c", 200, 3)]
     folder, script = tmp_path / "s", tmp_path / "script.py"
@@ -189,7 +188,7 @@ def living(group: int) -> list[str]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc")
 def test_ctrl_c_ends_the_processes_and_keeps_finished_files(tmp_path: Path) -> None:
     paths = [text(tmp_path / "a", 200, 1), text(tmp_path / "b", 60_000, 2)]

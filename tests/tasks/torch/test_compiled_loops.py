@@ -12,7 +12,7 @@ import pytest
 from gonie.nn.available import has_numba
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not has_numba(), reason="Numba is not installed")
 def test_compiling_is_announced_once(toy: Path, tmp_path: Path) -> None:
     notes = []

@@ -88,16 +88,17 @@ HOSTILE_BLANKS = ["its not ", "Mr. ", "a. ", ". ", "\n", " ", "? ) ", "\u0301"]
 
 
 @pytest.mark.parametrize("unit", [*HOSTILE.split(" "), *HOSTILE_BLANKS])
-def test_time_is_linear_in_hostile_text(unit):
+def test_time_is_linear_in_hostile_text(unit, within):
     """Were a shape to look over the rest of the text and fail, this would run for hours."""
     text = unit * (100_000 // len(unit)) + "Q"
-    sentences = EnglishTokenizer()(text)
+    with within(60):
+        sentences = EnglishTokenizer()(text)
     assert sum(len(word) for sentence in sentences for word in sentence.words) == len("".join(text.split()))
 
 
-def test_a_megabyte_without_a_blank():
+def test_a_long_text_without_a_blank():
     """What a minified file or a base64 attachment looks like."""
-    text = ("x1Y/+=.-,;:" * 100_000)[:1_000_000]
+    text = ("x1Y/+=.-,;:" * 30_000)[:300_000]
     assert sum(len(word) for sentence in EnglishTokenizer()(text) for word in sentence.words) == len(text)
 
 

@@ -115,7 +115,9 @@ def test_sentences_cover_the_text_and_touch_no_blank(rules, text):
 @pytest.mark.parametrize(
     "unit", ["\n", "\n ", ". ", "Mr. ", ".", ".)", ") ", "! :) ", "다.", "1. ", "- a\n", "^_", "A\n"]
 )
-def test_time_is_linear_in_hostile_text(rules, unit):
+def test_time_is_linear_in_hostile_text(rules, unit, within):
     """Were each stop to look back over its whole sentence, this would take hours."""
     text = unit * (300_000 // len(unit))
-    split_sentences(text, rules)
+    with within(60):
+        ranges = split_sentences(text, rules)
+    assert "".join("".join(text[a:b].split()) for a, b in ranges) == "".join(text.split())

@@ -91,6 +91,7 @@ def test_the_encoding_that_is_kept_is_the_one_of_training(text_toy: Path) -> Non
     again = TextEncoding.from_json(json.loads(job.files()["encoding.json"]))
     one, other = again.encode(job.data.dev), job.data.encoding.encode(job.data.dev)
     rows = np.arange(len(one))
+    assert one.batch(rows).keys() == other.batch(rows).keys()
     for name, array in one.batch(rows).items():
         assert np.array_equal(array, other.batch(rows)[name]), name
 
