@@ -28,13 +28,13 @@ class LoadedModel(NamedTuple):
             raise BundleError(
                 f"{self.folder} is a {self.task.model}; use gonie {self.task.predict} {self.folder}"
             )
-        return found
+        return found()
 
     def evaluator(self, given: Iterable[str]) -> Evaluator:
         """The facet that scores files; options that are ``given`` and do not apply are refused."""
-        found = self.task.evaluation
-        if found is None:
+        if self.task.evaluation is None:
             raise GonieError(f"{self.folder} is a {self.task.model}, which cannot be scored on a file.")
+        found = self.task.evaluation()
         others = [name for name in given if name not in found.options]
         if others:
             raise GonieError(f"{_listed(others)} not apply to {self.task.model}s")
