@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from gonie.tasks.evaluation import Evaluator
+from gonie.tasks.explanation import Explanations
 from gonie.tasks.records import Records
 from gonie.tasks.sections import Recipe
 
@@ -43,3 +44,5 @@ class Task:
     """Answers rows of texts, for that command and for bulk runs; a task with ``predict`` has it."""
     evaluation: Evaluator | None = None
     """Scores a model on a file with gold answers, for `gonie evaluate`."""
+    explanation: Explanations | None = None
+    """Explains a model's answers, for `gonie explain` and the pages of `gonie evaluate`."""

@@ -1,4 +1,4 @@
-"""The facet that scores classifiers on files: options are those that were given, the rest is as in training."""
+"""The facet that scores classifiers on files: with the options given, else as in training."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gonie.tasks.classification.evaluation import TextEvaluator
+from gonie.tasks.classification.explanation import TextExplanations
 from gonie.tasks.classification.recipe import TextRecipe
 from gonie.tasks.classification.records import TextRecords
 from gonie.tasks.task import Task
@@ -29,4 +30,5 @@ CLASSIFICATION = Task(
     predict="classify",
     records=TextRecords(),
     evaluation=TextEvaluator(),
+    explanation=TextExplanations(),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gonie.tasks.tagging.evaluation import TagEvaluator
+from gonie.tasks.tagging.explanation import TagExplanations
 from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.tagging.records import TagRecords
 from gonie.tasks.task import Task
@@ -29,4 +30,5 @@ TAGGING = Task(
     predict="tag",
     records=TagRecords(),
     evaluation=TagEvaluator(),
+    explanation=TagExplanations(),
 )
