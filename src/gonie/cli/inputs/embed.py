@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
-from gonie.cli.inputs.stream import check_kind, check_one_source, read_columns, read_lines
+from gonie.cli.inputs.stream import check_kind, read_columns
 from gonie.formats.format import ReadOptions
-from gonie.formats.text_rows import LINES, TOKENS
+from gonie.formats.text_rows import LINES, TOKENS, check_one_source, read_lines
 from gonie.text.tokenizers import Tokenizer
 
 CONLL = "conll"

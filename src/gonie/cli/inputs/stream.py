@@ -10,25 +10,24 @@ from pathlib import Path
 from gonie.errors import InputError
 from gonie.formats.format import ReadOptions
 from gonie.formats.tagged import read
-from gonie.formats.text_rows import AUTO, LINES, PARQUET, TEXT, TextRow, cell_row, kind_of
-from gonie.system.files import STANDARD_INPUT, display, is_stream, is_utf8, lines
+from gonie.formats.text_rows import (
+    ARGUMENT,
+    AUTO,
+    LINES,
+    PARQUET,
+    TEXT,
+    TextRow,
+    cell_row,
+    check_one_source,
+    file_lines,
+    kind_of,
+    whole_text,
+)
+from gonie.system.files import STANDARD_INPUT, is_stream
 from gonie.system.parquet import read_cells
 from gonie.tasks.records import Answering, InputKinds
 from gonie.text.report import Report
 from gonie.text.types import Sentence
-
-ARGUMENT = "TEXT"  # what messages call the text on the command line
-Place = tuple[str, int, str]
-"""A file, a line number and the line."""
-
-
-def check_one_source(given: bool, files: Sequence[str | Path]) -> None:
-    """Refuse a text that is ``given`` beside files, and a file that cannot be read, before the first is."""
-    if given and files:
-        raise InputError(expected="a TEXT or --file", got="both", fix="Give one of them.")
-    for file in files:
-        if not is_stream(file):
-            next(lines(file), None)
 
 
 def is_typed(given: bool, files: Sequence[str | Path]) -> bool:
@@ -72,7 +71,7 @@ def stream_rows(
 
 def _given(texts: Sequence[str], kind: str, columns: Sequence[str]) -> Iterator[TextRow]:
     """The row on the command line: its texts, or one in the form of a line."""
-    whole = tuple(map(_whole, texts))
+    whole = tuple(map(whole_text, texts))
     if kind == TEXT and len(whole) == len(columns):
         return iter([TextRow(ARGUMENT, 1, whole)])
     if len(whole) > 1:
@@ -90,7 +89,7 @@ def _rows(
         cells = read_cells(Path(path), columns=columns)
         yield from (cell_row(str(path), cell, columns)._replace(record=None) for cell in cells)
     elif kind in LINES:
-        rows = (LINES[kind](*place, columns) for place in _of_file(path))
+        rows = (LINES[kind](*place, columns) for place in file_lines(path))
         yield from (row for row in rows if row is not None)
     else:
         own = Report()
@@ -99,33 +98,9 @@ def _rows(
         report.skipped.update(own.skipped)
 
 
-def read_lines(text: str | None, files: Sequence[str | Path]) -> Iterator[Place]:
-    """The text on the command line, or each line of the files or of standard input."""
-    if text is not None:
-        return iter([(ARGUMENT, 1, _whole(text))])
-    return chain.from_iterable(_of_file(path) for path in files or [STANDARD_INPUT])
-
-
 def read_columns(text: str | None, files: Sequence[str | Path], options: ReadOptions) -> Iterator[Sentence]:
     """The sentences of column files."""
     if text is not None:
         raise InputError(expected="--input conll with --file or standard input", got="a TEXT")
     for path in files or [STANDARD_INPUT]:
         yield from read(path, options, Report())
-
-
-def _whole(text: str) -> str:
-    """The argument, unless the terminal sent bytes that are not UTF-8."""
-    if is_utf8(text):
-        return text
-    raise InputError(
-        path=ARGUMENT,
-        expected="UTF-8",
-        got=f"a lone surrogate in {text[:60]!r}",
-        fix="Check the terminal's encoding",
-    )
-
-
-def _of_file(path: str | Path) -> Iterator[Place]:
-    name = display(path)
-    return ((name, number, line) for number, line in lines(path))
