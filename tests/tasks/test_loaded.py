@@ -36,11 +36,11 @@ def test_another_command_is_named(classifier: LoadedModel) -> None:
 
 def test_options_that_do_not_apply_are_named(classifier: LoadedModel, toy_run: Path) -> None:
     assert classifier.evaluator(["text_column"]) is classifier.task.evaluation
-    with pytest.raises(GonieError, match="^--mode does not apply to classifiers$"):
+    with pytest.raises(GonieError, match=r"^--mode does not apply to classifiers$"):
         classifier.evaluator(["mode"])
-    with pytest.raises(GonieError, match="^--text-column, --label-column do not apply to taggers$"):
+    with pytest.raises(GonieError, match=r"^--text-column, --label-column do not apply to taggers$"):
         load_model(toy_run).evaluator(["text_column", "label_column"])
-    with pytest.raises(GonieError, match="^--nbest works only with taggers; .* is a classifier$"):
+    with pytest.raises(GonieError, match=r"^--nbest works only with taggers; .* is a classifier$"):
         classifier.explained({"nbest": 3})
     assert classifier.explained({"label": "positive"}).noun == "text"
 
