@@ -99,7 +99,7 @@ def _explain(console: Console, folder: Path, sentence: str) -> None:
 
     model = load_model(folder).explained({})
     found = [each.explanation for each in explain_items(model, model.items(sentence, []))]
-    page = model.page(found, (), title="Why these tags?", notes=(), layers=())
+    page = model.page(found, (), title="Why these tags?")
     atomic_write(folder / WHY, page)
     console.print(f"why it is tagged so: {folder / WHY}", markup=False)
 

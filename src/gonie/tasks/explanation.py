@@ -132,8 +132,8 @@ class ExplainedModel(Protocol):
         faithfulness: Sequence[Faithfulness],
         *,
         title: str,
-        notes: Sequence[str],
-        layers: Sequence[LayerShares],
+        notes: Sequence[str] = (),
+        layers: Sequence[LayerShares] = (),
     ) -> str:
         """Explanations as an HTML page."""
         ...

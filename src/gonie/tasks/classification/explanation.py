@@ -167,8 +167,8 @@ class ExplainedClassifier:
         faithfulness: Sequence[Faithfulness],
         *,
         title: str,
-        notes: Sequence[str],
-        layers: Sequence[LayerShares],
+        notes: Sequence[str] = (),
+        layers: Sequence[LayerShares] = (),
     ) -> str:
         """Texts with a heat map for each method."""
         return render_texts(explanations, faithfulness, title=title, notes=notes, layers=layers)

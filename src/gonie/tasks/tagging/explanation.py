@@ -174,8 +174,8 @@ class ExplainedTagger:
         faithfulness: Sequence[Faithfulness],
         *,
         title: str,
-        notes: Sequence[str],
-        layers: Sequence[LayerShares],
+        notes: Sequence[str] = (),
+        layers: Sequence[LayerShares] = (),
     ) -> str:
         """Sentences with their spans and what they rest on, and the table of moves."""
         return render_tags(explanations, self._moves, faithfulness, title=title, notes=notes, layers=layers)

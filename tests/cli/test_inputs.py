@@ -1,4 +1,4 @@
-"""What `gonie embed` reads: the sentences of every kind of input, in order, and no other kind."""
+"""What commands read: the sentences of every kind of input, in order, and no other kind."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gonie.cli.inputs.embed import sentences
+from gonie.cli.inputs import read_sentences
 from gonie.errors import InputError
 from gonie.text.tokenizers import tokenizer
 
@@ -16,7 +16,7 @@ ENGLISH = tokenizer(language="en", unit="word")
 def read(kind: str, content: str, folder: Path) -> list[tuple[str, ...]]:
     file = folder / "given"
     file.write_text(content, "utf-8")
-    return list(sentences(ENGLISH, text=None, files=[file], kind=kind))
+    return list(read_sentences(ENGLISH, text=None, files=[file], kind=kind))
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_sentences_of_a_file(
 
 def test_text_is_cut_by_the_model_s_own_tokenizer() -> None:
     korean = tokenizer(language="ko", unit="syllable")
-    (words,) = sentences(korean, text="집에 가자", files=[], kind="text")
+    (words,) = read_sentences(korean, text="집에 가자", files=[], kind="text")
     assert words == ("집", "에", "가", "자")
 
 
@@ -44,8 +44,16 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="--input text, tokens, jsonl, conll, got 'csv'"):
         read("csv", "", tmp_path)
     with pytest.raises(InputError, match="a TEXT or --file, got both"):
-        sentences(ENGLISH, text="a", files=["b"], kind="text")
+        read_sentences(ENGLISH, text="a", files=[Path("b")], kind="text")
     with pytest.raises(InputError, match="--input conll with --file or standard input, got a TEXT"):
-        list(sentences(ENGLISH, text="a", files=[], kind="conll"))
+        list(read_sentences(ENGLISH, text="a", files=[], kind="conll"))
     with pytest.raises(InputError, match="given:1: expected a JSON object"):
         read("jsonl", "[]\n", tmp_path)
+
+
+def test_columns_of_several_files_come_in_order(tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        (tmp_path / name).write_text(f"{name}\tO\nx\tO\n\ny\tO\n")
+    files = [tmp_path / "b", tmp_path / "a"]
+    found = list(read_sentences(ENGLISH, text=None, files=files, kind="conll"))
+    assert found == [("b", "x"), ("y",), ("a", "x"), ("y",)]

@@ -1,4 +1,4 @@
-"""What commands that take a text, files or standard input have in common: the rows they read."""
+"""What commands read that take a text, files or standard input: rows of texts, or sentences."""
 
 from __future__ import annotations
 
@@ -16,18 +16,23 @@ from gonie.formats.text_rows import (
     LINES,
     PARQUET,
     TEXT,
+    TOKENS,
     TextRow,
     cell_row,
     check_one_source,
     file_lines,
     kind_of,
+    read_lines,
     whole_text,
 )
 from gonie.system.files import STANDARD_INPUT, is_stream
 from gonie.system.parquet import read_cells
 from gonie.tasks.records import Answering, InputKinds
 from gonie.text.report import Report
+from gonie.text.tokenizers import Tokenizer
 from gonie.text.types import Sentence
+
+CONLL = "conll"
 
 
 def is_typed(given: bool, files: Sequence[str | Path]) -> bool:
@@ -98,9 +103,28 @@ def _rows(
         report.skipped.update(own.skipped)
 
 
-def read_columns(text: str | None, files: Sequence[str | Path], options: ReadOptions) -> Iterator[Sentence]:
+def read_sentences(
+    tokenizer: Tokenizer, *, text: str | None, files: Sequence[Path], kind: str
+) -> Iterator[tuple[str, ...]]:
+    """The words of each sentence of what the user named, in order.
+
+    A line of tokens is a sentence: a blank one has none, and keeps its number.
+    """
+    check_kind(kind, (*LINES, CONLL))
+    check_one_source(text is not None, files)
+    if kind == CONLL:
+        return (sentence.words for sentence in _columns(text, files, ReadOptions(tokenizer=tokenizer)))
+    rows = (LINES[kind](*place, ("text",)) for place in read_lines(text, files))
+    texts = (row.texts[0] for row in rows if row is not None)
+    if kind == TOKENS:
+        return (tuple(text.split()) for text in texts)
+    return (sentence.words for sentence in chain.from_iterable(map(tokenizer, texts)))
+
+
+def _columns(text: str | None, files: Sequence[Path], options: ReadOptions) -> Iterator[Sentence]:
     """The sentences of column files."""
     if text is not None:
-        raise InputError(expected="--input conll with --file or standard input", got="a TEXT")
-    for path in files or [STANDARD_INPUT]:
+        raise InputError(expected=f"--input {CONLL} with --file or standard input", got="a TEXT")
+    paths: Sequence[str | Path] = files or [STANDARD_INPUT]
+    for path in paths:
         yield from read(path, options, Report())
