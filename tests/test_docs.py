@@ -13,12 +13,11 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from gonie.tasks.recipe import PRETRAINING
-from gonie.tasks.recipe import RECIPES as TRAINED
+from gonie.tasks.recipe import recipe_types
 from gonie.tasks.sections import Section
 
 ROOT = Path(__file__).parent.parent
-RECIPES = {**TRAINED, **PRETRAINING}
+RECIPES = {**recipe_types("train"), **recipe_types("pretrain")}
 TOOL = ROOT / "tools" / "make_docs.py"
 
 

@@ -247,6 +247,7 @@ def graph(graph, part):
 SOURCE = ContextualSource(
     section=NeighbourConfig,
     description="vectors of the neighbouring words",
+    loaded_by=(),
     load=lambda config, data, note: Loaded(),
     restore=lambda run: Loaded(),
     synthetic=lambda data, seed: Loaded(),

@@ -22,8 +22,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from gonie.cli.main import app
-from gonie.tasks.recipe import recipe_names
-from gonie.tasks.table import TASKS
+from gonie.tasks.recipe import recipe_names, recipe_types
+from gonie.tasks.section import ChoiceOf
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -46,8 +46,7 @@ reported together. A run folder keeps its recipe as resolved, every key in it:
 RECIPE`). The first two share most sections; below, those of taggers come first, then what classifiers have of
 their own, then language models.
 
-This page is made by `tools/make_docs.py` from `src/gonie/tasks/sections.py`, `tag_config.py`,
-`text_config.py` and `bilm_config.py`.
+This page is made by `tools/make_docs.py` from `src/gonie/tasks/sections.py` and the `recipe.py` of each task.
 """
 COMMANDS_HEAD = """\
 # Commands
@@ -68,8 +67,8 @@ def recipe_page() -> str:
     ]
     told: set[type[BaseModel]] = set()
     pages = []
-    for task in TASKS.values():
-        pages += [f'# The recipe of `task = "{task.name}"`\n', *sections(task.recipe, "", told)]
+    for name, recipe in {**recipe_types("train"), **recipe_types("pretrain")}.items():
+        pages += [f'# The recipe of `task = "{name}"`\n', *sections(recipe, "", told)]
     return "\n".join([RECIPE_HEAD, *shipped, "", *pages]) + "\n"
 
 
@@ -126,6 +125,9 @@ def named(annotation: Any) -> str:
     """A type in words, its bounds with it."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
+        tables = [mark for mark in arguments[1:] if isinstance(mark, ChoiceOf)]
+        if tables:
+            return ", ".join(f"`{choice}`" for choice in (*tables[0].also, *tables[0].table))
         return f"{named(arguments[0])} {' and '.join(bounds(arguments[1:]))}".rstrip()
     if origin is Literal:
         return ", ".join(f"`{choice}`" for choice in arguments)

@@ -11,8 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from gonie.nn import Mean
-from gonie.tasks.classification.torch import build as build_text
-from gonie.tasks.torch import parts as build
+from gonie.tasks.parts import ENCODERS, POOLINGS, Part
 
 Gonie = Callable[..., Any]
 
@@ -87,8 +86,8 @@ class Wrong(nn.Module):
 def test_a_broken_part_is_named_and_the_exit_status_says_so(
     gonie: Gonie, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    layer = {"rnn": lambda width, config, dropout: Wrong(width=width, hidden=config.hidden)}
-    monkeypatch.setattr(build, "LAYERS", layer)
+    wrong = Part("wrong", lambda width, config, dropout: Wrong(width=width, hidden=config.hidden))
+    monkeypatch.setitem(ENCODERS, "rnn", wrong)
     outcome = gonie("check-gradients", "rnn")
     assert outcome.code == 1
     rows = {line.split()[0]: line.split()[-1] for line in outcome.out.splitlines() if line.strip()}
@@ -110,8 +109,8 @@ class Blunt(Mean):
 
 
 def test_a_broken_pooling_is_named(gonie: Gonie, text_toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kinds = {"attention": lambda width, config, both_ways: Blunt(width=width)}
-    monkeypatch.setattr(build_text, "POOLINGS", kinds)
+    blunt = Part("blunt", lambda width, config, both_ways: Blunt(width=width))
+    monkeypatch.setitem(POOLINGS, "attention", blunt)
     smooth = ("--set", "model.pooling.norm=none", "--set", "model.bag=none")
     outcome = gonie("check-gradients", text_toy / "texts.toml", *smooth)
     assert outcome.code == 1

@@ -124,7 +124,7 @@ def test_mistakes_are_all_said_at_once_and_nothing_is_made(gonie: Gonie, toy: Pa
         (["nr"], "did you mean 'ner'?"),
         (["ner", "--set", "train.lr=1", "--set", "train.lr=2"], "set twice"),
         (["ner", "--seeds", "0"], "seeds"),
-        (["ner", "--folds", "3"], "expected recipes of classifiers, got that of a tagger"),
+        (["ner", "--folds", "3"], "--folds does not apply to a tagger"),
         (["subjectivity", "--folds", "1"], "folds"),
         (["subjectivity", "--folds", "3"], "--set data.test=none"),
         (["ner", "--jobs", "0"], "jobs"),

@@ -68,11 +68,11 @@ def test_a_recipe_has_a_key_for_every_contextual_source_and_stays_one_of_its_tas
     source = dataclasses.replace(CONTEXTUAL["elmo"], section=LookupConfig, description="looked up")
     monkeypatch.setitem(CONTEXTUAL, "lookup", source)
     for name, kind in recipe_types("train").items():
-        assert issubclass(kind, TASKS[name].recipe)
+        assert issubclass(kind, TASKS[name].recipe())
         model = kind.model_fields["model"].annotation
         assert isinstance(model, type)
         assert issubclass(model, EmbeddingConfig)
-        assert (kind.__doc__, kind.__name__) == (TASKS[name].recipe.__doc__, TASKS[name].recipe.__name__)
+        assert (kind.__doc__, kind.__name__) == (TASKS[name].recipe().__doc__, TASKS[name].recipe().__name__)
         assert list(model.model_fields)[-2:] == ["elmo", "lookup"]
         assert model.model_fields["lookup"].description == "looked up"
     recipe = load_recipe("ner", ["model.lookup.at=output"])

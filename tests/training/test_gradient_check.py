@@ -26,6 +26,7 @@ from gonie.training.gradient_check import (
     kinked_parts,
     step_for,
 )
+from gonie.training.loss_terms.table import build_terms, total_loss
 
 Batch = dict[str, Tensor]
 
@@ -33,7 +34,10 @@ Batch = dict[str, Tensor]
 def checked(*changes: str, recipe: str = "ner") -> list[BlockCheck]:
     loaded = load_recipe(recipe, changes, absent={"data.train": "not-there.conll"})
     specimen = synthetic(loaded)
-    return list(check_gradients(specimen.model, specimen.batch, specimen.loss))
+    terms = build_terms(loaded, examples=specimen.examples)
+    return list(
+        check_gradients(specimen.model, specimen.batch, lambda model, batch: total_loss(model, batch, terms))
+    )
 
 
 def all_but(short: Sequence[Any], cases: Iterable[Any]) -> list[Any]:

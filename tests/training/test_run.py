@@ -27,6 +27,7 @@ def test_a_run_leaves_what_the_design_promises(toy_run: Path) -> None:
         "metrics.jsonl",
         "last.safetensors",
         "best.safetensors",
+        "network.json",
         "bundle",
         "evaluation.json",
         "report.html",

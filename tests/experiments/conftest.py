@@ -1,0 +1,3 @@
+"""Fixtures of this folder."""
+
+from support.network_fixtures import *
