@@ -537,7 +537,7 @@ def test_an_output_folder_that_is_taken(gonie: Command, toy: Path, toy_run: Path
         write(mine / name, "precious")
         assert gonie(*train, mine).refused(f"would overwrite: {name}")
         assert contents(mine) == {name: b"precious"}
-    assert gonie(*train, toy / "train.conll").refused("got a file")
+    assert gonie(*train, toy / "train.conll").refused("is a file, not a folder")
 
 
 def test_a_folder_of_other_things_is_left_alone(gonie: Command, toy: Path, tmp_path: Path) -> None:
