@@ -107,9 +107,9 @@ def test_options_of_the_other_kind_of_model_are_refused(
 ) -> None:
     """A bias that is passed over in silence would be taken for one that does nothing."""
     outcome = gonie("evaluate", model, gold, "--bias", "1", "--mode", "strict")
-    assert outcome.refused("--mode, --bias, which is for a tagger")
+    assert outcome.refused("--mode, --bias do not apply to classifiers")
     outcome = gonie("evaluate", toy_run, toy / "test.conll", "--label-column", "tag")
-    assert outcome.refused("--label-column, which is for a classifier")
+    assert outcome.refused("--label-column does not apply to taggers")
 
 
 def test_a_text_without_a_label_is_refused_with_its_line(gonie: Gonie, model: Path, gold: Path) -> None:

@@ -11,10 +11,11 @@ import pytest
 import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from onnx import TensorProto, numpy_helper
 from torch import Tensor
 
-from gonie.export.compact import compact
+from gonie.export.compact import compact, row_bytes
 from gonie.export.graph import Graph, GraphOutput
 from gonie.tasks.language_model.torch.storage import Storage, pack, unpack
 
@@ -78,3 +79,26 @@ def test_trained_weights_stay_float32() -> None:
     assert types == {TensorProto.FLOAT}
     np.testing.assert_array_equal(got, weight.numpy())
     np.testing.assert_array_equal(kept(torch.tensor([1e9, 1.0]))[0], [1e9, 1.0])
+
+
+# --- nearly the matrix, for exports in bytes ----------------------------------------------------------
+
+
+@given(
+    hnp.arrays(
+        np.float32,
+        hnp.array_shapes(min_dims=2, max_dims=2, max_side=6),
+        elements=st.floats(-1e4, 1e4, width=32),
+    ),
+    st.sampled_from([63, 127]),
+)
+def test_no_number_is_off_by_more_than_half_a_scale(array: np.ndarray, largest: int) -> None:
+    found = row_bytes(array, largest)
+    assert np.abs(found.bytes).max() <= largest
+    off = np.abs(found.bytes * found.scales[:, None].astype(np.float64) - array)
+    assert (off <= found.scales[:, None] * 0.5001).all()
+
+
+def test_rows_of_nothing_stay_nothing() -> None:
+    found = row_bytes(np.zeros((2, 3), dtype=np.float32))
+    assert not (found.bytes * found.scales[:, None]).any()

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from gonie.export import int8_gates
+from gonie.export.compact import LARGEST
 from gonie.export.gates import FloatGates, Gates, Seen
 from gonie.export.graph import Graph, GraphOutput
 from gonie.export.int8_gates import Int8Gates
 from gonie.export.ranges import Range
-from gonie.export.row_bytes import LARGEST
 from gonie.nn.bilm import ProjectedLSTM
 
 Array = NDArray[Any]

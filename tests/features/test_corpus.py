@@ -88,7 +88,7 @@ def test_a_sentence_in_a_batch_is_the_sentence_alone(made: tuple[Corpus, list[li
 
 @settings(deadline=None, max_examples=30)
 @given(corpora(), st.randoms())
-def test_layers_of_tokens_go_with_them_instead_of_bytes(
+def test_contextual_vectors_of_tokens_go_with_them_in_place_of_bytes(
     made: tuple[Corpus, list[list[int]]], random: object
 ) -> None:
     corpus, sentences = made
@@ -98,14 +98,32 @@ def test_layers_of_tokens_go_with_them_instead_of_bytes(
     rows = list(range(len(sentences)))
     random.shuffle(rows)  # type: ignore[attr-defined]
     assert "bytes" in collate(spelled, np.array(rows))
-    batch = collate(spelled.with_layers(layers), np.array(rows))
+    context = spelled.with_context("lm", layers, instead_of=["form_bytes"])
+    batch = collate(context, np.array(rows))
     assert "bytes" not in batch
-    assert batch["elmo"].shape == (*batch["mask"].shape, 2, 3)
+    assert "bytes" in collate(spelled.with_context("lm", layers), np.array(rows)), "unless it is replaced"
+    assert batch["lm.context"].shape == (*batch["mask"].shape, 2, 3)
     for b, row in enumerate(rows):
         first, length = int(corpus.arrays["offsets"][row]), len(sentences[row])
-        np.testing.assert_array_equal(batch["elmo"][b, :length], layers[first : first + length])
-        assert not batch["elmo"][b, length:].any()
-    assert "elmo" not in spelled.arrays, "the corpus itself stays as it was"
+        np.testing.assert_array_equal(batch["lm.context"][b, :length], layers[first : first + length])
+        assert not batch["lm.context"][b, length:].any()
+    assert "lm.context" not in spelled.arrays, "the corpus itself stays as it was"
+
+
+def test_vectors_of_several_sources_are_told_apart() -> None:
+    arrays = {
+        "offsets": np.array([0, 2]),
+        "forms": np.array([0, 1]),
+        "tags": np.array([0, 0]),
+        "form_words": np.array([2, 3]),
+        "form_offsets": np.array([0, 1, 2]),
+        "form_chars": np.array([4, 5]),
+    }
+    one, other = np.ones((2, 3)), np.full((2, 4, 5), 2.0)
+    corpus = Corpus(arrays, ()).with_context("one", one).with_context("other", other)
+    batch = corpus.batch(np.array([0]))
+    np.testing.assert_array_equal(batch["one.context"], one[None])
+    np.testing.assert_array_equal(batch["other.context"], other[None])
 
 
 def test_lengths_and_tokens() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gonie.metrics.class_errors import ClassError, list_class_errors, wrong_pairs
 from gonie.metrics.errors import Kind
-from gonie.reports.error_files import error_writer
+from gonie.reports.error_list import error_writer
 
 COLUMNS = {"a": 0, "b": 1, "c": 2}
 LABELS = st.lists(st.sampled_from("abcd"), unique=True)

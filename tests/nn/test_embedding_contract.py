@@ -40,7 +40,8 @@ def words() -> nn.Module:
 
 def elmo(*, mixes: int, normalize: bool = False, tuned: bool = False) -> nn.Module:
     bilm = build_bilm(BilmConfig(byte_width=3, filters=[(1, 4), (3, 4)], width=3, hidden=5, layers=1))
-    parts = [ScalarMix(layers=2, normalize=normalize) for _ in range(mixes)]
+    places = ("input", "output")[:mixes]
+    parts = {place: ScalarMix(layers=2, normalize=normalize) for place in places}
     return ElmoEmbedding(bilm=bilm, mixes=parts, tuned=tuned, dropout=0.5, penalty=0.1)
 
 

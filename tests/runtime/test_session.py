@@ -39,6 +39,13 @@ def test_a_file_and_its_bytes_score_alike(tmp_path: Path) -> None:
         assert scorer.scores(batch).tolist() == [[[3.0], [4.0]]]
 
 
+def test_any_output_can_be_asked_for_by_its_name() -> None:
+    (found,) = OnnxScorer(tiny_graph()).outputs({"words": np.array([[3, 4]])}, ["scores"])
+    assert found.tolist() == [[[3.0], [4.0]]]
+    with pytest.raises(BundleError, match="fits its bundle's encoding"):
+        OnnxScorer(tiny_graph()).outputs({"words": np.array([[3, 4]])}, ["shares"])
+
+
 def test_a_graph_that_does_not_fit_is_refused() -> None:
     """A bundle put together from two models must end in a sentence, not in a trace."""
     with pytest.raises(BundleError, match="fits its bundle's encoding, got KeyError: 'words'"):

@@ -12,10 +12,10 @@ from gonie.export.graph import Graph
 from gonie.features.corpus import collate
 from gonie.runtime.decoder import Decoder
 from gonie.runtime.session import OnnxScorer
-from gonie.tasks.classification.torch.exporter import text_batches
+from gonie.tasks.classification.torch.exportable import text_batches
 from gonie.tasks.classification.torch.graph import text_graph
 from gonie.tasks.recipe import load_recipe, recipe_names, recipe_types
-from gonie.tasks.tagging.torch.exporter import tag_batches
+from gonie.tasks.tagging.torch.exportable import tag_batches
 from gonie.tasks.tagging.torch.graph import onnx_graph
 from gonie.tasks.torch.prepare import synthetic
 from gonie.tasks.torch.scorer import TorchScorer, TorchTextScorer

@@ -39,7 +39,7 @@ class BulkJob:
         if task is None or task.records is None:
             known = (each.name for each in TASKS.values() if each.records is not None)
             raise InputError(expected=f"a task that answers texts ({', '.join(known)})", got=repr(self.task))
-        return task.records
+        return task.records()
 
     def settings(self) -> dict[str, Any]:
         """All that the parts depend on beside the input, as JSON: the model by its digest."""

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from gonie.cli.options.decoding import Bias, Decode, with_decoding
+from gonie.cli.options.decoding import Bias, Decode
 from gonie.cli.options.stream import ModelFolder
 
-OF_TAGS = ("mode", "repair", "separator", "word_column", "tag_column", "decode", "bias")
-OF_TEXTS = ("text_column", "label_column")
+if TYPE_CHECKING:
+    from gonie.tasks.evaluation import FileScores
+    from gonie.tasks.loaded import LoadedModel
+
+OF_TASKS = (
+    *("mode", "repair", "separator", "word_column", "tag_column", "decode", "bias"),
+    *("text_column", "label_column"),
+)
+"""Options that apply to models of some tasks; each task says which (``Evaluator.options``)."""
 
 
 def evaluate(
@@ -83,43 +90,75 @@ def evaluate(
 
       gonie evaluate runs/nsmc test.tsv --errors worst.tsv --html report.html
     """
-    from gonie.cli.evaluate_tags import evaluate_tags
-    from gonie.cli.evaluate_texts import evaluate_texts
-    from gonie.cli.evaluation_files import EvaluationFiles
-    from gonie.formats.format import ReadOptions
-    from gonie.formats.inspect import column_named
-    from gonie.tasks.classification.classifier import TextClassifier
-    from gonie.tasks.classification.read_options import text_options
-    from gonie.tasks.load import load
-
-    found = load(model)
-    files = EvaluationFiles(model=model, file=file, json=json_file, html=html_file, errors=errors_file)
-    if isinstance(found, TextClassifier):
-        refuse_options(context, OF_TAGS, "a tagger")
-        columns = {"text_column": text_column, "label_column": label_column}
-        given = {name: column for name, column in columns.items() if column is not None}
-        evaluate_texts(found, files, options=text_options(found.recipe, format=format, **given))
-    else:
-        refuse_options(context, OF_TEXTS, "a classifier")
-        options = ReadOptions(
-            format=format,
-            separator=separator,
-            word_column=word_column,
-            tag_column=column_named(tag_column) if tag_column else None,
-        )
-        evaluate_tags(with_decoding(found, decode, bias), files, options=options, mode=mode, repair=repair)
+    given = [name for name in OF_TASKS if _is_given(context, name)]
+    values = context.params
+    _evaluate(
+        model,
+        file,
+        given={name: values[name] for name in given},
+        format=format,
+        json_file=json_file,
+        html_file=html_file,
+        errors_file=errors_file,
+    )
 
 
-def refuse_options(context: typer.Context, names: Sequence[str], owner: str) -> None:
-    """Refuse what was given on the command line for the other kind of model."""
-    from gonie.errors import InputError
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
-    sources = {name: context.get_parameter_source(name) for name in names}
-    given = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
-    if given:
-        named = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-        raise InputError(
-            expected="options that the model has a use for",
-            got=f"{named}, which is for {owner}",
-            fix="Leave it out",
-        )
+
+def _evaluate(
+    model: Path,
+    file: Path,
+    *,
+    given: Mapping[str, Any],
+    format: str,
+    json_file: Path | None,
+    html_file: Path | None,
+    errors_file: Path | None,
+) -> None:
+    """Score, show, and write the files that were asked for; ``given`` are options of single tasks."""
+    import json
+
+    from rich.console import Console
+
+    from gonie.reports.error_list import error_writer, print_errors, write_errors
+    from gonie.system.files import atomic_write
+    from gonie.tasks.evaluation import FORMAT
+    from gonie.tasks.loaded import load_model
+
+    loaded = load_model(model)
+    evaluator = loaded.evaluator(given)
+    write = error_writer(errors_file, evaluator.error) if errors_file else None  # a bad name is refused now
+    console = Console(highlight=False)
+    with console.status(f"scoring {file}"):
+        scores = evaluator.score(loaded.model, file, folder=model, options={**given, FORMAT: format})
+    errors = scores.errors() if errors_file else []
+    try:
+        for line in scores.notes:
+            console.print(line, style="dim", markup=False)
+        scores.show(console)
+        if errors_file:
+            cells, heading = evaluator.error_cells(), evaluator.error_heading
+            print_errors(console, errors, errors_file, cells=cells, text=heading)
+    finally:  # whoever reads the first lines only (… | head) gets the files all the same
+        if errors_file and write:
+            write_errors(errors_file, errors, write)
+        if json_file:
+            atomic_write(json_file, json.dumps(scores.evaluation.to_json(), ensure_ascii=False, indent=1))
+        if html_file:
+            with console.status("explaining the worst errors"):
+                atomic_write(html_file, _page(loaded, model, file, scores))
+
+
+def _page(loaded: LoadedModel, model: Path, file: Path, scores: FileScores) -> str:
+    from gonie.explain.error_heat import ErrorHeat
+    from gonie.training.folder import RunFolder
+
+    return scores.page(
+        title=f"{model.name} on {file.name}",
+        curve=RunFolder(model).history(),
+        details={"file": str(file)},
+        explain=ErrorHeat(loaded.model, scores.examples),
+    )

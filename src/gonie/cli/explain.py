@@ -7,7 +7,7 @@ from typing import Annotated, TypedDict
 
 import typer
 
-from gonie.cli.options.nbest import check_number
+from gonie.cli.options.decoding import check_number
 from gonie.cli.options.stream import GivenText, ModelFolder
 
 CANDIDATES = 5

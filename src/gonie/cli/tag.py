@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from gonie.cli.options.bulk import Address, BulkOptions, Column, Engine, Out, ShardSize, Workers
-from gonie.cli.options.decoding import Bias, Decode, biases
-from gonie.cli.options.nbest import NBest, check_nbest
+from gonie.cli.options.decoding import Bias, Decode, NBest, check_nbest
 from gonie.cli.options.stream import GivenText, ModelFolder
 
 
@@ -64,6 +63,7 @@ def tag(
     """
     check_nbest(nbest, output=output, decode=decode, bias=bias)
     from gonie.cli.answer import AnswerCommand
+    from gonie.tasks.tagging.decoding import parse_biases
 
     AnswerCommand(
         command="tag",
@@ -75,5 +75,5 @@ def tag(
         bulk=BulkOptions(
             out=out, engine=engine, workers=workers, address=address, column=column, shard_size=shard_size
         ),
-        options={"decode": decode, "bias": biases(bias), "nbest": nbest},
+        options={"decode": decode, "bias": parse_biases(bias or ()), "nbest": nbest},
     ).run()

@@ -6,8 +6,8 @@ from onnx import TensorProto
 from torch import Tensor
 
 from gonie.export.byte_lstm import byte_lstm
+from gonie.export.compact import row_bytes
 from gonie.export.graph import Graph, Recurrence
-from gonie.export.row_bytes import row_bytes
 
 SMALL = 4096  # smaller tables are not quantised
 

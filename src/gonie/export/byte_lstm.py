@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gonie.export.compact import Floats, row_bytes
 from gonie.export.graph import Graph, Recurrence
-from gonie.export.row_bytes import Floats, row_bytes
 
 WITHIN = 63  # bound of a weight: older processors add two products in 16 bits, which must not overflow
 ENDS = 2  # extra numbers per input, and extra units per state

@@ -3,9 +3,13 @@
 A language model is often stored in half precision, or as int8 with a scale per row, and then frozen. Its
 float32 weights still equal those numbers. ONNX Runtime converts them to float32 once, when it loads the
 graph.
+
+``row_bytes`` is for int8 exports, which round each weight.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +21,20 @@ from gonie.export.graph import Graph
 Floats = NDArray[np.float32]
 LARGEST, SMALLEST = 127, 64
 """The range of the largest int8 value of a row, unless its scale was too small for half precision."""
+TINY = 1e-30  # instead of 0, where it is divided by
+
+
+class RowBytes(NamedTuple):
+    """``bytes`` (R, D) times ``scales`` (R,) is nearly the matrix: off by half a scale at most."""
+
+    bytes: NDArray[np.int8]
+    scales: Floats
+
+
+def row_bytes(array: Floats, largest: int = LARGEST) -> RowBytes:
+    """The largest number of each row of ``array`` (R, D) becomes ``largest``, or its opposite."""
+    scales = np.maximum(np.abs(array).max(1, initial=0.0), TINY) / largest  # (R,)
+    return RowBytes(np.rint(array / scales[:, None]).astype(np.int8), scales.astype(np.float32))
 
 
 def compact(graph: Graph, weight: Tensor) -> str:

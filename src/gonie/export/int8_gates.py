@@ -18,10 +18,10 @@ import numpy as np
 from onnx import TensorProto
 from torch import Tensor
 
+from gonie.export.compact import TINY, Floats, row_bytes
 from gonie.export.gates import Seen, word_tables
 from gonie.export.graph import Graph
 from gonie.export.ranges import Ranges
-from gonie.export.row_bytes import TINY, Floats, row_bytes
 from gonie.nn.bilm import ProjectedLSTM
 
 STEPS, ZERO, MOST = 63, 64, 127  # of a quantised value: steps on each side of 0, zero point, maximum

@@ -7,7 +7,7 @@ The page frame is in ``gonie.reports.html``, the page header in ``report_page.py
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from gonie.metrics.calibration import Calibration
 from gonie.metrics.class_errors import ClassError
@@ -39,13 +39,13 @@ MEASURES = {
 }
 
 
-class Explainer(Protocol):
-    """Renders what the prediction of an error's text is based on, with the CSS it needs."""
+class ErrorExplainer(Protocol):
+    """Shows what a wrong answer rests on, in a style sheet of its own."""
 
     style: str
 
-    def __call__(self, error: ClassError) -> Markup | None:
-        """Return the text with the weight of each word for the prediction, or None if not available."""
+    def __call__(self, error: Any) -> Markup | None:
+        """The text of an error with what each word did for the answer; None where it cannot be said."""
 
 
 def render_classes(
@@ -54,7 +54,7 @@ def render_classes(
     title: str,
     curve: Sequence[Mapping[str, object]] | None = None,
     details: Mapping[str, object] | None = None,
-    explain: Explainer | None = None,
+    explain: ErrorExplainer | None = None,
 ) -> str:
     """Render the report as one HTML file. ``curve`` and ``details`` are as in ``tag_report.render``.
 
@@ -175,7 +175,7 @@ def _lengths(lengths: Sequence[LengthScore]) -> Markup | None:
     return section("By length", inner)
 
 
-def _errors(evaluation: ClassEvaluation, explain: Explainer | None) -> Markup:
+def _errors(evaluation: ClassEvaluation, explain: ErrorExplainer | None) -> Markup:
     found = evaluation.errors()
     if not found:
         return section("Errors", element("p", "None."))
@@ -192,7 +192,7 @@ def _errors(evaluation: ClassEvaluation, explain: Explainer | None) -> Markup:
     return section("Worst errors", legend, *(_error(error, explain) for error in shown))
 
 
-def _error(error: ClassError, explain: Explainer | None) -> Markup:
+def _error(error: ClassError, explain: ErrorExplainer | None) -> Markup:
     why = explain(error) if explain else None
     place = f"{error.file}:{error.line}" if error.file else None
     chance = error.gold_probability

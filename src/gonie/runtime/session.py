@@ -28,11 +28,11 @@ class OnnxScorer:
     The graph declares which arrays of the batch it reads, and only those are handed over. For a feature group
     G it may ask for ``G.rows`` (F,): the flat position of each feature, b * T + t or the number of its text,
     made from ``G.offsets``. Where there is a graph of ``forms`` (``gonie.runtime.bundle``), it is asked once
-    for each form of a word, and what it says is remembered (``gonie.runtime.form_memory``). A tagger's graph
-    is asked for ``scores``, a classifier's for ``score_texts``; whatever it gives is looked at before it is
-    given away, ``labels`` scores for each token or text, if that is known. ``threads`` (all cores by default)
-    each take a batch, or share each of them, which is worth it for large graphs only; calls from many threads
-    are safe. What a graph may hold is said in ``gonie.runtime.graph_check``.
+    for each form of a word, and what it says is remembered (``gonie.runtime.form_memory``). A graph
+    that scores tokens is asked by ``scores``, one that scores texts by ``score_texts``; what it gives is
+    checked, ``labels`` scores for each token or text, if that is known. Any other is asked by ``outputs``.
+    ``threads`` (all cores by default) each take a batch, or share each of them, which is worth it for large
+    graphs only; calls from many threads are safe. ``gonie.runtime.graph_check`` says what a graph may hold.
     """
 
     def __init__(
@@ -58,15 +58,13 @@ class OnnxScorer:
 
     def scores(self, batch: Batch) -> NDArray[np.float32]:
         """Emission scores of every tag at every token: (B, T, K)."""
-        with _fitting():
-            (scores,) = self._ask(batch, ["scores"])
+        (scores,) = self.outputs(batch, ["scores"])
         check_shape(scores, (*batch["mask"].shape, self._labels))
         return scores
 
     def score_texts(self, batch: Batch) -> ScoredTexts:
         """Scores of every label for every text, and the shares of tokens and sentences."""
-        with _fitting():
-            found = ScoredTexts(*self._ask(batch, ["scores", "word_shares", "sentence_shares"]))
+        found = ScoredTexts(*self.outputs(batch, ["scores", "word_shares", "sentence_shares"]))
         check_shape(found.scores, (len(batch["places"]), self._labels))
         check_shape(found.words, batch["mask"].shape)
         check_shape(found.sentences, batch["places"].shape)
@@ -77,10 +75,12 @@ class OnnxScorer:
             )
         return found
 
-    def _ask(self, batch: Batch, results: list[str]) -> list[NDArray[np.float32]]:
-        fed = {name: self._feed(batch, name) for name in self._own}
-        found: list[NDArray[np.float32]] = self._session.run(results, fed)
-        return found
+    def outputs(self, batch: Batch, names: list[str]) -> list[NDArray[np.float32]]:
+        """What the graph gives under these names; its shapes are the caller's to check (``check_shape``)."""
+        with _fitting():
+            fed = {name: self._feed(batch, name) for name in self._own}
+            found: list[NDArray[np.float32]] = self._session.run(names, fed)
+            return found
 
     def _feed(self, batch: Batch, name: str) -> NDArray[Any]:
         return self._forms(batch) if name == SPELLED and self._forms else feed(batch, name)

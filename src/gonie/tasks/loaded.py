@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Any, NamedTuple
 
-from gonie.errors import BundleError
+from gonie.errors import BundleError, GonieError
+from gonie.tasks.evaluation import Evaluator
 from gonie.tasks.load import load
 from gonie.tasks.records import Records
 from gonie.tasks.table import TASKS
@@ -26,7 +28,22 @@ class LoadedModel(NamedTuple):
             raise BundleError(
                 f"{self.folder} is a {self.task.model}; use gonie {self.task.predict} {self.folder}"
             )
+        return found()
+
+    def evaluator(self, given: Iterable[str]) -> Evaluator:
+        """The facet that scores files; options that are ``given`` and do not apply are refused."""
+        if self.task.evaluation is None:
+            raise GonieError(f"{self.folder} is a {self.task.model}, which cannot be scored on a file.")
+        found = self.task.evaluation()
+        others = [name for name in given if name not in found.options]
+        if others:
+            raise GonieError(f"{_listed(others)} not apply to {self.task.model}s")
         return found
+
+
+def _listed(options: Sequence[str]) -> str:
+    named = ", ".join(f"--{name.replace('_', '-')}" for name in options)
+    return f"{named} {'does' if len(options) == 1 else 'do'}"
 
 
 def load_model(folder: str | PathLike[str], *, threads: int | None = None) -> LoadedModel:

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gonie.errors import GonieError
 from gonie.runtime.bundle import Contents
-from gonie.tasks.records import Records
 from gonie.tasks.run_files import EXAMPLE_RUN
 
 if TYPE_CHECKING:
+    from gonie.tasks.evaluation import Evaluator
+    from gonie.tasks.records import Records
     from gonie.tasks.sections import Recipe
     from gonie.tasks.torch.task import TorchTask
 
@@ -64,5 +65,7 @@ class Task:
     resolve: Callable[[Recipe], Recipe] = _as_it_is
     """A recipe with what other files decide about it, as a new run writes it down."""
 
-    records: Records | None = None
-    """Answers rows of texts, for the predicting command and for bulk runs; a task with one has it."""
+    records: Callable[[], Records] | None = None
+    """Imports what answers rows of texts, for that command and for bulk runs."""
+    evaluation: Callable[[], Evaluator] | None = None
+    """Imports what scores a model on a file with gold answers, for `gonie evaluate`."""

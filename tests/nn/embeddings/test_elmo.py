@@ -9,11 +9,13 @@ import torch
 from torch import Tensor, nn
 
 from gonie.nn import ElmoEmbedding, ScalarMix
+from gonie.nn.protocols import ContextualEmbedding
 from gonie.tasks.language_model.recipe import BilmConfig
 from gonie.tasks.language_model.torch.build import build_bilm
 
 Batch = dict[str, Tensor]
 LENGTHS = [5, 1, 3]
+PLACES = ("input", "output")
 SHAPE = BilmConfig(byte_width=3, filters=[(1, 4), (3, 4)], width=3, hidden=5, dropout=0.5)
 
 
@@ -31,7 +33,7 @@ def elmo(scramble: Callable[[nn.Module], nn.Module]) -> Callable[..., ElmoEmbedd
     ) -> ElmoEmbedding:
         bilm = build_bilm(SHAPE)
         scramble(bilm)
-        parts = [ScalarMix(layers=bilm.layers) for _ in range(mixes)]
+        parts = {place: ScalarMix(layers=bilm.layers) for place in PLACES[:mixes]}
         return ElmoEmbedding(bilm=bilm, mixes=parts, tuned=tuned, dropout=dropout, penalty=penalty)
 
     return make
@@ -41,7 +43,7 @@ def kept(part: ElmoEmbedding, batch: Batch) -> Batch:
     """The batch with the layers that the language model gives, as they are kept, and without its bytes."""
     with torch.no_grad():
         layers = part.bilm.eval()(batch["bytes"], batch["forms"] + 2, batch["mask"])  # (L, B, T, 2P)
-    return {"mask": batch["mask"], "elmo": layers.permute(1, 2, 0, 3).half()}
+    return {"mask": batch["mask"], "elmo.context": layers.permute(1, 2, 0, 3).half()}
 
 
 @torch.no_grad()
@@ -115,3 +117,39 @@ def test_the_penalty_is_on_the_weights_of_the_mixes_alone(elmo: Callable[..., El
         "mixes.0.weights",
         "mixes.1.weights",
     ]
+
+
+def test_it_is_a_contextual_embedding_that_says_where_it_is_used(elmo: Callable[..., ElmoEmbedding]) -> None:
+    for mixes in (1, 2):
+        part = elmo(mixes)
+        assert isinstance(part, ContextualEmbedding)
+        assert (part.name, part.tuned) == ("elmo", False)
+        assert part.places == PLACES[:mixes]
+        assert part.width == part.place_width * mixes
+
+
+@torch.no_grad()
+def test_it_reports_the_layers_of_each_place(elmo: Callable[..., ElmoEmbedding]) -> None:
+    part = elmo(2)
+    for number, mix in enumerate(part.mixes):
+        mix.weights[number] = 3.0  # type: ignore[index,operator,union-attr]
+        mix.scale.fill_(number + 1.5)  # type: ignore[operator,union-attr]
+    found = part.report()
+    assert [row["place"] for row in found] == list(PLACES)
+    for number, row in enumerate(found):
+        assert sum(row["shares"]) == pytest.approx(1.0)
+        assert max(range(3), key=row["shares"].__getitem__) == number
+        assert (row["scale"], row["normalized"]) == (number + 1.5, False)
+
+
+@pytest.mark.parametrize(
+    ("tuned", "rate", "scale"), [(True, 0.25, 0.25), (True, None, None), (False, 0.25, None)]
+)
+def test_only_a_tuned_language_model_has_a_rate_of_its_own(
+    tuned: bool, rate: float | None, scale: float | None
+) -> None:
+    mixes = {"input": ScalarMix(layers=3)}
+    part = ElmoEmbedding(
+        bilm=build_bilm(SHAPE), mixes=mixes, tuned=tuned, rate=rate, dropout=0.0, penalty=0.0
+    )
+    assert getattr(part.bilm, "rate_scale", None) == scale

@@ -32,3 +32,15 @@ def test_width_zero_is_a_linear_model_of_n_grams() -> None:
     with torch.no_grad():
         scores.bias.copy_(torch.tensor([1.0, 2.0]))
     assert scores(torch.empty(3, 0), GRAMS).tolist() == [[1.0, 2.0]] * 3
+
+
+def test_direct_weights_may_ask_for_a_rate_of_their_own() -> None:
+    asked = TextScores(width=2, num_labels=2, direct={"bag": 3}, direct_rate=5.0)
+    assert {name: part.rate_scale for name, part in asked.named_modules() if hasattr(part, "rate_scale")} == {
+        "direct": 5.0
+    }
+    for silent in (
+        TextScores(width=2, num_labels=2, direct={"bag": 3}),
+        TextScores(width=2, num_labels=2, direct={}, direct_rate=5.0),
+    ):
+        assert not any(hasattr(part, "rate_scale") for part in silent.modules())

@@ -1,14 +1,11 @@
-"""The options by which `gonie tag` and `gonie evaluate` choose tags otherwise than by the best sequence."""
+"""Options that choose tags otherwise than by the best sequence, or list what else a sentence may be."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
-
-if TYPE_CHECKING:
-    from gonie.tasks.tagging.tagger import Tagger
 
 Decode = Annotated[
     Literal["viterbi", "posterior"],
@@ -24,24 +21,41 @@ Bias = Annotated[
 ]
 
 
-def with_decoding(
-    tagger: Tagger, decode: Literal["viterbi", "posterior"], bias: Sequence[str] | None
-) -> Tagger:
-    """The tagger, choosing tags as the options say."""
-    return tagger.with_decoding(decode, biases(bias))
+NBest = Annotated[
+    int | None,
+    typer.Option(
+        "--nbest",
+        metavar="N",
+        help="List the N likeliest taggings of each sentence, best first, with their probabilities; with "
+        "pretty, jsonl and parquet output.",
+    ),
+]
 
 
-def biases(given: Sequence[str] | None) -> dict[str, float]:
-    """What the option says, by type of entity."""
-    return dict(map(_parse, given or []))
-
-
-def _parse(text: str) -> tuple[str, float]:
+def check_nbest(nbest: int | None, *, output: str | None, decode: str, bias: Sequence[str] | None) -> None:
+    """Refuse a number that cannot be meant, and what has no place for candidates or no use for them."""
     from gonie.errors import InputError
-    from gonie.tasks.tagging.decoding import EVERY
 
-    label, equals, number = text.rpartition("=")
-    try:
-        return label if equals else EVERY, float(number)
-    except ValueError as error:
-        raise InputError(expected="--bias NUMBER or --bias TYPE=NUMBER", got=repr(text)) from error
+    if nbest is None:
+        return
+    check_number(nbest)
+    if output == "conll":
+        raise InputError(
+            expected="--output pretty, jsonl or parquet with --nbest",
+            got="conll, which has one tag a word",
+        )
+    if decode != "viterbi" or bias:
+        got = f"--decode {decode}" if decode != "viterbi" else "--bias"
+        raise InputError(
+            expected="--nbest alone, since it lists taggings by the model's own probability",
+            got=f"{got} with it, which chooses others",
+        )
+
+
+def check_number(nbest: int) -> None:
+    """Refuse a number of taggings that no tagger lists."""
+    from gonie.errors import InputError
+    from gonie.tasks.tagging.candidates import MOST
+
+    if not 1 <= nbest <= MOST:
+        raise InputError(expected=f"--nbest of at least 1 and at most {MOST}", got=str(nbest))

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from gonie.tasks.classification.bundle import TextBundle
 from gonie.tasks.classification.load import load_text_bundle
-from gonie.tasks.classification.records import TextRecords
 from gonie.tasks.task import Task
 
 if TYPE_CHECKING:
+    from gonie.tasks.classification.evaluation import TextEvaluator
     from gonie.tasks.classification.recipe import TextRecipe
+    from gonie.tasks.classification.records import TextRecords
     from gonie.tasks.torch.task import TorchTask
 
 
@@ -18,6 +19,18 @@ def _recipe() -> type[TextRecipe]:
     from gonie.tasks.classification.recipe import TextRecipe
 
     return TextRecipe
+
+
+def _records() -> TextRecords:
+    from gonie.tasks.classification.records import TextRecords
+
+    return TextRecords()
+
+
+def _evaluation() -> TextEvaluator:
+    from gonie.tasks.classification.evaluation import TextEvaluator
+
+    return TextEvaluator()
 
 
 def _torch() -> TorchTask:
@@ -36,5 +49,6 @@ CLASSIFICATION = Task(
     bundle=TextBundle,
     load=load_text_bundle,
     predict="classify",
-    records=TextRecords(),
+    records=_records,
+    evaluation=_evaluation,
 )

@@ -61,3 +61,16 @@ def _type_begun(tag: str, scheme: Scheme) -> str | None:
     marker, label = scheme.split(tag) or ("O", None)
     begins = marker in ("B", "S") or scheme.kind == "IO"  # there each token is weighed for itself
     return label if begins and marker != "O" else None
+
+
+def parse_biases(given: Sequence[str]) -> dict[str, float]:
+    """Biases by type from what is typed: ``NUMBER`` for every type, or ``TYPE=NUMBER``."""
+    return dict(map(_parse_bias, given))
+
+
+def _parse_bias(text: str) -> tuple[str, float]:
+    label, equals, number = text.rpartition("=")
+    try:
+        return label if equals else EVERY, float(number)
+    except ValueError as error:
+        raise InputError(expected="--bias NUMBER or --bias TYPE=NUMBER", got=repr(text)) from error

@@ -1,4 +1,4 @@
-"""Scoring a whole file: read it as it is, have it tagged, compare."""
+"""Scoring a tagger: what it says of sentences, compared with their gold tags."""
 
 from __future__ import annotations
 
@@ -71,15 +71,41 @@ def score_source(
             path=source.report.path,
             fix="Name the tag's column: --tag-column N",
         )
-    taggings = tag(sentences)
-    return evaluate(
+    return score_taggings(
         [_of_types(sentence, bare, types) for sentence in sentences] if types else sentences,
-        [tagging.tags for tagging in taggings],
+        tag(sentences),
         scheme=bare,
-        predicted_scheme=model_scheme,
+        model_scheme=model_scheme,
+        known_tags=known_tags,
         mode=mode,
         repair=repair,
         seen=_read_seen(seen) if seen.is_file() else None,
+    )
+
+
+def score_taggings(
+    gold: Sequence[Sentence],
+    taggings: Sequence[Tagged],
+    *,
+    scheme: Scheme,
+    model_scheme: Scheme,
+    known_tags: Collection[str],
+    mode: Mode = "conlleval",
+    repair: RepairPolicy = "none",
+    seen: SeenMentions | None,
+) -> Evaluation:
+    """Measure what a tagger said of sentences from every side: of a split in training, or of a file.
+
+    ``scheme`` is that of the gold tags. ``seen`` are the mentions of training, by which recall is split.
+    """
+    return evaluate(
+        gold,
+        [tagging.tags for tagging in taggings],
+        scheme=scheme,
+        predicted_scheme=model_scheme,
+        mode=mode,
+        repair=repair,
+        seen=seen,
         known_tags=known_tags,
         confidences=[tagging.scores for tagging in taggings],
         chances=[

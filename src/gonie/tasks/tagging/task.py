@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from gonie.tasks.tagging.bundle import TagBundle
 from gonie.tasks.tagging.load import load_tag_bundle
-from gonie.tasks.tagging.records import TagRecords
 from gonie.tasks.task import Task
 
 if TYPE_CHECKING:
+    from gonie.tasks.tagging.evaluation import TagEvaluator
     from gonie.tasks.tagging.recipe import TagRecipe
+    from gonie.tasks.tagging.records import TagRecords
     from gonie.tasks.torch.task import TorchTask
 
 
@@ -18,6 +19,18 @@ def _recipe() -> type[TagRecipe]:
     from gonie.tasks.tagging.recipe import TagRecipe
 
     return TagRecipe
+
+
+def _records() -> TagRecords:
+    from gonie.tasks.tagging.records import TagRecords
+
+    return TagRecords()
+
+
+def _evaluation() -> TagEvaluator:
+    from gonie.tasks.tagging.evaluation import TagEvaluator
+
+    return TagEvaluator()
 
 
 def _torch() -> TorchTask:
@@ -36,5 +49,6 @@ TAGGING = Task(
     bundle=TagBundle,
     load=load_tag_bundle,
     predict="tag",
-    records=TagRecords(),
+    records=_records,
+    evaluation=_evaluation,
 )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gonie.export.exportable import BATCH_SENTENCES, BATCH_TOKENS, Arrays, Judged, Standalone
 from gonie.export.graph import Graph
 from gonie.features.batching import sorted_batches
+from gonie.features.text_encoding import TextEncoding
 from gonie.nn.poolings import Max
 from gonie.runtime.bundle import Graphs
 from gonie.runtime.scorer import Batch, TextScorer
@@ -51,10 +52,7 @@ class TextExportable:
 
     def batches(self, samples: int) -> Iterator[Batch]:
         """So many of the texts, in batches of like length."""
-        corpus = self.bundle.encoding.encode(self.examples[:samples])
-        lengths, heights = corpus.lengths, corpus.heights
-        for rows in sorted_batches(lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES, heights=heights):
-            yield corpus.batch(rows)
+        return text_batches(self.bundle.encoding, self.examples[:samples])
 
     def trained(self, batch: Batch) -> Arrays:
         """The network's scores, and the shares of the real tokens and sentences."""
@@ -89,6 +87,14 @@ class TextExportable:
             return own.probabilities(own.scorer.score_texts(batch).scores)
 
         return Standalone(graph, "probabilities", chances)
+
+
+def text_batches(encoding: TextEncoding, texts: Sequence[LabelledText]) -> Iterator[Batch]:
+    """The texts in batches of like length."""
+    corpus = encoding.encode(texts)
+    lengths, heights = corpus.lengths, corpus.heights
+    for rows in sorted_batches(lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES, heights=heights):
+        yield corpus.batch(rows)
 
 
 def _without_padding(scorer: TextScorer, batch: Batch) -> Arrays:

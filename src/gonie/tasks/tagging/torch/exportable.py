@@ -12,6 +12,7 @@ from gonie.export.exportable import BATCH_SENTENCES, BATCH_TOKENS, Arrays, Judge
 from gonie.export.graph import Graph
 from gonie.features.batching import sorted_batches
 from gonie.features.corpus import collate
+from gonie.features.encoding import Encoding
 from gonie.metrics.evaluation import evaluate
 from gonie.runtime.bundle import Graphs
 from gonie.runtime.scorer import Batch, Scorer
@@ -44,9 +45,7 @@ class TagExportable:
 
     def batches(self, samples: int) -> Iterator[Batch]:
         """So many of the sentences, in batches of like length."""
-        corpus = self.bundle.encoding.encode(self.examples[:samples])
-        for rows in sorted_batches(corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES):
-            yield collate(corpus, rows)
+        return tag_batches(self.bundle.encoding, self.examples[:samples])
 
     def trained(self, batch: Batch) -> Arrays:
         """The network's scores of the real tokens."""
@@ -78,6 +77,13 @@ class TagExportable:
             return tagger.decoder.viterbi(tagger.scorer.scores(batch), batch["lengths"])[0]
 
         return Standalone(graph, "tags", decoded)
+
+
+def tag_batches(encoding: Encoding, sentences: Sequence[Sentence]) -> Iterator[Batch]:
+    """The sentences in batches of like length."""
+    corpus = encoding.encode(sentences)
+    for rows in sorted_batches(corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES):
+        yield collate(corpus, rows)
 
 
 def _at_tokens(scorer: Scorer, batch: Batch) -> Arrays:

@@ -18,6 +18,7 @@ from gonie.tasks.run_files import ENCODING, SEEN
 from gonie.tasks.tagging.bundle import TagBundle
 from gonie.tasks.tagging.labeller import Tagging
 from gonie.tasks.tagging.recipe import TagRecipe
+from gonie.tasks.tagging.scoring import score_taggings
 from gonie.tasks.tagging.tagger import BatchSize, EncodedSentences, Tagger
 from gonie.tasks.tagging.torch.build import build_tagger
 from gonie.tasks.tagging.torch.data import TagData
@@ -165,13 +166,14 @@ class TagJob:
 
     def evaluate(self, bundle: Path, split: Split) -> Evaluation:
         """Measure an exported tagger on a split from every side."""
-        sentences = self._sentences(split)
-        return evaluate(
+        sentences, encoding = self._sentences(split), self.data.encoding
+        return score_taggings(
             sentences,
-            [tagged.tags for tagged in load_tagger(bundle).tag_sentences(sentences)],
-            scheme=self.data.encoding.scheme,
+            load_tagger(bundle).tag_sentences(sentences),
+            scheme=encoding.scheme,
+            model_scheme=encoding.scheme,
+            known_tags=encoding.labels,
             seen=self.data.seen,
-            known_tags=self.data.encoding.labels,
         )
 
     def report(

@@ -6,14 +6,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gonie.cli.views.score_grid import print_labels, print_unknown, score_grid
+from gonie.metrics.class_errors import ClassError
 from gonie.metrics.classes import ClassEvaluation
 from gonie.metrics.labels import Confusion
 from gonie.reports.class_report import how_classes_scored
+from gonie.reports.error_list import Cells, label_cell
 from gonie.reports.report_page import percent, range_text
+from gonie.reports.score_grid import print_labels, print_unknown, score_grid
 from gonie.reports.terminal import one_line
 
 NAMES = {"accuracy": "Accuracy", "f1": "F1", "relation_f1": "Official macro F1"}
+BEGINNING, END = 100, 60
+"""Characters of a long text with a wrong label that are shown."""
 MOST_PAIRS = 10
 """Of the labels taken for others, how many pairs are shown."""
 
@@ -68,3 +72,11 @@ def _calibration(evaluation: ClassEvaluation) -> Text:
     if calibration.nll is not None:
         line.append(f"  log loss {calibration.nll:.4f}")
     return line.append(f"  Brier score {calibration.brier:.4f}")
+
+
+def text_cells(error: ClassError) -> Cells:
+    """The labels of a text, and the text; of a long one its beginning and its end."""
+    text = one_line(error.text)
+    if len(text) > BEGINNING + END:
+        text = f"{text[:BEGINNING]} … {text[-END:]}"
+    return label_cell(error.gold), label_cell(error.predicted), Text(text)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gonie.cli.options.nbest import check_nbest, check_number
+from gonie.cli.options.decoding import check_nbest, check_number
 from gonie.errors import InputError
 from gonie.tasks.tagging.candidates import MOST
 

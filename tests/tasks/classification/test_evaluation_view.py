@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from rich.console import Console
 
-from gonie.cli.views.class_table import print_class_evaluation
+from gonie.metrics.class_errors import ClassError
 from gonie.metrics.classes import ClassEvaluation, evaluate_classes
+from gonie.metrics.errors import Kind
+from gonie.tasks.classification.evaluation_view import print_class_evaluation, text_cells
 from gonie.text.labelled_text import LabelledText
 
 
@@ -86,3 +88,11 @@ def test_no_label_steers_the_terminal_or_breaks_its_row() -> None:
     assert "\x1b" not in text
     for wanted in ("new line  ", "\ufffd[2Jclear", "\ufffdunknown (1)"):
         assert wanted in text, wanted
+
+
+def test_a_text_with_a_wrong_label_is_shown_on_one_line() -> None:
+    wrong = ClassError(0.9, Kind.FALSE_NEGATIVE, "[b]", None, 0.1, "one\n\x1b[2Jtwo " + 500 * "x", "f", 1)
+    gold, predicted, text = (cell.plain for cell in text_cells(wrong))
+    assert (gold, predicted) == ("[b]", "–")
+    assert text.startswith("one \ufffd[2Jtwo")
+    assert "…" in text

@@ -2,9 +2,9 @@
 
 from rich.console import Console
 
-from gonie.cli.views.evaluation_table import print_evaluation
 from gonie.metrics.evaluation import evaluate
 from gonie.metrics.novelty import SeenMentions
+from gonie.tasks.tagging.evaluation_view import print_evaluation
 from gonie.text.schemes import Scheme
 from gonie.text.types import Sentence
 

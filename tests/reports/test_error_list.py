@@ -1,15 +1,20 @@
-"""`gonie evaluate --errors`: the surest errors on the terminal, all of them in the file."""
+"""Lists of errors: the surest on the terminal, all of them in a file that can be opened as a table."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
-from gonie.cli.views.error_list import SHOWN, print_errors, span_cells, text_cells, write_errors
-from gonie.metrics.class_errors import ClassError
+from gonie.errors import OutputError
 from gonie.metrics.errors import Error, Kind
-from gonie.reports.error_files import error_writer
+from gonie.reports.error_list import SHOWN, error_writer, print_errors, write_errors
+from gonie.tasks.tagging.evaluation_view import span_cells
 
 
 def error(**changes: object) -> Error:
@@ -66,20 +71,57 @@ def test_texts_cannot_steer_the_terminal() -> None:
     assert "[bold]" in text
 
 
-def test_a_text_with_a_wrong_label_is_shown_on_one_line() -> None:
-    wrong = ClassError(0.9, Kind.FALSE_NEGATIVE, "[b]", None, 0.1, "one\n\x1b[2Jtwo " + 500 * "x", "f", 1)
-    console = Console(width=200, force_terminal=False)
-    with console.capture() as capture:
-        print_errors(console, [wrong], Path("errors.tsv"), cells=text_cells)
-    text = capture.get()
-    assert "\x1b" not in text
-    for words in ("0.900", "false negative", "[b]", "–", "one \ufffd[2Jtwo", "…"):
-        assert words in text, words
-
-
 def test_a_file_name_that_is_no_utf8_does_not_lose_the_list(tmp_path: Path) -> None:
     path = tmp_path / "e.tsv"
     write_errors(path, [error(file="\udcff.conll", text="김")], error_writer(path, Error))
     written = path.read_text("utf-8")
     assert "\\udcff.conll" in written
     assert "김" in written
+
+
+@dataclass(frozen=True)
+class Slip:
+    """Another kind of error, with columns of its own."""
+
+    confidence: float
+    gold: str | None
+    text: str
+
+
+HOSTILE = ('"', "a\tb", "c\nd", "e\u2028f", "\r", "=1+1")
+SLIPS = [Slip(1 / 3, None, text) for text in HOSTILE]
+
+
+def test_no_text_breaks_the_table() -> None:
+    text = "".join(error_writer("a.tsv", Slip)(SLIPS))
+    assert text.count("\n") == len(text.splitlines()) == 7
+    rows = list(csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))
+    assert all(None not in row and None not in row.values() for row in rows), "as many fields as names"
+    assert [row["text"] for row in rows] == ['"', "a b", "c d", "e f", " ", "=1+1"]
+    assert {(row["confidence"], row["gold"]) for row in rows} == {("0.333333", "")}
+
+
+def test_lines_of_json_keep_every_character() -> None:
+    records = [json.loads(line) for line in error_writer("a.JSONL", Slip)(SLIPS)]
+    assert [record["text"] for record in records] == list(HOSTILE)
+    assert records[0]["gold"] is None
+    assert records[0]["confidence"] == 0.333333
+
+
+def test_no_errors_are_a_header_alone_and_no_lines_of_json() -> None:
+    assert list(error_writer("a.tsv", Slip)([])) == ["confidence\tgold\ttext\n"]
+    assert list(error_writer("a.jsonl", Slip)([])) == []
+
+
+def test_a_kind_is_written_by_its_name() -> None:
+    error = Error(0.5, Kind.FALSE_NEGATIVE, "X", None, "a", None, "", "a", "", "f.conll", 3)
+    assert json.loads(next(error_writer("a.jsonl", Error)([error])))["kind"] == "false negative"
+    assert list(error_writer("a.tsv", Error)([error]))[1] == (
+        "0.5\tfalse negative\tX\t\ta\t\t\ta\t\tf.conll\t3\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["a.html", "a"])
+def test_another_suffix_is_refused(name: str) -> None:
+    with pytest.raises(OutputError, match=r"\.tsv or \.jsonl"):
+        error_writer(name, Slip)

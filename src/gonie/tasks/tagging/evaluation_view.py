@@ -1,4 +1,4 @@
-"""An evaluation on the terminal: the headline, then a table a type, then recall by novelty."""
+"""The evaluation of a tagger on the terminal: the headline, types, recall by novelty, errors."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gonie.cli.views.score_grid import print_labels, print_unknown, score_grid
+from gonie.metrics.errors import Error
 from gonie.metrics.evaluation import Evaluation
+from gonie.reports.error_list import Cells, label_cell
 from gonie.reports.report_page import percent, range_text
+from gonie.reports.score_grid import print_labels, print_unknown, score_grid
 from gonie.reports.tag_report import how_scored, novelty_names
+from gonie.reports.terminal import safe
+
+NEAR = 24
+"""Characters to each side of an error that are shown."""
 
 
 def print_evaluation(console: Console, evaluation: Evaluation) -> None:
@@ -46,3 +52,22 @@ def _novelty(evaluation: Evaluation) -> Table:
         shown = (percent(found.recall), interval) if found.gold else ("–", "")
         grid.add_row(names[kind], f"{found.gold:,}", f"{found.correct:,}", *shown)
     return grid
+
+
+def span_cells(error: Error) -> Cells:
+    """The labels of a span; where the spans are not the same, with what each covers; and its context."""
+    one, other = error.gold, error.predicted
+    if error.gold_text != error.predicted_text and one is not None and other is not None:
+        one, other = f"{one}: {error.gold_text}", f"{other}: {error.predicted_text}"
+    return label_cell(one), label_cell(other), _context(error)
+
+
+def _context(error: Error) -> Text:
+    before, after = safe(error.before), safe(error.after)
+    return Text.assemble(
+        ("…" if len(before) > NEAR else "") + before[-NEAR:],
+        ("[", "dim"),
+        (safe(error.text), "bold red"),
+        ("]", "dim"),
+        after[:NEAR] + ("…" if len(after) > NEAR else ""),
+    )

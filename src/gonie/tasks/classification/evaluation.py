@@ -1,0 +1,87 @@
+"""A classifier scored on a file with gold labels, and how that is shown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gonie.formats.labelled import LabelledSource
+from gonie.metrics.class_errors import ClassError
+from gonie.metrics.classes import ClassEvaluation
+from gonie.reports.class_report import ErrorExplainer, render_classes
+from gonie.tasks.classification.classifier import TextClassifier
+from gonie.tasks.classification.read_options import text_options
+from gonie.tasks.classification.scoring import score_texts
+from gonie.tasks.evaluation import FORMAT
+from gonie.text.labelled_text import LabelledText
+from gonie.text.types import Classification
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from gonie.reports.error_list import Cells
+
+
+class TextEvaluator:
+    """The facet."""
+
+    options = frozenset({"text_column", "label_column"})
+    error = ClassError
+    error_heading = "text"
+
+    def error_cells(self) -> Callable[[ClassError], Cells]:
+        """The labels of a text, and the text."""
+        from gonie.tasks.classification.evaluation_view import text_cells
+
+        return text_cells
+
+    def score(
+        self, model: TextClassifier, file: Path, *, folder: Path, options: Mapping[str, Any]
+    ) -> TextFileScores:
+        """Score the labels of a file; what was not given is read as in training."""
+        changes = {name: value for name, value in options.items() if name in (*self.options, FORMAT)}
+        source = LabelledSource(file, text_options(model.recipe, **changes))
+        notes: Counter[str] = Counter()
+        texts = list(source)
+
+        def classify(texts: Iterable[LabelledText]) -> Iterator[Classification]:
+            for found in model.pipe(texts):
+                notes.update(found.notes)
+                yield found
+
+        evaluation = score_texts(texts, classify, labels=model.labels, several=model.several)
+        told = [f"{number:,} {note}" for note, number in notes.most_common()]
+        return TextFileScores(evaluation, [*source.report.lines(), *told], texts)
+
+
+@dataclass(frozen=True)
+class TextFileScores:
+    """The scores of a classifier on one file."""
+
+    evaluation: ClassEvaluation
+    notes: Sequence[str]
+    examples: Sequence[LabelledText]
+
+    def show(self, console: Console) -> None:
+        """Print the scores."""
+        from gonie.tasks.classification.evaluation_view import print_class_evaluation
+
+        print_class_evaluation(console, self.evaluation)
+
+    def page(
+        self,
+        *,
+        title: str,
+        curve: Sequence[Mapping[str, object]],
+        details: Mapping[str, object],
+        explain: ErrorExplainer | None,
+    ) -> str:
+        """The scores as an HTML page, the worst errors with what they rest on."""
+        return render_classes(self.evaluation, title=title, curve=curve, details=details, explain=explain)
+
+    def errors(self) -> list[ClassError]:
+        """Every error by itself, the surest first."""
+        return self.evaluation.errors()

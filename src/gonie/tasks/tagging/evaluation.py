@@ -1,0 +1,102 @@
+"""A tagger scored on a file with gold tags, and how that is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gonie.formats.format import ReadOptions
+from gonie.formats.inspect import column_named
+from gonie.formats.tagged import TaggedSource
+from gonie.metrics.errors import Error
+from gonie.metrics.evaluation import Evaluation
+from gonie.reports.class_report import ErrorExplainer
+from gonie.reports.tag_report import render
+from gonie.tasks.evaluation import FORMAT
+from gonie.tasks.run_files import SEEN
+from gonie.tasks.tagging.decoding import parse_biases
+from gonie.tasks.tagging.scoring import score_source
+from gonie.tasks.tagging.tagger import Tagger
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from gonie.reports.error_list import Cells
+
+
+class TagEvaluator:
+    """The facet."""
+
+    options = frozenset({"mode", "repair", "separator", "word_column", "tag_column", "decode", "bias"})
+    error = Error
+    error_heading = "in context"
+
+    def error_cells(self) -> Callable[[Error], Cells]:
+        """The labels of a span, and its context."""
+        from gonie.tasks.tagging.evaluation_view import span_cells
+
+        return span_cells
+
+    def score(self, model: Tagger, file: Path, *, folder: Path, options: Mapping[str, Any]) -> TagFileScores:
+        """Score the tags of a file; what was not given is read as in training."""
+        biases = parse_biases(options.get("bias") or ())
+        tagger = model.with_decoding(options.get("decode", "viterbi"), biases)
+        data = tagger.recipe.get("data", {})
+        source = TaggedSource(file, _read_options(tagger, options))
+        evaluation = score_source(
+            source,
+            tagger.tag_sentences,
+            model_scheme=tagger.encoding.scheme,
+            known_tags=tagger.labels,
+            mode=options.get("mode", "conlleval"),
+            repair=options.get("repair", "none"),
+            seen=folder / SEEN,
+            types=data.get("types", ()),
+        )
+        return TagFileScores(evaluation, source.report.lines())
+
+
+def _read_options(tagger: Tagger, options: Mapping[str, Any]) -> ReadOptions:
+    """How the file is read: as the options say, else as the model's recipe has it."""
+    data = tagger.recipe.get("data", {})
+    named = options.get("tag_column")
+    return ReadOptions(
+        format=options.get(FORMAT, "auto"),
+        separator=options.get("separator", "auto"),
+        word_column=options.get("word_column"),
+        tag_column=column_named(named) if named else data.get("tag_column"),
+        columns=data.get("columns", {}),
+        tokenizer=tagger.tokenizer,
+    )
+
+
+@dataclass(frozen=True)
+class TagFileScores:
+    """The scores of a tagger on one file."""
+
+    evaluation: Evaluation
+    notes: Sequence[str]
+    examples: Sequence[Any] = ()
+
+    def show(self, console: Console) -> None:
+        """Print the scores."""
+        from gonie.tasks.tagging.evaluation_view import print_evaluation
+
+        print_evaluation(console, self.evaluation)
+
+    def page(
+        self,
+        *,
+        title: str,
+        curve: Sequence[Mapping[str, object]],
+        details: Mapping[str, object],
+        explain: ErrorExplainer | None,
+    ) -> str:
+        """The scores as an HTML page, errors marked in their sentences."""
+        return render(self.evaluation, title=title, curve=curve, details=details)
+
+    def errors(self) -> list[Error]:
+        """Every error by itself, the surest first."""
+        return self.evaluation.errors()

@@ -1,0 +1,44 @@
+"""The facet that scores classifiers on files: options that were not given are as in training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gonie
+from gonie.runtime.bundle import write_bundle
+from gonie.tasks.classification.evaluation import TextEvaluator
+
+
+@pytest.fixture
+def classifier(text_bundle: Any, tmp_path: Path) -> Any:
+    write_bundle(tmp_path / "b", text_bundle(recipe={"data": {"text_column": "t", "label_column": "l"}}))
+    return gonie.load(tmp_path / "b")
+
+
+def test_a_file_is_scored_as_the_options_say(classifier: Any, tmp_path: Path) -> None:
+    path = tmp_path / "gold.data"
+    path.write_text(
+        '{"t": "good", "l": "positive", "m": "negative"}\n{"t": "bad", "l": "negative", "m": "negative"}\n'
+    )
+
+    def score(**options: str) -> float:
+        found = TextEvaluator().score(classifier, path, folder=tmp_path, options=options)
+        assert [text.text for text in found.examples] == ["good", "bad"]
+        return found.evaluation.accuracy
+
+    assert score() == 1.0
+    assert score(label_column="m", format="jsonl") == 0.5
+
+
+def test_the_page_and_the_errors_are_those_of_the_evaluation(classifier: Any, tmp_path: Path) -> None:
+    path = tmp_path / "gold.tsv"
+    path.write_text("t\tl\ngood film\tnegative\nbad\tnegative\n")
+    scores = TextEvaluator().score(classifier, path, folder=tmp_path, options={})
+    (error,) = scores.errors()
+    assert isinstance(error, TextEvaluator.error)
+    assert TextEvaluator().error_cells()(error)[2].plain == "good film"
+    page = scores.page(title="Scores of opinions", curve=(), details={}, explain=None)
+    assert "Scores of opinions" in page
