@@ -166,7 +166,7 @@ def test_a_bundle_alone_does_without_gradients_and_without_torch(toy_run: Path) 
     [
         (("--method", "gradients"), ("run folder", "a bundle alone")),
         (("--method", "magic"), ("--method attention, gradients, erasure", "magic")),
-        (("--nbest", "3"), ("--nbest with a tagger",)),
+        (("--nbest", "3"), ("--nbest works only with taggers", "is a classifier")),
         (("--nbest", "0"), ("at least 1",)),
         (("--on", "none.tsv"), ("none.tsv",)),
         (("--file", "none.txt"), ("a TEXT or --file",)),
@@ -179,7 +179,9 @@ def test_what_a_classifier_cannot_do_is_said(
 
 
 def test_what_a_tagger_cannot_do_is_said(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
-    assert gonie("explain", toy_run, "Anna", "--label", "PER").refused("--label with a classifier")
+    assert gonie("explain", toy_run, "Anna", "--label", "PER").refused(
+        "--label works only with classifiers", "is a tagger"
+    )
     assert gonie("explain", toy_run, "Anna", "--method", "attention").refused("gradients, erasure")
     assert gonie("explain", tmp_path / "none", "Anna").refused("none")
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from gonie.explain import error_heat
 from gonie.explain.error_heat import ErrorHeat
 from gonie.metrics.class_errors import ClassError
 from gonie.metrics.errors import Kind
+from gonie.tasks.classification.explanation import TextExplanations
 from gonie.text.labelled_text import LabelledText
+
+
+def error_heat_of(reader: Any, texts: list[LabelledText]) -> ErrorHeat:
+    return ErrorHeat(partial(TextExplanations().explained, reader), texts)
 
 
 def error(line: int, predicted: str | None) -> ClassError:
@@ -17,7 +23,7 @@ def error(line: int, predicted: str | None) -> ClassError:
 
 def test_an_error_is_explained_for_the_label_it_was_given(reader: Any) -> None:
     texts = ("A good film.", "The plot is thin but the players are fine.")
-    heat = ErrorHeat(
+    heat = error_heat_of(
         reader, [LabelledText(text, ("a",), (), "file.tsv", at) for at, text in enumerate(texts)]
     )
     shown = str(heat(error(1, "b")))
@@ -28,11 +34,11 @@ def test_an_error_is_explained_for_the_label_it_was_given(reader: Any) -> None:
 
 
 def test_what_cannot_be_explained_is_left_as_it_is(reader: Any) -> None:
-    heat = ErrorHeat(reader, [LabelledText("A good film.", ("a",), (), "file.tsv", 1)])
+    heat = error_heat_of(reader, [LabelledText("A good film.", ("a",), (), "file.tsv", 1)])
     assert heat(error(1, None)) is None
     assert heat(error(2, "b")) is None
 
 
 def test_a_long_text_is_not_erased_word_by_word(reader: Any) -> None:
     text = LabelledText("good " * (error_heat.LONGEST + 1), ("a",), (), "file.tsv", 1)
-    assert "attention" in str(ErrorHeat(reader, [text])(error(1, "b")))
+    assert "attention" in str(error_heat_of(reader, [text])(error(1, "b")))

@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
-from gonie.explain.erased import Keep, without
-from gonie.explain.erasure import erasure
-from gonie.explain.faithfulness import Case, faithfulness
-from gonie.explain.odds import from_probabilities
-from gonie.explain.text_answers import TextAnswer, TextAnswers
+from gonie.explain.faithfulness import Case, faithfulness, measure_methods, uniform_attention
+from gonie.explain.methods import erasure, explain_items, flatten
+from gonie.metrics.log_odds import from_probabilities
 from gonie.reports.explanation import RANDOM
+from gonie.tasks.classification.erased import without
+from gonie.tasks.classification.explanation import ExplainedClassifier, TextAnswer
+from gonie.tasks.explanation import Keep
+from gonie.tasks.load import load
+from gonie.tasks.tagging.explanation import ExplainedTagger
+from gonie.tasks.tagging.tagger import Tagger
 from gonie.text.labelled_text import LabelledText
+from gonie.text.types import Sentence
 
 
-def naive(reader: Any, case: Case[TextAnswer], method: str) -> tuple[float, float]:
+def naive(reader: Any, case: Case, method: str) -> tuple[float, float]:
     """The two definitions as they stand, a text at a time; no two tokens may weigh the same."""
 
     def chance(keep: Keep) -> float:
         (reading,) = reader.read([without(case.answer.passage, keep)])
-        return float(reader.probabilities(reading.scores[None])[0, case.answer.label])
+        return float(
+            reader.probabilities(reading.scores[None])[0, reader.encoding.labels.index(case.answer.label)]
+        )
 
     weights = case.weights[method]
     order = sorted(range(len(weights)), key=lambda token: -weights[token])
@@ -36,14 +46,14 @@ def naive(reader: Any, case: Case[TextAnswer], method: str) -> tuple[float, floa
     return float(comprehensiveness), float(sufficiency)
 
 
-def test_it_is_what_the_definitions_say(reader: Any, texts: tuple[str, ...]) -> None:
+def test_it_is_what_the_definitions_say(reader: Any, short_texts: tuple[str, ...]) -> None:
     chance = np.random.default_rng(0)
     cases = []
-    for text in (*texts, "it is thin " * 14):
-        answer = TextAnswer(reader.encoding.passages(LabelledText(text)), 1)
+    for text in (*short_texts, "it is thin " * 14):
+        answer = TextAnswer(reader.encoding.passages(LabelledText(text)), "b")
         cases.append(Case(answer, {name: chance.normal(size=answer.tokens) for name in ("one", "two")}))
     told: list[int] = []
-    found = faithfulness(TextAnswers(reader), cases, progress=told.append)
+    found = faithfulness(ExplainedClassifier(reader), cases, progress=told.append)
     assert [row.method for row in found] == ["one", "two", RANDOM]
     for row in found[:2]:
         wanted = np.mean([naive(reader, case, row.method) for case in cases], axis=0)
@@ -99,12 +109,14 @@ def test_at_least_one_word_is_taken_and_nothing_is_asked_twice() -> None:
     assert len(answers.asked) == len(set(answers.asked))
 
 
-def test_the_same_seed_gives_the_same_figures(make_reader: Any, texts: tuple[str, ...]) -> None:
+def test_the_same_seed_gives_the_same_figures(make_reader: Any, short_texts: tuple[str, ...]) -> None:
     reader = make_reader()
-    cases = [Case(TextAnswer(reader.encoding.passages(LabelledText(text)), 0), {}) for text in texts]
-    first, again, other = (faithfulness(TextAnswers(reader), cases, seed=seed, draws=2) for seed in (1, 1, 2))
+    cases = [Case(TextAnswer(reader.encoding.passages(LabelledText(text)), "a"), {}) for text in short_texts]
+    first, again, other = (
+        faithfulness(ExplainedClassifier(reader), cases, seed=seed, draws=2) for seed in (1, 1, 2)
+    )
     assert first == again != other
-    assert faithfulness(TextAnswers(reader), []) == []
+    assert faithfulness(ExplainedClassifier(reader), []) == []
 
 
 def test_a_model_that_hangs_on_one_word_is_explained_by_erasure(make_reader: Any) -> None:
@@ -117,10 +129,57 @@ def test_a_model_that_hangs_on_one_word_is_explained_by_erasure(make_reader: Any
     bag.data[reader.encoding.bag.vocabulary.id("\tthin")] = 600.0
     head.bias.data.fill_(-20.0)
     passage = reader.encoding.passages(LabelledText("The plot is thin but the players are fine."))
-    answer = TextAnswer(passage, 1)
-    answers = TextAnswers(reader)
+    answer = TextAnswer(passage, "b")
+    answers = ExplainedClassifier(reader)
     weights = erasure(answers, answer)
     found, random = faithfulness(answers, [Case(answer, {"erasure": weights})], draws=50)
     assert found.comprehensiveness == pytest.approx(1.0, abs=1e-3)
     assert found.sufficiency == pytest.approx(0.0, abs=1e-3)
     assert random.comprehensiveness < 0.5
+
+
+# --- of what was explained
+
+
+def test_every_method_is_judged_beside_both_controls(reader: Any, short_texts: tuple[str, ...]) -> None:
+    model = ExplainedClassifier(reader, label="b")
+    explained = list(explain_items(model, short_texts, methods=("erasure", "attention")))
+    told: list[int] = []
+    found = measure_methods(model, explained, draws=2, progress=told.append)
+    assert [row.method for row in found] == ["erasure", "attention", "uniform attention", "random"]
+    assert told == [1, 2, 3, 4]
+    cases = [Case(each.answers[0], {"erasure": flatten(each.weights[0][0])}) for each in explained]
+    (alone, _) = faithfulness(model, cases)
+    assert found[0].comprehensiveness == pytest.approx(alone.comprehensiveness)
+    assert found[0].sufficiency == pytest.approx(alone.sufficiency)
+
+
+def test_erasure_of_a_tagger_is_told_from_luck(toy_run: Path) -> None:
+    tagger = load(toy_run)
+    assert isinstance(tagger, Tagger)
+    model = ExplainedTagger(tagger)
+    texts = ("we met Cleo and Bert .", "Anna lives in Lima .", "Oslo is far .", "it rains .")
+    explained = list(explain_items(model, [Sentence(tuple(text.split())) for text in texts]))
+    told: list[int] = []
+    by_erasure, by_luck = measure_methods(model, explained, progress=told.append)
+    assert (by_erasure.method, by_luck.method) == ("erasure", "random")
+    assert by_erasure.texts == told[-1] == sum(len(each.answers) for each in explained)
+    assert by_erasure.comprehensiveness > by_luck.comprehensiveness + 0.1
+    assert by_erasure.sufficiency < by_luck.sufficiency - 0.1
+
+
+def test_where_a_word_decides_its_tag_it_is_all_there_is_to_it(plain_tagger: Tagger) -> None:
+    model = ExplainedTagger(plain_tagger)
+    explained = list(explain_items(model, [Sentence(("Gonie", "sleeps"))]))
+    by_erasure, _ = measure_methods(model, explained)
+    whole = sum(span.probability for span in explained[0].explanation.spans) / 2
+    assert by_erasure.sufficiency == pytest.approx(0.0, abs=1e-6)
+    assert by_erasure.comprehensiveness == pytest.approx(whole - 1 / 2, abs=1e-6), "an unknown word is either"
+    assert measure_methods(model, []) == []
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=6))
+def test_uniform_attention_prefers_nothing(lengths: list[int]) -> None:
+    wanted = [1 / len(lengths) / length for length in lengths for _ in range(length)]
+    np.testing.assert_allclose(uniform_attention(lengths), wanted)
+    assert uniform_attention(lengths).sum() == pytest.approx(1.0)

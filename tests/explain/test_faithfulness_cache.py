@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gonie.explain.faithfulness_cache import FILE, Kept, digest
+from gonie.explain.faithfulness_cache import FaithfulnessCache, digest
 from gonie.reports.explanation import Faithfulness, Method
+from gonie.tasks.run_files import FAITHFULNESS as FILE
 from gonie.training.folder import RunFolder
 
 RANDOM = Faithfulness("random", 0.125, 0.25, 7)
@@ -26,7 +27,7 @@ class Measuring:
 
 
 def test_what_was_measured_is_not_measured_again(tmp_path: Path) -> None:
-    measuring, kept = Measuring(), Kept(tmp_path, digest([b"model", b"texts"]))
+    measuring, kept = Measuring(), FaithfulnessCache(tmp_path, digest([b"model", b"texts"]))
     first = kept.complete(["erasure"], measuring)
     assert kept.complete(["erasure"], measuring) == first == [Faithfulness("erasure", 0.5, 0.1, 7), RANDOM]
     both = kept.complete(["attention", "erasure"], measuring)
@@ -37,7 +38,7 @@ def test_what_was_measured_is_not_measured_again(tmp_path: Path) -> None:
 def test_figures_of_another_model_or_other_texts_do_not_count(tmp_path: Path) -> None:
     measuring = Measuring()
     for parts in ([b"model", b"texts"], [b"other", b"texts"], [b"model", b"others"]):
-        Kept(tmp_path, digest(parts)).complete(["erasure"], measuring)
+        FaithfulnessCache(tmp_path, digest(parts)).complete(["erasure"], measuring)
     assert len(measuring.asked) == 3
     assert digest([b"ab", b"c"]) != digest([b"a", b"bc"])
 
@@ -62,7 +63,7 @@ NO_NUMBER = '{"method": "erasure", "comprehensiveness": null, "sufficiency": 0.5
 )
 def test_a_damaged_file_is_measured_over(tmp_path: Path, damage: str) -> None:
     (tmp_path / FILE).write_text(damage, "utf-8")
-    kept = Kept(tmp_path, "d")
+    kept = FaithfulnessCache(tmp_path, "d")
     assert kept.read() == {}
     assert kept.complete(["erasure"], Measuring())
     assert list(kept.read()) == ["erasure", "random"]
@@ -72,5 +73,5 @@ def test_where_nothing_can_be_kept_it_is_measured_each_time(tmp_path: Path) -> N
     (tmp_path / FILE).mkdir()
     measuring = Measuring()
     for _ in range(2):
-        assert Kept(tmp_path, "d").complete(["erasure"], measuring)[0].method == "erasure"
+        assert FaithfulnessCache(tmp_path, "d").complete(["erasure"], measuring)[0].method == "erasure"
     assert len(measuring.asked) == 2

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
 from gonie.errors import InputError
-from gonie.formats.text_rows import TextRow, cell_row, kind_of, line_row, record_row
+from gonie.formats.text_rows import (
+    TextRow,
+    cell_row,
+    check_one_source,
+    kind_of,
+    line_row,
+    read_lines,
+    record_row,
+)
 from gonie.system.parquet import ParquetCell
 
 KINDS = ("text", "tokens", "jsonl", "tsv", "csv", "parquet")
@@ -57,3 +68,43 @@ def test_a_cell_has_its_texts_in_the_columns() -> None:
         cell_row("f", ParquetCell(1, (None,)), ["a"])
     with pytest.raises(InputError, match="bytes that are not UTF-8"):
         cell_row("f", ParquetCell(1, (b"\xff",)), ["a"])
+
+
+# --- the lines of a text, files or standard input
+
+
+def test_lines_of_files_come_in_order_with_their_places(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.write_text("a\n\nb\n")
+    other.write_text("c")
+    found = list(read_lines(None, [other, one]))
+    assert found == [(str(other), 1, "c"), (str(one), 1, "a"), (str(one), 2, ""), (str(one), 3, "b")]
+
+
+def test_a_text_is_one_line_whatever_is_in_it() -> None:
+    assert list(read_lines("two\nlines", [])) == [("TEXT", 1, "two\nlines")]
+    with pytest.raises(InputError, match="TEXT: expected UTF-8, got a lone surrogate"):
+        read_lines("ab\udcff", [])
+
+
+def test_a_text_beside_files_is_refused() -> None:
+    check_one_source(True, [])
+    with pytest.raises(InputError, match="expected a TEXT or --file, got both"):
+        check_one_source(True, ["x"])
+
+
+def test_a_file_that_cannot_be_read_is_refused_before_the_first_is(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("", "utf-8")
+    check_one_source(False, [tmp_path / "a.txt"])
+    with pytest.raises(InputError, match="expected a file, got none of that name"):
+        check_one_source(False, [tmp_path / "a.txt", tmp_path / "b.txt"])
+
+
+def test_a_stream_is_not_touched_before_its_time(tmp_path: Path) -> None:
+    """What is read from a pipe to see whether it can be read would be missing later."""
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "w") as pipe:
+        pipe.write("one\ntwo\n")
+    with os.fdopen(reading):
+        check_one_source(False, [f"/dev/fd/{reading}"])
+        assert [line for _, _, line in read_lines(None, [f"/dev/fd/{reading}"])] == ["one", "two"]

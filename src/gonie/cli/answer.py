@@ -16,7 +16,7 @@ from gonie.bulk.local import LocalEngine
 from gonie.bulk.parts import part_writer
 from gonie.bulk.run import SIZE, run_bulk
 from gonie.bulk.worker import BulkEngine
-from gonie.cli.inputs.stream import check_kind, is_typed, stream_rows
+from gonie.cli.inputs import check_kind, is_typed, stream_rows
 from gonie.cli.options.bulk import BulkOptions
 from gonie.cli.views.bulk_progress import BulkProgress
 from gonie.cli.views.stream_output import stream_writer

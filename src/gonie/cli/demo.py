@@ -93,15 +93,13 @@ def _show(console: Console, folder: Path, sentence: str) -> None:
 
 def _explain(console: Console, folder: Path, sentence: str) -> None:
     """A page on why the sentence is tagged so."""
-    from gonie.explain.tags import explain_sentences
-    from gonie.explain.transitions import transitions
-    from gonie.reports.explanations.tag_page import render_tags
+    from gonie.explain.methods import explain_items
     from gonie.system.files import atomic_write
-    from gonie.tasks.load import load_tagger
+    from gonie.tasks.loaded import load_model
 
-    tagger = load_tagger(folder)
-    found = list(explain_sentences(tagger, tagger.tokenizer(sentence)))
-    page = render_tags(found, transitions(tagger), (), title="Why these tags?")
+    model = load_model(folder).explained({})
+    found = [each.explanation for each in explain_items(model, model.items(sentence, []))]
+    page = model.page(found, (), title="Why these tags?")
     atomic_write(folder / WHY, page)
     console.print(f"why it is tagged so: {folder / WHY}", markup=False)
 

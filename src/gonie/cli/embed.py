@@ -54,7 +54,7 @@ def embed(
     keep_heap()
     from itertools import tee
 
-    from gonie.cli.inputs.embed import sentences
+    from gonie.cli.inputs import read_sentences
     from gonie.cli.views.embed_output import vector_file
     from gonie.cli.views.waiting import Waiting
     from gonie.tasks.language_model.torch.embedder import Embedder, pick_device
@@ -67,7 +67,7 @@ def embed(
         embedder = Embedder(saved, device=place)
         cut = tokenizer(language=saved.language, unit=saved.unit)
         # what was read ahead and is not yet embedded waits in the tee, a group at most
-        given, known = tee(sentences(cut, text=text, files=file or [], kind=input))
+        given, known = tee(read_sentences(cut, text=text, files=file or [], kind=input))
         number = tokens = 0
         for words, vectors in zip(known, embedder.pipe(given), strict=True):
             write(words, vectors)

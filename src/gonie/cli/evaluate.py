@@ -153,12 +153,16 @@ def _evaluate(
 
 
 def _page(loaded: LoadedModel, model: Path, file: Path, scores: FileScores) -> str:
+    from functools import partial
+
     from gonie.explain.error_heat import ErrorHeat
     from gonie.training.folder import RunFolder
 
+    explanation = loaded.task.explanation
+    explained = None if explanation is None else partial(explanation().explained, loaded.model)
     return scores.page(
         title=f"{model.name} on {file.name}",
         curve=RunFolder(model).history(),
         details={"file": str(file)},
-        explain=ErrorHeat(loaded.model, scores.examples),
+        explain=None if explained is None else ErrorHeat(explained, scores.examples),
     )

@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, TypedDict
+from typing import Annotated
 
 import typer
 
 from gonie.cli.options.decoding import check_number
 from gonie.cli.options.stream import GivenText, ModelFolder
-
-CANDIDATES = 5
-
-
-class Common(TypedDict):
-    """What both tasks are told."""
-
-    text: str | None
-    files: list[Path]
-    on: Path | None
-    asked: list[str]
-    html: Path | None
 
 
 def explain(
@@ -57,7 +45,7 @@ def explain(
     ] = None,
     nbest: Annotated[
         int | None,
-        typer.Option(help=f"How many taggings of a sentence a tagger lists; {CANDIDATES} if not given."),
+        typer.Option(help="How many taggings of a sentence a tagger lists; 5 if not given."),
     ] = None,
 ) -> None:
     """Explain answers word by word, with how faithful each method is on this very model.
@@ -74,23 +62,21 @@ def explain(
 
       gonie explain runs/ner "George is happy about the election outcome." --nbest 3
     """
-    from gonie.errors import InputError
-    from gonie.tasks.classification.classifier import TextClassifier
-    from gonie.tasks.load import load
-
     if nbest is not None:
         check_number(nbest)
-    loaded = load(model)
-    common: Common = {"text": text, "files": file or [], "on": on, "asked": method or [], "html": html_file}
-    if isinstance(loaded, TextClassifier):
-        from gonie.cli.explain_texts import explain_classifier
+    from gonie.cli.threads import calm_threads
+    from gonie.cli.views.waiting import Waiting
+    from gonie.explain.run import explain_folder
 
-        if nbest is not None:
-            raise InputError(expected="--nbest with a tagger", got="a classifier")
-        explain_classifier(loaded, model, **common, label=label)
-    else:
-        from gonie.cli.explain_tags import explain_tagger
-
-        if label is not None:
-            raise InputError(expected="--label with a classifier", got="a tagger")
-        explain_tagger(loaded, model, **common, candidates=nbest or CANDIDATES)
+    calm_threads()
+    options = {"label": label, "nbest": nbest}
+    explain_folder(
+        model,
+        text=text,
+        files=file or [],
+        on=on,
+        methods=method or [],
+        options={name: value for name, value in options.items() if value is not None},
+        html=html_file,
+        wait=Waiting,
+    )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
 
-from gonie.explain.reader import PassageReader
-from gonie.explain.texts import explain_texts
+from gonie.explain.methods import explain_items
 from gonie.reports.explanation import Method
 from gonie.reports.explanations.heat import strip
-from gonie.reports.explanations.layout import lay_out
 from gonie.reports.explanations.style import STYLE
 from gonie.reports.html.markup import Markup
-from gonie.text.labelled_text import LabelledText
+from gonie.tasks.explanation import ExplainedModel
 
 LONGEST = 200
 """Tokens of a text from which on its words are not erased one by one: that would take minutes."""
@@ -35,23 +33,27 @@ class ExplainedError(Protocol):
 
 
 class ErrorHeat:
-    """Errors of a classifier on ``texts``, explained by erasure; long ones by attention.
+    """Errors of a model on ``items``, explained by erasure; long ones by attention, where it has that.
 
-    Neither needs torch. A label that was missed, with none given in its place, is not explained.
+    ``explained`` gives the model with the option ``label``, the answer to explain. Neither method needs
+    torch. A label that was missed, with none given in its place, is not explained.
     """
 
     style = STYLE
 
-    def __init__(self, classifier: PassageReader, texts: Iterable[LabelledText]) -> None:
-        self._classifier = classifier
-        self._texts = {(text.path, text.line): text for text in texts}
+    def __init__(
+        self, explained: Callable[[Mapping[str, Any]], ExplainedModel], items: Iterable[Any]
+    ) -> None:
+        self._explained = explained
+        self._items = {(item.path, item.line): item for item in items}
 
     def __call__(self, error: ExplainedError) -> Markup | None:
         """The text with what each word did for the label given."""
-        text = self._texts.get((error.file, error.line))
-        if text is None or error.predicted is None:
+        item = self._items.get((error.file, error.line))
+        if item is None or error.predicted is None:
             return None
-        tokens = sum(map(len, self._classifier.passage(text).sentences))
-        method: Method = "erasure" if tokens <= LONGEST else "attention"
-        (found,) = explain_texts(self._classifier, [text], methods=[method], label=error.predicted)
-        return strip(lay_out(found.text, found.passage.sentences), found.weights[0])
+        model = self._explained({"label": error.predicted})
+        brief = model.size(item).tokens <= LONGEST or "attention" not in model.methods
+        method: Method = "erasure" if brief else "attention"
+        (found,) = explain_items(model, [item], methods=[method])
+        return strip(model.rows(found.explanation), found.weights[0][0])

@@ -21,16 +21,17 @@ models with each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Generic, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gonie.explain.answers import A, Answers
-from gonie.explain.erased import Keep
-from gonie.explain.odds import Floats, to_probabilities
-from gonie.reports.explanation import RANDOM, Faithfulness
+from gonie.explain.methods import Explained, flatten
+from gonie.metrics.log_odds import Floats, to_probabilities
+from gonie.reports.explanation import RANDOM, UNIFORM, Faithfulness
+from gonie.tasks.explanation import ExplainedModel, Keep
 
 SHARES = (1, 5, 10, 20, 50)
 """How many tokens count as the first ones, in percent."""
@@ -38,16 +39,61 @@ DRAWS = 5
 """How often tokens of the same weight are ranked."""
 
 
-class Case(NamedTuple, Generic[A]):
+class AskedAgain(Protocol):
+    """A model that can be asked for the same answers again."""
+
+    def log_odds(self, questions: Iterable[tuple[Any, Keep]]) -> Floats:
+        """The log-odds of each answer where only the tokens of its ``Keep`` are left. Shape: (Q,)."""
+        ...
+
+
+class Case(NamedTuple):
     """An answer, and the weights (M,) that each method gives the tokens for it."""
 
-    answer: A
+    answer: Any
     weights: Mapping[str, Floats]
 
 
+def measure_methods(
+    model: ExplainedModel,
+    explained: Iterable[Explained],
+    *,
+    seed: int = 0,
+    draws: int = DRAWS,
+    progress: Callable[[int], None] = lambda done: None,
+) -> list[Faithfulness]:
+    """Comprehensiveness and sufficiency of each method that items were explained by, then of the controls.
+
+    All must have been explained by the same methods. Figures are means over the answers about all items;
+    ``progress`` is told how many answers have been asked for.
+    """
+    attends = "attention" in model.methods
+    cases = list(chain.from_iterable(_cases(each, attends=attends) for each in explained))
+    return faithfulness(model, cases, seed=seed, draws=draws, progress=progress)
+
+
+def _cases(explained: Explained, *, attends: bool) -> Iterator[Case]:
+    for answer, weights in zip(explained.answers, explained.weights, strict=True):
+        found = {each.method: flatten(each) for each in weights}
+        control = {UNIFORM: uniform_attention(answer.lengths)} if attends else {}
+        yield Case(answer, found | control)
+
+
+def uniform_attention(lengths: Sequence[int]) -> Floats:
+    """The shares of attention that prefers nothing: all sentences the same, and all tokens of a sentence.
+
+    In a flat model all tokens weigh the same; in a hierarchical one a token of a short sentence weighs more
+    than one of a long one.
+
+    Shape: S sentences of these ``lengths`` -> (M,), 1 in sum.
+    """
+    sizes = np.array(lengths, dtype=np.int64)
+    return np.repeat(1.0 / (len(sizes) * sizes), sizes)
+
+
 def faithfulness(
-    answers: Answers[A],
-    cases: Sequence[Case[A]],
+    model: AskedAgain,
+    cases: Sequence[Case],
     *,
     seed: int = 0,
     draws: int = DRAWS,
@@ -61,7 +107,7 @@ def faithfulness(
         return []
     controlled = [Case(case.answer, _with_random(case)) for case in cases]
     plan = _Plan(seed=seed, draws=draws)
-    chances = to_probabilities(answers.log_odds(plan.questions(controlled, progress)))
+    chances = to_probabilities(model.log_odds(plan.questions(controlled, progress)))
     falls = np.stack([chances[case.whole] - chances[case.variants].mean((2, 3)) for case in plan.asked])
     means = falls.mean(0)  # (methods, 2), over (cases, methods, 2)
     return [
@@ -70,7 +116,7 @@ def faithfulness(
     ]
 
 
-def _with_random(case: Case[A]) -> dict[str, Floats]:
+def _with_random(case: Case) -> dict[str, Floats]:
     return {**case.weights, RANDOM: np.zeros(case.answer.tokens)}
 
 
@@ -93,9 +139,7 @@ class _Plan:
         self._draws = draws
         self._number = 0
 
-    def questions(
-        self, cases: Sequence[Case[A]], progress: Callable[[int], None]
-    ) -> Iterator[tuple[A, Keep]]:
+    def questions(self, cases: Sequence[Case], progress: Callable[[int], None]) -> Iterator[tuple[Any, Keep]]:
         """Those of all cases; what is ``asked`` grows as they are taken."""
         for number, case in enumerate(cases):
             variants, places = self._variants(number, case)
@@ -106,7 +150,7 @@ class _Plan:
                 yield case.answer, keep
             progress(number + 1)
 
-    def _variants(self, number: int, case: Case[A]) -> tuple[list[Keep], NDArray[np.int64]]:
+    def _variants(self, number: int, case: Case) -> tuple[list[Keep], NDArray[np.int64]]:
         """What is kept of a case, the whole of it first, and where the variants of each method are in it."""
         tokens = case.answer.tokens
         found: dict[bytes, int] = {}

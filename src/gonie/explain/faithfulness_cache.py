@@ -1,4 +1,4 @@
-"""Faithfulness that was measured once, kept beside the model: it takes a minute, and answers need not wait.
+"""Faithfulness figures, cached beside the model: measuring them takes a minute.
 
 A run folder's ``faithfulness.json`` holds the ``digest`` of all that the figures depend on (the model, the
 texts and how it was measured) and the ``figures`` of each method and control. With another digest they are no
@@ -20,8 +20,8 @@ from gonie.errors import OutputError
 from gonie.explain.faithfulness import DRAWS, SHARES
 from gonie.reports.explanation import RANDOM, UNIFORM, Faithfulness, Method
 from gonie.system.files import atomic_write
+from gonie.tasks.run_files import FAITHFULNESS
 
-FILE = "faithfulness.json"
 Measure = Callable[[Sequence[Method]], list[Faithfulness]]
 """Measures methods, and the controls beside them."""
 
@@ -35,7 +35,7 @@ def digest(parts: Iterable[bytes]) -> str:
 
 
 @dataclass(frozen=True)
-class Kept:
+class FaithfulnessCache:
     """The figures in a run folder that belong to this digest."""
 
     folder: Path
@@ -44,7 +44,7 @@ class Kept:
     def read(self) -> dict[str, Faithfulness]:
         """What there is, by method or control."""
         try:
-            saved = json.loads((self.folder / FILE).read_text("utf-8"))
+            saved = json.loads((self.folder / FAITHFULNESS).read_text("utf-8"))
             if saved["digest"] != self.digest:
                 return {}
             found = [_figures(each) for each in saved["figures"]]
@@ -55,7 +55,7 @@ class Kept:
     def write(self, figures: Iterable[Faithfulness]) -> None:
         """Replace what there is, whole or not at all."""
         saved = {"digest": self.digest, "figures": [asdict(each) for each in figures]}
-        atomic_write(self.folder / FILE, json.dumps(saved, indent=1) + "\n")
+        atomic_write(self.folder / FAITHFULNESS, json.dumps(saved, indent=1) + "\n")
 
     def complete(self, methods: Sequence[Method], measure: Measure) -> list[Faithfulness]:
         """The figures of ``methods`` and the controls; those that are missing are measured and kept."""

@@ -10,19 +10,24 @@ A task may also read files of its labelled formats (``conll``, ``tsv``): their r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gonie.errors import InputError
 from gonie.formats.jsonl import read_record
 from gonie.formats.table import TEXT_FORMATS
+from gonie.system.files import STANDARD_INPUT, display, is_stream, is_utf8, lines
 from gonie.system.parquet import ID, SUFFIX, ParquetCell
 
 AUTO = "auto"
 """Go by the suffix of each file."""
 TEXT, TOKENS, JSONL, PARQUET = "text", "tokens", "jsonl", "parquet"
 COMPRESSED = (".gz", ".xz")
+ARGUMENT = "TEXT"  # what messages call the text on the command line
+Place = tuple[str, int, str]
+"""A file, a line number and the line."""
 SUFFIXES: Mapping[str, tuple[str, ...]] = {
     PARQUET: (SUFFIX,),
     **{name: known.suffixes for name, known in TEXT_FORMATS.items()},
@@ -100,3 +105,37 @@ LINES: Mapping[str, Callable[[str, int, str, Sequence[str]], TextRow | None]] = 
 def _plain(value: Any) -> Any:
     """An id that JSON can hold."""
     return value if isinstance(value, str | int | float) else str(value)
+
+
+def check_one_source(given: bool, files: Sequence[str | Path]) -> None:
+    """Refuse a text that is ``given`` beside files, and a file that cannot be read, before the first is."""
+    if given and files:
+        raise InputError(expected="a TEXT or --file", got="both", fix="Give one of them.")
+    for file in files:
+        if not is_stream(file):
+            next(lines(file), None)
+
+
+def read_lines(text: str | None, files: Sequence[str | Path]) -> Iterator[Place]:
+    """The text on the command line, or each line of the files or of standard input."""
+    if text is not None:
+        return iter([(ARGUMENT, 1, whole_text(text))])
+    return chain.from_iterable(file_lines(path) for path in files or [STANDARD_INPUT])
+
+
+def whole_text(text: str) -> str:
+    """The argument, unless the terminal sent bytes that are not UTF-8."""
+    if is_utf8(text):
+        return text
+    raise InputError(
+        path=ARGUMENT,
+        expected="UTF-8",
+        got=f"a lone surrogate in {text[:60]!r}",
+        fix="Check the terminal's encoding",
+    )
+
+
+def file_lines(path: str | Path) -> Iterator[Place]:
+    """The lines of one file or stream, with their places."""
+    name = display(path)
+    return ((name, number, line) for number, line in lines(path))

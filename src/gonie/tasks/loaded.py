@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, NamedTuple
 
 from gonie.errors import BundleError, GonieError
 from gonie.tasks.evaluation import Evaluator
+from gonie.tasks.explanation import ExplainedModel
 from gonie.tasks.load import load
 from gonie.tasks.records import Records
 from gonie.tasks.table import TASKS
@@ -40,9 +41,30 @@ class LoadedModel(NamedTuple):
             raise GonieError(f"{_listed(others)} not apply to {self.task.model}s")
         return found
 
+    def explained(self, options: Mapping[str, Any]) -> ExplainedModel:
+        """The model as it is explained; options that were given and do not apply are refused."""
+        if self.task.explanation is None:
+            raise GonieError(f"{self.folder} is a {self.task.model}, which cannot be explained.")
+        found = self.task.explanation()
+        for name in options:
+            if name not in found.options:
+                takes = [
+                    task for task in TASKS.values() if task.explanation and name in task.explanation().options
+                ]
+                raise GonieError(
+                    f"{_typed(name)} works only with {' and '.join(f'{task.model}s' for task in takes)}; "
+                    f"{self.folder} is a {self.task.model}"
+                )
+        return found.explained(self.model, options)
+
+
+def _typed(option: str) -> str:
+    """An option as it is typed."""
+    return f"--{option.replace('_', '-')}"
+
 
 def _listed(options: Sequence[str]) -> str:
-    named = ", ".join(f"--{name.replace('_', '-')}" for name in options)
+    named = ", ".join(map(_typed, options))
     return f"{named} {'does' if len(options) == 1 else 'do'}"
 
 

@@ -17,6 +17,7 @@ from gonie.tasks.run_files import EXAMPLE_RUN
 
 if TYPE_CHECKING:
     from gonie.tasks.evaluation import Evaluator
+    from gonie.tasks.explanation import Explanations
     from gonie.tasks.records import Records
     from gonie.tasks.sections import Recipe
     from gonie.tasks.torch.task import TorchTask
@@ -69,3 +70,5 @@ class Task:
     """Imports what answers rows of texts, for that command and for bulk runs."""
     evaluation: Callable[[], Evaluator] | None = None
     """Imports what scores a model on a file with gold answers, for `gonie evaluate`."""
+    explanation: Callable[[], Explanations] | None = None
+    """Imports what explains a model's answers, for `gonie explain` and the pages of `gonie evaluate`."""

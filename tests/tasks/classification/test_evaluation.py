@@ -1,4 +1,4 @@
-"""The facet that scores classifiers on files: options that were not given are as in training."""
+"""The facet that scores classifiers on files: with the options given, else as in training."""
 
 from __future__ import annotations
 

@@ -35,7 +35,8 @@ Address = Annotated[
 Column = Annotated[
     list[str] | None,
     typer.Option(
-        help="The column of Parquet files, or the key of JSON objects, that has the text.",
+        help="The column of Parquet files, or the key of JSON objects, that has the text; once for each text "
+        "where the model takes several.",
         rich_help_panel=BULK,
     ),
 ]

@@ -10,6 +10,7 @@ from gonie.tasks.task import Task
 
 if TYPE_CHECKING:
     from gonie.tasks.classification.evaluation import TextEvaluator
+    from gonie.tasks.classification.explanation import TextExplanations
     from gonie.tasks.classification.recipe import TextRecipe
     from gonie.tasks.classification.records import TextRecords
     from gonie.tasks.torch.task import TorchTask
@@ -33,6 +34,12 @@ def _evaluation() -> TextEvaluator:
     return TextEvaluator()
 
 
+def _explanation() -> TextExplanations:
+    from gonie.tasks.classification.explanation import TextExplanations
+
+    return TextExplanations()
+
+
 def _torch() -> TorchTask:
     from gonie.tasks.classification.torch import task
 
@@ -51,4 +58,5 @@ CLASSIFICATION = Task(
     predict="classify",
     records=_records,
     evaluation=_evaluation,
+    explanation=_explanation,
 )

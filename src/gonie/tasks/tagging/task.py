@@ -10,6 +10,7 @@ from gonie.tasks.task import Task
 
 if TYPE_CHECKING:
     from gonie.tasks.tagging.evaluation import TagEvaluator
+    from gonie.tasks.tagging.explanation import TagExplanations
     from gonie.tasks.tagging.recipe import TagRecipe
     from gonie.tasks.tagging.records import TagRecords
     from gonie.tasks.torch.task import TorchTask
@@ -33,6 +34,12 @@ def _evaluation() -> TagEvaluator:
     return TagEvaluator()
 
 
+def _explanation() -> TagExplanations:
+    from gonie.tasks.tagging.explanation import TagExplanations
+
+    return TagExplanations()
+
+
 def _torch() -> TorchTask:
     from gonie.tasks.tagging.torch import task
 
@@ -51,4 +58,5 @@ TAGGING = Task(
     predict="tag",
     records=_records,
     evaluation=_evaluation,
+    explanation=_explanation,
 )

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from torch import nn
+from torch import Tensor, nn
 
 from gonie.export.exportable import Exportable
 from gonie.features.lm_text import TokenisingProgress
+from gonie.metrics.log_odds import Floats
 from gonie.tasks.torch.build import WordTable
 from gonie.tasks.torch.contextual import Sources
 from gonie.tasks.torch.job import Job, Note
@@ -30,6 +31,17 @@ class RunContext:
     """The run folder, where a task may keep what it has read."""
     advance: Callable[[TokenisingProgress], None] | None = None
     """Is told how far a long text is tokenised."""
+
+
+class OddsPath(NamedTuple):
+    """The log-odds of an answer as a function that can be differentiated, where it is to be explained."""
+
+    function: Callable[..., Tensor]
+    """Takes n copies of the inputs, (n, ...) each, and gives n log-odds, (n,)."""
+    inputs: Sequence[Tensor]
+    """What the function is explained by, such as the vectors of the words, as they are. Shape: (...) each."""
+    words: Callable[[Sequence[Tensor]], Floats]
+    """From a weight for each number of the inputs to one for each token: (M,)."""
 
 
 class TorchTask(Protocol):
@@ -66,4 +78,8 @@ class ExampleTask(TorchTask, Protocol):
 
     def build(self, recipe: Any, encoding: Any, words: WordTable | None, sources: Sources) -> nn.Module:
         """A fresh network of the recipe's kind, in the shape that ``words`` and ``sources`` say."""
+        ...
+
+    def odds_path(self, network: Any, model: Any, answer: Any) -> OddsPath:
+        """The log-odds of an answer of ``model``, the predictor, by its ``network`` in evaluation mode."""
         ...

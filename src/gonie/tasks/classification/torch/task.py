@@ -7,20 +7,32 @@ from typing import Any
 
 from gonie.features.text_encoding import TextEncoding
 from gonie.tasks.classification.bundle import TextBundle
+from gonie.tasks.classification.classifier import TextClassifier
+from gonie.tasks.classification.explanation import TextAnswer
 from gonie.tasks.classification.recipe import TextRecipe
 from gonie.tasks.classification.torch.build import build_classifier
 from gonie.tasks.classification.torch.data import read_text_data, read_text_dev, text_data_key
 from gonie.tasks.classification.torch.exportable import TextExportable
+from gonie.tasks.classification.torch.gradients import label_odds_path
 from gonie.tasks.classification.torch.job import TextJob
 from gonie.tasks.classification.torch.network import ClassifyingNetwork
 from gonie.tasks.classification.torch.synthetic import make_text_specimen as synthetic
 from gonie.tasks.torch.build import WordTable
 from gonie.tasks.torch.contextual import Sources
 from gonie.tasks.torch.job import Note
-from gonie.tasks.torch.task import RunContext
+from gonie.tasks.torch.task import OddsPath, RunContext
 from gonie.text.labelled_text import LabelledText
 
-__all__ = ["build", "data_key", "exportable", "prepare", "read_dev", "read_encoding", "synthetic"]
+__all__ = [
+    "build",
+    "data_key",
+    "exportable",
+    "odds_path",
+    "prepare",
+    "read_dev",
+    "read_encoding",
+    "synthetic",
+]
 
 
 def prepare(recipe: TextRecipe, context: RunContext) -> TextJob:
@@ -55,3 +67,9 @@ def exportable(
 ) -> TextExportable:
     """A trained classifier, what its bundle holds, and held-out texts."""
     return TextExportable(model, bundle, examples)
+
+
+def odds_path(network: ClassifyingNetwork, model: TextClassifier, answer: TextAnswer) -> OddsPath:
+    """The log-odds of a label, as gradients are taken of them."""
+    number = model.labels.index(answer.label)
+    return label_odds_path(network, model.encoding, answer.passage, number, temperature=model.temperature)

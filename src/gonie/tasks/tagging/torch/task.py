@@ -7,20 +7,32 @@ from typing import Any
 
 from gonie.features.encoding import Encoding
 from gonie.tasks.tagging.bundle import TagBundle
+from gonie.tasks.tagging.explanation import SpanAnswer
 from gonie.tasks.tagging.recipe import TagRecipe
+from gonie.tasks.tagging.tagger import Tagger
 from gonie.tasks.tagging.torch.build import build_tagger
 from gonie.tasks.tagging.torch.data import read_tag_data, read_tag_dev, tag_data_key
 from gonie.tasks.tagging.torch.exportable import TagExportable
+from gonie.tasks.tagging.torch.gradients import span_odds_path
 from gonie.tasks.tagging.torch.job import TagJob
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.tagging.torch.synthetic import make_tag_specimen as synthetic
 from gonie.tasks.torch.build import WordTable
 from gonie.tasks.torch.contextual import Sources
 from gonie.tasks.torch.job import Note
-from gonie.tasks.torch.task import RunContext
+from gonie.tasks.torch.task import OddsPath, RunContext
 from gonie.text.types import Sentence
 
-__all__ = ["build", "data_key", "exportable", "prepare", "read_dev", "read_encoding", "synthetic"]
+__all__ = [
+    "build",
+    "data_key",
+    "exportable",
+    "odds_path",
+    "prepare",
+    "read_dev",
+    "read_encoding",
+    "synthetic",
+]
 
 
 def prepare(recipe: TagRecipe, context: RunContext) -> TagJob:
@@ -51,3 +63,8 @@ def build(recipe: TagRecipe, encoding: Encoding, words: WordTable | None, source
 def exportable(model: TaggingNetwork, bundle: TagBundle, examples: Sequence[Sentence]) -> TagExportable:
     """A trained tagger, what its bundle holds, and held-out sentences."""
     return TagExportable(model, bundle, examples)
+
+
+def odds_path(network: TaggingNetwork, model: Tagger, answer: SpanAnswer) -> OddsPath:
+    """The log-odds of a span, as gradients are taken of them."""
+    return span_odds_path(network, model.encoding, model.decoder.chain, answer)

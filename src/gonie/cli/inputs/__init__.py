@@ -1,1 +1,0 @@
-"""What commands read: a text, files or standard input."""

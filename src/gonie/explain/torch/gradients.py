@@ -1,0 +1,38 @@
+"""Integrated gradients of a model's answers, whatever its task."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from gonie.explain.methods import Gradients, TakeGradients
+from gonie.explain.torch.path_integral import STEPS, integrate
+from gonie.nn.inference import evaluating
+from gonie.tasks.torch.prepare import example_task
+from gonie.tasks.torch.task import ExampleTask
+from gonie.tasks.torch.trained import load_trained
+
+
+def load_gradients(folder: Path, model: Any) -> TakeGradients:
+    """What takes gradients of the answers of ``model``, by the weights of its run."""
+    return network_gradients(example_task(model.task), load_trained(folder).model, model)
+
+
+def network_gradients(
+    task: ExampleTask, network: nn.Module, model: Any, *, steps: int = STEPS
+) -> TakeGradients:
+    """What takes integrated gradients of the log-odds of an answer: one weight for each token.
+
+    ``network`` is that of ``model``, the predictor that gave the answer.
+    """
+
+    def take(answer: Any) -> Gradients:
+        with evaluating(network):
+            path = task.odds_path(network, model, answer)
+            integral = integrate(path.function, path.inputs, steps=steps)
+        words = path.words(integral.weights)
+        return Gradients(words, integral.rise - float(words.sum()))
+
+    return take

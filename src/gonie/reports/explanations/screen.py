@@ -1,0 +1,111 @@
+"""The terminal that explanations are shown on: how far to trust them first, and what all of them share.
+
+What a text or a sentence looks like is in the folder of its task.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from gonie.reports.explanation import Faithfulness, LayerShares, TokenWeights
+from gonie.reports.explanations import layer_shares
+from gonie.reports.explanations.heat import Rows, about
+from gonie.reports.explanations.heat_text import heat_text, key_text
+from gonie.reports.explanations.verdict import DIGITS, is_control, measured_on, standing, verdict
+from gonie.reports.terminal import one_line, safe
+
+BAR = 30
+"""How long the bar of a certain label is."""
+PIPED_WIDTH = 160  # where there is no terminal, a table keeps its columns
+
+
+class Screen(Console):
+    """A console that says when nobody reads any more; Rich's own would end the program there and then."""
+
+    def on_broken_pipe(self) -> None:
+        """Rich has caught the error, and calls this."""
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
+class ExplanationScreen:
+    """Shows explanations on a console, in colours or, where there are none, by numbers."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Screen(highlight=False)
+        if console is None and not self._console.is_terminal:
+            self._console.width = PIPED_WIDTH
+        self.colours = self._console.color_system is not None and not self._console.no_color
+
+    @property
+    def width(self) -> int:
+        """How many columns it has."""
+        return self._console.width
+
+    def begin(
+        self, warning: str, faithfulness: Sequence[Faithfulness], *, noun: str, notes: Sequence[str] = ()
+    ) -> None:
+        """What to know before reading: the warning, the figures and the sentence on them."""
+        self.print(Text(warning, "yellow"))
+        if faithfulness:
+            self.print(_figures(faithfulness, noun))
+        self.print(Text(verdict(faithfulness, noun=noun), "bold"))
+        for note in notes:
+            self.print(Text(safe(note), "dim"))
+        if self.colours:
+            self.print(key_text())
+
+    def layers(self, found: Sequence[LayerShares]) -> None:
+        """How the layers of the language model are mixed, at each place where they are used."""
+        self.print(Text(""))
+        for each in found:
+            self.print(Text(safe(layer_shares.heading(each)), "bold"))
+            self.print(bars(layer_shares.lines(each)))
+        self.print(Text(layer_shares.reading(found), "dim"))
+
+    def wrote(self, page: Path) -> None:
+        """Where the page is."""
+        self.print(Text(f"page: {safe(str(page))}", "dim"))
+
+    def strip(self, rows: Rows, weights: TokenWeights) -> None:
+        """The text with one method's weights."""
+        self.print(Text.assemble((weights.method, "bold"), (f", {one_line(about(weights))}", "dim")))
+        self.print(heat_text(rows, weights, colours=self.colours))
+
+    def print(self, shown: RenderableType) -> None:
+        """Lines are broken for a person's terminal, and left whole for a file."""
+        self._console.print(shown, soft_wrap=not self._console.is_terminal and isinstance(shown, Text))
+
+
+def _figures(found: Sequence[Faithfulness], noun: str) -> Table:
+    controls = [each for each in found if is_control(each)]
+    grid = grid_of(("faithfulness", "comprehensiveness ↑", "sufficiency ↓", ""))
+    for each in (*(each for each in found if not is_control(each)), *controls):
+        numbers = (f"{number:z.{DIGITS}f}" for number in (each.comprehensiveness, each.sufficiency))
+        style = "dim" if is_control(each) else ""
+        grid.add_row(each.method, *numbers, standing(each, controls), style=style)
+    grid.caption = f"over {measured_on(found, noun)}"
+    grid.caption_justify = "left"
+    return grid
+
+
+def bars(shares: Iterable[tuple[str, float]]) -> Table:
+    """A line for each name: the number, and a bar as long."""
+    grid = Table(box=None, pad_edge=False, show_header=False)
+    for name, share in shares:
+        grid.add_row(Text(one_line(name)), f"{share:.4f}", Text("█" * round(BAR * share), "blue"))
+    return grid
+
+
+def grid_of(columns: Sequence[str]) -> Table:
+    """An empty table: names to the left, numbers to the right."""
+    grid = Table(box=None, pad_edge=False, header_style="dim")
+    for at, name in enumerate(columns):
+        grid.add_column(name, justify="right" if at else "left", overflow="fold")
+    return grid

@@ -1,0 +1,110 @@
+"""An explained sentence on the terminal: its tokens, what else they may be, what each span rests on.
+
+And what the tagger's chain has learned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isfinite
+
+from rich.table import Table
+from rich.text import Text
+
+from gonie.reports.explanation import SpanExplanation, TagExplanation, Transitions
+from gonie.reports.explanations.alternatives import differing, likeliest
+from gonie.reports.explanations.heat import Rows
+from gonie.reports.explanations.heat_text import coloured, side
+from gonie.reports.explanations.screen import ExplanationScreen, grid_of
+from gonie.reports.explanations.transition_table import END, NEVER, greatest, lines
+from gonie.reports.terminal import safe
+
+TOP = 3
+"""How many tags of a token are shown."""
+CELL = 7
+"""Columns of the terminal that a number of the transition table takes."""
+MOVES = 12
+"""How many moves are listed where the table is too wide."""
+
+
+def show_tags(screen: ExplanationScreen, each: TagExplanation, rows: Rows) -> None:
+    """One tagged sentence: its tokens, its likeliest taggings, and what each span rests on."""
+    screen.print(Text(""))
+    screen.print(_marginals(each))
+    if len(each.candidates) > 1:
+        screen.print(_candidates(each))
+    for span in each.spans:
+        if span.weights:
+            screen.print(_span(each, span))
+        for weights in span.weights:
+            screen.strip(rows, weights)
+
+
+def show_moves(screen: ExplanationScreen, transitions: Transitions) -> None:
+    """What the chain has learned: the whole table if it fits, else the strongest moves."""
+    screen.print(Text(""))
+    wide = max(map(len, transitions.labels), default=0) + (len(transitions.labels) + 1) * CELL
+    narrow = wide > screen.width or any(len(label) >= CELL for label in transitions.labels)
+    screen.print(_strongest(transitions) if narrow else _table(transitions, colours=screen.colours))
+    if narrow:
+        screen.print(Text("the strongest moves; the page (--html) has them all", "dim"))
+
+
+def _marginals(each: TagExplanation) -> Table:
+    grid = grid_of(("token", "tag", "p", *(f"{rank}." for rank in range(2, TOP + 1))))
+    for word, tag, chances in zip(each.sentence.words, each.tags, each.marginals, strict=True):
+        others = [item for item in likeliest(chances) if item[0] != tag][: TOP - 1]
+        told = [f"{safe(name)} {chance:.3f}" for name, chance in others]
+        style = "" if tag == "O" else "bold green"
+        given = (Text(safe(tag), style), f"{chances.get(tag, 0.0):.3f}")
+        grid.add_row(Text(safe(word)), *given, *map(Text, told))
+    return grid
+
+
+def _candidates(each: TagExplanation) -> Table:
+    best = each.candidates[0]
+    grid = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("", "tagging's p", "tags that differ from the first"):
+        grid.add_column(name, overflow="fold")
+    for rank, other in enumerate(each.candidates, start=1):
+        found = differing(each.sentence.words, best, other)
+        told = ", ".join(f"{word}: {one} → {two}" for word, one, two in found) or "–"
+        grid.add_row(f"{rank}.", f"{other.probability:.4f}", Text(safe(told)))
+    return grid
+
+
+def _span(each: TagExplanation, span: SpanExplanation) -> Text:
+    places = each.sentence.offsets()
+    words = each.sentence.surface[places[span.start][0] : places[span.end - 1][1]]
+    return Text.assemble((safe(words), "bold green"), f" {safe(span.label)} {span.probability:.3f}")
+
+
+def _table(transitions: Transitions, *, colours: bool) -> Table:
+    shown = list(lines(transitions))
+    most = greatest(shown)
+    grid = grid_of(("from ↓ to →", *map(safe, transitions.labels), END))
+    for label, scores in shown:
+        grid.add_row(Text(safe(label)), *(_cell(score, most, colours=colours) for score in scores))
+    return grid
+
+
+def _cell(score: float, most: float, *, colours: bool) -> Text:
+    if not isfinite(score):
+        return Text(NEVER, "dim")
+    style = coloured(abs(score) / most, side(score)) if colours and score else ""
+    return Text(f"{score:+.2f}", style)
+
+
+def _strongest(transitions: Transitions) -> Table:
+    found = sorted(_moves(transitions), key=lambda move: -abs(move[2]))[:MOVES]
+    grid = grid_of(("from", "to", "score"))
+    for one, other, score in found:
+        grid.add_row(Text(safe(one)), Text(safe(other)), f"{score:+.2f}")
+    return grid
+
+
+def _moves(transitions: Transitions) -> Iterator[tuple[str, str, float]]:
+    for label, scores in lines(transitions):
+        for other, score in zip((*transitions.labels, END), scores, strict=False):
+            if isfinite(score):
+                yield label, other, score

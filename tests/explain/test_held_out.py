@@ -1,0 +1,58 @@
+"""What faithfulness is measured on: not so much that nobody waits, nor so little that it says nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gonie.errors import InputError
+from gonie.explain.faithfulness_cache import FaithfulnessCache
+from gonie.explain.held_out import FEWEST, MOST, affordable, figures_cache
+from gonie.tasks.explanation import HeldOutFile, ItemSize
+
+
+def cache_of(file: Path, folder: Path, what: str) -> FaithfulnessCache | None:
+    return figures_cache(HeldOutFile([1], file, what), folder)
+
+
+def test_short_texts_are_many_and_long_ones_few() -> None:
+    assert len(affordable(range(1000), lambda _: ItemSize(20))) == MOST
+    assert FEWEST < len(affordable(range(1000), lambda _: ItemSize(600))) < MOST
+    assert len(affordable(range(1000), lambda _: ItemSize(5000))) == FEWEST
+    assert affordable([3, 1, 2], ItemSize) == [3, 1, 2]
+
+
+def test_a_sorted_file_is_measured_on_from_end_to_end() -> None:
+    """Half of its texts have one label: the first hundred would say nothing about the other."""
+    labels = ["negative"] * 500 + ["positive"] * 500
+    chosen = affordable(labels, lambda _: ItemSize(20))
+    assert chosen == sorted(chosen) == affordable(labels, lambda _: ItemSize(20))
+    assert 30 < chosen.count("positive") < 70
+
+
+def test_only_a_run_folder_keeps_figures(toy: Path, toy_run: Path) -> None:
+    file = toy / "dev.conll"
+    kept = cache_of(file, toy_run, "spans")
+    assert kept is not None
+    assert kept.folder == toy_run
+    assert cache_of(file, toy_run / "bundle", "spans") is None
+
+
+def test_a_folder_of_texts_is_known_by_its_files(toy_run: Path, tmp_path: Path) -> None:
+    digests = []
+    for text in ("good film", "bad film"):
+        (tmp_path / "seq.in").write_text(f"{text}\n", "utf-8")
+        (tmp_path / "label").write_text("a\n", "utf-8")
+        kept = cache_of(tmp_path, toy_run, "label None")
+        assert kept is not None
+        digests.append(kept.digest)
+    assert digests[0] != digests[1]
+    with pytest.raises(InputError, match="expected a file, got none of that name"):
+        cache_of(tmp_path / "nothing.tsv", toy_run, "label None")
+
+
+def test_figures_of_other_texts_or_of_something_else_have_another_name(toy: Path, toy_run: Path) -> None:
+    named = [("dev", "spans"), ("test", "spans"), ("dev", "label PER")]
+    kept = [cache_of(toy / f"{name}.conll", toy_run, what) for name, what in named]
+    assert len({each.digest for each in kept if each is not None}) == 3

@@ -1,0 +1,38 @@
+"""If these break, explanations and probabilities speak of two different models."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from gonie.metrics.log_odds import LEAST, from_probabilities, label_log_odds, to_probabilities
+
+scores = hnp.arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(2, 5)), elements=st.floats(-9, 9))
+
+
+@given(scores, st.data())
+def test_they_are_those_of_the_probability(values: np.ndarray, data: st.DataObject) -> None:
+    labels = np.array([data.draw(st.integers(0, values.shape[1] - 1)) for _ in values])
+    softmax = np.exp(values) / np.exp(values).sum(1, keepdims=True)
+    own = softmax[np.arange(len(values)), labels]
+    np.testing.assert_allclose(
+        to_probabilities(label_log_odds(values, labels, several=False)), own, atol=1e-12
+    )
+    sigmoid = 1 / (1 + np.exp(-values))[np.arange(len(values)), labels]
+    np.testing.assert_allclose(
+        to_probabilities(label_log_odds(values, labels, several=True)), sigmoid, atol=1e-12
+    )
+
+
+@given(hnp.arrays(np.float64, 5, elements=st.floats(1e-6, 1 - 1e-6)))
+def test_there_and_back(probabilities: np.ndarray) -> None:
+    np.testing.assert_allclose(to_probabilities(from_probabilities(probabilities)), probabilities, atol=1e-12)
+
+
+def test_certainty_is_finite_and_its_words_still_count() -> None:
+    """As a probability both texts are 1 to the last digit; which of them is surer must not be lost."""
+    sure = label_log_odds(np.array([[0.0, 60.0], [0.0, 80.0]]), np.array([1, 1]), several=False)
+    assert sure.tolist() == [60.0, 80.0]
+    assert np.isfinite(from_probabilities(np.array([0.0, 1.0, LEAST]))).all()

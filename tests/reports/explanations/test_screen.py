@@ -1,0 +1,45 @@
+"""Explanations on the terminal: doubts first, every figure there."""
+
+from __future__ import annotations
+
+import pytest
+
+from gonie.reports.explanation import Faithfulness, LayerShares
+from support.screens import Shown
+
+FIGURES = [
+    Faithfulness("random", 0.125, 0.25, 40),
+    Faithfulness("attention", 0.125, 0.25, 40),
+    Faithfulness("erasure", 0.5, 0.0625, 40),
+]
+
+
+def test_the_warning_comes_first_and_the_figures_before_the_texts() -> None:
+    shown = Shown()
+    shown.screen.begin("Attention is not an explanation.", FIGURES, noun="text", notes=["A [b]note."])
+    figures = ("beats chance", "over 40 texts", "Most faithful")
+    due = ("Attention is not an explanation.", *figures, "A [b]note.")
+    places = [shown.text.index(words) for words in due]
+    assert places == sorted(places)
+
+
+def test_shares_of_layers_have_numbers_bars_and_how_to_read_them() -> None:
+    shown = Shown()
+    one = LayerShares(place="input", shares=(0.1, 0.3, 0.6), scale=1.05, normalized=False)
+    shown.screen.layers([one, LayerShares(place="output", shares=(1.0,), scale=2.0, normalized=False)])
+    rows = [line.split() for line in shown.text.splitlines()]
+    assert rows[1] == ["At", "the", "input", "(what", "the", "encoder", "reads):", "γ", "=", "1.0500"]
+    assert rows[2][-2:] == ["0.1000", "█" * 3]
+    assert rows[4] == ["layer", "2", "0.6000", "█" * 18]
+    assert "more of meaning" in shown.text
+    assert "does not say how much a layer counts" in " ".join(shown.text.split())
+
+
+@pytest.mark.parametrize("width", [40, 50, 70])
+def test_names_and_numbers_are_whole_on_a_narrow_screen(width: int) -> None:
+    """Figures without the method they belong to say nothing."""
+    shown = Shown(width=width)
+    shown.screen.begin("", [*FIGURES, Faithfulness("uniform attention", 0.25, 0.5, 40)], noun="text")
+    rows = [line.split() for line in shown.text.splitlines()]
+    for name, numbers in (("erasure", "0.500 0.062"), ("uniform", "0.250 0.500")):
+        assert any(row[:1] == [name] and " ".join(row).count(numbers) for row in rows), name

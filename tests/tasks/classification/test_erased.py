@@ -1,0 +1,102 @@
+"""If these break, a word is said to matter because something else was changed with it."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gonie.tasks.classification.erased import without
+from gonie.text.labelled_text import LabelledText
+from gonie.text.passages import BLANK, By, Passage, Passages
+from gonie.text.tokenizers import EnglishTokenizer
+from gonie.text.types import Sentence, Span
+
+
+def passage(text: str, by: By = "sentence", **more: int) -> Passage:
+    return Passages(tokenizer=EnglishTokenizer(), by=by, **more)(
+        LabelledText(text, ("pos",), path="f.tsv", line=3)
+    )
+
+
+def kept(text: Passage, words: str) -> Passage:
+    keep = [word in words.split() for sentence in text.sentences for word in sentence.words]
+    return without(text, np.array(keep))
+
+
+def test_a_token_goes_with_its_characters() -> None:
+    left = kept(passage("It is not good."), "It is good .")
+    assert [sentence.words for sentence in left.sentences] == [("It", "is", "good", ".")]
+    assert left.running == "It is     good."
+    assert left.labels == ("pos",)
+
+
+def test_words_beside_it_do_not_grow_together() -> None:
+    assert kept(passage("good,cheap"), "good cheap").running == "good cheap"
+
+
+def test_a_sentence_without_tokens_is_gone() -> None:
+    left = kept(passage("It rains. We go!"), "We go !")
+    assert [sentence.words for sentence in left.sentences] == [("We", "go", "!")]
+    assert left.sentences[0].starts == (10, 13, 15)
+
+
+def test_a_text_without_tokens_is_read_as_an_empty_one() -> None:
+    text = passage("It rains. We go!")
+    left = kept(text, "")
+    empty = passage("")
+    assert left.sentences[0].words == empty.sentences[0].words == (BLANK,)
+    assert (left.path, left.line, left.sentences[0].line) == ("f.tsv", 3, 3)
+    assert not left.running.strip()
+
+
+def test_marks_between_sentences_do_not_move_what_is_taken_out() -> None:
+    """The running text must be erased at the word, not a few characters beside it."""
+    left = kept(passage("so it <s> goes on <s> and on", by="mark"), "so it goes and")
+    assert left.running.split() == ["so", "it", "goes", "and"]
+
+
+def test_what_was_in_no_token_stays() -> None:
+    left = kept(passage("one two three", max_tokens=2), "two")
+    assert left.running.split() == ["two", "three"]
+
+
+def test_a_mark_is_a_token_without_characters() -> None:
+    cut = Passages(tokenizer=EnglishTokenizer())(LabelledText("a big shop", marks=(Span(2, 5, "e1", "big"),)))
+    left = kept(cut, "a <e1> </e1> shop")
+    assert left.sentences[0].words == ("a", "<e1>", "</e1>", "shop")
+    assert left.running == "a     shop"
+
+
+def test_characters_stay_while_a_token_needs_them() -> None:
+    """Two morphemes may be written in one syllable; taking one out leaves the other its own."""
+    both = Sentence(("하", "았", "다"), None, {}, "했다", (0, 0, 1), (1, 1, 2))
+    text = Passage((both,), "했다")
+    assert without(text, np.array([True, False, True])).running == "했다"
+    assert without(text, np.array([False, False, True])).running == " 다"
+
+
+@settings(deadline=None)
+@given(st.text("ab ,.é한\U0001f600", max_size=30), st.data())
+def test_taking_out_twice_is_taking_out_both(text: str, data: st.DataObject) -> None:
+    whole = passage(text)
+    tokens = sum(map(len, whole.sentences))
+    first, second = (
+        np.array(data.draw(st.lists(st.booleans(), min_size=tokens, max_size=tokens))) for _ in "ab"
+    )
+    if not first.any():
+        return
+    at_once = without(whole, first & second)
+    in_turn = without(without(whole, first), second[first])
+    assert [s.words for s in in_turn.sentences] == [s.words for s in at_once.sentences]
+    assert in_turn.running == at_once.running
+    assert len(at_once.running) == len(whole.running)
+    everything = without(whole, np.ones(tokens, dtype=bool))
+    assert everything == whole
+
+
+def test_a_token_beyond_the_characters_that_are_searched_takes_none_with_it() -> None:
+    """Of a very long text the first characters alone are searched for n-grams; its tokens may go further."""
+    text = passage("It is not good.")
+    left = kept(text._replace(running=text.running[:8]), "It good")
+    assert left.running == "It      "

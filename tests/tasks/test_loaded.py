@@ -1,0 +1,57 @@
+"""A model with its task: what does not apply to it is refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gonie.errors import BundleError, GonieError
+from gonie.runtime.bundle import write_bundle
+from gonie.tasks.loaded import LoadedModel, load_model
+from gonie.tasks.table import TASKS
+from gonie.tasks.task import Task
+
+
+@pytest.fixture
+def classifier(text_bundle: Callable[..., Any], tmp_path: Path) -> LoadedModel:
+    write_bundle(tmp_path / "b", text_bundle())
+    return load_model(tmp_path / "b")
+
+
+def test_every_model_knows_its_task(classifier: LoadedModel, toy_run: Path) -> None:
+    tagger = load_model(toy_run)
+    for loaded, name in ((classifier, "classify"), (tagger, "tag")):
+        assert loaded.task is TASKS[name]
+        assert loaded.model.task == name
+        assert isinstance(loaded.records(name), type(loaded.task.records()))
+
+
+def test_another_command_is_named(classifier: LoadedModel) -> None:
+    with pytest.raises(BundleError, match=r"b is a classifier; use gonie classify .*b$"):
+        classifier.records("tag")
+
+
+def test_options_that_do_not_apply_are_named(classifier: LoadedModel, toy_run: Path) -> None:
+    assert "text_column" in classifier.evaluator(["text_column"]).options
+    with pytest.raises(GonieError, match=r"^--mode does not apply to classifiers$"):
+        classifier.evaluator(["mode"])
+    with pytest.raises(GonieError, match=r"^--text-column, --label-column do not apply to taggers$"):
+        load_model(toy_run).evaluator(["text_column", "label_column"])
+    with pytest.raises(GonieError, match=r"^--nbest works only with taggers; .* is a classifier$"):
+        classifier.explained({"nbest": 3})
+    assert classifier.explained({"label": "positive"}).noun == "text"
+
+
+def test_a_task_without_a_facet_is_refused(classifier: LoadedModel) -> None:
+    own = TASKS["tag"]
+    bare = Task(name="bare", model="toy", examples="x", answers="y", recipe=own.recipe, torch=own.torch)
+    loaded = classifier._replace(task=bare)
+    with pytest.raises(BundleError, match="is a toy"):
+        loaded.records("tag")
+    with pytest.raises(GonieError, match="cannot be scored"):
+        loaded.evaluator([])
+    with pytest.raises(GonieError, match="cannot be explained"):
+        loaded.explained({})
