@@ -290,7 +290,8 @@ def test_a_failed_resume_leaves_the_run_whole(toy: Path, disk: Disk, silence: An
 def test_a_closed_standard_stream(toy: Path, toy_run: Path, tmp_path: Path, stream: str) -> None:
     """As under some schedulers: the command works, and none of its files is taken for the stream."""
     convert = f"data convert {toy}/test.conll --to tsv --out {tmp_path}/out.tsv"
-    for command in (f"tag {toy_run} --file {toy}/test.conll", f"tag {toy_run}", convert):
+    tag = f"tag {toy_run}" if stream == "<&-" else f"tag {toy_run} --file {toy}/test.conll"
+    for command in (tag, convert):
         line = f"{sys.executable} -m gonie {command} {stream}"
         ended = subprocess.run(
             ["sh", "-c", line], stdin=subprocess.DEVNULL, capture_output=True, check=False, text=True
