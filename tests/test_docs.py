@@ -13,12 +13,14 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from gonie.tasks.recipe import PRETRAINING
-from gonie.tasks.recipe import RECIPES as TRAINED
-from gonie.tasks.sections import Section
+from gonie.tasks.paths import InputFile
+from gonie.tasks.recipe import recipe_types
+from gonie.tasks.section import ChoiceOf, Section
+from gonie.training.loss_terms.table import LOSS_TERMS
+from gonie.training.loss_terms.term import TermPart
 
 ROOT = Path(__file__).parent.parent
-RECIPES = {**TRAINED, **PRETRAINING}
+RECIPES = {**recipe_types("train"), **recipe_types("pretrain")}
 TOOL = ROOT / "tools" / "make_docs.py"
 
 
@@ -83,7 +85,48 @@ def test_every_command_has_its_heading() -> None:
         (Annotated[int, Field(ge=1)] | None, "whole number ≥ 1"),
         (list[Literal["a", "b"]], "list of `a`, `b`"),
         (dict[str, int], "table: name = whole number"),
+        (Annotated[str, ChoiceOf({"a": 1, "b": 2})], "`a`, `b`"),
+        (list[Annotated[str, ChoiceOf({"a": 1}, ("auto",))]], "list of `auto`, `a`"),
+        (InputFile | None, "path"),
+        (dict[str, InputFile], "table: name = path"),
     ],
 )
 def test_types_are_told_in_words(tool: ModuleType, annotation: Any, words: str) -> None:
     assert tool.named(annotation) == words
+
+
+def test_a_key_that_names_a_part_lists_the_table_as_it_is(tool: ModuleType) -> None:
+    page = tool.recipe_page()
+    assert "| `model.encoder.kind` | `lstm`, `peephole`, `rnn`, `cnn`, `window`, `none` | `lstm` |" in page
+    assert "| `model.pooling.kinds` | list of `attention`, `dot`, `mean`, `max`, `last` |" in page
+    assert "| `model.head.kind` | `auto`, `softmax`, `sigmoid`, `labels` | `auto` |" in page
+
+
+def test_contextual_sources_have_their_section(tool: ModuleType) -> None:
+    page = tool.recipe_page()
+    assert "## `[model.elmo]`" in page
+    assert "| `model.elmo.bilm` | path | must be given |" in page
+
+
+def test_loss_terms_have_their_section(tool: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    class PullConfig(Section):
+        """A pull to zero."""
+
+        strength: float = Field(default=0.5, ge=0, description="how strong it is")
+
+    assert ("gonie has none yet" in tool.recipe_page()) is not bool(LOSS_TERMS)
+    part = TermPart(help="a pull", section=PullConfig, build=lambda config, recipe, examples: NotImplemented)
+    monkeypatch.setitem(LOSS_TERMS, "pull", part)
+    page = tool.recipe_page()
+    assert "## `[loss.pull]`\nA pull to zero.\n" in page
+    assert "| `loss.pull.strength` | number ≥ 0 | `0.5` | how strong it is |" in page
+    assert "gonie has none yet" not in page
+
+
+def test_the_page_names_the_files_that_declare_its_keys(tool: ModuleType) -> None:
+    page = tool.recipe_page()
+    files = re.findall(r"^\* \[`(src/[a-z_/]+\.py)`\]\(\.\./\1\)$", page, re.MULTILINE)
+    assert {"src/gonie/tasks/sections.py", "src/gonie/tasks/tagging/recipe.py"} <= set(files)
+    for file in files:
+        text = (ROOT / file).read_text("utf-8")
+        assert "description=" in text, f"{file} declares no key"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -22,8 +22,11 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from gonie.cli.main import app
-from gonie.tasks.recipe import PRETRAINING, recipe_names
-from gonie.tasks.recipe import RECIPES as TASKS
+from gonie.tasks.paths import PathTo
+from gonie.tasks.recipe import recipe_names, recipe_types
+from gonie.tasks.section import ChoiceOf
+from gonie.tasks.table import TASKS
+from gonie.training.loss_terms.table import LOSS_TERMS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -44,10 +47,18 @@ reported together. A run folder keeps its recipe as resolved, every key in it:
 
 `task` says what is learned: `tag` words, `classify` texts, or `pretrain` a language model (`gonie pretrain
 RECIPE`). The first two share most sections; below, those of taggers come first, then what classifiers have of
-their own, then language models.
+their own, then language models, then loss terms.
 
-This page is made by `tools/make_docs.py` from `src/gonie/tasks/sections.py`, `tag_config.py`,
-`text_config.py` and `bilm_config.py`.
+This page is made by `tools/make_docs.py` from these files:
+"""
+LOSS_HEAD = """\
+# Loss terms
+
+A step of training lowers the task's loss plus the terms that the recipe lists. A term is a section
+`[loss.NAME]` of a recipe of `gonie train`, with the keys of its table below.
+"""
+NO_TERMS = """\
+gonie has none yet. A new one is a file in `src/gonie/training/loss_terms` and a line of the table there.
 """
 COMMANDS_HEAD = """\
 # Commands
@@ -68,9 +79,33 @@ def recipe_page() -> str:
     ]
     told: set[type[BaseModel]] = set()
     pages = []
-    for task, recipe in {**TASKS, **PRETRAINING}.items():
+    for task, recipe in recipes().items():
         pages += [f'# The recipe of `task = "{task}"`\n', *sections(recipe, "", told)]
-    return "\n".join([RECIPE_HEAD, *shipped, "", *pages]) + "\n"
+    pages += loss_terms(told)
+    files = [f"* [`{path}`](../{path})" for path in made_from(told)]
+    return "\n".join([RECIPE_HEAD, *files, "", *shipped, "", *pages]) + "\n"
+
+
+def recipes() -> dict[str, type[BaseModel]]:
+    """The recipe of every task, those of one command together."""
+    commands = dict.fromkeys(task.command for task in TASKS.values())
+    return {name: recipe for command in commands for name, recipe in recipe_types(command).items()}
+
+
+def loss_terms(told: set[type[BaseModel]]) -> Iterator[str]:
+    """A table for the section of every loss term."""
+    yield LOSS_HEAD
+    if not LOSS_TERMS:
+        yield NO_TERMS
+    for name, part in LOSS_TERMS.items():
+        yield from sections(part.section, f"loss.{name}.", told)
+
+
+def made_from(told: Iterable[type[BaseModel]]) -> list[str]:
+    """The files that declare the keys of these sections, from the root of the repository."""
+    kinds = {kind for section in told for kind in section.__mro__ if "__annotations__" in vars(kind)}
+    modules = {kind.__module__ for kind in kinds if kind.__module__.startswith("gonie.")}
+    return sorted(f"src/{module.replace('.', '/')}.py" for module in modules)
 
 
 def title(name: str) -> str:
@@ -126,7 +161,7 @@ def named(annotation: Any) -> str:
     """A type in words, its bounds with it."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return f"{named(arguments[0])} {' and '.join(bounds(arguments[1:]))}"
+        return " ".join([marked(arguments[1:]) or named(arguments[0]), *told_bounds(arguments[1:])])
     if origin is Literal:
         return ", ".join(f"`{choice}`" for choice in arguments)
     if origin in (Union, types.UnionType):
@@ -141,6 +176,22 @@ def collection(kind: type, members: list[str]) -> str:
     if kind is list:
         return f"list of {members[0]}"
     return f"[{', '.join(members)}]" if kind is tuple else f"table: name = {members[1]}"
+
+
+def marked(marks: tuple[Any, ...]) -> str:
+    """The entries of the table that a key names one of, or that it is a path; nothing for other keys."""
+    for mark in marks:
+        if isinstance(mark, ChoiceOf):
+            return ", ".join(f"`{choice}`" for choice in (*mark.also, *mark.table))
+        if isinstance(mark, PathTo):
+            return "path"
+    return ""
+
+
+def told_bounds(constraints: tuple[Any, ...]) -> list[str]:
+    """`≥ 0 and < 1`, if there are any bounds."""
+    found = bounds(constraints)
+    return [" and ".join(found)] if found else []
 
 
 def bounds(constraints: tuple[Any, ...]) -> list[str]:

@@ -6,6 +6,7 @@ nobody would believe the check.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ from gonie.training.gradient_check import (
     kinked_parts,
     step_for,
 )
+from gonie.training.loss_terms.table import build_terms, total_loss
 
 Batch = dict[str, Tensor]
 
@@ -32,7 +34,8 @@ Batch = dict[str, Tensor]
 def checked(*changes: str, recipe: str = "ner") -> list[BlockCheck]:
     loaded = load_recipe(recipe, changes, absent={"data.train": "not-there.conll"})
     specimen = synthetic(loaded)
-    return list(check_gradients(specimen.model, specimen.batch, specimen.loss))
+    terms = build_terms(loaded, examples=specimen.examples)
+    return list(check_gradients(specimen.model, specimen.batch, partial(total_loss, terms=terms)))
 
 
 @pytest.mark.parametrize("name", recipe_names(*recipe_types("train")))

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from gonie.tasks.torch.parts import find_elmo
 from torch import Tensor
 
 from gonie import load
 from gonie.errors import RecipeError, ResumeError
-from gonie.nn import Bypass
+from gonie.nn import Bypass, ElmoEmbedding
 from gonie.nn.inference import to_tensors
 from gonie.tasks.classification.classifier import TextClassifier
 from gonie.tasks.language_model.torch.folder import load_bilm, save_bilm
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.tagging.tagger import Tagger
+from gonie.tasks.torch.build import contextual_parts
 from gonie.tasks.torch.checkpoint import read_tensors
 from gonie.tasks.torch.prepare import prepare
 from gonie.tasks.torch.trained import load_trained
@@ -125,8 +125,8 @@ def test_a_tuned_language_model_learns_at_a_rate_of_its_own(toy: Path, toy_bilm:
     model = fresh_model(job)
     optimizer = build_optimizer(job.recipe.train, model.named_parameters(), job.rates(model))
     slow = next(group for group in optimizer.param_groups if group[RATE] == 0.25)
-    elmo = find_elmo(model)
-    assert elmo is not None
+    (elmo,) = contextual_parts(model)
+    assert isinstance(elmo, ElmoEmbedding)
     assert {id(p) for p in slow["params"]} == {id(p) for p in elmo.bilm.parameters()}
     frozen = prepare(load_recipe(path, [changes[0], *SHORT]), print)
     assert frozen.rates(fresh_model(frozen)) == {}
@@ -160,9 +160,8 @@ def test_a_run_is_not_resumed_over_another_language_model(toy: Path, bilm: Path,
 @pytest.mark.parametrize("at", ["input", "output"])
 def test_it_is_used_where_the_recipe_says(toy: Path, toy_bilm: Path, tmp_path: Path, at: str) -> None:
     found = load_trained(trained(toy, toy_bilm, tmp_path / "run", f"model.elmo.at={at}", "train.epochs=1"))
-    elmo = find_elmo(found.model)
-    assert elmo is not None
-    assert len(elmo.mixes) == 1
+    (elmo,) = contextual_parts(found.model)
+    assert elmo.places == (at,)
     assert isinstance(found.model.encoder, Bypass) == (at == "output")
 
 
@@ -239,7 +238,7 @@ def test_a_language_model_of_another_language_is_refused(toy: Path, bilm: Path, 
     """It would train to the end, and help nobody."""
     index = bilm / "bilm.json"
     index.write_text(index.read_text("utf-8").replace('"language": "en"', '"language": "ko"'), "utf-8")
-    with pytest.raises(RecipeError, match=r"expected a language model of en.*which is of ko.*data\.language"):
+    with pytest.raises(RecipeError, match=r"is a language model of ko, but the text is en; .*data\.language"):
         trained(toy, bilm, tmp_path / "run", "train.epochs=1")
     assert not (tmp_path / "run").exists()
 
