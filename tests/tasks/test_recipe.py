@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from gonie.errors import RecipeError
-from gonie.tasks.paths import locate, missing_paths, with_absolute_paths
 from gonie.tasks.recipe import load_recipe, recipe_names, write_recipe
 from gonie.tasks.sections import TrainConfig
 
@@ -207,40 +206,3 @@ def test_a_resolved_recipe_reads_back_as_itself(name: str, tmp_path: Path) -> No
 def test_a_resolved_recipe_names_every_key_that_has_a_value() -> None:
     values = tomllib.loads(write_recipe(load_recipe("ner")))
     assert set(values["train"]) == set(TrainConfig.model_fields)
-
-
-def test_bundled_files_lie_in_the_package_and_others_where_they_are() -> None:
-    assert locate("bundled:english/train.conll").is_file()
-    assert locate("here/mine.conll") == Path("here/mine.conll")
-    assert locate("~/mine.conll") == Path.home() / "mine.conll"
-
-
-def test_full_paths_mean_the_same_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    changes = ["data.train=mine.conll", "data.vectors=v.txt", "data.gazetteers.city=c.txt"]
-    data = with_absolute_paths(load_recipe("ner", changes)).data
-    assert (data.train, data.vectors) == (str(tmp_path / "mine.conll"), str(tmp_path / "v.txt"))
-    assert data.gazetteers == {"city": str(tmp_path / "c.txt")}
-    assert with_absolute_paths(load_recipe("ner")).data == load_recipe("ner").data, "what is bundled stays"
-
-
-@pytest.mark.parametrize("name", ["ner", "subjectivity"])
-def test_so_do_those_of_a_language_model(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    recipe = load_recipe(name, ["model.elmo.bilm=lm", "model.elmo.cache=kept", "model.elmo.at=both"])
-    elmo = with_absolute_paths(recipe).model.elmo
-    assert elmo is not None
-    assert (elmo.bilm, elmo.cache, elmo.at) == (str(tmp_path / "lm"), str(tmp_path / "kept"), "both")
-    without = with_absolute_paths(load_recipe(name, ["model.elmo.bilm=lm"])).model.elmo
-    assert without is not None
-    assert without.cache is None
-
-
-def test_files_that_are_not_there_are_all_named(tmp_path: Path) -> None:
-    """A sweep of hours must not find out at its last cell."""
-    assert not missing_paths(load_recipe("ner"))
-    changes = [f"data.vectors={tmp_path}/v.txt", f"data.gazetteers.city={tmp_path}/c.txt"]
-    problems = missing_paths(load_recipe("ner", changes))
-    assert [problem.split(":")[0] for problem in problems] == ["data.vectors", "data.gazetteers.city"]
-    (problem,) = missing_paths(load_recipe("ner", [f"model.elmo.bilm={tmp_path}/lm"]))
-    assert problem == f"model.elmo.bilm: folder not found: {tmp_path}/lm"

@@ -1,7 +1,8 @@
 """What the recipes of every task may say: each key once, with its type, its default and what it means.
 
-``tag_config.py`` and ``text_config.py`` have what is a task's own. These classes only describe; ``build.py``
-turns them into parts, ``recipe.py`` reads them from TOML. Unknown keys are refused.
+``recipe.py`` in the folder of a task has what is its own. These classes only
+describe: ``gonie.tasks.torch.build`` turns them into parts, and ``gonie.tasks.recipe`` reads them from TOML.
+Unknown keys are refused.
 """
 
 from __future__ import annotations

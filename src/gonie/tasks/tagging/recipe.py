@@ -1,4 +1,4 @@
-"""What the recipe of a tagger may say beside what every recipe may (``config.py``)."""
+"""What the recipe of a tagger may say beside what every recipe may (``gonie.tasks.sections``)."""
 
 from __future__ import annotations
 

@@ -7,12 +7,22 @@ from typing import Any
 
 from torch import Tensor
 
+from gonie.nn.protocols import ContextualEmbedding
 from gonie.tasks.torch.build import contextual_parts
 
 
 class PartPenalties:
-    """Σ penalty() over the contextual embeddings of a model; 0 where there are none."""
+    """Σ penalty() over the contextual embeddings of a model; 0 where there are none.
+
+    The embeddings of a model are looked up once, because the search takes longer than the penalties.
+    """
+
+    def __init__(self) -> None:
+        self._model: Any = None
+        self._parts: list[ContextualEmbedding] = []
 
     def __call__(self, model: Any, batch: Mapping[str, Tensor]) -> Tensor | float:
         """The sum of the penalties. Shape: ()."""
-        return sum((part.penalty() for part in contextual_parts(model)), start=0.0)
+        if model is not self._model:
+            self._model, self._parts = model, contextual_parts(model)
+        return sum((part.penalty() for part in self._parts), start=0.0)

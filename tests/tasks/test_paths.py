@@ -1,0 +1,175 @@
+"""Paths of a recipe: every key that is marked is made absolute and looked for, and no other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import Field
+
+from gonie.tasks.paths import CacheFolder, InputFile, InputFolder, locate, missing_paths, with_absolute_paths
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.section import Section
+
+
+class Part(Section):
+    """A section within a section."""
+
+    file: InputFile | None = None
+    cache: CacheFolder | None = None
+
+
+class Paths(Section):
+    """Every way in which a key may hold paths, beside keys that hold none."""
+
+    one: InputFile = "one.txt"
+    many: list[InputFile] = Field(default=[])
+    named: dict[str, InputFile] = Field(default={})
+    folder: InputFolder | None = None
+    cache: CacheFolder | None = None
+    part: Part | None = None
+    format: str = "conll"
+    words: list[str] = Field(default=["a/b"])
+    columns: dict[str, str] = Field(default={"a": "b"})
+    number: int = 3
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# --- absolute --------------------------------------------------------------------------------------------
+
+
+def test_paths_are_made_absolute_wherever_they_are_and_nothing_else_changes(here: Path) -> None:
+    section = Paths(
+        many=["a", "sub/b"],
+        named={"city": "c.txt"},
+        folder="lm",
+        cache="cached",
+        part=Part(file="d", cache="e"),
+    )
+    assert with_absolute_paths(section).model_dump() == {
+        "one": f"{here}/one.txt",
+        "many": [f"{here}/a", f"{here}/sub/b"],
+        "named": {"city": f"{here}/c.txt"},
+        "folder": f"{here}/lm",
+        "cache": f"{here}/cached",
+        "part": {"file": f"{here}/d", "cache": f"{here}/e"},
+        "format": "conll",
+        "words": ["a/b"],
+        "columns": {"a": "b"},
+        "number": 3,
+    }
+    assert section.one == "one.txt", "the section itself stays as it was"
+
+
+def test_what_is_not_given_stays_so(here: Path) -> None:
+    found = with_absolute_paths(Paths(part=Part()))
+    assert (found.many, found.named, found.folder, found.cache) == ([], {}, None, None)
+    assert found.part == Part()
+    assert with_absolute_paths(Paths()).part is None
+
+
+def test_an_absolute_path_stays_and_a_home_is_written_out(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/home/anna")
+    found = with_absolute_paths(Paths(one="/data/a.txt", folder="~/lm"))
+    assert (found.one, found.folder) == ("/data/a.txt", "/home/anna/lm")
+    assert with_absolute_paths(found) == found, "once is enough"
+
+
+def test_bundled_files_are_named_as_before() -> None:
+    """Where the package lies may change until a run is resumed."""
+    assert with_absolute_paths(Paths(one="bundled:english/train.conll")).one == "bundled:english/train.conll"
+    assert with_absolute_paths(load_recipe("ner")) == load_recipe("ner")
+
+
+def test_bundled_files_lie_in_the_package_and_others_where_they_are() -> None:
+    assert locate("bundled:english/train.conll").is_file()
+    assert locate("here/mine.conll") == Path("here/mine.conll")
+    assert locate("~/mine.conll") == Path.home() / "mine.conll"
+
+
+# --- missing ---------------------------------------------------------------------------------------------
+
+
+def test_every_file_and_folder_that_is_not_there_is_named_with_its_key() -> None:
+    """A sweep of hours must not find out at its last cell."""
+    section = Paths(
+        many=["a", "b"], named={"city": "c.txt", "river": "r.txt"}, folder="lm", part=Part(file="d")
+    )
+    assert missing_paths(section) == [
+        "one: file not found: one.txt",
+        "many: file not found: a",
+        "many: file not found: b",
+        "named.city: file not found: c.txt",
+        "named.river: file not found: r.txt",
+        "folder: folder not found: lm",
+        "part.file: file not found: d",
+    ]
+
+
+def test_what_is_there_is_not_named_and_caches_are_made(here: Path) -> None:
+    (here / "one.txt").touch()
+    (here / "lm").mkdir()
+    section = Paths(folder="lm", cache="cached", part=Part(cache="cached-too"), many=["one.txt", "b"])
+    assert missing_paths(section) == ["many: file not found: b"]
+    assert missing_paths(Paths(one="bundled:english/train.conll")) == []
+    assert missing_paths(Paths(one="bundled:english/none")) == ["one: file not found: bundled:english/none"]
+
+
+# --- the recipes -----------------------------------------------------------------------------------------
+
+INPUTS: dict[str, list[str]] = {
+    "ner": [
+        "data.train=x",
+        "data.dev=x",
+        "data.test=x",
+        "data.vectors=x",
+        "data.gazetteers.city=x",
+        "data.partial=x",
+        "model.elmo.bilm=x",
+    ],
+    "subjectivity": [
+        "data.train=x",
+        "data.dev=x",
+        "data.test=x",
+        "data.vectors=x",
+        "data.gazetteers.city=x",
+        "model.elmo.bilm=x",
+    ],
+    "elmo-small": ['data.text=["x"]', "data.heldout=x", "model.start=x"],
+}
+CACHES: dict[str, list[str]] = {
+    "ner": ["data.cache", "model.elmo.cache"],
+    "subjectivity": ["data.cache", "model.elmo.cache"],
+    "elmo-small": ["data.cache"],
+}
+
+
+def recipe_of(name: str, *further: str) -> Any:
+    command = "pretrain" if name == "elmo-small" else "train"
+    return load_recipe(name, [*INPUTS[name], *further], command=command)
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_all_files_that_a_recipe_may_name_are_looked_for(name: str) -> None:
+    """A key without its mark would be found missing only when training has begun."""
+    keys = [problem.partition(":")[0] for problem in missing_paths(recipe_of(name))]
+    assert sorted(keys) == sorted(change.partition("=")[0] for change in INPUTS[name])
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_all_paths_of_a_recipe_mean_the_same_from_any_folder(name: str, here: Path) -> None:
+    recipe = with_absolute_paths(recipe_of(name, *(f"{key}=x" for key in CACHES[name])))
+    keys = [*(change.partition("=")[0] for change in INPUTS[name]), *CACHES[name]]
+    for key in keys:
+        value: Any = recipe
+        for part in key.split("."):
+            value = value[part] if isinstance(value, dict) else getattr(value, part)
+        assert value in (str(here / "x"), [str(here / "x")]), key
