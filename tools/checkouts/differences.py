@@ -25,7 +25,7 @@ RENAMED: Sequence[tuple[str, str]] = ()
 They are applied in order, by ``re.sub``. In ``last.safetensors`` names begin with ``model.`` or ``average.``.
 """
 
-RENAMED_METRICS: Mapping[str, str] = {}
+RENAMED_METRICS: Mapping[str, str] = {"words": "tokens"}
 """Keys of ``metrics.jsonl`` that have another name in AFTER."""
 
 ROUNDED: Mapping[str, str] = {}
