@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from gonie.tasks.language_model.recipe import BilmConfig
+from gonie.tasks.language_model.shape import BilmConfig
 from gonie.tasks.language_model.torch.build import build_bilm
 from gonie.tasks.language_model.torch.embedder import Embedder
 from gonie.tasks.language_model.torch.folder import SavedBilm, load_bilm, save_bilm

@@ -22,7 +22,7 @@ from gonie.nn import (
     Stack,
     WordEmbedding,
 )
-from gonie.tasks.language_model.recipe import BilmConfig
+from gonie.tasks.language_model.shape import BilmConfig
 from gonie.tasks.language_model.torch.build import build_bilm
 
 Batch = dict[str, Tensor]

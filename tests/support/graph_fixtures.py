@@ -113,7 +113,7 @@ def random_elmo(
     """Vectors in context of width 12 a mix, by a small language model; ``mixes`` says which normalise."""
     from gonie.nn.embeddings.elmo import ElmoEmbedding
     from gonie.nn.embeddings.scalar_mix import ScalarMix
-    from gonie.tasks.language_model.recipe import BilmConfig
+    from gonie.tasks.language_model.shape import BilmConfig
     from gonie.tasks.language_model.torch.build import build_bilm
 
     shape = BilmConfig(

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from gonie.nn import ElmoEmbedding, ScalarMix
 from gonie.nn.protocols import ContextualEmbedding
-from gonie.tasks.language_model.recipe import BilmConfig
+from gonie.tasks.language_model.shape import BilmConfig
 from gonie.tasks.language_model.torch.build import build_bilm
 
 Batch = dict[str, Tensor]

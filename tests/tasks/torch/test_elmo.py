@@ -18,7 +18,7 @@ from gonie.nn import ElmoEmbedding, ScalarMix, Stack, WordEmbedding
 from gonie.nn.bilm import BiLM
 from gonie.nn.inference import to_tensors
 from gonie.tasks.elmo import ELMO, ElmoConfig
-from gonie.tasks.language_model.recipe import BilmConfig
+from gonie.tasks.language_model.shape import BilmConfig
 from gonie.tasks.language_model.torch.build import build_bilm
 from gonie.tasks.language_model.torch.embedder import Embedder
 from gonie.tasks.language_model.torch.folder import SavedBilm, save_bilm

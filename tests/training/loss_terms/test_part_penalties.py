@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from gonie.nn import ElmoEmbedding, ScalarMix, WordEmbedding
-from gonie.tasks.language_model.recipe import BilmConfig
+from gonie.tasks.language_model.shape import BilmConfig
 from gonie.tasks.language_model.torch.build import build_bilm
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.torch.prepare import synthetic

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -25,8 +25,7 @@ from gonie.nn.embeddings.elmo import ElmoEmbedding
 from gonie.nn.embeddings.scalar_mix import ScalarMix
 from gonie.nn.inference import inferring
 from gonie.tasks.contextual import Note
-from gonie.tasks.elmo import ElmoConfig
-from gonie.tasks.language_model.recipe import BilmConfig
+from gonie.tasks.language_model.shape import BilmConfig
 from gonie.tasks.language_model.torch.build import build_bilm
 from gonie.tasks.language_model.torch.folder import (
     INDEX,
@@ -37,7 +36,10 @@ from gonie.tasks.language_model.torch.folder import (
     read_shape,
 )
 from gonie.tasks.paths import locate
-from gonie.tasks.sections import CorpusConfig
+
+if TYPE_CHECKING:
+    from gonie.tasks.elmo import ElmoConfig
+    from gonie.tasks.sections import CorpusConfig
 
 PLACES = {"input": ("input",), "output": ("output",), "both": ("input", "output")}
 """Where each mix is used, in their order, by the recipe's ``at``."""

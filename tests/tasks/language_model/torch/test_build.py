@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gonie.nn.bilm import ClippedLSTM, ProjectedLSTM
-from gonie.tasks.language_model.recipe import BilmConfig, LanguageModelConfig, WordSoftmaxConfig
+from gonie.tasks.language_model.recipe import LanguageModelConfig, WordSoftmaxConfig
+from gonie.tasks.language_model.shape import BilmConfig
 from gonie.tasks.language_model.torch.build import build_bilm, build_language_model
 
 

@@ -8,7 +8,7 @@ import torch
 
 from gonie.errors import GonieError, InputError
 from gonie.features.byte_spelling import begin_row, end_row, spell_bytes
-from gonie.tasks.language_model.recipe import BilmConfig
+from gonie.tasks.language_model.shape import BilmConfig
 from gonie.tasks.language_model.torch import embedder as embed
 from gonie.tasks.language_model.torch.build import build_bilm
 from gonie.tasks.language_model.torch.embedder import Embedder, pick_device

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from gonie.errors import BundleError, OutputError
-from gonie.tasks.language_model.recipe import BilmConfig
+from gonie.tasks.language_model.shape import BilmConfig
 from gonie.tasks.language_model.torch.build import build_bilm
 from gonie.tasks.language_model.torch.folder import (
     INDEX,

@@ -14,15 +14,16 @@ from gonie.metrics.classes import ClassEvaluation, evaluate_classes
 from gonie.metrics.significance import Tally
 from gonie.reports.class_report import render_classes
 from gonie.runtime.about import About
+from gonie.runtime.bundle import read_bundle
 from gonie.tasks.classification.bundle import TextBundle
 from gonie.tasks.classification.classifier import EncodedTexts, TextBatchSize, TextClassifier
+from gonie.tasks.classification.load import load_text_bundle
 from gonie.tasks.classification.recipe import TextRecipe
 from gonie.tasks.classification.scoring import score_texts
 from gonie.tasks.classification.torch.build import build_classifier
 from gonie.tasks.classification.torch.data import TextData
 from gonie.tasks.classification.torch.exportable import TextExportable
 from gonie.tasks.classification.torch.network import ClassifyingNetwork
-from gonie.tasks.load import load_classifier
 from gonie.tasks.run_files import ENCODING, SAMPLES
 from gonie.tasks.torch.build import WordTable, learning_rates, plan_words
 from gonie.tasks.torch.contextual import contextual_report, network_files, with_context
@@ -160,7 +161,7 @@ class TextJob:
 
     def evaluate(self, bundle: Path, split: Split) -> ClassEvaluation:
         """Measure an exported classifier on a split from every side."""
-        classifier = load_classifier(bundle)
+        classifier = load_text_bundle(read_bundle(bundle, {TextBundle.task: TextBundle}))
         labels, several = classifier.labels, classifier.several
         return score_texts(self._texts(split), classifier.pipe, labels=labels, several=several)
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gonie.nn.bilm.bilm import BiLM
 from gonie.nn.bilm.clipped_lstm import ClippedLSTM
 from gonie.nn.bilm.direction import Direction
 from gonie.nn.bilm.projected_lstm import ProjectedLSTM
 from gonie.nn.bilm.spelled_words import Filters, SpelledWords
 from gonie.nn.bilm.word_softmax import WordSoftmax
-from gonie.tasks.language_model.recipe import BilmConfig, LanguageModelConfig
+from gonie.tasks.language_model.shape import BilmConfig
 from gonie.tasks.language_model.torch.network import LanguageModel
+
+if TYPE_CHECKING:
+    from gonie.tasks.language_model.recipe import LanguageModelConfig
 
 
 def build_bilm(config: BilmConfig) -> BiLM:

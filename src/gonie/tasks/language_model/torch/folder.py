@@ -22,7 +22,7 @@ from torch import Tensor
 from gonie.errors import BundleError, OutputError
 from gonie.nn.bilm.bilm import BiLM
 from gonie.system.files import atomic_write, make_folder
-from gonie.tasks.language_model.recipe import BilmConfig
+from gonie.tasks.language_model.shape import BilmConfig
 from gonie.tasks.language_model.torch.build import build_bilm
 from gonie.tasks.language_model.torch.storage import Storage, pack, unpack
 from gonie.tasks.run_files import BILM_FOLDER

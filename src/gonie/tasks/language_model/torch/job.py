@@ -10,7 +10,6 @@ from typing import Any
 
 from torch import nn
 
-import gonie
 from gonie.features.lm_text import Streams
 from gonie.tasks.language_model.recipe import PretrainConfig, PretrainRecipe
 from gonie.tasks.language_model.torch.build import build_language_model
@@ -23,6 +22,7 @@ from gonie.tasks.language_model.torch.stateful import StatefulReader
 from gonie.tasks.run_files import BILM_FOLDER
 from gonie.tasks.torch.job import Note, RunOutput, TrainedRun
 from gonie.tasks.torch.training_setup import DevScore, Rows, TrainingSetup
+from gonie.version import __version__
 
 ENOUGH = 5
 """How many times as many steps as the learning rate takes to rise a training should have at least."""
@@ -149,7 +149,7 @@ class LanguageModelJob:
         """Where the model comes from, for whoever uses it."""
         data, files = self.data, self.recipe.data
         return {
-            "gonie": gonie.__version__,
+            "gonie": __version__,
             "text": [Path(file).name for file in files.text],
             "words": data.train.words,
             "epochs": epochs,

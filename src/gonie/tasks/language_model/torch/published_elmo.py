@@ -27,7 +27,7 @@ from torch import Tensor
 
 from gonie.errors import InputError, MissingExtraError
 from gonie.system.files import unreadable
-from gonie.tasks.language_model.recipe import BilmConfig
+from gonie.tasks.language_model.shape import BilmConfig
 from gonie.tasks.language_model.torch.build import build_bilm
 from gonie.tasks.language_model.torch.folder import SavedBilm
 

@@ -10,7 +10,8 @@ import torch
 
 from gonie.errors import RecipeError
 from gonie.features.lm_text import FIRST
-from gonie.tasks.language_model.recipe import BilmConfig, LanguageModelConfig, PretrainRecipe
+from gonie.tasks.language_model.recipe import LanguageModelConfig, PretrainRecipe
+from gonie.tasks.language_model.shape import BilmConfig
 from gonie.tasks.language_model.torch.folder import (
     VOCABULARY,
     Predictions,

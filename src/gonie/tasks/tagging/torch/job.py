@@ -12,11 +12,12 @@ from gonie.metrics.evaluation import Evaluation, evaluate
 from gonie.metrics.significance import Tally
 from gonie.reports.tag_report import render
 from gonie.runtime.about import About
+from gonie.runtime.bundle import read_bundle
 from gonie.runtime.decoder import Decoder
-from gonie.tasks.load import load_tagger
 from gonie.tasks.run_files import ENCODING, SEEN
 from gonie.tasks.tagging.bundle import TagBundle
 from gonie.tasks.tagging.labeller import Tagging
+from gonie.tasks.tagging.load import load_tag_bundle
 from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.tagging.scoring import score_taggings
 from gonie.tasks.tagging.tagger import BatchSize, EncodedSentences, Tagger
@@ -167,9 +168,10 @@ class TagJob:
     def evaluate(self, bundle: Path, split: Split) -> Evaluation:
         """Measure an exported tagger on a split from every side."""
         sentences, encoding = self._sentences(split), self.data.encoding
+        tagger = load_tag_bundle(read_bundle(bundle, {TagBundle.task: TagBundle}))
         return score_taggings(
             sentences,
-            load_tagger(bundle).tag_sentences(sentences),
+            tagger.tag_sentences(sentences),
             scheme=encoding.scheme,
             model_scheme=encoding.scheme,
             known_tags=encoding.labels,
