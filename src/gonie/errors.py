@@ -20,21 +20,19 @@ class GonieError(Exception):
     """The base of every refusal; its text is fit to show to a user as it is."""
 
 
-class InputError(GonieError):
-    """Input that cannot be used: ``file:line: expected …, got …. Do this``."""
+class InputError(GonieError, ValueError):
+    """Input that cannot be used: ``path:line: what is wrong. How to fix it``."""
 
     def __init__(
         self,
+        message: str,
         *,
-        expected: str,
-        got: str,
         fix: str = "",
         path: str | PathLike[str] | None = None,
         line: int | None = None,
     ) -> None:
         place = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
-        advice = f". {fix}" if fix else ""
-        super().__init__(f"{place}expected {expected}, got {got}{advice}")
+        super().__init__(f"{place}{message}" + (f". {fix}" if fix else ""))
         self.path = path
         self.line = line
 

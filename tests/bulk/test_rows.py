@@ -116,7 +116,7 @@ def test_a_name_that_is_not_utf8_can_be_written(tmp_path: Path) -> None:
 
 
 def test_what_is_shown_of_a_bad_row_is_short_and_can_be_written(tmp_path: Path) -> None:
-    error = InputError(expected="a", got="b")
+    error = InputError("expected a, got b")
     assert len(BadRow.of("f", 1, error, b"\xff" * 10_000_000).content) == module.SHOWN
     BadRow.of("f", 1, error, "half \ud800").content.encode("utf-8")
 

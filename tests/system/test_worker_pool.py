@@ -37,7 +37,7 @@ from gonie.errors import InputError
 def start(tell, plus):
     def double(number):
         if number < 0:
-            raise InputError(expected="a count", got=str(number))
+            raise InputError(f"expected a count, got {number}")
         time.sleep(0.3 if number == 0 else 0)
         tell(f"doubling {number}")
         return 2 * number + plus

@@ -66,7 +66,7 @@ class PartFolder:
         plan = plan.cut(tell)
         if len(plan.shards()) > MOST:
             raise InputError(
-                expected=f"at most {MOST:,} shards", got=f"{len(plan.shards()):,}", fix="Make them larger"
+                f"expected at most {MOST:,} shards, got {len(plan.shards()):,}", fix="Make them larger"
             )
         atomic_write(place, plan.dump())
         return plan

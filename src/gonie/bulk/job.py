@@ -38,7 +38,7 @@ class BulkJob:
         task = TASKS.get(self.task)
         if task is None or task.records is None:
             known = (each.name for each in TASKS.values() if each.records is not None)
-            raise InputError(expected=f"a task that answers texts ({', '.join(known)})", got=repr(self.task))
+            raise InputError(f"expected a task that answers texts ({', '.join(known)}), got {self.task!r}")
         return task.records()
 
     def settings(self) -> dict[str, Any]:

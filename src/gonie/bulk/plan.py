@@ -135,7 +135,7 @@ def make_plan(
 ) -> BulkPlan:
     """The plan for these files, not cut yet; ``AUTO`` tells each of ``kinds`` by its suffix."""
     if not paths:
-        raise InputError(expected="files", got="none", fix="Name some: --file FILE")
+        raise InputError("expected files, got none", fix="Name some: --file FILE")
     sources = [_source(path, kind_of(path, kinds) if kind == AUTO else kind) for path in paths]
     return BulkPlan(settings={**settings, SHARD_SIZE: shard_size}, sources=sources)
 

@@ -86,9 +86,8 @@ class RowReader:
                 return
         self._where = (-1, -1)
         raise InputError(
+            f"expected {piece.row + piece.rows - 1:,} rows, got fewer",
             path=source.path,
-            expected=f"{piece.row + piece.rows - 1:,} rows",
-            got="fewer",
             fix="It has changed since the run began: begin again, in another folder",
         )
 

@@ -129,7 +129,7 @@ def _output(given: str | None) -> Output:
         return "parquet"
     if given in (None, "jsonl"):
         return "jsonl"
-    raise InputError(expected="--output jsonl or parquet with --out", got=repr(given))
+    raise InputError(f"expected --output jsonl or parquet with --out, got {given!r}")
 
 
 def _engine(bulk: BulkOptions, cutting: Cutting) -> BulkEngine:

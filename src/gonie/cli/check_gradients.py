@@ -76,6 +76,6 @@ def _refuse_nonsense(epsilon: float | None, tolerance: float) -> None:
     from gonie.errors import InputError
 
     if epsilon is not None and not SMALLEST_STEP <= epsilon <= LARGEST_STEP:
-        raise InputError(expected=f"--epsilon from {SMALLEST_STEP:g} to {LARGEST_STEP:g}", got=f"{epsilon:g}")
+        raise InputError(f"expected --epsilon from {SMALLEST_STEP:g} to {LARGEST_STEP:g}, got {epsilon:g}")
     if not 0.0 < tolerance < float("inf"):
-        raise InputError(expected="--tolerance above 0", got=f"{tolerance:g}")
+        raise InputError(f"expected --tolerance above 0, got {tolerance:g}")

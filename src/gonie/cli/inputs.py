@@ -43,7 +43,7 @@ def is_typed(given: bool, files: Sequence[str | Path]) -> bool:
 def check_kind(kind: str, known: Sequence[str], *, when: str = "") -> None:
     """Refuse a kind of input that the model does not take."""
     if kind not in known:
-        raise InputError(expected=f"--input {', '.join(known)}{when}", got=repr(kind))
+        raise InputError(f"expected --input {', '.join(known)}{when}, got {kind!r}")
 
 
 def stream_rows(
@@ -67,7 +67,7 @@ def stream_rows(
     if own not in LINES and (texts or (own == PARQUET and not files)):
         also = "" if own == PARQUET else " or standard input"
         got = "a TEXT" if texts else "a stream"
-        raise InputError(expected=f"--input {own} with --file{also}", got=got)
+        raise InputError(f"expected --input {own} with --file{also}, got {got}")
     if texts:
         return _given(texts, own, columns)
     named: Sequence[tuple[str | Path, str]] = list(found.items()) or [(STANDARD_INPUT, own)]
@@ -80,7 +80,7 @@ def _given(texts: Sequence[str], kind: str, columns: Sequence[str]) -> Iterator[
     if kind == TEXT and len(whole) == len(columns):
         return iter([TextRow(ARGUMENT, 1, whole)])
     if len(whole) > 1:
-        raise InputError(expected=f"{len(columns)} TEXT", got=str(len(whole)), fix="Quote each text")
+        raise InputError(f"expected {len(columns)} TEXT, got {len(whole)!s}", fix="Quote each text")
     row = LINES[kind](ARGUMENT, 1, whole[0], columns)
     return iter([] if row is None else [row])
 
@@ -90,7 +90,7 @@ def _rows(
 ) -> Iterator[TextRow]:
     if kind == PARQUET:
         if is_stream(path):
-            raise InputError(expected="--input parquet with --file", got="a stream")
+            raise InputError("expected --input parquet with --file, got a stream")
         cells = read_cells(Path(path), columns=columns)
         yield from (cell_row(str(path), cell, columns)._replace(record=None) for cell in cells)
     elif kind in LINES:
@@ -124,7 +124,7 @@ def read_sentences(
 def _columns(text: str | None, files: Sequence[Path], options: ReadOptions) -> Iterator[Sentence]:
     """The sentences of column files."""
     if text is not None:
-        raise InputError(expected=f"--input {CONLL} with --file or standard input", got="a TEXT")
+        raise InputError(f"expected --input {CONLL} with --file or standard input, got a TEXT")
     paths: Sequence[str | Path] = files or [STANDARD_INPUT]
     for path in paths:
         yield from read(path, options, Report())

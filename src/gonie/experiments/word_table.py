@@ -15,8 +15,7 @@ def word_table(model: TaggingNetwork) -> NDArray[np.float32]:
     found = next((part for part in model.modules() if isinstance(part, WordEmbedding)), None)
     if found is None:
         raise InputError(
-            expected="a model with word vectors",
-            got="one without",
+            "expected a model with word vectors, got one without",
             fix="Train one with model.words in its recipe",
         )
     return np.array(found.table().detach().cpu().numpy(), dtype=np.float32)

@@ -90,8 +90,8 @@ class WordVectors:
         found, missing = self.find(forms)
         if not found:
             raise InputError(
-                expected="words with a vector of their own",
-                got=", ".join(missing[:SHOWN]) + (" …" if len(missing) > SHOWN else ""),
+                "expected words with a vector of their own, got "
+                f"{', '.join(missing[:SHOWN]) + (' …' if len(missing) > SHOWN else '')}",
                 fix="Ask for words of the training text, or for none, to see the typical ones of each label",
             )
         return found, missing
@@ -115,9 +115,9 @@ def read_word_vectors(folder: Path, note: Note) -> WordVectors:
     recipe = load_recipe(run.recipe)
     if not isinstance(recipe, TagRecipe) or recipe.model.words is None:
         raise InputError(
+            "expected a tagger with word vectors, got "
+            f"{'a tagger without' if isinstance(recipe, TagRecipe) else 'a classifier'}",
             path=folder,
-            expected="a tagger with word vectors",
-            got="a tagger without" if isinstance(recipe, TagRecipe) else "a classifier",
             fix="Train one with model.words in its recipe",
         )
     with TemporaryDirectory(prefix="gonie-", ignore_cleanup_errors=True) as scratch:
@@ -134,7 +134,7 @@ def read_words(path: Path) -> list[str]:
     """Return the words of a file, one per line, without empty lines."""
     words = [text for _, line in lines(path) if (text := line.strip())]
     if not words:
-        raise InputError(path=path, expected="a word a line", got="none")
+        raise InputError("expected a word a line, got none", path=path)
     return words
 
 
@@ -152,9 +152,8 @@ def _prepared(recipe: TagRecipe, run: RunFolder, scratch: Path, note: Note) -> T
         ) from error
     if json.loads(json.dumps(prepared.encoding.to_json())) != json.loads(run.encoding.read_bytes()):
         raise InputError(
+            "expected the files that the run was trained on, got others under the same names",
             path=run.recipe,
-            expected="the files that the run was trained on",
-            got="others under the same names",
             fix="Put them back, or train again",
         )
     return prepared

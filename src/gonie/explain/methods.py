@@ -93,11 +93,11 @@ def checked_methods(
     """The methods, each once; ``torch`` says whether there are weights to take gradients of."""
     for method in methods:
         if method not in known:
-            raise InputError(expected=f"methods among {', '.join(known)}", got=repr(method))
+            raise InputError(f"expected methods among {', '.join(known)}, got {method!r}")
     if GRADIENTS in methods and not torch:
         raise InputError(
-            expected="the weights of a training run, which gradients are taken of",
-            got="an exported bundle alone",
+            "expected the weights of a training run, which gradients are taken of, got an "
+            "exported bundle alone",
             fix="Explain the run's folder, or leave integrated gradients out",
         )
     return tuple(dict.fromkeys(methods))
@@ -197,7 +197,7 @@ def choose_methods(
     allowed = {name: method for name, method in NAMES.items() if method in known}
     for name in asked:
         if name not in allowed:
-            raise InputError(expected=f"--method {', '.join(allowed)} of such a model", got=repr(name))
+            raise InputError(f"expected --method {', '.join(allowed)} of such a model, got {name!r}")
     wanted = tuple(dict.fromkeys(allowed[name] for name in asked or allowed))
     if GRADIENTS not in wanted:
         return ChosenMethods(wanted, None)
@@ -218,6 +218,5 @@ def _check_gradients(folder: Path) -> None:
             raise MissingExtraError(package, extra=extra, purpose="integrated gradients")
     if not (folder / WEIGHTS).is_file():
         raise InputError(
-            expected="the run folder, whose weights gradients are taken of",
-            got=f"{folder}, a bundle alone",
+            f"expected the run folder, whose weights gradients are taken of, got {folder}, a bundle alone"
         )

@@ -32,8 +32,8 @@ class Context:
         bad = [column for column in columns if column == WORD or "[" in column or not column]
         if window < 0 or bad or len(set(columns)) != len(columns):
             raise InputError(
-                expected=f"a window of 0 or more, and distinct columns not called {WORD!r} and without '['",
-                got=f"window {window}, columns {', '.join(map(repr, columns)) or 'none'}",
+                f"expected a window of 0 or more, and distinct columns not called {WORD!r} and "
+                f"without '[', got window {window}, columns {', '.join(map(repr, columns)) or 'none'}",
                 fix="Change the context features of the recipe.",
             )
         self.window = window
@@ -100,10 +100,9 @@ def _column(sentence: Sentence, column: str) -> Sequence[str]:
             f"columns {', '.join(sentence.columns) or 'none'}" if values is None else f"{len(values)} values"
         )
         raise InputError(
+            f"expected a column {column!r} with a value for each of {len(sentence)} tokens, got {got}",
             path=sentence.path or None,
             line=sentence.line or None,
-            expected=f"a column {column!r} with a value for each of {len(sentence)} tokens",
-            got=got,
             fix=f"Name the column when reading the file, or leave {column!r} out of the context features.",
         )
     return values

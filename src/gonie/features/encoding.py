@@ -264,8 +264,7 @@ class Encoding:
         unknown = [e["name"] for e in value["extractors"] if e["name"] not in EXTRACTORS]
         if unknown:
             raise InputError(
-                expected=f"feature groups among {', '.join(EXTRACTORS)}",
-                got=", ".join(unknown),
+                f"expected feature groups among {', '.join(EXTRACTORS)}, got {', '.join(unknown)}",
                 fix="Load this bundle with the gonie version that made it.",
             )
         return cls(

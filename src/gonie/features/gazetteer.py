@@ -130,9 +130,7 @@ def read_entries(
         if entry:
             entries[entry] = None
     if not entries:
-        raise InputError(
-            path=path, expected="at least one entry", got="none", fix="Name a list with entries."
-        )
+        raise InputError("expected at least one entry, got none", path=path, fix="Name a list with entries.")
     named = {"lines without an entry": empty, "repeated entries": repeated}
     notes = tuple(f"{what}: {count:,}" for what, count in named.items() if count)
     return Entries(entries=tuple(entries), notes=notes)
@@ -146,9 +144,8 @@ def _lines(path: Path) -> Iterator[str]:
                 yield _decoded(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line, path, number)
     except OSError as problem:
         raise InputError(
+            f"expected a list of names, got {problem.strerror or str(problem)}",
             path=path,
-            expected="a list of names",
-            got=problem.strerror or str(problem),
             fix="Name a text file.",
         ) from problem
 
@@ -158,10 +155,9 @@ def _decoded(line: bytes, path: Path, number: int) -> str:
         return line.decode()
     except UnicodeDecodeError as problem:
         raise InputError(
+            f"expected UTF-8 text, got byte 0x{line[problem.start]:02x}",
             path=path,
             line=number,
-            expected="UTF-8 text",
-            got=f"byte 0x{line[problem.start]:02x}",
             fix="Convert the file to UTF-8.",
         ) from problem
 
@@ -176,10 +172,9 @@ def _cells(path: Path, column: int | str, *, header: bool) -> Iterator[str]:
     for number, row in rows if header else chain([first], rows):
         if row and not -len(row) <= place < len(row):
             raise InputError(
+                f"expected a column {column!r}, got {len(row)} columns",
                 path=path,
                 line=number,
-                expected=f"a column {column!r}",
-                got=f"{len(row)} columns",
                 fix="Repair or remove the line.",
             )
         yield row[place] if row else ""
@@ -199,10 +194,9 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
             yield reader.line_num, row
     except csv.Error as problem:
         raise InputError(
+            f"expected a table apart by tabs or commas, got {problem!s}",
             path=path,
             line=reader.line_num,
-            expected="a table apart by tabs or commas",
-            got=str(problem),
             fix="Look for a quote that is never closed.",
         ) from problem
 
@@ -212,10 +206,9 @@ def _place(first: list[str], column: int | str, path: Path) -> int:
     known = column in first if isinstance(column, str) else -len(first) <= column < len(first)
     if not known:
         raise InputError(
+            f"expected a column {column!r}, got {len(first)} columns: {', '.join(map(repr, first[:20]))}",
             path=path,
             line=1,
-            expected=f"a column {column!r}",
-            got=f"{len(first)} columns: {', '.join(map(repr, first[:20]))}",
             fix="Name one of them, or its index from 0.",
         )
     return first.index(column) if isinstance(column, str) else column

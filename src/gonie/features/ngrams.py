@@ -44,8 +44,8 @@ class NGrams:
         sound = all(0 < low <= high or low == high == 0 for low, high in (chars, words))
         if not sound or not any((*chars, *words)):
             raise InputError(
-                expected="the shortest and longest n-grams of characters or words, such as (1, 4)",
-                got=f"characters {chars}, words {words}",
+                "expected the shortest and longest n-grams of characters or words, such as (1, 4), "
+                f"got characters {chars}, words {words}",
                 fix="Change the n-grams of the recipe; (0, 0) is none",
             )
         self.chars = chars

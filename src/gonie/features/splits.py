@@ -47,8 +47,8 @@ def hold_out(labels: Labels, *, share: float, seed: int) -> Splits:
     """
     if len(labels) < 2 or not 0 < share < 1:
         raise InputError(
-            expected="at least two texts, and a share between 0 and 1 to hold out",
-            got=f"{count(len(labels), 'text')} and {share:g}",
+            "expected at least two texts, and a share between 0 and 1 to hold out, got "
+            f"{count(len(labels), 'text')} and {share:g}"
         )
     generator = np.random.default_rng(seed)
     strata = _strata(labels, generator)
@@ -58,8 +58,8 @@ def hold_out(labels: Labels, *, share: float, seed: int) -> Splits:
     held = np.sort(np.concatenate([rows[:taken] for rows, taken in zip(strata, due, strict=True)]))
     if not len(held):
         raise InputError(
-            expected="a label that two texts have",
-            got=f"{count(len(labels), 'text')}, each with a label of its own",
+            f"expected a label that two texts have, got {count(len(labels), 'text')}, each with a "
+            "label of its own",
             fix="A text held out needs another one of its label to learn from",
         )
     notes = _once(labels, "which stays in training")
@@ -76,8 +76,7 @@ def folds(labels: Labels, *, number: int, seed: int) -> Splits:
     """
     if not 2 <= number <= len(labels):
         raise InputError(
-            expected=f"from 2 to {len(labels)} folds, no more than there are texts",
-            got=f"{number}",
+            f"expected from 2 to {len(labels)} folds, no more than there are texts, got {number}",
             fix="Ask for other folds" if len(labels) > 1 else "Give more texts",
         )
     generator = np.random.default_rng(seed)

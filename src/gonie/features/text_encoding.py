@@ -123,10 +123,9 @@ class _Gathered:
     def _label_ids(self, text: Passage) -> list[int]:
         if len(text.labels) > 1 and not self._encoding.several:
             raise InputError(
+                f"expected one label a text, got {', '.join(map(repr, text.labels[:5]))}",
                 path=text.path or None,
                 line=text.line or None,
-                expected="one label a text",
-                got=", ".join(map(repr, text.labels[:5])),
                 fix="Keep one, or train a model of several labels",
             )
         known = [

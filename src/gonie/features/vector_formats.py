@@ -74,9 +74,8 @@ def open_vectors(path: Path) -> BinaryIO:
         return gzip.open(path, "rb") if magic == b"\x1f\x8b" else path.open("rb")  # type: ignore[return-value]
     except OSError as problem:
         raise InputError(
+            f"expected a file of word vectors, got {problem.strerror or str(problem)}",
             path=path,
-            expected="a file of word vectors",
-            got=problem.strerror or str(problem),
             fix="Name a GloVe, word2vec or fastText .vec file, plain or gzipped.",
         ) from problem
 
@@ -87,7 +86,7 @@ def read_bytes(stream: BinaryIO, size: int, path: Path) -> bytes:
         return stream.read(size)
     except (EOFError, OSError, zlib.error) as problem:
         raise InputError(
-            path=path, expected="a whole file", got=f"a damaged one ({problem})", fix="Fetch the file again."
+            f"expected a whole file, got a damaged one ({problem})", path=path, fix="Fetch the file again."
         ) from problem
 
 
@@ -97,12 +96,13 @@ def detect(path: Path) -> VectorLayout:
         head = read_bytes(stream, HEAD, path)
     for magic, (what, fix) in _MAGIC.items():
         if head.startswith(magic):
-            raise InputError(path=path, expected="word vectors as text or word2vec binary", got=what, fix=fix)
+            raise InputError(
+                f"expected word vectors as text or word2vec binary, got {what}", path=path, fix=fix
+            )
     if not head.strip():
         raise InputError(
+            "expected a line of a word and its numbers, got an empty file",
             path=path,
-            expected="a line of a word and its numbers",
-            got="an empty file",
             fix="Name a file of word vectors.",
         )
     header = _HEADER.match(head.removeprefix(b"\xef\xbb\xbf"))
@@ -135,10 +135,10 @@ def _without_header(head: bytes, path: Path) -> VectorLayout:
     width = fields.most_common(1)[0][0] - 1
     if width < 1 or not any(_is_row(line, width) for line in lines):
         raise InputError(
+            "expected a word and its numbers, or a line with the number of words and the width, "
+            f"got {_shown(lines[0])}",
             path=path,
             line=1,
-            expected="a word and its numbers, or a line with the number of words and the width",
-            got=_shown(lines[0]),
             fix="Name a GloVe, word2vec or fastText .vec file, plain or gzipped.",
         )
     return VectorLayout(format=GLOVE, width=width)
@@ -191,9 +191,8 @@ def _line_chunks(stream: BinaryIO, path: Path) -> Iterator[list[bytes]]:
         *lines, rest = (rest + chunk).split(b"\n")
         if len(rest) > LONGEST:
             raise InputError(
+                f"expected lines shorter than {LONGEST:,} bytes, got one that goes on after {len(rest):,}",
                 path=path,
-                expected=f"lines shorter than {LONGEST:,} bytes",
-                got=f"one that goes on after {len(rest):,}",
                 fix="Name a file of word vectors, one word a line.",
             )
         yield lines
@@ -233,10 +232,9 @@ def _cut(line: bytes, path: Path, number: int, width: int) -> tuple[bytes, str]:
         word, row = _split_right(line, width)
     if not word:
         raise InputError(
+            f"expected a word and {width} numbers, got {len(_fields(line))} fields: {_shown(line)}",
             path=path,
             line=number,
-            expected=f"a word and {width} numbers",
-            got=f"{len(_fields(line))} fields: {_shown(line)}",
             fix="Repair or remove the line.",
         )
     return word, row.decode("latin-1")
@@ -271,10 +269,10 @@ def _broken_number(rows: list[str], path: Path, numbers: list[int]) -> InputErro
         for place, field in enumerate(row.split(" "), start=1):
             if (one := _floats([field])) is None or not np.isfinite(one).all():
                 return InputError(
+                    f"expected finite numbers after the word, got {_shown(field.encode('latin-1'))} as "
+                    f"number {place}",
                     path=path,
                     line=number,
-                    expected="finite numbers after the word",
-                    got=f"{_shown(field.encode('latin-1'))} as number {place}",
                     fix="Repair or remove the line.",
                 )
     raise AssertionError("a block failed, yet each of its rows is good")
@@ -293,9 +291,9 @@ def _binary_blocks(
         words, vectors, used = _records(rest, size, wanted - done)
         if not words and (not chunk or len(rest) > LONGEST + size):
             raise InputError(
+                f"expected {promised:,} vectors of {layout.width} numbers, as its header says, got "
+                f"{done:,} whole ones and {len(rest):,} bytes more",
                 path=path,
-                expected=f"{promised:,} vectors of {layout.width} numbers, as its header says",
-                got=f"{done:,} whole ones and {len(rest):,} bytes more",
                 fix="The file was cut short or is no word2vec binary: fetch it again.",
             )
         if words:
@@ -325,9 +323,9 @@ def _refuse_infinite(matrix: NDArray[np.float32], words: list[bytes], path: Path
     bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
     if len(bad):
         raise InputError(
+            f"expected finite numbers, got a vector that is not, of word {done + bad[0] + 1:,}, "
+            f"{_shown(words[bad[0]])}",
             path=path,
-            expected="finite numbers",
-            got=f"a vector that is not, of word {done + bad[0] + 1:,}, {_shown(words[bad[0]])}",
             fix="The file is damaged or is no word2vec binary: fetch it again.",
         )
 

@@ -174,7 +174,7 @@ def read_vectors(path: str | PathLike[str], limit: int | None = None) -> Vectors
     """
     path = Path(path)
     if limit is not None and limit < 1:
-        raise InputError(expected="a number of vectors of 1 or more", got=str(limit), path=path)
+        raise InputError(f"expected a number of vectors of 1 or more, got {limit!s}", path=path)
     layout = detect(path)
     words: dict[str, None] = {}
     parts: list[NDArray[np.float32]] = []
@@ -185,7 +185,7 @@ def read_vectors(path: str | PathLike[str], limit: int | None = None) -> Vectors
         undecoded += broken
         parts.append(_first_seen(block, decoded, words))
     if not words:
-        raise InputError(path=path, expected="word vectors", got="none", fix="Fetch the file again.")
+        raise InputError("expected word vectors, got none", path=path, fix="Fetch the file again.")
     matrix = np.concatenate(parts)  # (N, D)
     notes = _notes(layout, limit, read=read, kept=len(words), undecoded=undecoded)
     return Vectors(words=list(words), matrix=matrix, path=path, format=layout.format, notes=notes)

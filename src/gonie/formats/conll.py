@@ -176,7 +176,7 @@ def _sentence(
     for column, what in ((words, "a word"), (tags or (), "a tag")):
         if "" in column:
             line = numbers[column.index("")]
-            raise InputError(path=report.path, line=line, expected=what, got="an empty column")
+            raise InputError(f"expected {what}, got an empty column", path=report.path, line=line)
     starts: tuple[int, ...] = ()
     ends: tuple[int, ...] = ()
     if text is not None:
@@ -203,10 +203,11 @@ def _uneven(fields: list[str], layout: ColumnLayout, line: str, place: tuple[str
     mixed = (" " in line) if layout.separator == "\t" else (layout.separator == " " and "\t" in line)
     shown = line if len(line) <= 60 else line[:60] + "…"
     return InputError(
+        f"expected {_columns(layout.width)} apart by {_name(layout.separator)}, as in the "
+        "file's other lines, got "
+        f"{_columns(got)}{(' with tabs and blanks mixed' if mixed else '')}: {shown!r}",
         path=place[0],
         line=place[1],
-        expected=f"{_columns(layout.width)} apart by {_name(layout.separator)}, as in the file's other lines",
-        got=f"{_columns(got)}{' with tabs and blanks mixed' if mixed else ''}: {shown!r}",
         fix=f"Put {_name(layout.separator)} between the columns and a blank line between sentences",
     )
 
@@ -253,10 +254,9 @@ def _separator(ordinary: list[Line], asked: _AskedColumns, report: Report) -> st
         separator = _SEPARATORS.get(asked.separator, asked.separator)
         if not separator or not any(separator in text for _, text in ordinary):
             raise InputError(
+                f"expected columns apart by {_name(separator)}, got {ordinary[0][1][:60]!r}",
                 path=asked.path,
                 line=ordinary[0][0],
-                expected=f"columns apart by {_name(separator)}",
-                got=repr(ordinary[0][1][:60]),
                 fix="Give another separator, or leave it to be detected",
             )
         report.choose("separator", _name(separator), "as asked")
@@ -329,9 +329,8 @@ def _column(index: int, width: int, name: str, path: str) -> int:
     """Return a column index as a nonnegative number. It may count from the end."""
     if not -width <= index < width:
         raise InputError(
+            f"expected a {name} column from 0 to {width - 1}, or from -1 to {-width}, got {index!s}",
             path=path,
-            expected=f"a {name} column from 0 to {width - 1}, or from -1 to {-width}",
-            got=str(index),
             fix=f"The file has {_columns(width)}",
         )
     return index % width
@@ -347,10 +346,9 @@ def write(sentences: Iterable[Sentence], *, columns: Sequence[str] = ()) -> Iter
         tagged = sentence.tags is not None if tagged is None else tagged
         if tagged != (sentence.tags is not None):
             raise InputError(
+                "expected tags in all sentences or in none, got a sentence unlike the first",
                 path=sentence.path or None,
                 line=sentence.line,
-                expected="tags in all sentences or in none",
-                got="a sentence unlike the first",
             )
         yield _comment(sentence) + "".join(_lines(sentence, columns)) + "\n"
 
@@ -370,10 +368,9 @@ def _lines(sentence: Sentence, columns: Sequence[str]) -> Iterator[str]:
     for index, word in enumerate(sentence.words):
         if not word or word.isspace() or _UNFIT.search(word) or word.startswith(("# ", DOCUMENT)):
             raise InputError(
+                f"expected words that a column file can hold, got {word!r}",
                 path=sentence.path or None,
                 line=sentence.line,
-                expected="words that a column file can hold",
-                got=repr(word),
                 fix="Write JSONL instead",
             )
         yield "\t".join((word, *(column[index] for column in beside))) + "\n"
@@ -381,9 +378,7 @@ def _lines(sentence: Sentence, columns: Sequence[str]) -> Iterator[str]:
 
 def _read(rows: Iterable[Line], options: ReadOptions, report: Report) -> Iterator[Sentence]:
     if isinstance(options.tag_column, str):
-        raise InputError(
-            path=report.path, expected="the tag column as a number", got=repr(options.tag_column)
-        )
+        raise InputError(f"expected the tag column as a number, got {options.tag_column!r}", path=report.path)
     return read(
         rows,
         report=report,

@@ -68,7 +68,7 @@ def read(
         yield _sentence(block, tags, kept, report)
     if isinstance(tag_column, str) and tag_column.startswith(_MISC) and report.sentences and not seen_key:
         raise InputError(
-            path=report.path, expected=f"words with {tag_column[5:]}= in MISC", got="none in the whole file"
+            f"expected words with {tag_column[5:]}= in MISC, got none in the whole file", path=report.path
         )
 
 
@@ -84,7 +84,7 @@ def _tagger(column: str | int | None, path: str) -> Callable[[list[str]], str]:
     known = column in FIELDS if isinstance(column, str) else -len(FIELDS) <= column < len(FIELDS)
     if not known:
         raise InputError(
-            path=path, expected=f"a tag column among {', '.join(FIELDS)} or misc:KEY", got=repr(column)
+            f"expected a tag column among {', '.join(FIELDS)} or misc:KEY, got {column!r}", path=path
         )
     index = FIELDS.index(column) if isinstance(column, str) else column
     return lambda row: row[index]
@@ -113,12 +113,10 @@ def _add(block: _Block, line: str, number: int, report: Report) -> None:
     row = line.split("\t")
     if len(row) != len(FIELDS):
         mixed = "; it has blanks where tabs belong" if "\t" not in line and " " in line else ""
-        raise InputError(
-            path=path, line=number, expected="10 columns apart by tabs", got=f"{len(row)}{mixed}"
-        )
+        raise InputError(f"expected 10 columns apart by tabs, got {len(row)}{mixed}", path=path, line=number)
     identity, form = row[0], row[1]
     if not form:
-        raise InputError(path=path, line=number, expected="a form in the second column", got="an empty one")
+        raise InputError("expected a form in the second column, got an empty one", path=path, line=number)
     at = len(block.words)
     covered = block.surface[-1][2] if block.surface else 0
     if identity == str(at + 1):
@@ -132,10 +130,9 @@ def _add(block: _Block, line: str, number: int, report: Report) -> None:
         report.skipped["empty nodes (n.m)"] += 1
     else:
         raise InputError(
+            f"expected the word number {at + 1} in the first column, got {identity!r}",
             path=path,
             line=number,
-            expected=f"the word number {at + 1} in the first column",
-            got=repr(identity),
         )
 
 
@@ -154,10 +151,10 @@ def _check_surface(block: _Block, path: str) -> None:
     form, _, end = block.surface[-1]
     if end > len(block.words):
         raise InputError(
+            f"expected the words up to number {end} of the multiword token {form!r}, got "
+            f"{len(block.words)} words",
             path=path,
             line=block.numbers[-1],
-            expected=f"the words up to number {end} of the multiword token {form!r}",
-            got=f"{len(block.words)} words",
         )
 
 
@@ -205,7 +202,7 @@ def write(sentences: Iterable[Sentence], *, tag_column: str = "upos") -> Iterato
     Columns of a sentence that have the name of a field are written to it. Unknown fields are ``_``.
     """
     if tag_column not in FIELDS and not tag_column.startswith(_MISC):
-        raise InputError(expected=f"a tag column among {', '.join(FIELDS)} or misc:KEY", got=repr(tag_column))
+        raise InputError(f"expected a tag column among {', '.join(FIELDS)} or misc:KEY, got {tag_column!r}")
     for sentence in sentences:
         yield _comment(sentence) + "".join(_lines(sentence, tag_column)) + "\n"
 
@@ -246,10 +243,9 @@ def _row(sentence: Sentence, index: int, tag_column: str) -> list[str]:
         row[9] = pair if row[9] == _EMPTY else f"{row[9]}|{pair}"
     if any("\t" in value or "\n" in value for value in row):
         raise InputError(
+            f"expected words without tabs and line ends, got {sentence.words[index]!r}",
             path=sentence.path or None,
             line=sentence.line,
-            expected="words without tabs and line ends",
-            got=repr(sentence.words[index]),
         )
     return row
 

@@ -213,8 +213,7 @@ def invalid_tags(found: Survey) -> InputError:
     """Return the error for a file with invalid tags."""
     first = f"; the first: {found.problems[0]}" if found.problems else ""
     return InputError(
+        f"expected valid {found.scheme} tags, got {count(found.detection.invalid, 'invalid tag')}{first}",
         path=found.report.path,
-        expected=f"valid {found.scheme} tags",
-        got=f"{count(found.detection.invalid, 'invalid tag')}{first}",
         fix="Correct them, or choose a repair policy: begin or outside",
     )

@@ -48,22 +48,19 @@ def read_record(line: str, path: str, number: int, *, keys: Sequence[str] = ("te
         record = json.loads(line)
     except (ValueError, RecursionError) as error:  # ValueError also for a number with too many digits
         raise InputError(
-            path=path, line=number, expected="a JSON object", got=f"what is none ({error})"
+            f"expected a JSON object, got what is none ({error})", path=path, line=number
         ) from None
     for key in keys:
         if not isinstance(record, dict) or not isinstance(record.get(key), str):
             raise InputError(
+                f'expected a JSON object with "{key}": "…", got '
+                f"{f'the keys {sorted(record)}' if isinstance(record, dict) else type(record).__name__}",
                 path=path,
                 line=number,
-                expected=f'a JSON object with "{key}": "…"',
-                got=f"the keys {sorted(record)}" if isinstance(record, dict) else type(record).__name__,
             )
         if not is_utf8(record[key]):
             raise InputError(
-                path=path,
-                line=number,
-                expected="a text of whole characters",
-                got="half a surrogate pair in it",
+                "expected a text of whole characters, got half a surrogate pair in it", path=path, line=number
             )
     found: dict[str, Any] = record
     return found
@@ -103,10 +100,9 @@ def _sentences(
         return _given(record["tokens"], record["text"], path, number)
     if tokenizer is None:
         raise InputError(
+            "expected a tokenizer for raw text, got none",
             path=path,
             line=number,
-            expected="a tokenizer for raw text",
-            got="none",
             fix="Name the language and the unit of tokens",
         )
     return [replace(sentence, path=path, line=number) for sentence in tokenizer(record["text"])]
@@ -118,7 +114,7 @@ def _given(tokens: Any, text: str, path: str, number: int) -> list[Sentence]:
     if not places:
         return []
     if any(after[0] < before[1] for before, after in pairwise(places)):
-        raise InputError(path=path, line=number, expected="tokens in order that do not overlap", got="others")
+        raise InputError("expected tokens in order that do not overlap, got others", path=path, line=number)
     tags = [token.get("tag") if isinstance(token, dict) else None for token in tokens]
     return [
         Sentence(
@@ -143,10 +139,10 @@ def _spans(record: Mapping[str, Any], path: str, number: int) -> list[CharSpan] 
         label = value.get("label") if isinstance(value, dict) else value[2] if _is_row(value, 3) else None
         if not isinstance(label, str) or not label:
             raise InputError(
+                f'expected a span {{"start", "end", "label"}} or [start, end, label], got '
+                f"{json.dumps(value, ensure_ascii=False)}",
                 path=path,
                 line=number,
-                expected='a span {"start", "end", "label"} or [start, end, label]',
-                got=json.dumps(value, ensure_ascii=False),
             )
         spans.append((*_place(value, record["text"], path, number), label))
     return spans
@@ -154,7 +150,9 @@ def _spans(record: Mapping[str, Any], path: str, number: int) -> list[CharSpan] 
 
 def _listed(values: Any, key: str, path: str, number: int) -> list[Any]:
     if not isinstance(values, list):
-        raise InputError(path=path, line=number, expected=f"a list under {key!r}", got=type(values).__name__)
+        raise InputError(
+            f"expected a list under {key!r}, got {type(values).__name__}", path=path, line=number
+        )
     return values
 
 
@@ -173,10 +171,10 @@ def _place(value: Any, text: str, path: str, number: int) -> tuple[int, int]:
     if type(start) is int and type(end) is int and 0 <= start < end <= len(text):
         return start, end
     raise InputError(
+        f"expected character offsets with 0 <= start < end <= {len(text)}, got "
+        f"{json.dumps(value, ensure_ascii=False)}",
         path=path,
         line=number,
-        expected=f"character offsets with 0 <= start < end <= {len(text)}",
-        got=json.dumps(value, ensure_ascii=False),
         fix="Offsets count characters, not bytes",
     )
 

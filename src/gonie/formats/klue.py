@@ -51,7 +51,7 @@ def _pair(line: str, path: str, number: int) -> list[str]:
     pair = line.split("\t")
     if len(pair) != 2 or len(pair[0]) != 1 or not pair[1]:
         raise InputError(
-            path=path, line=number, expected="one character, a tab and its tag", got=repr(line[:60])
+            f"expected one character, a tab and its tag, got {line[:60]!r}", path=path, line=number
         )
     return pair
 
@@ -136,7 +136,9 @@ def _check(sentence: Sentence, scheme: Scheme) -> None:
         got = "a text with tabs or line ends"
     if got:
         raise InputError(
-            path=sentence.path or None, line=sentence.line, expected="a line of text with entities", got=got
+            f"expected a line of text with entities, got {got}",
+            path=sentence.path or None,
+            line=sentence.line,
         )
 
 

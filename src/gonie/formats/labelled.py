@@ -30,7 +30,7 @@ def read_texts(path: str | PathLike[str], options: TextOptions, report: Report) 
     report.path = display(path)
     if options.format not in ("auto", *TEXT_FORMATS):
         raise InputError(
-            expected=f"a format of texts among {', '.join(TEXT_FORMATS)}", got=repr(options.format)
+            f"expected a format of texts among {', '.join(TEXT_FORMATS)}, got {options.format!r}"
         )
     kind, reason, rows = _opened(path, options, report)
     report.choose("format", kind, reason)
@@ -45,7 +45,7 @@ def read_texts(path: str | PathLike[str], options: TextOptions, report: Report) 
         report.texts += 1
         yield LabelledText(text, labels, marks, report.path, line)
     if not report.texts:
-        raise InputError(path=report.path, expected="at least one text", got="none in the whole file")
+        raise InputError("expected at least one text, got none in the whole file", path=report.path)
 
 
 def _opened(
@@ -62,7 +62,7 @@ def _opened(
     content = lines(path)
     head = list(islice(content, 1))
     if not head:
-        raise InputError(path=report.path, expected="at least one text", got="an empty file")
+        raise InputError("expected at least one text, got an empty file", path=report.path)
     kind, reason = (asked, "as asked") if asked else _detected(report.path, head[0][1], options)
     read = TEXT_FORMATS[kind].read
     assert read is not None  # folders are handled above

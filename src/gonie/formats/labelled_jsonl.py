@@ -43,10 +43,10 @@ def _labels(record: dict[str, Any], options: TextOptions, path: str, line: int) 
     if _is_label(value):
         return split_labels(_named(value), options, path=path, line=line)
     raise InputError(
+        f'expected a label under "{key}", or a list of labels under "{key}s", got '
+        f"{f'the keys {sorted(record)}' if value is None else json.dumps(value, ensure_ascii=False)[:200]}",
         path=path,
         line=line,
-        expected=f'a label under "{key}", or a list of labels under "{key}s"',
-        got=f"the keys {sorted(record)}" if value is None else json.dumps(value, ensure_ascii=False)[:200],
         fix="Say which key holds the label",
     )
 

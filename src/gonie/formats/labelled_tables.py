@@ -63,10 +63,10 @@ def _quoted(lines: Iterable[Line], report: Report) -> Iterator[Fields]:
         except csv.Error as error:
             longest = csv.field_size_limit()
             raise InputError(
+                f"expected a row of CSV, its fields no longer than {longest:,} characters, got what "
+                f"is none ({error})",
                 path=report.path,
                 line=begin,
-                expected=f"a row of CSV, its fields no longer than {longest:,} characters",
-                got=f"what is none ({error})",
                 fix="Is a quotation mark left open? Longer texts can be kept as TSV or JSONL",
             ) from None
         if fields is None:
@@ -103,10 +103,10 @@ def _rows(
     for line, fields in rows if layout.headed else chain([first], rows):
         if len(fields) != layout.width:
             raise InputError(
+                f"expected {layout.width} column{('s' if layout.width > 1 else '')} apart by {apart}, "
+                f"got {len(fields)}",
                 path=report.path,
                 line=line,
-                expected=f"{layout.width} column{'s' if layout.width > 1 else ''} apart by {apart}",
-                got=f"{len(fields)}",
                 fix=fix,
             )
         text = fields[layout.text]
@@ -132,11 +132,12 @@ def _layout(first: Fields, options: TextOptions, report: Report) -> _Layout:
         report.choose("header", "none", f"one column, not called {text}: a text a line")
         return _Layout(1, 0, None, False)
     raise InputError(
+        f"expected a header with the column{('s' if len(wanted) > 1 else '')} {asked}, each "
+        "once, or no header and "
+        f"{('one or two columns' if label is None else 'two columns')}, got "
+        f"{_shortened(', '.join(names))}",
         path=report.path,
         line=line,
-        expected=f"a header with the column{'s' if len(wanted) > 1 else ''} {asked}, each once, or no header "
-        f"and {'one or two columns' if label is None else 'two columns'}",
-        got=_shortened(", ".join(names)),
         fix="Say which columns hold the text and the label",
     )
 

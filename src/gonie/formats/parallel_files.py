@@ -36,10 +36,9 @@ def read_parallel(folder: Path, options: TextOptions, report: Report) -> Iterato
     for number, (text_line, label_line) in enumerate(zip_longest(lines(path), lines(beside)), 1):
         if text_line is None or label_line is None:
             raise InputError(
+                f"expected as many lines in {TEXTS} as in {LABELS}, got no line {number:,}",
                 path=path if text_line is None else beside,
                 line=number,
-                expected=f"as many lines in {TEXTS} as in {LABELS}",
-                got=f"no line {number:,}",
             )
         text = text_line[1]
         labels = split_labels(label_line[1], options, path=str(beside), line=number) if text.strip() else ()
@@ -51,9 +50,9 @@ def _beside(folder: Path, name: str) -> Path:
         if (folder / f"{name}{suffix}").is_file():
             return folder / f"{name}{suffix}"
     raise InputError(
+        f"expected a folder with the files {TEXTS} and {LABELS}, got "
+        f"{f'no file {name} in it' if folder.is_dir() else 'no folder of that name'}",
         path=folder,
-        expected=f"a folder with the files {TEXTS} and {LABELS}",
-        got=f"no file {name} in it" if folder.is_dir() else "no folder of that name",
     )
 
 

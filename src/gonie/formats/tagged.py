@@ -31,7 +31,7 @@ PEEK = 200
 def format_named(name: str) -> TaggedFormat:
     """Return the format of this name."""
     if name not in FORMATS:
-        raise InputError(expected=f"a format among {', '.join(FORMATS)}", got=repr(name))
+        raise InputError(f"expected a format among {', '.join(FORMATS)}, got {name!r}")
     return FORMATS[name]
 
 
@@ -64,13 +64,13 @@ def read(path: str | PathLike[str], options: ReadOptions, report: Report) -> Ite
     rows: Iterator[Line] = lines(path)
     head = list(islice(rows, PEEK))
     if not head:
-        raise InputError(path=name, expected="at least one sentence", got="an empty file")
+        raise InputError("expected at least one sentence, got an empty file", path=name)
     kind, reason = (options.format, "as asked") if options.format != "auto" else _detected(name, head)
     report.choose("format", kind, reason)
     sentences = format_named(kind).read(chain(head, rows), options, report)
     yield from _checked(sentences, options, report) if options.scheme != "auto" else sentences
     if not report.sentences:
-        raise InputError(path=name, expected="at least one sentence", got="none in the whole file")
+        raise InputError("expected at least one sentence, got none in the whole file", path=name)
 
 
 def _checked(sentences: Iterable[Sentence], options: ReadOptions, report: Report) -> Iterator[Sentence]:

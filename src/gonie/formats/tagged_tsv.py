@@ -30,13 +30,12 @@ def read_sentences(rows: Iterable[Line], *, report: Report) -> Iterator[Sentence
             expected = (
                 "tokens, a tab and their tags" if tagged else "tokens without a tab, as in the first line"
             )
-            raise InputError(path=path, line=number, expected=expected, got=f"{len(parts) - 1} tabs")
+            raise InputError(f"expected {expected}, got {len(parts) - 1} tabs", path=path, line=number)
         if len(parts[0]) != len(parts[-1]) or not parts[0]:
             raise InputError(
+                f"expected as many tags as tokens, got {len(parts[0])} tokens and {len(parts[-1])} tags",
                 path=path,
                 line=number,
-                expected="as many tags as tokens",
-                got=f"{len(parts[0])} tokens and {len(parts[-1])} tags",
             )
         words = tuple(parts[0])
         report.sentences += 1
@@ -48,16 +47,12 @@ def read_sentences(rows: Iterable[Line], *, report: Report) -> Iterator[Sentence
 def write_sentences(sentences: Iterable[Sentence]) -> Iterator[str]:
     """Yield one sentence per line, in the format of ``read_sentences``."""
     for sentence in sentences:
-        if any(word.split() != [word] for word in chain(sentence.words, sentence.tags or ())):
+        blank = [word for word in chain(sentence.words, sentence.tags or ()) if word.split() != [word]]
+        if blank:
             raise InputError(
+                f"expected words and tags without blanks, got {blank[0]!r}",
                 path=sentence.path or None,
                 line=sentence.line,
-                expected="words and tags without blanks",
-                got=repr(
-                    next(
-                        word for word in chain(sentence.words, sentence.tags or ()) if word.split() != [word]
-                    )
-                ),
                 fix="Write another format, such as conll",
             )
         tags = "" if sentence.tags is None else "\t" + " ".join(sentence.tags)

@@ -66,10 +66,10 @@ def line_row(file: str, number: int, line: str, columns: Sequence[str]) -> TextR
     texts = (line,) if len(columns) == 1 else tuple(line.split("\t"))
     if len(texts) != len(columns):
         raise InputError(
+            f"expected {len(columns)} texts with tabs between them ({', '.join(columns)}), got "
+            f"{len(texts)!s}",
             path=file,
             line=number,
-            expected=f"{len(columns)} texts with tabs between them ({', '.join(columns)})",
-            got=str(len(texts)),
         )
     return TextRow(file, number, texts)
 
@@ -88,7 +88,7 @@ def cell_row(file: str, cell: ParquetCell, columns: Sequence[str]) -> TextRow:
     for column, text in zip(columns, cell.texts, strict=True):
         if not isinstance(text, str):
             got = "none (null)" if text is None else "bytes that are not UTF-8"
-            raise InputError(path=file, line=cell.row, expected=f"a text in the column {column!r}", got=got)
+            raise InputError(f"expected a text in the column {column!r}, got {got}", path=file, line=cell.row)
         found[column] = text
     named = {} if cell.id is None else {ID: _plain(cell.id)}
     return TextRow(file, cell.row, tuple(found.values()), {**named, **found})
@@ -110,7 +110,7 @@ def _plain(value: Any) -> Any:
 def check_one_source(given: bool, files: Sequence[str | Path]) -> None:
     """Refuse a text that is ``given`` beside files, and a file that cannot be read, before the first is."""
     if given and files:
-        raise InputError(expected="a TEXT or --file", got="both", fix="Give one of them.")
+        raise InputError("expected a TEXT or --file, got both", fix="Give one of them.")
     for file in files:
         if not is_stream(file):
             next(lines(file), None)
@@ -128,9 +128,8 @@ def whole_text(text: str) -> str:
     if is_utf8(text):
         return text
     raise InputError(
+        f"expected UTF-8, got a lone surrogate in {text[:60]!r}",
         path=ARGUMENT,
-        expected="UTF-8",
-        got=f"a lone surrogate in {text[:60]!r}",
         fix="Check the terminal's encoding",
     )
 

@@ -125,7 +125,7 @@ def evaluate_classes(
     chances = np.asarray(probabilities, dtype=np.float64)
     _check(gold, predicted, chances, labels, several=several)
     if lengths is not None and len(lengths) != len(gold):
-        raise InputError(expected=f"lengths of {len(gold)} texts", got=f"lengths of {len(lengths)}")
+        raise InputError(f"expected lengths of {len(gold)} texts, got lengths of {len(lengths)}")
     columns = {label: at for at, label in enumerate(labels)}
     truth, guess = [_spans(text.labels) for text in gold], [_spans(given) for given in predicted]
     scores, counts = SpanScores.from_spans(truth, guess), _counts(truth, guess)
@@ -172,26 +172,26 @@ def _check(
 ) -> None:
     """Raise InputError if gold and predictions cannot be compared."""
     if not gold:
-        raise InputError(expected="at least one text to score", got="none", fix="Check the file")
+        raise InputError("expected at least one text to score, got none", fix="Check the file")
     if len(gold) != len(predicted):
-        raise InputError(expected=f"labels for {len(gold)} texts", got=f"labels for {len(predicted)}")
+        raise InputError(f"expected labels for {len(gold)} texts, got labels for {len(predicted)}")
     if len(set(labels)) != len(labels) or not labels:
-        raise InputError(expected="different labels that the model can give", got=f"{list(labels)}")
+        raise InputError(f"expected different labels that the model can give, got {list(labels)}")
     if probabilities.shape != (len(gold), len(labels)):
         shape = f"({len(gold)} texts, {len(labels)} labels)"
-        raise InputError(expected=f"probabilities of shape {shape}", got=f"{probabilities.shape}")
+        raise InputError(f"expected probabilities of shape {shape}, got {probabilities.shape}")
     if not ((probabilities >= -SLACK) & (probabilities <= 1 + SLACK)).all():  # also false for nan
-        raise InputError(expected="probabilities between 0 and 1", got="others", fix="Give no raw scores")
+        raise InputError("expected probabilities between 0 and 1, got others", fix="Give no raw scores")
     known = set(labels)
     for text, given in zip(gold, predicted, strict=True):
         path, line = text.path or None, text.line or None
         if not several and len(text.labels) != 1:
             got = f"{len(text.labels)}: {', '.join(text.labels) or 'none'}"
-            raise InputError(expected="one gold label a text", got=got, path=path, line=line)
+            raise InputError(f"expected one gold label a text, got {got}", path=path, line=line)
         if not known.issuperset(given) or (not several and len(given) != 1):
             what = "labels" if several else "one label"
             raise InputError(
-                expected=f"{what} of the model as prediction", got=f"{list(given)}", path=path, line=line
+                f"expected {what} of the model as prediction, got {list(given)}", path=path, line=line
             )
 
 

@@ -212,19 +212,21 @@ def evaluate(
 def _check(gold: Sequence[Sentence], predicted: Sequence[Tags]) -> list[tuple[str, ...]]:
     """Check that both sides have the same shape and return the gold tags."""
     if not gold:
-        raise InputError(expected="at least one sentence to score", got="none", fix="Check the file")
+        raise InputError("expected at least one sentence to score, got none", fix="Check the file")
     if len(gold) != len(predicted):
-        raise InputError(expected=f"tags for {len(gold)} sentences", got=f"tags for {len(predicted)}")
+        raise InputError(f"expected tags for {len(gold)} sentences, got tags for {len(predicted)}")
     tags: list[tuple[str, ...]] = []
     for sentence, guess in zip(gold, predicted, strict=True):
         path, line = sentence.path or None, sentence.line or None
         if sentence.tags is None:
-            raise InputError(expected="a gold tag for every word", got="none", path=path, line=line)
+            raise InputError("expected a gold tag for every word, got none", path=path, line=line)
         if not len(sentence.words) == len(sentence.tags) == len(guess):
             got = (
                 f"{len(sentence.words)} words, {len(sentence.tags)} gold tags and {len(guess)} predicted tags"
             )
-            raise InputError(expected="one gold and one predicted tag a word", got=got, path=path, line=line)
+            raise InputError(
+                f"expected one gold and one predicted tag a word, got {got}", path=path, line=line
+            )
         tags.append(sentence.tags)
     return tags
 
@@ -239,7 +241,7 @@ def _repair(
     """Apply the policy to the predictions. Return them with the repair statistics."""
     if policy not in get_args(RepairPolicy):
         raise InputError(
-            expected=f"a repair policy among {', '.join(get_args(RepairPolicy))}", got=repr(policy)
+            f"expected a repair policy among {', '.join(get_args(RepairPolicy))}, got {policy!r}"
         )
     checker, gold_checker = Checker(scheme=predicted_scheme), Checker(scheme=scheme)
     invalid = [bool(checker.problems(tags)) for tags in predicted]

@@ -103,8 +103,8 @@ class SeenMentions:
         mentions = data.get("mentions") if isinstance(data, Mapping) else None
         if not isinstance(mentions, Mapping) or not all(map(_is_types, mentions.values())):
             raise InputError(
-                expected='seen mentions as {"mentions": {surface: [types]}}',
-                got=f"{type(data).__name__} of another form",
+                f'expected seen mentions as {{"mentions": {{surface: [types]}}}}, got '
+                f"{type(data).__name__} of another form",
                 fix="Train again to write it anew",
             )
         return cls.from_types(mentions)

@@ -57,7 +57,7 @@ class WordDropout(nn.Module):
 def checked_rate(rate: float) -> float:
     """Return the rate if it is in [0, 1), otherwise raise an error."""
     if not 0.0 <= rate < 1.0:
-        raise InputError(expected="a dropout rate of at least 0 and below 1", got=f"{rate}")
+        raise InputError(f"expected a dropout rate of at least 0 and below 1, got {rate}")
     return rate
 
 

@@ -79,7 +79,7 @@ def open_arrays(
         facts = json.loads((folder / index).read_text("utf-8"))
         return make({name: _mapped(folder, name, *kind) for name, kind in facts["arrays"].items()}, facts)
     except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
-        raise InputError(expected=f"{noun} with {index}", got=str(error), path=folder, fix=fix) from error
+        raise InputError(f"expected {noun} with {index}, got {error!s}", path=folder, fix=fix) from error
 
 
 def _mapped(folder: Path, name: str, kind: str, size: int) -> Array:

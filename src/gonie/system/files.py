@@ -74,9 +74,8 @@ class Passes:
         """Register a new pass."""
         if self._begun and is_stream(self._path):
             raise InputError(
+                "expected a file, which is read more than once, got a stream",
                 path=display(self._path),
-                expected="a file, which is read more than once",
-                got="a stream",
                 fix="Save it to a file first",
             )
         self._begun = True
@@ -107,10 +106,9 @@ def _texts(data: bytes, number: int, name: str) -> list[str]:
         raise _undecodable(data, error.start, number, name) from None
     if "\0" in text:
         raise InputError(
+            "expected text, got a NUL byte",
             path=name,
-            line=number + text.count("\n", 0, text.index("\0")),
-            expected="text",
-            got="a NUL byte",
+            line=number + text.count("\n", 0, text.index("\x00")),
             fix="The file is binary or damaged",
         )
     texts = text.split("\n")
@@ -138,9 +136,8 @@ def _blocks(path: str | PathLike[str], name: str, reached: Callable[[int], None]
             size += len(chunk) - cut
             if size > LONGEST_LINE:
                 raise InputError(
+                    f"expected lines shorter than {LONGEST_LINE >> 20} MiB, got a longer one",
                     path=name,
-                    expected=f"lines shorter than {LONGEST_LINE >> 20} MiB",
-                    got="a longer one",
                     fix="Is this a text file?",
                 )
     if size:
@@ -168,9 +165,8 @@ def _reading(name: str) -> Iterator[None]:
         yield
     except _DAMAGED as error:
         raise InputError(
+            f"expected a whole compressed file, got a damaged one ({error})",
             path=name,
-            expected="a whole compressed file",
-            got=f"a damaged one ({error})",
             fix="Fetch or compress it again",
         ) from None
     except OSError as error:
@@ -196,18 +192,17 @@ def _opened(path: str | PathLike[str], stack: ExitStack) -> tuple[BinaryIO, Bina
 def unreadable(file: Path, error: OSError | ValueError) -> InputError:
     """Return the error for a file that could not be opened or read, with a fix."""
     if isinstance(error, FileNotFoundError):
-        return InputError(path=file, expected="a file", got="none of that name", fix=_missing(file))
+        return InputError("expected a file, got none of that name", path=file, fix=_missing(file))
     if isinstance(error, IsADirectoryError):
-        return InputError(path=file, expected="a file", got="a folder", fix=_inside(file))
+        return InputError("expected a file, got a folder", path=file, fix=_inside(file))
     if isinstance(error, PermissionError):
         return InputError(
+            "expected a readable file, got one you may not read",
             path=file,
-            expected="a readable file",
-            got="one you may not read",
             fix=f"Do: chmod u+r {shlex.quote(str(file))}",
         )
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    return InputError(path=file, expected="a readable file", got=f"the error '{reason}'")
+    return InputError(f"expected a readable file, got the error '{reason}'", path=file)
 
 
 def _missing(file: Path) -> str:
@@ -234,10 +229,9 @@ def _undecodable(data: bytes, at: int, number: int, name: str) -> InputError:
     end = data.find(b"\n", at)
     line = data[begin : end if end >= 0 else len(data)]
     return InputError(
+        f"expected UTF-8, got the byte 0x{data[at]:02x} at byte {at - begin + 1} of the line",
         path=name,
         line=number + data.count(b"\n", 0, at),
-        expected="UTF-8",
-        got=f"the byte 0x{data[at]:02x} at byte {at - begin + 1} of the line",
         fix=_likely(data, line, name),
     )
 
@@ -341,9 +335,8 @@ def need_lasting(path: Path) -> None:
     """Refuse a stream for a file that is read more than once."""
     if is_stream(path):
         raise InputError(
+            "expected a file, which is read more than once, got a stream",
             path=display(path),
-            expected="a file, which is read more than once",
-            got="a stream",
             fix="Save it to a file first",
         )
 

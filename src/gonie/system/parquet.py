@@ -62,13 +62,14 @@ def open_table(path: Path, *, columns: Sequence[str], extra: str = "ray") -> Ite
             for column in columns:
                 _check(path, table.schema_arrow, column)
             yield table
+    except InputError:
+        raise
     except OSError as error:
         raise unreadable(path, error) from None
     except ValueError as error:  # ArrowInvalid, or bytes that are not UTF-8
         raise InputError(
+            f"expected a whole Parquet file of UTF-8 texts, got a damaged one ({str(error).splitlines()[0]})",
             path=path,
-            expected="a whole Parquet file of UTF-8 texts",
-            got=f"a damaged one ({str(error).splitlines()[0]})",
             fix="Fetch or write it again",
         ) from None
 
@@ -98,9 +99,8 @@ def _check(path: Path, schema: Any, column: str) -> None:
         return
     known = ", ".join(f"{name} ({kind})" for name, kind in found.items())
     raise InputError(
+        f"expected text in the column {column!r}, got {f'{kind} there' if kind else 'no such column'}",
         path=path,
-        expected=f"text in the column {column!r}",
-        got=f"{kind} there" if kind else "no such column",
         fix=f"Name the column of the text; there are: {known or 'none'}",
     )
 

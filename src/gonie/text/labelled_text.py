@@ -60,10 +60,9 @@ def split_labels(cell: str, options: TextOptions, *, path: str, line: int) -> tu
         return tuple(dict.fromkeys(part for part in parts if part))
     if not cell.strip():
         raise InputError(
+            "expected a label, got an empty cell",
             path=path,
             line=line,
-            expected="a label",
-            got="an empty cell",
             fix="Label the text or take it out; texts that may have no label need a label separator",
         )
     return (cell.strip(),)

@@ -66,4 +66,4 @@ def mark_words(name: str) -> tuple[str, str]:
 
 
 def _unpaired(got: str, path: str | None, line: int | None) -> InputError:
-    return InputError(path=path, line=line, expected="marks that open and close", got=got)
+    return InputError(f"expected marks that open and close, got {got}", path=path, line=line)

@@ -85,8 +85,7 @@ class PartialStream:
             options = [self._options(cell, sentence) for cell in cells]
             if options and not _possible(options, self._rules):
                 raise InputError(
-                    expected="tags that some valid sequence has",
-                    got=f"none that fits {' '.join(cells)}",
+                    f"expected tags that some valid sequence has, got none that fits {' '.join(cells)}",
                     path=sentence.path,
                     line=sentence.line,
                     fix=f"Write {ANY} where the tag is not known",
@@ -100,8 +99,8 @@ class PartialStream:
             found = [self._fitting(tag) for tag in ([cell] if single else cell.split(OR))]
             if not all(tags.any() for tags in found):
                 raise InputError(
-                    expected=f"tags of the training file, {ANY}, or several with {OR} between them",
-                    got=repr(cell),
+                    f"expected tags of the training file, {ANY}, or several with {OR} between them, got "
+                    f"{cell!r}",
                     path=sentence.path,
                     line=sentence.line,
                 )

@@ -62,8 +62,7 @@ class Passages:
     def __post_init__(self) -> None:
         if self.by == "mark" and not self.mark.strip():
             raise InputError(
-                expected="a mark between sentences, such as <s>",
-                got=repr(self.mark),
+                f"expected a mark between sentences, such as <s>, got {self.mark!r}",
                 fix='Name one, or let the tokenizer find the sentences: by = "sentence"',
             )
 

@@ -10,13 +10,13 @@ from gonie.errors import InputError
 def checked_text(text: str) -> str:
     """Return the text, or raise an error that locates the first character that is not valid."""
     if not isinstance(text, str):
-        raise InputError(expected="a text (str)", got=f"{type(text).__name__}", fix="Decode bytes first.")
+        raise InputError(f"expected a text (str), got {type(text).__name__}", fix="Decode bytes first.")
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise InputError(
-            expected="text that can be written as UTF-8",
-            got=f"a lone surrogate U+{ord(text[error.start]):04X} at character {error.start}",
+            "expected text that can be written as UTF-8, got a lone surrogate "
+            f"U+{ord(text[error.start]):04X} at character {error.start}",
             fix="Decode the bytes it came from with errors='replace'.",
         ) from error
     return text
@@ -28,12 +28,12 @@ def checked_words(words: Sequence[str], *, fix: str) -> tuple[str, ...]:
     A str in place of a list is refused, because its characters would be taken for words.
     """
     if isinstance(words, str):
-        raise InputError(expected="a sentence as a list of words", got=f"the text {words[:40]!r}", fix=fix)
+        raise InputError(f"expected a sentence as a list of words, got the text {words[:40]!r}", fix=fix)
     checked = tuple(words)
     try:
         "".join(checked).encode("utf-8")
     except (TypeError, UnicodeEncodeError):
         checked = tuple(map(checked_text, checked))  # raises the exact error
     if not all(checked):
-        raise InputError(expected="words of at least one character", got=f"an empty word in {checked[:10]}")
+        raise InputError(f"expected words of at least one character, got an empty word in {checked[:10]}")
     return checked

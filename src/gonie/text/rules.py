@@ -46,8 +46,8 @@ def allowed(
             moves &= ~np.outer(_matching(before, labels, rule), _matching(after, labels, rule))
     if not (first.any() and last.any()):
         raise InputError(
-            expected="rules that leave a tag to begin and to end a sentence with",
-            got=f"none after {', '.join(map(repr, forbidden)) or 'those of the tag scheme'}",
+            "expected rules that leave a tag to begin and to end a sentence with, got none after "
+            f"{', '.join(map(repr, forbidden)) or 'those of the tag scheme'}"
         )
     return moves, first, last
 
@@ -68,8 +68,8 @@ def _split(rule: str) -> tuple[str, str]:
     before, arrow, after = (part.strip() for part in rule.partition(ARROW))
     if not (before and arrow and after) or before == END or after == START:
         raise InputError(
-            expected=f'a rule such as "B-PER {ARROW} B-LOC", "{START} {ARROW} I-*" or "DET {ARROW} {END}"',
-            got=repr(rule),
+            f'expected a rule such as "B-PER {ARROW} B-LOC", "{START} {ARROW} I-*" or "DET '
+            f'{ARROW} {END}", got {rule!r}'
         )
     return before, after
 
@@ -78,6 +78,6 @@ def _matching(pattern: str, labels: Sequence[str], rule: str) -> NDArray[np.bool
     found = np.array([fnmatchcase(label, pattern) for label in labels], bool)
     if not found.any():
         raise InputError(
-            expected=f"tags of the model in the rule {rule!r}: {', '.join(labels)}", got=repr(pattern)
+            f"expected tags of the model in the rule {rule!r}: {', '.join(labels)}, got {pattern!r}"
         )
     return found

@@ -81,12 +81,12 @@ class Scheme:
 
     def __post_init__(self) -> None:
         if self.kind not in _MARKERS:
-            raise InputError(expected=f"a scheme among {', '.join(_MARKERS)}", got=repr(self.kind))
+            raise InputError(f"expected a scheme among {', '.join(_MARKERS)}, got {self.kind!r}")
         if self.affix not in get_args(Affix):
-            raise InputError(expected="the affix 'prefix' or 'suffix'", got=repr(self.affix))
+            raise InputError(f"expected the affix 'prefix' or 'suffix', got {self.affix!r}")
         if self.kind == "IOB1" and not self.typed_inside:
             raise InputError(
-                expected="inside tags with a label in IOB1, where I may open an entity", got="tags without"
+                "expected inside tags with a label in IOB1, where I may open an entity, got tags without"
             )
 
     @property
@@ -165,14 +165,14 @@ def named(name: str) -> Scheme:
     """
     kind = _NAMES.get(name.upper())
     if kind is None:
-        raise InputError(expected=f"a scheme among {', '.join(_MARKERS)}", got=repr(name))
+        raise InputError(f"expected a scheme among {', '.join(_MARKERS)}, got {name!r}")
     return Scheme(kind=kind)
 
 
 def policy_named(name: str) -> Policy:
     """Return the repair policy of this name."""
     if name not in POLICIES:
-        raise InputError(expected=f"a repair policy among {', '.join(POLICIES)}", got=repr(name))
+        raise InputError(f"expected a repair policy among {', '.join(POLICIES)}, got {name!r}")
     return name
 
 
@@ -186,7 +186,7 @@ def to_spans(tags: Sequence[str], scheme: Scheme, mode: Mode = "conlleval") -> l
     is no entity in either mode. ``problems`` reports it.
     """
     if mode not in _MODES:
-        raise InputError(expected="the mode 'conlleval' or 'strict'", got=repr(mode))
+        raise InputError(f"expected the mode 'conlleval' or 'strict', got {mode!r}")
     if not scheme.has_spans:
         return []
     chunks = _chunks(tags, scheme)
@@ -245,14 +245,14 @@ def _whole(markers: str, kind: Kind) -> bool:
 def from_spans(spans: Iterable[TokenSpan], length: int, scheme: Scheme) -> list[str]:
     """Return the tags of ``length`` tokens with these entities, which must not overlap."""
     if not scheme.has_spans:
-        raise InputError(expected="a scheme with entities", got="plain labels", fix="Name one, such as IOB2")
+        raise InputError("expected a scheme with entities, got plain labels", fix="Name one, such as IOB2")
     tags = [OUTSIDE] * length
     last_end, last_label = 0, None
     for start, end, label in sorted(spans):
         if not last_end <= start < end <= length:
             raise InputError(
-                expected=f"spans that lie in order within {length} tokens and do not overlap",
-                got=f"the span {start}..{end} {label!r}",
+                f"expected spans that lie in order within {length} tokens and do not overlap, got the "
+                f"span {start}..{end} {label!r}"
             )
         touching = start == last_end and label == last_label
         tags[start:end] = [
@@ -280,7 +280,7 @@ def convert(tags: Sequence[str], source: Scheme, target: Scheme) -> list[str]:
     if source == target:
         return list(tags)
     if not (source.has_spans and target.has_spans):
-        raise InputError(expected="two schemes with entities", got=f"{source} and {target}")
+        raise InputError(f"expected two schemes with entities, got {source} and {target}")
     _refuse(tags, source)
     return from_spans(to_spans(tags, source), len(tags), target)
 
@@ -401,8 +401,7 @@ def _refuse(tags: Sequence[str], scheme: Scheme, *, places: Sequence[str] = ()) 
     ]
     more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     raise InputError(
-        expected=f"valid {scheme} tags",
-        got=f"{len(found)} invalid: " + "; ".join(shown) + more,
+        f"expected valid {scheme} tags, got {f'{len(found)} invalid: ' + '; '.join(shown) + more}",
         fix="Correct the file, or choose a repair policy: begin or outside",
     )
 

@@ -61,9 +61,9 @@ class BulkOptions:
         """Where parts go, None if none are asked for; options that mean nothing without are refused."""
         named = [f"--{name.replace('_', '-')}" for name, value in vars(self).items() if value]
         if self.out is None and named:
-            raise InputError(expected=f"--out DIR with {', '.join(named)}", got="none", fix="Name a folder")
+            raise InputError(f"expected --out DIR with {', '.join(named)}, got none", fix="Name a folder")
         if self.out is not None and (texts or not files):
-            raise InputError(expected="--out with --file FILE", got="a TEXT" if texts else "no file")
+            raise InputError(f"expected --out with --file FILE, got {'a TEXT' if texts else 'no file'}")
         if self.address and self.engine != "ray":
-            raise InputError(expected="--engine ray with --address", got=f"--engine {self.engine or 'local'}")
+            raise InputError(f"expected --engine ray with --address, got --engine {self.engine or 'local'}")
         return self.out

@@ -41,14 +41,13 @@ def check_nbest(nbest: int | None, *, output: str | None, decode: str, bias: Seq
     check_number(nbest)
     if output == "conll":
         raise InputError(
-            expected="--output pretty, jsonl or parquet with --nbest",
-            got="conll, which has one tag a word",
+            "expected --output pretty, jsonl or parquet with --nbest, got conll, which has one tag a word"
         )
     if decode != "viterbi" or bias:
         got = f"--decode {decode}" if decode != "viterbi" else "--bias"
         raise InputError(
-            expected="--nbest alone, since it lists taggings by the model's own probability",
-            got=f"{got} with it, which chooses others",
+            "expected --nbest alone, since it lists taggings by the model's own probability, got "
+            f"{got} with it, which chooses others"
         )
 
 
@@ -58,4 +57,4 @@ def check_number(nbest: int) -> None:
     from gonie.tasks.tagging.candidates import MOST
 
     if not 1 <= nbest <= MOST:
-        raise InputError(expected=f"--nbest of at least 1 and at most {MOST}", got=str(nbest))
+        raise InputError(f"expected --nbest of at least 1 and at most {MOST}, got {nbest!s}")

@@ -36,9 +36,9 @@ def stream_writer(
 def open_output(kind: str, known: Sequence[str]) -> None:
     """Refuse a kind of output that is not known, and see to it that any character can be written."""
     if kind == "parquet":
-        raise InputError(expected="--out DIR with --output parquet", got="none", fix="Name a folder")
+        raise InputError("expected --out DIR with --output parquet, got none", fix="Name a folder")
     if kind not in known:
-        raise InputError(expected=f"--output {', '.join(known)}", got=repr(kind))
+        raise InputError(f"expected --output {', '.join(known)}, got {kind!r}")
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
 

@@ -53,7 +53,7 @@ class Streams:
 
     def __init__(self, tokens: Ids, *, rows: int, steps: int, seed: int) -> None:
         if rows < 1 or steps < 1:
-            raise InputError(expected="at least one row and one step", got=f"{rows} rows of {steps} steps")
+            raise InputError(f"expected at least one row and one step, got {rows} rows of {steps} steps")
         if len(tokens) < rows * steps:
             raise _too_short(tokens, rows, steps)
         self._tokens = np.asarray(tokens)
@@ -101,8 +101,8 @@ def _too_short(tokens: Ids, rows: int, steps: int) -> InputError:
     words = int(np.count_nonzero(np.asarray(tokens) > END))
     fewer = f"{len(tokens) // steps:,} rows of {steps:,} steps, or " if len(tokens) >= steps else ""
     return InputError(
-        expected=f"text for {rows:,} rows of {steps:,} steps, {rows * steps:,} tokens",
-        got=f"{words:,} words, with the ends of sentences {len(tokens):,} tokens",
+        f"expected text for {rows:,} rows of {steps:,} steps, {rows * steps:,} tokens, got "
+        f"{words:,} words, with the ends of sentences {len(tokens):,} tokens",
         fix=f"Use more text, or at most {fewer}{max(len(tokens) // rows, 1):,} steps in "
         f"{min(rows, len(tokens)):,} rows",
     )

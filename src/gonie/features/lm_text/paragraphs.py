@@ -42,9 +42,8 @@ def read_paragraphs(
             yield piece
     if not report.texts:
         raise InputError(
+            "expected text, got a file without a word",
             path=display(path),
-            expected="text",
-            got="a file without a word",
             fix="Leave it out, or name another column" if path.suffix == PARQUET else "Leave it out",
         )
 

@@ -79,7 +79,7 @@ def build_stream(
     A stream of other text in ``folder`` is replaced.
     """
     if not paths:
-        raise InputError(expected="files of text", got="none", fix="Name one at least")
+        raise InputError("expected files of text, got none", fix="Name one at least")
     cutting = Cutting(language, unit, tokenised)
     rules = cutting.tokenizer().to_json()
     sources = [_source(path, rules, column, note) for path in paths]

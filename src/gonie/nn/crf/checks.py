@@ -25,16 +25,16 @@ def check_shapes(
     """Raise an error for inconsistent shapes or a mask that is not bool. Contents are not read."""
     shape, K = emissions.shape, num_tags
     if len(shape) != 3 or shape[2] != K:
-        raise InputError(expected=f"emissions of shape (B, T, {K})", got=f"{tuple(shape)}")
+        raise InputError(f"expected emissions of shape (B, T, {K}), got {tuple(shape)}")
     B, T, _ = shape
     if mask.dtype != torch.bool or mask.shape != (B, T):
         raise InputError(
-            expected=f"a bool mask of shape {(B, T)}", got=f"{mask.dtype} of shape {tuple(mask.shape)}"
+            f"expected a bool mask of shape {(B, T)}, got {mask.dtype} of shape {tuple(mask.shape)}"
         )
     if edges is not None and edges.shape != (B, T - 1, K, K):
-        raise InputError(expected=f"edges of shape {(B, T - 1, K, K)}", got=f"{tuple(edges.shape)}")
+        raise InputError(f"expected edges of shape {(B, T - 1, K, K)}, got {tuple(edges.shape)}")
     if tags is not None and tags.shape != (B, T):
-        raise InputError(expected=f"tags of shape {(B, T)}", got=f"{tuple(tags.shape)}")
+        raise InputError(f"expected tags of shape {(B, T)}, got {tuple(tags.shape)}")
 
 
 def check_contents(mask: Tensor, tags: Tensor | None, num_tags: int, fits: Fits) -> None:
@@ -60,15 +60,13 @@ def check_options(options: Tensor, mask: Tensor, num_tags: int) -> None:
     shape = (*mask.shape, num_tags)
     if options.dtype != torch.bool or options.shape != shape:
         raise InputError(
-            expected=f"bool options of shape {shape}",
-            got=f"{options.dtype} of shape {tuple(options.shape)}",
+            f"expected bool options of shape {shape}, got {options.dtype} of shape {tuple(options.shape)}"
         )
     without = mask & ~options.any(2)  # (B, T)
     if without.any():
         row, at = (int(i) for i in without.nonzero()[0])
         raise InputError(
-            expected="at least one tag allowed for each token",
-            got=f"none in row {row} at token {at}",
+            f"expected at least one tag allowed for each token, got none in row {row} at token {at}",
             fix="Allow every tag where nothing is known",
         )
 
@@ -83,15 +81,16 @@ def check_segments(rows: Tensor, starts: Tensor, tags: Tensor, mask: Tensor, num
     if wrong.any():
         at = int(wrong.nonzero()[0])
         raise InputError(
-            expected=f"segments of at least one token within their rows, of tags below {num_tags}",
-            got=f"segment {at}: row {int(rows[at])}, from {int(starts[at])}, tags {tags[at].tolist()}",
+            "expected segments of at least one token within their rows, of tags below "
+            f"{num_tags}, got segment {at}: row {int(rows[at])}, from {int(starts[at])}, tags "
+            f"{tags[at].tolist()}"
         )
 
 
 def check_count(n: int) -> None:
     """Raise an error if fewer than one path is requested."""
     if n < 1:
-        raise InputError(expected="to be asked for at least one path", got=f"n={n}")
+        raise InputError(f"expected to be asked for at least one path, got n={n}")
 
 
 def _explain(mask: Tensor, tags: Tensor | None, num_tags: int) -> None:
@@ -106,8 +105,8 @@ def _explain_tags(tags: Tensor, mask: Tensor, num_tags: int) -> None:
     if wrong.any():
         row, at = (int(i) for i in wrong.nonzero()[0])
         raise InputError(
-            expected=f"tags from 0 to {num_tags - 1} wherever the mask is true",
-            got=f"{int(tags[row, at])} in row {row} at token {at}",
+            f"expected tags from 0 to {num_tags - 1} wherever the mask is true, got "
+            f"{int(tags[row, at])} in row {row} at token {at}"
         )
 
 
@@ -119,7 +118,7 @@ def _explain_padding(mask: Tensor) -> None:
         row = int(wrong.nonzero()[0])
         empty = int(lengths[row]) == 0
         raise InputError(
-            expected="a mask with at least one token in each row and padding on the right only",
-            got=f"row {row} with {'no token' if empty else 'a token after padding'}",
+            "expected a mask with at least one token in each row and padding on the right only, "
+            f"got row {row} with {('no token' if empty else 'a token after padding')}",
             fix="Leave empty sentences out of the batch" if empty else "Pad after the last token",
         )

@@ -38,7 +38,7 @@ def checked(constraints: Constraints, num_tags: int) -> Constraints:
     for name, allowed, shape in zip(Constraints._fields, constraints, shapes, strict=True):
         if allowed.dtype != torch.bool or allowed.shape != shape:
             raise InputError(
-                expected=f"allowed {name} as bool of shape {shape}",
-                got=f"{allowed.dtype} of shape {tuple(allowed.shape)}",
+                f"expected allowed {name} as bool of shape {shape}, got {allowed.dtype} of shape "
+                f"{tuple(allowed.shape)}"
             )
     return constraints

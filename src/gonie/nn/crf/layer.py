@@ -66,7 +66,7 @@ class CRF(nn.Module):
     ) -> None:
         super().__init__()
         if num_tags < 1:
-            raise InputError(expected="at least one tag", got=f"num_tags={num_tags}")
+            raise InputError(f"expected at least one tag, got num_tags={num_tags}")
         self.num_tags = num_tags
         self.constrain_training = constrain_training
         self.transitions = nn.Parameter(torch.zeros(num_tags, num_tags))

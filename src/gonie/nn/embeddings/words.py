@@ -108,6 +108,5 @@ def _check(tensor: Tensor | None, name: str, size: int, kind: torch.dtype) -> No
     """Raise an error unless there is one value of the right type for each word id."""
     if tensor is not None and (tensor.shape != (size,) or tensor.dtype != kind):
         raise InputError(
-            expected=f"{name} as {kind} of shape ({size},)",
-            got=f"{tensor.dtype} of shape {tuple(tensor.shape)}",
+            f"expected {name} as {kind} of shape ({size},), got {tensor.dtype} of shape {tuple(tensor.shape)}"
         )

@@ -23,8 +23,8 @@ class Bidirectional(nn.Module):
         super().__init__()
         if ahead.input_width != back.input_width:
             raise InputError(
-                expected=f"both directions to take vectors of one width, as ahead does ({ahead.input_width})",
-                got=f"{back.input_width} for back",
+                "expected both directions to take vectors of one width, as ahead does "
+                f"({ahead.input_width}), got {back.input_width} for back"
             )
         self.input_width = ahead.input_width
         self.width = ahead.width + back.width

@@ -52,7 +52,7 @@ class Elman(nn.Module):
     ) -> None:
         super().__init__()
         if activation not in _NONLINEARITIES:
-            raise InputError(expected=f"activation {' or '.join(_NONLINEARITIES)}", got=repr(activation))
+            raise InputError(f"expected activation {' or '.join(_NONLINEARITIES)}, got {activation!r}")
         self.input_width = width
         self.width = hidden
         self.activation = activation

@@ -24,8 +24,8 @@ class SigmoidHead(nn.Module):
         super().__init__()
         if scores.num_tags != 1 or outside not in (0, 1):
             raise InputError(
-                expected="scores of one output, and outside as tag 0 or 1",
-                got=f"{scores.num_tags} outputs and outside={outside}",
+                f"expected scores of one output, and outside as tag 0 or 1, got {scores.num_tags} "
+                f"outputs and outside={outside}"
             )
         self.scores = scores
         self.outside = outside

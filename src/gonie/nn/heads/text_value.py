@@ -20,9 +20,9 @@ class TextValueHead(nn.Module):
     def __init__(self, *, scores: TextScores, low: float, high: float) -> None:
         super().__init__()
         if scores.num_labels != 1:
-            raise InputError(expected="scores of one output", got=f"{scores.num_labels} outputs")
+            raise InputError(f"expected scores of one output, got {scores.num_labels} outputs")
         if not low < high:
-            raise InputError(expected="a scale whose low end is below its high end", got=f"{low} to {high}")
+            raise InputError(f"expected a scale whose low end is below its high end, got {low} to {high}")
         self.scores = scores
         self.low = low
         self.high = high

@@ -40,8 +40,8 @@ class AlignedMatching(nn.Module):
         as_modules([composition, pooling])
         if projection.input_width % 4:
             raise InputError(
-                expected="a projection of [a; ã; a − ã; a ∘ ã], whose width is a multiple of 4",
-                got=f"{projection.input_width}",
+                "expected a projection of [a; ã; a − ã; a ∘ ã], whose width is a multiple of 4, got "
+                f"{projection.input_width}"
             )
         _check_widths("composition", projection.width, composition.input_width)
         _check_widths("pooling", composition.width, pooling.input_width)
@@ -84,4 +84,4 @@ def _padded(x: Tensor, length: int) -> Tensor:
 
 def _check_widths(name: str, given: int, taken: int) -> None:
     if given != taken:
-        raise InputError(expected=f"a {name} that takes width {given}", got=f"one that takes {taken}")
+        raise InputError(f"expected a {name} that takes width {given}, got one that takes {taken}")

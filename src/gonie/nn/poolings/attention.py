@@ -26,7 +26,7 @@ class AdditiveAttention(nn.Module):
         super().__init__()
         if hidden < 1 or heads < 1:
             raise InputError(
-                expected="hidden and heads of at least 1", got=f"hidden={hidden} and heads={heads}"
+                f"expected hidden and heads of at least 1, got hidden={hidden} and heads={heads}"
             )
         self.input_width = width
         self.width = heads * width

@@ -90,8 +90,7 @@ def _checked_head(head: nn.Module) -> SigmoidHead | SoftmaxHead:
 
 def _refusal(expected: str, got: object) -> InputError:
     return InputError(
-        expected=f"{expected}, to update it per window",
-        got=type(got).__name__,
+        f"expected {expected}, to update it per window, got {type(got).__name__}",
         fix="Take another optimizer, such as sgd",
     )
 
@@ -111,7 +110,8 @@ def _array(tensor: Tensor | None) -> Floats:
     assert tensor is not None
     if not tensor.is_cpu or not tensor.is_contiguous():
         raise InputError(
-            expected="weights on a CPU, to update them per window", got=str(tensor.device), fix="--device cpu"
+            f"expected weights on a CPU, to update them per window, got {tensor.device!s}",
+            fix="--device cpu",
         )
     return tensor.detach().numpy()
 

@@ -80,7 +80,7 @@ class ExplainedClassifier:
         self._label = label
         self._numbers = {name: number for number, name in enumerate(classifier.labels)}
         if label is not None and label not in self._numbers:
-            raise InputError(expected=f"a label among {', '.join(classifier.labels)}", got=repr(label))
+            raise InputError(f"expected a label among {', '.join(classifier.labels)}, got {label!r}")
 
     def items(self, text: str | None, files: Sequence[Path]) -> Iterator[LabelledText]:
         """The texts in order: of tables and JSONL with their labels, else one a line, blank ones left out."""

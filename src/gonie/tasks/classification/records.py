@@ -40,7 +40,7 @@ class TextRecords:
     def columns(self, recipe: Mapping[str, Any], asked: Sequence[str]) -> tuple[str, ...]:
         """One column, that of the recipe unless another is asked for."""
         if len(asked) > 1:
-            raise InputError(expected="one --column for a classifier", got=", ".join(asked))
+            raise InputError(f"expected one --column for a classifier, got {', '.join(asked)}")
         return tuple(asked) or (text_options(recipe).text_column,)
 
     def answering(self, model: TextClassifier, options: Mapping[str, Any]) -> TextAnswering:

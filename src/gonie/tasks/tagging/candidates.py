@@ -29,7 +29,7 @@ class Candidates:
 
     def __init__(self, *, decoder: Decoder, labels: Sequence[str], scheme: Scheme, most: int) -> None:
         if not 1 <= most <= MOST:
-            raise InputError(expected=f"1 to {MOST} taggings of a sentence", got=f"{most:,}")
+            raise InputError(f"expected 1 to {MOST} taggings of a sentence, got {most:,}")
         self._decoder = decoder
         self._labels = tuple(labels)
         self._scheme = scheme

@@ -35,10 +35,10 @@ class Decoding:
 
     def __post_init__(self) -> None:
         if self.by not in get_args(By):
-            raise InputError(expected=f"to decode by {' or '.join(get_args(By))}", got=repr(self.by))
+            raise InputError(f"expected to decode by {' or '.join(get_args(By))}, got {self.by!r}")
         for label, value in self.bias.items():
             if not isfinite(value):
-                raise InputError(expected=f"a finite bias for {label}", got=str(value))
+                raise InputError(f"expected a finite bias for {label}, got {value!s}")
 
     def tilt(self, labels: Sequence[str], scheme: Scheme) -> NDArray[np.float32]:
         """What is added to the scores of each tag. Shape: (K,)."""
@@ -47,8 +47,8 @@ class Decoding:
         for label in self.bias:
             if label not in known | {EVERY}:
                 raise InputError(
-                    expected=f"a bias for a type that the model knows: {', '.join(sorted(known))}, or *",
-                    got=repr(label),
+                    f"expected a bias for a type that the model knows: {', '.join(sorted(known))}, or *, "
+                    f"got {label!r}"
                 )
         every = self.bias.get(EVERY, 0.0)
         return np.array([0.0 if t is None else self.bias.get(t, every) for t in types], np.float32)
@@ -73,4 +73,4 @@ def _parse_bias(text: str) -> tuple[str, float]:
     try:
         return label if equals else EVERY, float(number)
     except ValueError as error:
-        raise InputError(expected="--bias NUMBER or --bias TYPE=NUMBER", got=repr(text)) from error
+        raise InputError(f"expected --bias NUMBER or --bias TYPE=NUMBER, got {text!r}") from error

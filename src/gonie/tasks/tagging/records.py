@@ -46,7 +46,7 @@ class TagRecords:
     def columns(self, recipe: Mapping[str, Any], asked: Sequence[str]) -> tuple[str, ...]:
         """One column, ``text`` unless another is asked for."""
         if len(asked) > 1:
-            raise InputError(expected="one --column for a tagger", got=", ".join(asked))
+            raise InputError(f"expected one --column for a tagger, got {', '.join(asked)}")
         return tuple(asked) or ("text",)
 
     def answering(self, model: Tagger, options: Mapping[str, Any]) -> TagAnswering:

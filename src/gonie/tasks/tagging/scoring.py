@@ -57,8 +57,7 @@ def score_source(
     untagged = next((sentence for sentence in sentences if sentence.tags is None), None)
     if untagged is not None:
         raise InputError(
-            expected="a gold tag for every word",
-            got="a sentence without tags",
+            "expected a gold tag for every word, got a sentence without tags",
             path=untagged.path,
             line=untagged.line,
             fix="Name the tag's column: --tag-column N",
@@ -66,8 +65,8 @@ def score_source(
     bare = IO if model_scheme.kind == "IO" and not found.scheme.has_spans else found.scheme
     if bare.has_spans != model_scheme.has_spans:
         raise InputError(
-            expected=f"tags of the kind the model gives ({model_scheme})",
-            got=f"{found.scheme} tags such as {', '.join(list(found.labels)[:5])}",
+            f"expected tags of the kind the model gives ({model_scheme}), got {found.scheme} tags "
+            f"such as {', '.join(list(found.labels)[:5])}",
             path=source.report.path,
             fix="Name the tag's column: --tag-column N",
         )
@@ -127,8 +126,7 @@ def _read_seen(path: Path) -> SeenMentions:
         return SeenMentions.from_json(json.loads(path.read_bytes()))
     except (ValueError, TypeError, AttributeError, GonieError) as error:
         raise InputError(
+            f"expected the mentions met in training, got a damaged file ({error})",
             path=path,
-            expected="the mentions met in training",
-            got=f"a damaged file ({error})",
             fix="Resume the run, which writes it again",
         ) from error

@@ -48,9 +48,8 @@ def need_run(folder: Path) -> None:
     """Refuse a folder that training has not left."""
     if lacking := [name for name in (RECIPE, ENCODING, BEST) if not (folder / name).is_file()]:
         raise InputError(
+            f"expected the folder of a training run, got one without {', '.join(lacking)}",
             path=folder,
-            expected="the folder of a training run",
-            got=f"one without {', '.join(lacking)}",
             fix="Name a folder that `gonie train` has left",
         )
 

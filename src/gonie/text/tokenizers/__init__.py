@@ -45,8 +45,7 @@ def tokenizer(*, language: str, unit: str) -> Tokenizer:
     if make is None:
         known = ", ".join(f"{language}/{unit}" for language, unit in _TOKENIZERS)
         raise InputError(
-            expected=f"a language and unit that can be tokenised ({known})",
-            got=f"{language}/{unit}",
+            f"expected a language and unit that can be tokenised ({known}), got {language}/{unit}",
             fix='A Korean word is an eojeol: unit = "eojeol"' if (language, unit) == ("ko", "word") else "",
         )
     return make()

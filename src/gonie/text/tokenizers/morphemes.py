@@ -31,9 +31,8 @@ def parse_morphemes(text: str) -> tuple[Morpheme, ...]:
         match = _ANALYSIS.match(text, at)
         if match is None or text[match.end() : match.end() + 1] not in ("", "+"):
             raise InputError(
-                expected="morphemes as form/tag joined by +, such as 하/VV+었/EP",
-                got=repr(text),
-                fix=r"Write a / + or \ that belongs to a form with a backslash before it",
+                f"expected morphemes as form/tag joined by +, such as 하/VV+었/EP, got {text!r}",
+                fix="Write a / + or \\ that belongs to a form with a backslash before it",
             )
         found.append(Morpheme(form=_unescaped(match[1]), tag=_unescaped(match[2])))
         at = match.end() + 1

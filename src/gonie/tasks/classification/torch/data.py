@@ -250,16 +250,14 @@ def _checked_labels(data: TextDataConfig, texts: Sequence[LabelledText]) -> Coun
     most_used = ", ".join(label for label, _ in labels.most_common(3))
     if len(labels) < (1 if data.label_separator else 2):
         raise InputError(
+            f"expected texts of at least two labels, got only {most_used or 'none'}",
             path=data.train,
-            expected="texts of at least two labels",
-            got=f"only {most_used or 'none'}",
             fix="Name the label's column: --set data.label_column=NAME",
         )
     if len(labels) > MOST_LABELS:
         raise InputError(
+            f"expected at most {MOST_LABELS:,} different labels, got {len(labels):,}, such as {most_used}",
             path=data.train,
-            expected=f"at most {MOST_LABELS:,} different labels",
-            got=f"{len(labels):,}, such as {most_used}",
             fix="Name the label's column: --set data.label_column=NAME",
         )
     return labels

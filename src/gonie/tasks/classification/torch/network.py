@@ -42,8 +42,8 @@ class Level(nn.Module):
         super().__init__()
         if encoder.width != pooling.input_width:
             raise InputError(
-                expected=f"a pooling over states of width {encoder.width}, which the encoder gives",
-                got=f"one over {pooling.input_width}",
+                f"expected a pooling over states of width {encoder.width}, which the encoder gives, "
+                f"got one over {pooling.input_width}"
             )
         self.input_width = encoder.input_width
         self.width = pooling.width
@@ -91,8 +91,8 @@ class ClassifyingNetwork(nn.Module):
         super().__init__()
         if sentences is not None and sentences.input_width != words.width:
             raise InputError(
-                expected=f"an upper level that reads width {words.width}, which the lower one gives",
-                got=f"{sentences.input_width}",
+                f"expected an upper level that reads width {words.width}, which the lower one gives, "
+                f"got {sentences.input_width}"
             )
         self.embedding = embedding
         self.words = words
@@ -104,7 +104,7 @@ class ClassifyingNetwork(nn.Module):
     def head(self, name: str = LABEL) -> TextHead:
         """The head called ``name``."""
         if name not in self.heads:
-            raise InputError(expected=f"a head among {', '.join(self.heads)}", got=repr(name))
+            raise InputError(f"expected a head among {', '.join(self.heads)}, got {name!r}")
         return cast("TextHead", self.heads[name])
 
     def embed(self, batch: Mapping[str, Tensor]) -> Tensor:

@@ -120,8 +120,7 @@ def _most_frequent(stream: TokenStream, counts: Counts, most: int) -> list[str]:
     if len(met) < FEWEST:
         only = f" ({stream.forms[met[0]]!r})" if met else ""
         raise InputError(
-            expected=f"at least {FEWEST} different words to predict",
-            got=f"{len(met)}{only}",
+            f"expected at least {FEWEST} different words to predict, got {len(met)}{only}",
             fix="Use more text, or a larger data.vocabulary",
         )
     return [stream.forms[id] for id in (*range(FIRST), *met)]
@@ -141,8 +140,7 @@ def _hold_out(tokens: Tokens, share: float) -> tuple[Tokens, Tokens]:
     ends = np.flatnonzero(tokens == END) + 1  # (sentences,)
     if len(ends) < 2:
         raise InputError(
-            expected="at least two sentences, one of them to hold out",
-            got=f"{len(ends)}",
+            f"expected at least two sentences, one of them to hold out, got {len(ends)}",
             fix="Use more text, or name a file with --set data.heldout=FILE",
         )
     learned = min(max(round(len(ends) * (1 - share)), 1), len(ends) - 1)

@@ -109,21 +109,19 @@ class Arrays:
         found = self._file.get(name)
         if found is None or not hasattr(found, "shape"):
             raise InputError(
+                f"expected the array {name} {_shown(shape)}, got none of that name",
                 path=self._path,
-                expected=f"the array {name} {_shown(shape)}",
-                got="none of that name",
                 fix="Are these the weights of these options?",
             )
         if found.shape != shape:
             raise InputError(
+                f"expected {name} of shape {_shown(shape)} by the options, got {_shown(found.shape)}",
                 path=self._path,
-                expected=f"{name} of shape {_shown(shape)} by the options",
-                got=_shown(found.shape),
                 fix="Are these the weights of these options?",
             )
         array = self._numbers(name, found)
         if not np.isfinite(array).all():
-            raise InputError(path=self._path, expected=f"numbers in {name}", got="some that are not finite")
+            raise InputError(f"expected numbers in {name}, got some that are not finite", path=self._path)
         return array
 
     def _numbers(self, name: str, found: Any) -> Array:
@@ -131,7 +129,7 @@ class Arrays:
             return np.asarray(found, dtype=np.float32)
         except (OSError, TypeError, ValueError) as error:  # a truncated file, or not numbers
             raise InputError(
-                path=self._path, expected=f"numbers in {name}", got=f"what is none ({error})"
+                f"expected numbers in {name}, got what is none ({error})", path=self._path
             ) from None
 
 
@@ -157,15 +155,14 @@ def read_options(path: Path) -> BilmConfig:
         return ElmoOptions.model_validate(json.loads(path.read_text("utf-8"))).shape()
     except ValidationError as error:
         raise InputError(
+            f"expected the options of an ELMo model, got {'; '.join(map(_problem, error.errors()))}",
             path=path,
-            expected="the options of an ELMo model",
-            got="; ".join(map(_problem, error.errors())),
         ) from None
     except OSError as error:
         raise unreadable(path, error) from None
     except (ValueError, RecursionError) as error:  # ValueError also for bytes that are not UTF-8
         raise InputError(
-            path=path, expected="the options of an ELMo model as JSON", got=f"what is none ({error})"
+            f"expected the options of an ELMo model as JSON, got what is none ({error})", path=path
         ) from None
 
 
@@ -190,7 +187,7 @@ def _opened(path: Path) -> Iterator[Arrays]:
         file = h5py.File(path, "r")
     except OSError as error:
         raise InputError(
-            path=path, expected="the weights of an ELMo model as HDF5", got=f"what is none ({error})"
+            f"expected the weights of an ELMo model as HDF5, got what is none ({error})", path=path
         ) from None
     with file:
         yield Arrays(path, file)

@@ -58,8 +58,8 @@ def _halves(name: str, tensor: Tensor) -> Tensor:
     half = tensor.half()
     if half.isinf().any() and not tensor.isinf().any():
         raise InputError(
-            expected=f"weights below {torch.finfo(torch.float16).max:,.0f} to keep in half precision",
-            got=f"{tensor.abs().max():,.0f} in {name}",
+            f"expected weights below {torch.finfo(torch.float16).max:,.0f} to keep in half "
+            f"precision, got {tensor.abs().max():,.0f} in {name}",
             fix="Keep them in float32.",
         )
     return half

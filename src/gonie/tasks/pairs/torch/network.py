@@ -60,7 +60,7 @@ class PairNetwork(nn.Module):
     ) -> None:
         super().__init__()
         if not isinstance(matching, nn.Module):
-            raise InputError(expected="a matching that is a torch module", got=f"{type(matching).__name__}")
+            raise InputError(f"expected a matching that is a torch module, got {type(matching).__name__}")
         _check("an encoder", embedding.width, encoder.input_width)
         _check("a matching", encoder.width, matching.input_width)
         if hidden is not None:
@@ -79,7 +79,7 @@ class PairNetwork(nn.Module):
     def head(self, name: str = LABEL) -> TextHead:
         """The head called ``name``."""
         if name not in self.heads:
-            raise InputError(expected=f"a head among {', '.join(self.heads)}", got=repr(name))
+            raise InputError(f"expected a head among {', '.join(self.heads)}, got {name!r}")
         return cast("TextHead", self.heads[name])
 
     def embed(self, batch: Mapping[str, Tensor]) -> Tensor:
@@ -123,4 +123,4 @@ class PairNetwork(nn.Module):
 
 def _check(what: str, given: int, taken: int) -> None:
     if given != taken:
-        raise InputError(expected=f"{what} that takes width {given}", got=f"one that takes {taken}")
+        raise InputError(f"expected {what} that takes width {given}, got one that takes {taken}")

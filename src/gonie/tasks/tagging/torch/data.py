@@ -98,8 +98,7 @@ class TagStream:
         for sentence in self.source:
             if sentence.tags is None:
                 raise InputError(
-                    expected="a tag for every word",
-                    got="a sentence without tags",
+                    "expected a tag for every word, got a sentence without tags",
                     path=sentence.path,
                     line=sentence.line,
                     fix="Name the tag's column: --set data.tag_column=N",
@@ -182,9 +181,9 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     encoding, labels = fit_encoding(recipe, texts, target, vectors, build_extractors(recipe), sources=sources)
     if len(encoding.labels) > MOST_TAGS:
         raise InputError(
+            f"expected at most {MOST_TAGS:,} different tags, got {len(encoding.labels):,}, such "
+            f"as {', '.join(encoding.labels[:3])}",
             path=data.train,
-            expected=f"at most {MOST_TAGS:,} different tags",
-            got=f"{len(encoding.labels):,}, such as {', '.join(encoding.labels[:3])}",
             fix="Name the tag's column: --set data.tag_column=N",
         )
     found.report.repairs = everything.source.report.repairs
@@ -301,8 +300,7 @@ def _checked_rules(recipe: TagRecipe, train: Iterable[Sentence], encoding: Encod
     if head.constrain_training or partial:
         cause = "model.head.constrain_training" if head.constrain_training else "data.partial"
         raise InputError(
-            expected="training sentences that keep the model's rules",
-            got=text,
+            f"expected training sentences that keep the model's rules, got {text}",
             path=sentence.path,
             line=sentence.line,
             fix=f"Correct them, or leave {cause} out",

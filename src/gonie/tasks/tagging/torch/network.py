@@ -50,7 +50,7 @@ class TaggingNetwork(nn.Module):
     def head(self, name: str = TAGS) -> Head:
         """The head called ``name``."""
         if name not in self.heads:
-            raise InputError(expected=f"a head among {', '.join(self.heads)}", got=repr(name))
+            raise InputError(f"expected a head among {', '.join(self.heads)}, got {name!r}")
         return cast("Head", self.heads[name])
 
     def embed(self, batch: Mapping[str, Tensor]) -> Tensor:

@@ -116,7 +116,7 @@ def _walk(length: int, rules: Allowed, generator: np.random.Generator) -> list[i
         possible = ending[place] & (moves[tags[-1]] if tags else first)
         if not possible.any():
             raise InputError(
-                expected=f"rules (model.head.forbidden) that leave a sequence of {length} tags", got="none"
+                f"expected rules (model.head.forbidden) that leave a sequence of {length} tags, got none"
             )
         tags.append(int(generator.choice(np.flatnonzero(possible))))
     return tags
