@@ -162,7 +162,7 @@ def test_a_part_that_is_added_to_its_table_can_be_named_and_is_refused_where_it_
     specimen = synthetic(load_recipe("ner", ["model.encoder.kind=halved"]))
     assert isinstance(specimen.model.encoder, Halved)
     assert specimen.model.loss(specimen.batch).isfinite()
-    with pytest.raises(GonieError, match=r"expected an encoder that can be exported .*got Halved"):
+    with pytest.raises(GonieError, match="cannot export the encoder Halved"):
         onnx_graph(specimen.model)
 
 
