@@ -395,13 +395,13 @@ def test_a_recipe_that_is_none(gonie: Command, toy: Path, tmp_path: Path) -> Non
     (tmp_path / "latin.toml").write_bytes('task = "é"'.encode("latin-1"))
     for name, told in {
         "nerr": "did you mean 'ner'",
-        "": "shipped recipes are",
+        "": "shipped recipes:",
         "../x": "shipped",
         str(tmp_path): "recipe",
     }.items():
         assert gonie("train", name, "--out", tmp_path / "run").refused(told)
-    assert gonie("train", tmp_path / "latin.toml", "--out", tmp_path / "run").refused("expected TOML")
-    assert gonie("train", toy / "train.conll", "--out", tmp_path / "run").refused("expected TOML")
+    assert gonie("train", tmp_path / "latin.toml", "--out", tmp_path / "run").refused("invalid TOML")
+    assert gonie("train", toy / "train.conll", "--out", tmp_path / "run").refused("invalid TOML")
     assert not (tmp_path / "run").exists()
 
 

@@ -130,7 +130,7 @@ def test_what_is_no_finished_run_is_refused(toy_run: Path, tmp_path: Path, spoil
 def test_a_run_that_has_not_finished_is_refused(toy_run: Path, tmp_path: Path) -> None:
     shutil.copytree(toy_run, tmp_path / "run")
     shutil.rmtree(tmp_path / "run" / "bundle")
-    with pytest.raises(BundleError, match="whose training has not finished"):
+    with pytest.raises(BundleError, match="training has not finished"):
         exported(tmp_path / "run", tmp_path / "out")
 
 
