@@ -168,7 +168,7 @@ def test_labels_that_training_never_met(using: Command, toy: Path, tmp_path: Pat
     for split in ("dev", "test"):
         trained = using("train", toy / "train.conll", "--set", f"data.{split}={strange}")
         assert trained.code == 0
-        assert f"{split}: 1 labels never met in training" in trained.out
+        assert f"{split}: 1 labels not in the training data" in trained.out
         assert "S-ANIMAL (1)" in trained.out
         shutil.rmtree(tmp_path / "out")
     scored = using("evaluate", strange, "--json", str(tmp_path / "scores.json"))

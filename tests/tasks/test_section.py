@@ -51,7 +51,7 @@ def test_the_table_is_read_when_a_value_is_checked(monkeypatch: pytest.MonkeyPat
         Choosing(kind="three")
     monkeypatch.setitem(TABLE, "three", 3)
     assert Choosing(kind="three", kinds=["three"], maybe="three").kind == "three"
-    with pytest.raises(ValidationError, match="one of one, two, three, got"):
+    with pytest.raises(ValidationError, match="use one of one, two, three"):
         Choosing(kind="four")
     monkeypatch.undo()
     with pytest.raises(ValidationError):

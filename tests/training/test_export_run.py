@@ -123,7 +123,7 @@ def test_an_export_that_fails_its_proof_leaves_what_was_there(
 def test_what_is_no_finished_run_is_refused(toy_run: Path, tmp_path: Path, spoil: str) -> None:
     shutil.copytree(toy_run, tmp_path / "run")
     (tmp_path / "run" / spoil).unlink()
-    with pytest.raises(InputError, match=f"expected the folder of a training run, got one without {spoil}"):
+    with pytest.raises(InputError, match=f"not a training run: {spoil} not found"):
         exported(tmp_path / "run", tmp_path / "out")
 
 

@@ -1,4 +1,4 @@
-"""The models there are, for code that handles any of them."""
+"""The type of all exportable networks."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def test_labels_never_met_in_training_are_named(text_toy: Path, tmp_path: Path) 
     (tmp_path / "dev.tsv").write_text("label\ttext\ngood\ta film\nawful\tno\n", "utf-8")
     _, notes = prepared(text_toy, f"data.dev={tmp_path}/dev.tsv")
     (found,) = [note for note in notes if note.startswith("dev: ")]
-    assert "1 labels never met in training" in found
+    assert "1 labels not in the training data" in found
     assert "awful (1)" in found
 
 
