@@ -23,15 +23,18 @@ def recipe(**changes: Any) -> TextRecipe:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"model": {}}, "the model reads nothing"),
-        ({"model": {"bag": {}}}, "the encoder has nothing to read"),
-        ({"model": {"bag": {"chars": [0, 0]}, "words": {}}}, "expected n-grams of characters or of words"),
-        ({"model": {"bag": {"chars": [4, 1]}, "words": {}}}, "the shortest and the longest"),
-        ({"data": {"train": "x", "sentences": "text"}, "model": {"words": {}, "sentences": {}}}, "makes one"),
+        ({"model": {}}, "the model has no input"),
+        ({"model": {"bag": {}}}, "the encoder has no input"),
+        ({"model": {"bag": {"chars": [0, 0]}, "words": {}}}, r"chars and words are both \[0, 0\]"),
+        ({"model": {"bag": {"chars": [4, 1]}, "words": {}}}, "invalid n-gram lengths"),
+        (
+            {"data": {"train": "x", "sentences": "text"}, "model": {"words": {}, "sentences": {}}},
+            "needs texts split",
+        ),
         ({"data": {"train": "x", "sentences": "mark"}}, "no second level"),
-        ({"data": {"train": "x", "folds": 10, "fold": 11}}, "expected a fold from 1 to folds"),
-        ({"data": {"train": "x", "folds": 1}}, "of at least 2"),
-        ({"data": {"train": "x", "folds": 5, "test": "y"}}, "leave data.test out"),
+        ({"data": {"train": "x", "folds": 10, "fold": 11}}, "invalid fold: 11 of 10"),
+        ({"data": {"train": "x", "folds": 1}}, "invalid fold: 1 of 1"),
+        ({"data": {"train": "x", "folds": 5, "test": "y"}}, "cannot be combined with data.test"),
         ({"train": {"optimizer": "per-window"}}, "per-window is for taggers"),
         ({"model": {"words": {}, "pooling": {"kinds": []}}}, "at least 1 item"),
         (

@@ -182,7 +182,7 @@ def test_what_takes_long_is_told(bilm: BiLM, corpus: Corpus, monkeypatch: pytest
     monkeypatch.setattr(elmo, "SPOKEN", -1.0)
     notes: list[str] = []
     layered(model_of(bilm), corpus, None, notes.append)
-    assert notes[-1] == f"contextual embeddings of {corpus.tokens} of {corpus.tokens} tokens"
+    assert notes[-1] == f"contextual embeddings: {corpus.tokens} of {corpus.tokens} tokens"
 
 
 def test_cached_layers_come_with_the_batch_in_place_of_bytes(bilm: BiLM, corpus: Corpus) -> None:

@@ -1,4 +1,4 @@
-"""What a classifier makes of one text, before it becomes a label."""
+"""The output of a classifier for one text, before it becomes a label."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 
 class Reading(NamedTuple):
-    """The scores of a text, and what its vector is made of."""
+    """The scores of a text, and its attention weights."""
 
     scores: NDArray[np.float32]
-    """(K,) one of each label, before the temperature; of a sigmoid model, (0, z)."""
+    """(K,), one score per label, before the temperature; for a sigmoid model, (0, z)."""
     words: tuple[NDArray[np.float32], ...]
-    """For each sentence (tokens,): the share of each token in the sentence's vector, 1 in sum."""
+    """For each sentence (tokens,): the weight of each token in the sentence's vector, with sum 1."""
     sentences: NDArray[np.float32]
-    """(S,): the share of each sentence in the text's vector, 1 in sum; [1.0] for a model of one level."""
+    """(S,): the weight of each sentence in the text's vector, with sum 1; [1.0] for a one-level model."""
