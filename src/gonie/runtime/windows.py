@@ -2,7 +2,7 @@
 
 Each window is scored on its own, and neighbours are joined in the middle of what they share, so that every
 token kept has at least half an overlap of context on each side. The joined scores are decoded as one chain,
-or a few (``stretches``): no tag is ever cut at a seam.
+or a few (``gonie.tasks.tagging.chunks``): no tag is ever cut at a seam.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ AHEAD = 3
 """Batches that are made before they are asked for."""
 
 
-class Numbers(NamedTuple):
+class BatchIds(NamedTuple):
     """A batch before it is on the device: its distinct words (U,), and each direction's stretch."""
 
     forms: NDArray[np.int64]
@@ -31,7 +31,7 @@ class Numbers(NamedTuple):
     back: tuple[NDArray[Any], ...]
 
     @classmethod
-    def of(cls, batch: TextRows, targets: NDArray[np.int64]) -> Numbers:
+    def of(cls, batch: TextRows, targets: NDArray[np.int64]) -> BatchIds:
         """Words as places among the distinct ones, targets as words of the softmax."""
         forms, places = distinct(batch)
         return cls(
@@ -66,35 +66,35 @@ class Feed:
         numbers = iter(range(first, self.size(epoch)))
         worker = ThreadPoolExecutor(1)
         try:
-            waiting = deque(worker.submit(self._numbers, epoch, i) for i in islice(numbers, AHEAD))
+            waiting = deque(worker.submit(self._batch_ids, epoch, i) for i in islice(numbers, AHEAD))
             while waiting:
                 ready = waiting.popleft().result()
                 waiting.extend(self._further(worker, epoch, numbers))
-                batch = put(ready, self._spelled)
+                batch = to_device(ready, self._spelled)
                 yield StepBatch(batch, tokens=batch.ahead.inputs.numel(), weight=1)
         finally:
             worker.shutdown(cancel_futures=True)
 
     def _further(
         self, worker: ThreadPoolExecutor, epoch: int, numbers: Iterator[int]
-    ) -> list[Future[Numbers]]:
-        return [worker.submit(self._numbers, epoch, number) for number in islice(numbers, 1)]
+    ) -> list[Future[BatchIds]]:
+        return [worker.submit(self._batch_ids, epoch, number) for number in islice(numbers, 1)]
 
-    def _numbers(self, epoch: int, number: int) -> Numbers:
-        return Numbers.of(self._streams.batch(epoch, number), self._targets)
+    def _batch_ids(self, epoch: int, number: int) -> BatchIds:
+        return BatchIds.of(self._streams.batch(epoch, number), self._targets)
 
 
-def put(numbers: Numbers, spelled: Tensor) -> LanguageBatch:
+def to_device(numbers: BatchIds, spelled: Tensor) -> LanguageBatch:
     """The batch where ``spelled`` (U, C), the bytes of every word of the text, lies."""
     device = spelled.device
-    chars = spelled[_moved(numbers.forms, device)].long()  # (U', C)
+    chars = spelled[_to_device(numbers.forms, device)].long()  # (U', C)
     ahead, back = (
-        TextStretch(*(_moved(array, device) for array in way)) for way in (numbers.ahead, numbers.back)
+        TextStretch(*(_to_device(array, device) for array in way)) for way in (numbers.ahead, numbers.back)
     )
     return LanguageBatch(chars, ahead, back)
 
 
-def _moved(array: NDArray[Any], device: torch.device) -> Tensor:
+def _to_device(array: NDArray[Any], device: torch.device) -> Tensor:
     tensor = torch.from_numpy(np.ascontiguousarray(array))
     if device.type == "cpu":
         return tensor

@@ -17,7 +17,7 @@ from gonie.tasks.language_model.torch.data import PretrainData
 from gonie.tasks.language_model.torch.feed import Feed
 from gonie.tasks.language_model.torch.folder import WEIGHTS, Predictions, SavedBilm, save_bilm
 from gonie.tasks.language_model.torch.perplexity import Perplexity, measure, measure_alone
-from gonie.tasks.language_model.torch.start import put_start, told_of_start
+from gonie.tasks.language_model.torch.start import describe_start, load_start
 from gonie.tasks.language_model.torch.stateful import StatefulReader
 from gonie.tasks.run_files import BILM_FOLDER
 from gonie.tasks.torch.job import Note, RunOutput, TrainedRun
@@ -54,7 +54,7 @@ class LanguageModelJob:
         """A fresh language model, or the one that it starts from."""
         config = self.recipe.train
         model = build_language_model(self.recipe.model, len(self.data.vocabulary))
-        put_start(model, self.recipe.model, self.data.vocabulary)
+        load_start(model, self.recipe.model, self.data.vocabulary)
         return StatefulReader(model=model, rows=config.rows, forget=config.forget)
 
     def setup(self, model: StatefulReader, note: Note) -> TrainingSetup:
@@ -64,11 +64,11 @@ class LanguageModelJob:
         streams = Streams(tokens, rows=config.rows, steps=config.steps, seed=config.seed)
         feed = Feed(self.data.train, streams, next(model.parameters()).device)
         if (steps := config.epochs * feed.size(0)) < ENOUGH * config.warmup:
-            note(_too_few(steps, config))
+            note(_warn_few_steps(steps, config))
 
         def evaluate() -> DevScore:
             found = measure(model.model, self.data.heldout, config, note)
-            shown = f"held-out perplexity {_both(found)}"
+            shown = f"held-out perplexity {_both_directions(found)}"
             return DevScore(-math.log(found.mean), "log-likelihood", shown, {"perplexity": found._asdict()})
 
         def resting(epochs_done: float) -> Iterable[nn.Module]:
@@ -94,7 +94,7 @@ class LanguageModelJob:
         about = {
             **self._about(perplexity, run.best_epoch),
             "perplexity_alone": alone._asdict(),
-            **told_of_start(recipe.model),
+            **describe_start(recipe.model),
         }
         saved = SavedBilm(
             bilm=model.bilm,
@@ -109,8 +109,8 @@ class LanguageModelJob:
         size = (folder / WEIGHTS).stat().st_size
         return RunOutput(
             results=[
-                ("held-out perplexity", _both(perplexity)),
-                ("sentence by sentence", f"{_both(alone)}, as sentences are read in use"),
+                ("held-out perplexity", _both_directions(perplexity)),
+                ("sentence by sentence", f"{_both_directions(alone)}, as sentences are read in use"),
                 ("size", f"{size / 1e6:.1f} MB without the softmax"),
             ],
             commands=_next_commands(saved, shlex.quote(str(run.folder))),
@@ -161,7 +161,7 @@ class LanguageModelJob:
         }
 
 
-def _both(perplexity: Perplexity) -> str:
+def _both_directions(perplexity: Perplexity) -> str:
     return f"{perplexity.ahead:,.2f} forward, {perplexity.back:,.2f} backward"
 
 
@@ -174,7 +174,7 @@ def _next_commands(saved: SavedBilm, folder: str) -> list[str]:
     ]
 
 
-def _too_few(steps: int, config: PretrainConfig) -> str:
+def _warn_few_steps(steps: int, config: PretrainConfig) -> str:
     """What is told of a training that ends when its learning rate has hardly risen."""
     wanted = ENOUGH * config.warmup
     rows = max(1, config.rows * steps // wanted)

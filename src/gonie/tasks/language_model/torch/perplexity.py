@@ -15,7 +15,7 @@ from gonie.features.lm_text import BEGIN, END, TextRows
 from gonie.nn.inference import evaluating
 from gonie.nn.precision import autocast
 from gonie.tasks.language_model.torch.data import Note, RunningText
-from gonie.tasks.language_model.torch.feed import Numbers, put
+from gonie.tasks.language_model.torch.feed import BatchIds, to_device
 from gonie.tasks.language_model.torch.network import LanguageModel
 from gonie.tasks.language_model.torch.stateful import StatefulReader
 from gonie.tasks.sections import LearningConfig
@@ -45,7 +45,7 @@ def measure(
     ``note`` is told how far it is, where it takes long.
     """
     reader = StatefulReader(model=model, rows=ROWS).to(_device(model))
-    return _measured(model, text, config, ((reader, batch) for batch in _whole(text)), note)
+    return _score_batches(model, text, config, ((reader, batch) for batch in _text_rows(text)), note)
 
 
 def measure_alone(
@@ -54,12 +54,12 @@ def measure_alone(
     """The same of sentences each read from nothing, as a model is used."""
     readers = (
         (StatefulReader(model=model, rows=batch.ahead_inputs.shape[1]).to(_device(model)), batch)
-        for batch in _sentences(text)
+        for batch in _sentence_rows(text)
     )
-    return _measured(model, text, config, readers, note)
+    return _score_batches(model, text, config, readers, note)
 
 
-def _measured(
+def _score_batches(
     model: LanguageModel,
     text: RunningText,
     config: LearningConfig,
@@ -73,7 +73,7 @@ def _measured(
     done, spoke = 0, time.monotonic()
     with evaluating(model), torch.inference_mode(), autocast(config.precision, device):
         for reader, batch in batches:
-            ready = put(Numbers.of(batch, text.targets), spelled)
+            ready = to_device(BatchIds.of(batch, text.targets), spelled)
             total += reader(ready).double().sum((1, 2))
             counted += torch.stack([ready.ahead.counts.sum(), ready.back.counts.sum()])
             done += batch.ahead_targets.size
@@ -88,7 +88,7 @@ def _device(model: LanguageModel) -> torch.device:
     return next(model.parameters()).device
 
 
-def _whole(text: RunningText) -> Iterator[TextRows]:
+def _text_rows(text: RunningText) -> Iterator[TextRows]:
     """Every token as a target once each way, in rows of equal length; what fills up the last counts not."""
     tokens = np.asarray(text.tokens)
     length = -(-len(tokens) // ROWS)
@@ -109,7 +109,7 @@ def _whole(text: RunningText) -> Iterator[TextRows]:
         )
 
 
-def _sentences(text: RunningText) -> Iterator[TextRows]:
+def _sentence_rows(text: RunningText) -> Iterator[TextRows]:
     """Whole sentences, those of like length together: each word, and the mark of the far end, as a target."""
     tokens = np.asarray(text.tokens)
     ends = np.flatnonzero(tokens == END)

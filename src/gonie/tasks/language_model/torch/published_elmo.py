@@ -119,12 +119,12 @@ class Arrays:
                 path=self._path,
                 fix="Are these the weights of these options?",
             )
-        array = self._numbers(name, found)
+        array = self._read_array(name, found)
         if not np.isfinite(array).all():
             raise InputError(f"expected numbers in {name}, got some that are not finite", path=self._path)
         return array
 
-    def _numbers(self, name: str, found: Any) -> Array:
+    def _read_array(self, name: str, found: Any) -> Array:
         try:
             return np.asarray(found, dtype=np.float32)
         except (OSError, TypeError, ValueError) as error:  # a truncated file, or not numbers

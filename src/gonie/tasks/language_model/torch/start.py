@@ -49,19 +49,19 @@ def with_shape_of_start(recipe: PretrainRecipe) -> PretrainRecipe:
     kept = {name: getattr(shape, name) for name in BilmConfig.model_fields if name != "dropout"}
     model = recipe.model.model_copy(update=kept)
     settle = recipe.train.settle
-    if settle is None and _kept(model) is None:
+    if settle is None and _start_predictions(model) is None:
         settle = SETTLE
     train = recipe.train.model_copy(update={"settle": settle})
     return recipe.model_copy(update={"model": model, "train": train})
 
 
-def kept_words(config: LanguageModelConfig) -> Sequence[str] | None:
+def start_vocabulary(config: LanguageModelConfig) -> Sequence[str] | None:
     """The words that the model it starts from predicts, where they are to be predicted still."""
-    kept = _kept(config)
+    kept = _start_predictions(config)
     return kept.words if kept and config.softmax.words != "own" else None
 
 
-def told_of_start(config: LanguageModelConfig) -> dict[str, Any]:
+def describe_start(config: LanguageModelConfig) -> dict[str, Any]:
     """What a model tells of the one that it starts from: its name, and where that one came from."""
     if config.start is None:
         return {}
@@ -70,12 +70,12 @@ def told_of_start(config: LanguageModelConfig) -> dict[str, Any]:
 
 
 @torch.no_grad()
-def put_start(model: LanguageModel, config: LanguageModelConfig, vocabulary: Sequence[str]) -> None:
+def load_start(model: LanguageModel, config: LanguageModelConfig, vocabulary: Sequence[str]) -> None:
     """Put in the weights of the model it starts from; of its softmax those of words that both predict."""
     if config.start is None:
         return
     model.bilm.load_state_dict(load_bilm(Path(config.start)).bilm.state_dict())
-    kept = _kept(config)
+    kept = _start_predictions(config)
     if kept is None:
         return
     numbers = {word: number for number, word in enumerate(kept.words) if number >= FIRST}
@@ -85,7 +85,7 @@ def put_start(model: LanguageModel, config: LanguageModelConfig, vocabulary: Seq
     model.softmax.bias[new] = kept.weights["bias"][old]
 
 
-def _kept(config: LanguageModelConfig) -> Predictions | None:
+def _start_predictions(config: LanguageModelConfig) -> Predictions | None:
     """The softmax of the model it starts from, if it was kept."""
     if config.start is None:
         return None

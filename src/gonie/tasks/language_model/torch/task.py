@@ -8,7 +8,7 @@ from gonie.errors import GonieError
 from gonie.tasks.language_model.recipe import PretrainRecipe
 from gonie.tasks.language_model.torch.data import read_pretrain_data
 from gonie.tasks.language_model.torch.job import LanguageModelJob
-from gonie.tasks.language_model.torch.start import kept_words
+from gonie.tasks.language_model.torch.start import start_vocabulary
 from gonie.tasks.run_files import TOKENISED_TEXT
 from gonie.tasks.torch.task import RunContext
 
@@ -22,7 +22,7 @@ def prepare(recipe: PretrainRecipe, context: RunContext) -> LanguageModelJob:
         _text_folder(recipe, context),
         context.note,
         advance=context.advance,
-        vocabulary=kept_words(recipe.model),
+        vocabulary=start_vocabulary(recipe.model),
     )
     return LanguageModelJob(recipe, data)
 
