@@ -21,7 +21,7 @@ def test_a_pretraining_is_shown_and_left_in_its_folder(gonie: Gonie, prose: Path
     )
     assert outcome.code == 0, outcome.err
     for words in (
-        "of held-out words are not among them",
+        "of held-out words are not in the vocabulary",
         "in the softmax, on cpu",
         "per epoch, 2 epochs",
         "MiB used",

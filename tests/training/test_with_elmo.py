@@ -253,8 +253,8 @@ def test_words_that_are_cut_otherwise_are_told_of(toy: Path, bilm: Path, tmp_pat
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (shutil.rmtree, ("expected a language model", "gonie pretrain")),
-        (lambda folder: (folder / "bilm.json").write_text("{"), ("bilm.json", "expected a language model")),
+        (shutil.rmtree, ("not a language model", "gonie pretrain")),
+        (lambda folder: (folder / "bilm.json").write_text("{"), ("bilm.json", "not a language model")),
         (lambda folder: (folder / "weights.safetensors").unlink(), ("weights.safetensors",)),
         (
             lambda folder: (folder / "weights.safetensors").write_bytes(

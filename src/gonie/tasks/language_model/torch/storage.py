@@ -60,9 +60,9 @@ def _to_float16(name: str, tensor: Tensor) -> Tensor:
     half = tensor.half()
     if half.isinf().any() and not tensor.isinf().any():
         raise InputError(
-            f"expected weights below {torch.finfo(torch.float16).max:,.0f} to keep in half "
-            f"precision, got {tensor.abs().max():,.0f} in {name}",
-            fix="Keep them in float32.",
+            f"{name} has weights too large for half precision "
+            f"(more than {torch.finfo(torch.float16).max:,.0f}): {tensor.abs().max():,.0f}",
+            fix="Use float32: --set model.storage=float32, or import-elmo --storage float32",
         )
     return half
 
