@@ -218,7 +218,7 @@ def put_words(_: dict[str, Any], numbers: dict[str, np.ndarray]) -> None:
     ("change", "words"),
     [
         (set_option("lstm", "dim", 5), "W_0 of shape (6, 20) by the options, got (6, 16)"),
-        (set_option("lstm", "n_layers", 3), "array not found: RNN_0/RNN/MultiRNNCell/Cell2/LSTMCell/W_0 (6, 16)"),
+        (set_option("lstm", "n_layers", 3), "Cell2/LSTMCell/W_0 (6, 16). Check that"),
         (set_option("lstm", "projection_dim", 7), "CNN_proj/W_proj of shape (7, 7) by the options"),
         (set_option("lstm", "cell_clip", None), "cell_clip and state_clip must be set together"),
         (set_option("lstm", "dim", "wide"), "lstm.dim: Input should be a valid integer"),
