@@ -121,8 +121,8 @@ def test_a_wrong_column(using: Command, columns: Path) -> None:
 
 def test_a_column_that_is_not_tags(using: Command, columns: Path) -> None:
     """Words or parts of speech are plain labels: learned if asked for, never scored against entities."""
-    assert using("evaluate", columns, "--tag-column", "1").refused("tags of the kind the model gives", "NNP")
-    assert using("evaluate", columns, "--tag-column", "0").refused("tags of the kind the model gives")
+    assert using("evaluate", columns, "--tag-column", "1").refused("the model's tags are", "NNP")
+    assert using("evaluate", columns, "--tag-column", "0").refused("the model's tags are")
     assert using("evaluate", columns, "--tag-column", "upos").refused("the tag column as a number")
     assert using("stats", columns, "--tag-column", "1").code == 0
     assert using("train", columns, "--set", "data.tag_column=1").code == 0

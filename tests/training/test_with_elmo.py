@@ -247,7 +247,7 @@ def test_words_that_are_cut_otherwise_are_told_of(toy: Path, bilm: Path, tmp_pat
     index = bilm / "bilm.json"
     index.write_text(index.read_text("utf-8").replace('"unit": "word"', '"unit": "syllable"'), "utf-8")
     trained(toy, bilm, tmp_path / "run", "train.epochs=1", display=display)
-    assert any("cut into words" in note and "data.unit=syllable" in note for note in display.notes)
+    assert any("tokenised into words" in note and "data.unit=syllable" in note for note in display.notes)
 
 
 @pytest.mark.parametrize(
