@@ -24,13 +24,13 @@ Fields = tuple[int, Sequence[str]]
 def read_tsv(lines: Iterable[Line], options: TextOptions, report: Report) -> Iterator[LabelledRow]:
     """Yield the rows of a tab-separated table. See ``_rows`` for tables without a header."""
     fix = "A tab inside a text must become a blank"
-    return _rows(_tabbed(lines, report), options, report, apart="tabs", fix=fix)
+    return _rows(read_tab_rows(lines, report), options, report, apart="tabs", fix=fix)
 
 
 def read_csv(lines: Iterable[Line], options: TextOptions, report: Report) -> Iterator[LabelledRow]:
     """Yield the rows of a comma-separated table. The line of a row is the one on which it begins."""
     fix = 'A text with a comma in it needs quotation marks: "good, really"'
-    return _rows(_quoted(lines, report), options, report, apart="commas", fix=fix)
+    return _rows(read_csv_rows(lines, report), options, report, apart="commas", fix=fix)
 
 
 def first_row(line: str) -> list[str]:
@@ -41,7 +41,8 @@ def first_row(line: str) -> list[str]:
         return []
 
 
-def _tabbed(lines: Iterable[Line], report: Report) -> Iterator[Fields]:
+def read_tab_rows(lines: Iterable[Line], report: Report) -> Iterator[Fields]:
+    """Yield the cells of each line between its tabs. Empty lines are skipped and counted."""
     for number, line in lines:
         if line:
             yield number, line.split("\t")
@@ -49,7 +50,8 @@ def _tabbed(lines: Iterable[Line], report: Report) -> Iterator[Fields]:
             report.skipped["empty lines"] += 1
 
 
-def _quoted(lines: Iterable[Line], report: Report) -> Iterator[Fields]:
+def read_csv_rows(lines: Iterable[Line], report: Report) -> Iterator[Fields]:
+    """Yield the cells of each row, with the line on which it begins. Empty lines are skipped and counted."""
     begin = 1
 
     def fed() -> Iterator[str]:

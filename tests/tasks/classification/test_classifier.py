@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from gonie.errors import BundleError, InputError
 from gonie.runtime.scorer import Batch, ScoredTexts, TextScorer
-from gonie.tasks.classification.classifier import TextBatchSize, TextClassifier
+from gonie.tasks.classification.classifier import TextClassifier
 from gonie.tasks.classification.load import load_text_bundle
+from gonie.tasks.classification.reading import TextBatchSize
 from gonie.text.labelled_text import LabelledText
 from gonie.text.report import Report
 from gonie.text.types import Classification, Span

@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -90,7 +90,7 @@ class CutTexts:
     Cutting can be slow (morphemes are), so what was cut is kept as far as memory allows.
     """
 
-    def __init__(self, texts: Sequence[LabelledText], passages: Passages, note: Note) -> None:
+    def __init__(self, texts: Sequence[Any], passages: Callable[[Any, Report], Passage], note: Note) -> None:
         self.report = Report()
         self._texts = texts
         self._passages = passages
@@ -124,7 +124,7 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
     vectors = vectors_of(data)
     sources = load_sources(recipe, note)
     words, _ = fit_encoding(
-        recipe, _Sentences(cut), PLAIN, vectors, build_extractors(recipe), sources=sources
+        recipe, CutSentences(cut), PLAIN, vectors, build_extractors(recipe), sources=sources
     )
     bag = fit_bag(recipe.model.bag, (passage.running for passage in cut)) if recipe.model.bag else None
     encoding = TextEncoding(
@@ -199,7 +199,7 @@ def fit_bag(config: BagConfig, texts: Iterable[str]) -> NGramBag:
     return NGramBag.fit(texts, ngrams=ngrams, min_count=config.min_count, max_size=config.max_size)
 
 
-class _Sentences:
+class CutSentences:
     """The sentences of passages, as often as they are asked for."""
 
     def __init__(self, cut: CutTexts) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gonie.export.exportable import BATCH_SENTENCES, BATCH_TOKENS, Arrays, Judged, Standalone
 from gonie.export.graph import Graph
 from gonie.features.batching import sorted_batches
-from gonie.features.text_encoding import TextEncoding
+from gonie.features.text_corpus import TextCorpus
 from gonie.nn.poolings import Max
 from gonie.runtime.bundle import Graphs
 from gonie.runtime.scorer import Batch, TextScorer
@@ -52,16 +52,16 @@ class TextExportable:
 
     def batches(self, samples: int) -> Iterator[Batch]:
         """So many of the texts, in batches of like length."""
-        return text_batches(self.bundle.encoding, self.examples[:samples])
+        return text_batches(self.bundle.encoding.encode(self.examples[:samples]))
 
     def trained(self, batch: Batch) -> Arrays:
         """The network's scores, and the shares of the real tokens and sentences."""
-        return _without_padding(TorchTextScorer(self.model), batch)
+        return text_arrays(TorchTextScorer(self.model), batch)
 
     def shipped(self, bundle: TextBundle) -> Callable[[Batch], Arrays]:
         """A bundle's scores and shares."""
         scorer = load_text_bundle(bundle).scorer
-        return lambda batch: _without_padding(scorer, batch)
+        return lambda batch: text_arrays(scorer, batch)
 
     def judge(self, bundle: TextBundle) -> Judged:
         """What a bundle says of all the texts, and how good that is."""
@@ -89,15 +89,15 @@ class TextExportable:
         return Standalone(graph, "probabilities", chances)
 
 
-def text_batches(encoding: TextEncoding, texts: Sequence[LabelledText]) -> Iterator[Batch]:
+def text_batches(corpus: TextCorpus) -> Iterator[Batch]:
     """The texts in batches of like length."""
-    corpus = encoding.encode(texts)
     lengths, heights = corpus.lengths, corpus.heights
     for rows in sorted_batches(lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES, heights=heights):
         yield corpus.batch(rows)
 
 
-def _without_padding(scorer: TextScorer, batch: Batch) -> Arrays:
+def text_arrays(scorer: TextScorer, batch: Batch) -> Arrays:
+    """The scores of a batch, and the shares of its real tokens and sentences."""
     found = scorer.score_texts(batch)
     shares = found.words[batch["mask"]], found.sentences[batch["places_mask"]]
     return {"scores": found.scores, **dict(zip(SHARES, shares, strict=True))}

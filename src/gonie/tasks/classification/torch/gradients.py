@@ -18,7 +18,7 @@ from gonie.features.ngrams import NGrams
 from gonie.features.text_encoding import TextEncoding
 from gonie.metrics.log_odds import Floats
 from gonie.nn.inference import to_tensors
-from gonie.tasks.classification.torch.network import ClassifyingNetwork
+from gonie.tasks.classification.torch.network import TextNetwork
 from gonie.tasks.torch.task import OddsPath
 from gonie.text.passages import Passage
 
@@ -26,7 +26,7 @@ IDS, OFFSETS = f"{NGrams.name}.ids", f"{NGrams.name}.offsets"
 
 
 def label_odds_path(
-    network: ClassifyingNetwork,
+    network: TextNetwork,
     encoding: TextEncoding,
     passage: Passage,
     label: int,
@@ -82,7 +82,7 @@ def spread_grams(weights: Floats, places: NDArray[np.int64], passage: Passage) -
     return found
 
 
-def _gram_scores(network: ClassifyingNetwork, vectors: Tensor, batch: Mapping[str, Tensor]) -> Tensor:
+def _gram_scores(network: TextNetwork, vectors: Tensor, batch: Mapping[str, Tensor]) -> Tensor:
     """What each n-gram of a text adds to its scores, (F, K); a head's scores are linear in its n-grams."""
     width = network.pool(vectors, batch).vectors.shape[1]
     ids = batch.get(IDS, vectors.new_zeros(0, dtype=torch.int64))

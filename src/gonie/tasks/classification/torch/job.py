@@ -16,8 +16,9 @@ from gonie.reports.class_report import render_classes
 from gonie.runtime.about import About
 from gonie.runtime.bundle import read_bundle
 from gonie.tasks.classification.bundle import TextBundle
-from gonie.tasks.classification.classifier import EncodedTexts, TextBatchSize, TextClassifier
+from gonie.tasks.classification.classifier import EncodedTexts, TextClassifier
 from gonie.tasks.classification.load import load_text_bundle
+from gonie.tasks.classification.reading import TextBatchSize
 from gonie.tasks.classification.recipe import TextRecipe
 from gonie.tasks.classification.scoring import score_texts
 from gonie.tasks.classification.torch.build import build_classifier

@@ -60,14 +60,51 @@ class Level(nn.Module):
         return vectors, weights
 
 
-class ClassifyingNetwork(nn.Module):
+class TextNetwork(nn.Module):
+    """What every network with one vector for a text has in common; ``pool`` and the parts are its own.
+
+    ``embed``, ``pool`` and ``score`` are seams: what lies between two of them can be changed, cached or
+    differentiated on its own. The names of a batch are in ``gonie.features.text_corpus``.
+    """
+
+    embedding: Embedding
+    heads: nn.ModuleDict
+    word_dropout: nn.Module
+
+    def head(self, name: str = LABEL) -> TextHead:
+        """The head called ``name``."""
+        if name not in self.heads:
+            raise InputError(f"expected a head among {', '.join(self.heads)}, got {name!r}")
+        return cast("TextHead", self.heads[name])
+
+    def embed(self, batch: Mapping[str, Tensor]) -> Tensor:
+        """Vectors of the tokens, (B, T, D)."""
+        vectors: Tensor = self.word_dropout(self.embedding(batch))
+        return vectors
+
+    def pool(self, vectors: Tensor, batch: Mapping[str, Tensor]) -> Pooled:
+        """The vectors of the texts from those of their tokens (B, T, D)."""
+        raise NotImplementedError
+
+    def score(self, vectors: Tensor, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
+        """Scores of each label for each text, (N, K), from ``vectors`` (N, P) and direct n-grams."""
+        return self.head(head).score(vectors, batch)
+
+    def forward(self, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
+        """Scores of a batch, (N, K)."""
+        return self.score(self.pool(self.embed(batch), batch).vectors, batch, head)
+
+    def loss(self, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
+        """The head's loss on a batch with gold ``labels``: a scalar, the mean over its texts."""
+        return self.head(head).loss(self(batch, head), batch)
+
+
+class ClassifyingNetwork(TextNetwork):
     """embeddings -> encoder -> pooling -> head: Yang et al. 2016, "Hierarchical Attention Networks".
 
     ``words`` reads the tokens of a sentence. ``sentences``, where there is one, reads the sentences of a text
     in the same way, so that attention is paid at both levels; without it a text is one sentence. All
-    sentences of a batch are read at once, whoever's they are. ``embed``, ``pool`` and ``score`` are seams:
-    what lies between two of them can be changed, cached or differentiated on its own. The names of a batch
-    are in ``gonie.features.text_corpus``.
+    sentences of a batch are read at once, whoever's they are.
 
     Args:
         embedding: batch -> (B, T, D)
@@ -101,17 +138,6 @@ class ClassifyingNetwork(nn.Module):
         self.word_dropout = word_dropout
         self.dropout = dropout
 
-    def head(self, name: str = LABEL) -> TextHead:
-        """The head called ``name``."""
-        if name not in self.heads:
-            raise InputError(f"expected a head among {', '.join(self.heads)}, got {name!r}")
-        return cast("TextHead", self.heads[name])
-
-    def embed(self, batch: Mapping[str, Tensor]) -> Tensor:
-        """Vectors of the tokens, (B, T, D)."""
-        vectors: Tensor = self.word_dropout(self.embedding(batch))
-        return vectors
-
     def pool(self, vectors: Tensor, batch: Mapping[str, Tensor]) -> Pooled:
         """The vectors of the texts from those of their tokens (B, T, D)."""
         rows, words = self.words(vectors, batch["mask"])  # (B, P), (B, T)
@@ -121,18 +147,6 @@ class ClassifyingNetwork(nn.Module):
             return Pooled(self.dropout(below[:, 0]), words, mask.to(rows.dtype))
         pooled, sentences = self.sentences(below, mask)
         return Pooled(self.dropout(pooled), words, sentences)
-
-    def score(self, vectors: Tensor, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
-        """Scores of each label for each text, (N, K), from ``vectors`` (N, P) and direct n-grams."""
-        return self.head(head).score(vectors, batch)
-
-    def forward(self, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
-        """Scores of a batch, (N, K)."""
-        return self.score(self.pool(self.embed(batch), batch).vectors, batch, head)
-
-    def loss(self, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
-        """The head's loss on a batch with gold ``labels``: a scalar, the mean over its texts."""
-        return self.head(head).loss(self(batch, head), batch)
 
     def squares(self) -> Tensor:
         """‖W‖² of all matrices but those of the embedding. Shape: ()."""
