@@ -534,9 +534,7 @@ class RatingJob:
         """Measure an exported rater on a split."""
         rater = load_rater(read_bundle(bundle, {RatingBundle.task: RatingBundle}))
         texts = self.splits[split]
-        return RatingScores.measure(
-            texts, [found.value for found in rater.pipe(text.text for text in texts)]
-        )
+        return RatingScores.measure(texts, [found.value for found in rater.pipe(text.text for text in texts)])
 
     def report(
         self,
@@ -578,7 +576,9 @@ class RatingTorch:
         """The encoding that a run folder keeps."""
         return RatingEncoding.from_json(saved)
 
-    def build(self, recipe: RatingRecipe, encoding: RatingEncoding, words: Any, sources: Any) -> RatingNetwork:
+    def build(
+        self, recipe: RatingRecipe, encoding: RatingEncoding, words: Any, sources: Any
+    ) -> RatingNetwork:
         """A fresh network."""
         return RatingNetwork(embedding=build_embedding(recipe.model, encoding.words, words, sources))
 
