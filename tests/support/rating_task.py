@@ -18,12 +18,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
 from pydantic import Field
 from torch import Tensor, nn
 
-from gonie.cli.options.stream import GivenTexts, ModelFolder
 from gonie.errors import GonieError, InputError
 from gonie.export.embeddings import embedding as embedding_graph
 from gonie.export.exportable import BATCH_SENTENCES, BATCH_TOKENS, Arrays, Judged, model_summary
@@ -603,29 +601,3 @@ RATING = Task(
     predict="rate",
     records=RatingRecords,
 )
-
-
-# --- its command -----------------------------------------------------------------------------------------
-
-
-def rate(
-    model: ModelFolder,
-    text: GivenTexts = None,
-    *,
-    file: list[Path] = typer.Option([], "--file"),  # noqa: B008
-    output: str = typer.Option("pretty"),
-    out: Path | None = typer.Option(None),  # noqa: B008
-) -> None:
-    """Rate TEXT, files or standard input."""
-    from gonie.cli.answer import AnswerCommand
-    from gonie.cli.options.bulk import BulkOptions
-
-    AnswerCommand(
-        command="rate",
-        model=model,
-        texts=text or [],
-        files=file,
-        input="auto",
-        output="jsonl" if out else output,
-        bulk=BulkOptions(out=out, workers=1 if out else 0),
-    ).run()
