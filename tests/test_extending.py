@@ -26,7 +26,7 @@ from typing import Any
 import pytest
 
 import support.rating_task
-from gonie import BundleError, load
+from gonie import BundleError, GonieError, load
 
 Outcome = Any
 Train = Callable[..., Outcome]
@@ -628,6 +628,8 @@ def test_a_task_is_resumed_where_it_was_stopped(
 
 @pytest.mark.usefixtures("rating")
 def test_what_a_task_leaves_out_is_refused_with_a_sentence(gonie: Any, reviews: Path, tmp_path: Path) -> None:
+    from gonie.explain.torch.gradients import load_gradients
+
     run = tmp_path / "run"
     assert gonie("train", reviews, "--set", "train.epochs=1", "--out", run).code == 0
     assert gonie("tag", run, "a text").refused("is a rater; use gonie rate")
@@ -637,6 +639,8 @@ def test_what_a_task_leaves_out_is_refused_with_a_sentence(gonie: Any, reviews: 
     assert gonie("export", run, "--out", tmp_path / "out", "--onnx", tmp_path / "x.onnx").refused("raters")
     assert gonie("check-gradients", reviews).refused("does not support raters")
     assert gonie("vectors", run).refused("a rater")
+    with pytest.raises(GonieError, match="cannot be explained by gradients"):
+        load_gradients(run, load(run))
     settings = ["--set", "train.optimizer=per-window", "--out", tmp_path / "other"]
     assert gonie("train", reviews, *settings).refused("per-window")
     (tmp_path / "dev.tsv").write_text("label\ttext\nfive\tThe film is good.\n", "utf-8")
