@@ -56,8 +56,8 @@ class BulkJob:
         loaded = load_model(self.model, threads=1)
         if loaded.task.name != self.task:
             raise BundleError(
-                f"{self.model} is a {loaded.task.model}, not a {TASKS[self.task].model}. "
-                f"Run: gonie {loaded.task.predict} {self.model}"
+                f"{self.model} is a {loaded.task.model}, not a {TASKS[self.task].model}; "
+                f"{loaded.task.describe_use(self.model)}"
             )
         return self.records.answering(loaded.model, self.options)
 

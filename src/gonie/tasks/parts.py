@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from gonie.tasks.contextual import ContextualSource
@@ -26,11 +27,9 @@ class Part:
     """For encoders: whether it is one layer in one direction, of which deep and two-way ones are made."""
 
 
-def _nn() -> Any:
-    """The parts, imported when the first one is built."""
-    from gonie import nn
-
-    return nn
+def _nn(module: str = "") -> Any:
+    """The parts, imported when the first one is built; ``module`` has those that are not public."""
+    return import_module(f"gonie.nn.{module}" if module else "gonie.nn")
 
 
 CHARS: dict[str, Part] = {

@@ -7,8 +7,9 @@ needs torch in the folder's ``torch``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal
 
 from gonie.errors import GonieError
@@ -63,6 +64,8 @@ class Task:
     """Files and folders that a run of the task leaves, besides those of every run."""
     resumable_reading: bool = False
     """Whether reading the data takes long and can be resumed: a run folder then begins before it."""
+    baselines: Callable[[], Collection[str]] = tuple
+    """The names of its baselines, which variants of a recipe may not have."""
     resolve: Callable[[Recipe], Recipe] = _as_it_is
     """A recipe with what other files decide about it, as a new run writes it down."""
 
@@ -72,3 +75,9 @@ class Task:
     """Imports what scores a model on a file with gold answers, for `gonie evaluate`."""
     explanation: Callable[[], Explanations] | None = None
     """Imports what explains a model's answers, for `gonie explain` and the pages of `gonie evaluate`."""
+
+    def describe_use(self, folder: str | PathLike[str]) -> str:
+        """How to use a model of the task, for messages: ``use gonie tag runs/ner``."""
+        if self.predict:
+            return f"use gonie {self.predict} {fspath(folder)}"
+        return f"use gonie.load({fspath(folder)!r}) in Python"

@@ -50,6 +50,10 @@ class TagSets:
             self._options.append(options)
         return name
 
+    def options(self, names: Iterable[str]) -> NDArray[np.bool_]:
+        """Return a row of tag flags for each of the named sets. Shape: (T, K)."""
+        return np.stack([self._options[self.ids[name]] for name in names])
+
     def table(self) -> NDArray[np.bool_]:
         """Return a row of tag flags for each set so far. Shape: (S, K)."""
         return np.stack(self._options)

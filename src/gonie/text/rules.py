@@ -64,6 +64,35 @@ def breaks(tags: Sequence[str], labels: Sequence[str], rules: Allowed) -> str | 
     return f"{tags[-1]} {ARROW} {END}" if ids and not last[ids[-1]] else None
 
 
+def cut_ends(options: NDArray[np.bool_], rules: Allowed, longest: int) -> list[int]:
+    """Return where the pieces of a long sentence end, so that ``rules`` allow each of them.
+
+    ``options`` (T, K) are the tags that each token may have. A piece has at most ``longest`` tokens, unless
+    the rules allow no shorter one: an entity is never cut. If they forbid the whole sentence, any cut will
+    do.
+    """
+    moves, first, last = rules
+    size = len(options)
+    endings = options.copy()  # (T, K): the tags at t from which the sentence can be completed
+    endings[-1] &= last
+    for t in range(size - 2, -1, -1):
+        endings[t] &= moves[:, endings[t + 1]].any(axis=1)
+    if not (first & endings[0]).any():
+        return [*range(longest, size, longest), size]
+    ends = [0]
+    while size - ends[-1] > longest:
+        begin, end = ends[-1], size
+        reached = first & options[begin]  # (K,)
+        for t in range(begin + 1, size):
+            if (reached & last).any() and (first & endings[t]).any():
+                end = t
+            if t - begin >= longest and end < size:
+                break
+            reached = moves[reached].any(axis=0) & options[t]
+        ends.append(end)
+    return ends[1:] if ends[-1] == size else [*ends[1:], size]
+
+
 def _split(rule: str) -> tuple[str, str]:
     before, arrow, after = (part.strip() for part in rule.partition(ARROW))
     if not (before and arrow and after) or before == END or after == START:

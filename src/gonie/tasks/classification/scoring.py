@@ -8,6 +8,9 @@ from gonie.metrics.classes import ClassEvaluation, evaluate_classes
 from gonie.text.labelled_text import LabelledText
 from gonie.text.types import Classification
 
+MAJORITY = "always the most frequent label"
+"""The name of the baseline."""
+
 Classify = Callable[[Iterable[LabelledText]], Iterable[Classification]]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -52,13 +51,11 @@ def finish_examples(job: ExampleJob, run: TrainedRun, note: Note) -> RunOutput:
     scores = {split: evaluation.to_json() for split, evaluation in evaluations.items()}
     atomic_write(run.folder / EVALUATION, json.dumps(scores, ensure_ascii=False, indent=1))
     _write_report(job, run, evaluations, {})
-    folder = shlex.quote(str(run.folder))
     return RunOutput(
         results=[
             *(_result(split, evaluation) for split, evaluation in evaluations.items()),
             ("report", str(run.folder / REPORT)),
         ],
-        commands=[f'gonie {job.recipe.task} {folder} "your text"', f"gonie evaluate {folder} FILE"],
         evaluations=evaluations,
         beside={},
     )

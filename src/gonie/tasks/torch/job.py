@@ -74,12 +74,12 @@ class RunOutput:
 
     results: Rows
     """Names and values: scores, files, sizes."""
-    commands: Sequence[str]
-    """Commands to try next."""
     evaluations: Mapping[str, Evaluated]
     """By split: dev, and test where there is one; none of a language model."""
     beside: Mapping[str, str]
     """Baselines and variants by name, with a line of scores each."""
+    commands: Sequence[str] = ()
+    """Commands to try next. A job gives only those that do not follow from its task."""
 
 
 class Job(Protocol):

@@ -68,10 +68,6 @@ class ExampleTask(TorchTask, Protocol):
         """A trained network, what its bundle holds, and held-out examples to prove an export on."""
         ...
 
-    def synthetic(self, recipe: Any) -> Specimen[Any, Any]:
-        """A small network of the recipe's kind with a batch of synthetic data, for checks without files."""
-        ...
-
     def read_encoding(self, saved: Mapping[str, Any]) -> Any:
         """The encoding that a run folder keeps."""
         ...
@@ -79,6 +75,20 @@ class ExampleTask(TorchTask, Protocol):
     def build(self, recipe: Any, encoding: Any, words: WordTable | None, sources: Sources) -> nn.Module:
         """A fresh network of the recipe's kind, in the shape that ``words`` and ``sources`` say."""
         ...
+
+
+@runtime_checkable
+class GradientCheckTask(Protocol):
+    """What a task has whose networks `gonie check-gradients` checks."""
+
+    def synthetic(self, recipe: Any) -> Specimen[Any, Any]:
+        """A small network of the recipe's kind with a batch of synthetic data, for checks without files."""
+        ...
+
+
+@runtime_checkable
+class GradientTask(Protocol):
+    """What a task has whose answers are explained by gradients."""
 
     def odds_path(self, network: Any, model: Any, answer: Any) -> OddsPath:
         """The log-odds of an answer of ``model``, the predictor, by its ``network`` in evaluation mode."""

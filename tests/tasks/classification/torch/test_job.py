@@ -14,8 +14,9 @@ from gonie.features.text_encoding import TextEncoding
 from gonie.formats.labelled import LabelledSource
 from gonie.tasks.classification.read_options import text_options
 from gonie.tasks.classification.recipe import TextRecipe
+from gonie.tasks.classification.scoring import MAJORITY
 from gonie.tasks.classification.torch import job as text_job
-from gonie.tasks.classification.torch.job import MAJORITY, TextJob
+from gonie.tasks.classification.torch.job import TextJob
 from gonie.tasks.load import load_classifier
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.torch.dev_evaluator import DevEvaluator

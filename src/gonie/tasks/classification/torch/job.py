@@ -20,7 +20,7 @@ from gonie.tasks.classification.classifier import EncodedTexts, TextClassifier
 from gonie.tasks.classification.load import load_text_bundle
 from gonie.tasks.classification.reading import TextBatchSize
 from gonie.tasks.classification.recipe import TextRecipe
-from gonie.tasks.classification.scoring import score_texts
+from gonie.tasks.classification.scoring import MAJORITY, score_texts
 from gonie.tasks.classification.torch.build import build_classifier
 from gonie.tasks.classification.torch.data import TextData
 from gonie.tasks.classification.torch.exportable import TextExportable
@@ -40,7 +40,6 @@ from gonie.text.types import Classification
 METRICS = {"relation_f1": "relation F1", "f1": "F1"}
 """What a score is called on display, if not by its own name."""
 TORCH_BATCH = TextBatchSize(16_000, 512)
-MAJORITY = "always the most frequent label"
 SAMPLED = 200  # held-out texts that the run folder keeps, for explanations to be measured on
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gonie.export.exportable import model_summary
-from gonie.metrics.baselines import capitalised, exact_match
+from gonie.metrics.baselines import BASELINES
 from gonie.metrics.evaluation import Evaluation, evaluate
 from gonie.metrics.significance import Tally
 from gonie.reports.tag_report import render
@@ -35,7 +35,6 @@ from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.text.rules import allowed
 from gonie.text.types import Sentence
 
-BASELINES = {"every capitalised word": capitalised, "words known by heart": exact_match}
 METRICS = {"plain": "accuracy", "IO": "token F1"}
 """The name of the score by the kind of tag scheme, where it is not F1 over spans."""
 TORCH_BATCH = BatchSize(8000, 256)
