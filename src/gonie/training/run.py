@@ -243,5 +243,6 @@ def _complete(job: Job, run: RunFolder, trainee: Trainee, display: RunDisplay) -
 def _commands(task: Task, folder: Path) -> list[str]:
     """The commands that use a model of the task."""
     model = shlex.quote(str(folder))
-    predict = [f'gonie {task.predict} {model} "your text"'] if task.predict else []
+    texts = " ".join(['"your text"'] * len(task.sample))
+    predict = [f"gonie {task.predict} {model} {texts}"] if task.predict else []
     return [*predict, *([f"gonie evaluate {model} FILE"] if task.evaluation else [])]
