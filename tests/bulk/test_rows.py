@@ -80,8 +80,8 @@ def test_bad_lines_are_set_aside_alone(tmp_path: Path) -> None:
         TextRow("a.txt", 2, ("",)),
         TextRow("a.txt", 5, ("last",)),
     )
-    assert accent == BadRow("a.txt", 3, "expected UTF-8, got the byte 0xe9 at byte 4", "caf\\xe9")
-    assert nul == BadRow("a.txt", 4, "expected text, got a NUL byte", "a\0b")
+    assert accent == BadRow("a.txt", 3, "invalid UTF-8: 0xe9 at byte 4 of the line", "caf\\xe9")
+    assert nul == BadRow("a.txt", 4, "NUL byte in a text file", "a\0b")
 
 
 def test_bad_records_are_set_aside_alone(tmp_path: Path) -> None:

@@ -217,9 +217,7 @@ def test_a_file_that_is_not_there_is_refused_before_a_minute_is_spent(
     gonie: Gonie, reviews: Path, toy_run: Path, tmp_path: Path
 ) -> None:
     for model in (reviews, toy_run):
-        assert gonie("explain", model, "--file", tmp_path / "none.txt").refused(
-            "none.txt", "none of that name"
-        )
+        assert gonie("explain", model, "--file", tmp_path / "none.txt").refused("none.txt", "file not found")
         assert gonie("explain", model, "good", "--file", tmp_path).refused("a TEXT or --file")
     assert not (reviews / "faithfulness.json").exists()
-    assert gonie("explain", reviews, "good", "--on", tmp_path / "none.tsv").refused("none of that name")
+    assert gonie("explain", reviews, "good", "--on", tmp_path / "none.tsv").refused("file not found")

@@ -26,10 +26,10 @@ def test_check_goes_on_after_a_file_that_fails(tmp_path: Path) -> None:
     bad = wrote(tmp_path / "bad.conll", TRAIN + "\nx\tI-PER\n")
     verdicts = list(check([tmp_path / "none", bad, good], ReadOptions()))
     assert [verdict.passed for verdict in verdicts] == [False, False, True]
-    assert "expected a file" in verdicts[0].error
+    assert "file not found" in verdicts[0].error
     assert verdicts[1].survey is not None
     assert [str(problem) for problem in verdicts[1].survey.problems] == [
-        f"{bad}:8: I-PER needs an entity of its label before it, but stands at the beginning of a sentence"
+        f"{bad}:8: I-PER must follow an entity with the same label, but is at the beginning of a sentence"
     ]
 
 

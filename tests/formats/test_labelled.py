@@ -82,8 +82,8 @@ def test_a_table_whatever_its_line_ends_mark_and_compression(tmp_path: Path) -> 
     ("content", "message"),
     [
         (b"", "expected at least one text, got an empty file"),
-        (b"text\tlabel\na\0b\tx\n", ":2: expected text, got a NUL byte"),
-        (b"text\tlabel\n\xff\tx\n", ":2: expected UTF-8, got the byte 0xff"),
+        (b"text\tlabel\na\0b\tx\n", ":2: NUL byte in a text file"),
+        (b"text\tlabel\n\xff\tx\n", ":2: invalid UTF-8: 0xff"),
     ],
 )
 def test_what_is_no_text_is_refused(tmp_path: Path, name: str, content: bytes, message: str) -> None:
@@ -138,7 +138,7 @@ def test_any_number_of_passes_over_a_file_but_one_over_a_stream(
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TABLE.encode())))
     stream = LabelledSource("-")
     assert len(list(stream)) == 2
-    with pytest.raises(InputError, match="standard input: expected a file, which is read more than once"):
+    with pytest.raises(InputError, match="standard input: this input is read more than once"):
         list(stream.viewed(label_column=None))
 
 

@@ -41,6 +41,6 @@ def test_one_bad_file_does_not_hide_the_next(tmp_path: Path) -> None:
     good = wrote(tmp_path / "a.tsv", "a\tx")
     bad, fine = check_texts([tmp_path / "none.tsv", good], TextOptions())
     assert bad.report is None
-    assert "got none of that name" in bad.error
+    assert "file not found" in bad.error
     assert fine.report is not None
     assert fine.report.texts == 1

@@ -167,7 +167,7 @@ def convert_command(
     from rich.console import Console
 
     from gonie.formats.inspect import convert_file
-    from gonie.text.schemes import named, policy_named
+    from gonie.text.schemes import policy_named, scheme_named
 
     done = convert_file(
         file,
@@ -181,7 +181,7 @@ def convert_command(
         ),
         to=to,
         out=out,
-        scheme=None if scheme is None else named(scheme),
+        scheme=None if scheme is None else scheme_named(scheme),
         policy=policy_named(repair),
     )
     console = Console()

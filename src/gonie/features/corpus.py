@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from gonie.features import ragged
 from gonie.features.byte_spelling import begin_row, end_row
-from gonie.system.arrays import Array, ArrayWriter, open_arrays
+from gonie.system.array_folder import Array, ArrayWriter, open_arrays
 
 INDEX = "corpus.json"
 CONTEXT = ".context"

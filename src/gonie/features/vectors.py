@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from gonie.errors import InputError
 from gonie.features.vector_formats import VectorBlock, VectorLayout, blocks, detect
 from gonie.features.vocabulary import PADDING, RESERVED, Vocabulary
-from gonie.text.normalize import fallbacks, zeroed
+from gonie.text.normalize import fallbacks, zero_digits
 
 EXACT, LOWER, DIGITS, RANDOM = ROUTES = ("exact", "lower case", "digits", "random")
 NOWHERE = -1  # row index of a word without a vector
@@ -77,14 +77,14 @@ class Alike:
     def of(cls, words: list[str], wanted: list[str]) -> Alike:
         """Index all ``words`` of the vectors in one pass. The first word of each wanted key is kept."""
         lower_keys = {word.lower() for word in wanted}
-        zero_keys = {zeroed(key) for key in lower_keys if zeroed(key) != key or "0" in key}
+        zero_keys = {zero_digits(key) for key in lower_keys if zero_digits(key) != key or "0" in key}
         lower: dict[str, int] = {}
         zero: dict[str, int] = {}
         for row, word in enumerate(words if wanted else ()):
             key = word.lower()
             if key in lower_keys:
                 lower.setdefault(key, row)
-            if (key := zeroed(key)) in zero_keys:
+            if (key := zero_digits(key)) in zero_keys:
                 zero.setdefault(key, row)
         return cls(lower=lower, zeroed=zero)
 
@@ -156,10 +156,10 @@ class Vectors:
     def _tries(self, word: str, alike: Alike) -> Iterator[tuple[str, int | None]]:
         """Yield the routes of ``look_up`` after the exact one, in order, with the row of each or None."""
         lower = word.lower()
-        zero = zeroed(lower)
+        zero = zero_digits(lower)
         yield LOWER, self.index.get(lower)
         yield LOWER, alike.lower.get(lower)
-        for key in (zeroed(word), zero, _hashed(zero)):
+        for key in (zero_digits(word), zero, _hashed(zero)):
             yield DIGITS, self.index.get(key)
         yield DIGITS, alike.zeroed.get(zero)
         for key in fallbacks(word):

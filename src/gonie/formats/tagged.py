@@ -21,7 +21,7 @@ from gonie.formats.format import ReadOptions, TaggedFormat
 from gonie.formats.table import FORMATS
 from gonie.system.files import Line, Passes, atomic_file, display, is_stream, lines
 from gonie.text.report import Report
-from gonie.text.schemes import IOB2, Checker, Detection, Policy, Scheme, TagTally, named, repair
+from gonie.text.schemes import IOB2, Checker, Detection, Policy, Scheme, TagTally, repair, scheme_named
 from gonie.text.types import Sentence
 
 PEEK = 200
@@ -75,7 +75,7 @@ def read(path: str | PathLike[str], options: ReadOptions, report: Report) -> Ite
 
 def _checked(sentences: Iterable[Sentence], options: ReadOptions, report: Report) -> Iterator[Sentence]:
     """Yield the sentences with valid tags, repaired by the policy."""
-    scheme = named(options.scheme) if isinstance(options.scheme, str) else options.scheme
+    scheme = scheme_named(options.scheme) if isinstance(options.scheme, str) else options.scheme
     checker = Checker(scheme=scheme)
     for sentence in sentences:
         if sentence.tags is None or not checker.problems(sentence.tags):
@@ -172,7 +172,7 @@ def survey(source: TaggedSource, *, shown: int = 20) -> Survey:
 
 
 def _judged(tally: TagTally, scheme: Scheme | str) -> Detection:
-    scheme = named(scheme) if isinstance(scheme, str) else scheme
+    scheme = scheme_named(scheme) if isinstance(scheme, str) else scheme
     return Detection(scheme, tally.counts(), tally.invalid(scheme), "as asked")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gonie.text.tokenizers import Tokenizer, tokenizer
-from gonie.text.tokenizers.space_separated import BlankTokenizer
+from gonie.text.tokenizers.space_separated import SpaceTokenizer
 
 
 class Cutting(NamedTuple):
@@ -18,7 +18,7 @@ class Cutting(NamedTuple):
     def tokenizer(self) -> Tokenizer:
         """Return a new tokenizer with these settings."""
         if self.tokenised:
-            return BlankTokenizer(self.language, self.unit)
+            return SpaceTokenizer(self.language, self.unit)
         return tokenizer(language=self.language, unit=self.unit)
 
     @property

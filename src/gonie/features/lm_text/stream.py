@@ -1,6 +1,6 @@
 """Tokenised text in memory-mapped arrays, with words as ids in order of frequency.
 
-With M tokens and U ids, the folder has (see ``system/arrays.py``):
+With M tokens and U ids, the folder has (see ``system/array_folder.py``):
 
     tokens        (M)       int32, each sentence as BEGIN w1 … wn END
     counts        (U)       int64, the count of each id in tokens
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gonie.features import ragged
-from gonie.system.arrays import Array, ArrayWriter, open_arrays
+from gonie.system.array_folder import Array, ArrayWriter, open_arrays
 
 BEGIN, END, UNKNOWN = 0, 1, 2
 RESERVED = (b"<S>", b"</S>", b"<UNK>")

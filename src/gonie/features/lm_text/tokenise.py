@@ -28,7 +28,7 @@ from gonie.features.lm_text.merge import merge
 from gonie.features.lm_text.paragraphs import LONGEST, read_paragraphs
 from gonie.features.lm_text.part import PartWriter
 from gonie.features.lm_text.stream import FORMAT, TokenStream
-from gonie.system.files import display, need_lasting, unreadable
+from gonie.system.files import display, refuse_stream, unreadable
 from gonie.system.folder_lock import folder_lock
 from gonie.system.parquet import SUFFIX as PARQUET
 from gonie.text.report import Report, count
@@ -182,7 +182,7 @@ class _Task:
 
 def _source(path: Path, rules: Mapping[str, str], column: str, note: Note) -> _Source:
     """Return the file with a digest of everything that its part depends on."""
-    need_lasting(path)
+    refuse_stream(path)
     try:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size

@@ -36,7 +36,7 @@ from gonie.tasks.torch.word_data import (
 )
 from gonie.text import schemes
 from gonie.text.partial_tags import PartialStream, TagSets
-from gonie.text.rules import Allowed, allowed, breaks
+from gonie.text.rules import Allowed, allowed, first_violation
 from gonie.text.schemes import Scheme
 from gonie.text.tokenizers import Tokenizer, tokenizer
 from gonie.text.types import Sentence
@@ -290,7 +290,7 @@ def _checked_rules(recipe: TagRecipe, train: Iterable[Sentence], encoding: Encod
     found = [
         (sentence, move)
         for sentence in train
-        if (move := breaks(sentence.tags or (), encoding.labels, rules))
+        if (move := first_violation(sentence.tags or (), encoding.labels, rules))
     ]
     if not found:
         return rules
