@@ -47,7 +47,7 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
         read_sentences(ENGLISH, text="a", files=[Path("b")], kind="text")
     with pytest.raises(InputError, match="--input conll with --file or standard input, got a TEXT"):
         list(read_sentences(ENGLISH, text="a", files=[], kind="conll"))
-    with pytest.raises(InputError, match="given:1: expected a JSON object"):
+    with pytest.raises(InputError, match="given:1: invalid JSON object"):
         read("jsonl", "[]\n", tmp_path)
 
 

@@ -283,7 +283,7 @@ def test_the_error_policy_lists_where() -> None:
         repair(tags, IOB2, "error", places=["f:3", "f:4", "f:5"])
     with pytest.raises(InputError, match=r"7 invalid.*and 2 more"):
         repair(["O", "I-X"] * 7, IOB2, "error")
-    with pytest.raises(InputError, match="repair policy 'fix'.*error, begin, outside"):
+    with pytest.raises(InputError, match=r"repair policy 'fix'.*error, begin, outside"):
         policy_named("fix")
     with pytest.raises(InputError, match="tag 1: I-X"):
         convert(["I-X"], IOB2, Scheme(kind="BIOES"))

@@ -45,5 +45,7 @@ def tokenizer(*, language: str, unit: str) -> Tokenizer:
     if make is None:
         known = ", ".join(f"{language}/{unit}" for language, unit in _TOKENIZERS)
         hint = '. For Korean words, use unit = "eojeol"' if (language, unit) == ("ko", "word") else ""
-        raise InputError(f"no tokenizer for {language}/{unit}", fix=f"Choose one of {known}{hint}")
+        raise InputError(
+            f"no tokenizer for language {language!r} with unit {unit!r}", fix=f"Choose one of {known}{hint}"
+        )
     return make()

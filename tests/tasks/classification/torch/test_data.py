@@ -142,10 +142,10 @@ def test_labels_never_met_in_training_are_named(text_toy: Path, tmp_path: Path) 
     ("rows", "changes", "message"),
     [
         (["a\tone", "a\ttwo"], [], "at least two labels, got only a"),
-        (["a\tone", "b\ttwo"], ["data.text_column=review"], "t.tsv:1: expected a header with the columns"),
+        (["a\tone", "b\ttwo"], ["data.text_column=review"], "t.tsv:1: no column review in the header"),
         (["a\tone", "b\ttwo"], ["data.folds=3"], "from 2 to 2 folds"),
-        (["a\t<e1>one", "b\ttwo"], ['data.marks=["e1"]'], "t.tsv:2: expected marks that open and close"),
-        (["\tone", "b\ttwo"], [], "expected a label"),
+        (["a\t<e1>one", "b\ttwo"], ['data.marks=["e1"]'], "t.tsv:2: unpaired mark"),
+        (["\tone", "b\ttwo"], [], "empty label"),
     ],
 )
 def test_what_cannot_be_learned_from_is_refused(

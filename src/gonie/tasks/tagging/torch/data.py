@@ -161,7 +161,7 @@ class _Files:
         return TaggedSource(locate(name), read_options(self._data, self.splitter))
 
     def stream(self, source: TaggedSource) -> TagStream:
-        checked = source.using(self.found.scheme, self._data.repair)
+        checked = source.with_scheme(self.found.scheme, self._data.repair)
         return TagStream(checked, scheme=self.found.scheme, target=self.target, types=self._data.types)
 
 
@@ -174,7 +174,7 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     train, dev = _train_and_dev(recipe, files, everything, note)
     test = None if data.test is None else _read(data.test, stream(files.source(data.test)), note)
 
-    part = None if data.partial is None else files.source(data.partial).viewed(scheme="plain")
+    part = None if data.partial is None else files.source(data.partial).with_options(scheme="plain")
     vectors = vectors_of(data)
     sources = load_sources(recipe, note)
     texts = train if part is None else Chained(train, Untagged(part))
