@@ -414,7 +414,7 @@ SETTINGS = {
     "train.epochs=0": "train.epochs",
     "data.holdout=1.5": "data.holdout",
     "data.train=a\\u0000b": "a",
-    "data.vectors=none/such": "expected a file of word vectors",
+    "data.vectors=none/such": "file not found",
     "data.format=pdf": "unknown format",
     "data.separator=|": "columns are not separated by",
     "data.scheme=XYZ": "XYZ",
@@ -449,11 +449,11 @@ def test_a_loss_that_explodes_leaves_nothing_to_resume(gonie: Command, toy: Path
 
 VECTORS = {
     "a broken line": ("Anna 1 2 3\nSeoul 1 2\nLima 1 2 3\n", ":2: expected"),
-    "a word for a number": ("Anna 1 2 3\nSeoul 1 x 3\n", ":2: expected"),
-    "nan": ("Anna 1 2 3\nSeoul 1 nan 3\n", ":2: expected"),
-    "words alone": ("Anna\nSeoul\n", ":1: expected"),
+    "a word for a number": ("Anna 1 2 3\nSeoul 1 x 3\n", ":2: number 2 after the word"),
+    "nan": ("Anna 1 2 3\nSeoul 1 nan 3\n", ":2: number 2 after the word"),
+    "words alone": ("Anna\nSeoul\n", ":1: not a file of word vectors"),
     "empty": ("", "empty file"),
-    "binary": ("\x00\x01\x02" * 50, "expected"),
+    "binary": ("\x00\x01\x02" * 50, "not a file of word vectors"),
 }
 
 
@@ -476,10 +476,10 @@ def test_broken_lists_of_names(using: Command, toy: Path, tmp_path: Path) -> Non
     (tmp_path / "latin").write_bytes("Köln\n".encode("latin-1"))
     write(tmp_path / "empty", "\n\n")
     for name, told in {
-        "none": "No such file",
-        ".": "directory",
+        "none": "file not found",
+        ".": "got a folder",
         "latin": ":1: invalid UTF-8",
-        "empty": "entry",
+        "empty": "no entries",
     }.items():
         place = tmp_path / name
         assert using("train", toy / "train.conll", "--set", f"data.gazetteers.city={place}", *direct).refused(

@@ -287,7 +287,7 @@ def test_the_error_policy_lists_where() -> None:
         policy_named("fix")
     with pytest.raises(InputError, match="tag 1: I-X"):
         convert(["I-X"], IOB2, Scheme(kind="BIOES"))
-    with pytest.raises(InputError, match="two schemes with entities"):
+    with pytest.raises(InputError, match="plain labels have no entities"):
         convert(["NOUN"], PLAIN, IOB2)
 
 

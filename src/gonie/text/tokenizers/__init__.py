@@ -46,6 +46,6 @@ def tokenizer(*, language: str, unit: str) -> Tokenizer:
         known = ", ".join(f"{language}/{unit}" for language, unit in _TOKENIZERS)
         hint = '. For Korean words, use unit = "eojeol"' if (language, unit) == ("ko", "word") else ""
         raise InputError(
-            f"no tokenizer for language {language!r} with unit {unit!r}", fix=f"Choose one of {known}{hint}"
+            f"no tokenizer for language/unit {language}/{unit}", fix=f"Choose one of {known}{hint}"
         )
     return make()

@@ -8,8 +8,8 @@ from gonie.text.tokenizers import Tokenizer, tokenizer
 from gonie.text.tokenizers.space_separated import SpaceTokenizer
 
 
-class Cutting(NamedTuple):
-    """The language and unit of the tokens, and whether the text is already space-separated tokens."""
+class TokenizerSettings(NamedTuple):
+    """The language, the token unit, and whether the text already consists of space-separated tokens."""
 
     language: str
     unit: str
@@ -22,6 +22,6 @@ class Cutting(NamedTuple):
         return tokenizer(language=self.language, unit=self.unit)
 
     @property
-    def loads_much(self) -> bool:
+    def needs_much_memory(self) -> bool:
         """Whether each process needs much memory, as with Kiwi's model."""
         return self.unit == "morpheme" and not self.tokenised
