@@ -36,7 +36,7 @@ def test_every_shard_is_done_once(order: Order, monkeypatch: pytest.MonkeyPatch)
 
 def test_what_a_worker_refuses_is_a_sentence(order: Order, tmp_path: Path) -> None:
     gone = order._replace(sources=[InputFile("gone.txt", "text", 8, 0)])
-    with pytest.raises(GonieError, match=r"gone\.txt: expected a file, got none"):
+    with pytest.raises(GonieError, match=r"gone\.txt: file not found"):
         list(LocalEngine(workers=1)(gone, SHARDS))
     nowhere = order._replace(job=replace(order.job, model=tmp_path / "no model"))
     with pytest.raises(GonieError, match="no model"):

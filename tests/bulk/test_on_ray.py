@@ -34,7 +34,7 @@ def test_an_actor_answers_in_what_ray_can_carry(order: Order, tmp_path: Path) ->
         assert Done(*json.loads(said["done"][0])) == Done(4, 2, 2, 0, 0, 8)
         assert said["refused"] == [""]
     (tmp_path / "a.txt").unlink()
-    assert "none of that name" in Actor(order)({"shard": [json.dumps(SHARD)]})["refused"][0]
+    assert "file not found" in Actor(order)({"shard": [json.dumps(SHARD)]})["refused"][0]
     lost = order._replace(job=replace(order.job, model=tmp_path / "no model"))
     assert "no model" in Actor(lost)({"shard": [json.dumps(SHARD)]})["refused"][0]
 

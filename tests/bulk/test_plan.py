@@ -60,7 +60,7 @@ def test_what_cannot_be_read_twice_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InputError, match="a stream"):
         make_plan(SETTINGS, [tmp_path / "pipe"], kinds=KINDS, shard_size=1)
-    with pytest.raises(InputError, match="none of that name"):
+    with pytest.raises(InputError, match="file not found"):
         make_plan(SETTINGS, [tmp_path / "no"], kinds=KINDS, shard_size=1)
     with pytest.raises(InputError, match="a folder"):
         make_plan(SETTINGS, [tmp_path], kinds=KINDS, shard_size=1)

@@ -97,7 +97,7 @@ def test_parts_have_the_likeliest_taggings(
     [
         (["--output", "pretty"], "--output jsonl or parquet with --out"),
         (["--input", "csv"], "--input auto, text, jsonl, parquet with --out"),
-        (["--input", "parquet"], "a whole Parquet file"),
+        (["--input", "parquet"], "damaged Parquet file"),
         (["--engine", "ray", "--address", "localhost:1"], "expected a Ray cluster at localhost:1"),
     ],
 )

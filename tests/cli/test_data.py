@@ -35,7 +35,7 @@ def test_check_says_what_was_detected(tmp_path: Path) -> None:
     output = run("check", wrote(tmp_path / "a.conll", TRAIN))
     for words in (
         "format: conll",
-        "separator: a tab",
+        "separator: tabs",
         "scheme: IOB2",
         "2 sentences, 5 tokens",
         "no invalid tags",
@@ -49,7 +49,7 @@ def test_check_lists_twenty_problems_and_fails(tmp_path: Path) -> None:
         run("check", path)
     output = caught.value.args[-1]
     assert "25 invalid tags, the first 20" in output
-    assert output.count("I-PER needs") == 20
+    assert output.count("I-PER must follow") == 20
     assert f"{path}:122: I-PER" in output.replace("\n", "")
 
 
@@ -97,13 +97,13 @@ def test_convert_writes_and_reports(tmp_path: Path) -> None:
 
 def test_convert_refuses_unknown_names(tmp_path: Path) -> None:
     path = wrote(tmp_path / "a.conll", TRAIN)
-    for option, value in (
-        ("--scheme", "XYZ"),
-        ("--repair", "fix"),
-        ("--format", "csv"),
-        ("--separator", ","),
+    for option, value, message in (
+        ("--scheme", "XYZ", "unknown tag scheme 'XYZ'"),
+        ("--repair", "fix", "unknown repair policy 'fix'"),
+        ("--format", "csv", "unknown format 'csv'"),
+        ("--separator", ",", "not separated by ','"),
     ):
-        with pytest.raises(InputError, match="expected"):
+        with pytest.raises(InputError, match=message):
             run("convert", path, "--to", "conll", "--out", tmp_path / "b", option, value)
     assert not (tmp_path / "b").exists()
 

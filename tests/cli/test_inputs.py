@@ -43,7 +43,7 @@ def test_text_is_cut_by_the_model_s_own_tokenizer() -> None:
 def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="--input text, tokens, jsonl, conll, got 'csv'"):
         read("csv", "", tmp_path)
-    with pytest.raises(InputError, match="a TEXT or --file, got both"):
+    with pytest.raises(InputError, match="TEXT and --file cannot be combined"):
         read_sentences(ENGLISH, text="a", files=[Path("b")], kind="text")
     with pytest.raises(InputError, match="--input conll with --file or standard input, got a TEXT"):
         list(read_sentences(ENGLISH, text="a", files=[], kind="conll"))

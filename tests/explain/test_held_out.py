@@ -48,7 +48,7 @@ def test_a_folder_of_texts_is_known_by_its_files(toy_run: Path, tmp_path: Path) 
         assert kept is not None
         digests.append(kept.digest)
     assert digests[0] != digests[1]
-    with pytest.raises(InputError, match="expected a file, got none of that name"):
+    with pytest.raises(InputError, match="file not found"):
         cache_of(tmp_path / "nothing.tsv", toy_run, "label None")
 
 

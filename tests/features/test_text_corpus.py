@@ -92,5 +92,5 @@ def test_no_bag_no_names_of_one() -> None:
 def test_a_text_without_a_sentence_or_a_label_is_a_mistake() -> None:
     corpus = made([[2], [1, 1]])
     for offsets, labels in (([0, 0, 3], [0, 1]), ([0, 1, 3], [0]), ([0, 1, 2], [0, 1])):
-        with pytest.raises(ValueError, match="at least one of 3 sentences"):
+        with pytest.raises(ValueError, match="at least one of the 3 sentences"):
             TextCorpus(sentences=corpus.sentences, offsets=np.array(offsets), labels=np.array(labels))

@@ -14,7 +14,7 @@ from gonie.features.corpus import FolderSink
 from gonie.features.encoding import Encoding, count
 from gonie.features.ngrams import NGramBag, NGrams
 from gonie.features.text_corpus import TextCorpus, collate_texts
-from gonie.features.text_encoding import UNMET, TextEncoding
+from gonie.features.text_encoding import UNSEEN_LABEL, TextEncoding
 from gonie.features.vocabulary import UNKNOWN
 from gonie.text.labelled_text import LabelledText
 from gonie.text.normalize import Normalization
@@ -96,18 +96,18 @@ def test_several_labels_are_a_table() -> None:
     texts = [LabelledText("a", ("pos", "neg")), LabelledText("b"), LabelledText("c", ("odd", "pos"))]
     labels = fitted(several=True).encode(texts, report=report).labels
     assert (labels.dtype, labels.tolist()) == (np.float32, [[1, 1], [0, 0], [0, 1]])
-    assert report.noticed[UNMET] == 1
+    assert report.noticed[UNSEEN_LABEL] == 1
 
 
 def test_labels_unknown_or_not_given_are_told_apart_from_known_ones() -> None:
     report = Report()
     corpus = fitted().encode([LabelledText("a", ("odd",)), LabelledText("b")], report=report)
     assert corpus.labels.tolist() == [-1, -1]
-    assert report.noticed[UNMET] == 1
+    assert report.noticed[UNSEEN_LABEL] == 1
 
 
 def test_two_labels_where_one_is_learned_are_refused() -> None:
-    with pytest.raises(InputError, match="f:4: expected one label a text, got 'pos', 'neg'"):
+    with pytest.raises(InputError, match="f:4: expected one label per text, got 'pos', 'neg'"):
         fitted().encode([LabelledText("a", ("pos", "neg"), path="f", line=4)])
 
 

@@ -204,14 +204,14 @@ TABLE = [[0.5, 0.3, 0.2]]
 @pytest.mark.parametrize(
     ("gold", "predicted", "table", "labels", "said"),
     [
-        ([], [], np.zeros((0, 3)), ABC, "at least one text"),
+        ([], [], np.zeros((0, 3)), ABC, "no texts to score"),
         ("aa", "a", TABLE, ABC, "labels for 2 texts, got labels for 1"),
         ("a", "a", TABLE, ["a", "b"], r"shape \(1 texts, 2 labels\), got \(1, 3\)"),
-        ("a", "a", TABLE, ["a", "b", "b"], "different labels"),
-        ("a", "a", np.zeros((1, 0)), [], "different labels"),
+        ("a", "a", TABLE, ["a", "b", "b"], "labels must be distinct"),
+        ("a", "a", np.zeros((1, 0)), [], "labels must be distinct"),
         ("a", "a", [[2.5, 0.3, -1.0]], ABC, "between 0 and 1"),
         ("a", "a", [[np.nan, 0.3, 0.2]], ABC, "between 0 and 1"),
-        ([()], "a", TABLE, ABC, "t.tsv:1: expected one gold label a text, got 0: none"),
+        ([()], "a", TABLE, ABC, "t.tsv:1: expected one gold label per text, got 0: none"),
         (["ab"], "a", TABLE, ABC, "got 2: a, b"),
         ("a", "x", TABLE, ABC, "one label of the model"),
         ("a", ["ab"], TABLE, ABC, "one label of the model"),

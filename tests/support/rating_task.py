@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+from gonie.features.lm_text.cutting import Cutting
 from numpy.typing import NDArray
 from pydantic import Field
 from torch import Tensor, nn
@@ -31,7 +32,6 @@ from gonie.export.rows import Sentences
 from gonie.features.batching import sorted_batches
 from gonie.features.corpus import Corpus
 from gonie.features.encoding import Encoding
-from gonie.features.lm_text.cutting import Cutting
 from gonie.formats.labelled import LabelledSource
 from gonie.formats.text_rows import JSONL, PARQUET, TEXT, TextRow
 from gonie.metrics.significance import Tally

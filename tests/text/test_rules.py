@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gonie.errors import InputError
 from gonie.text import schemes
-from gonie.text.rules import allowed, breaks, cut_ends
+from gonie.text.rules import allowed, cut_ends, first_violation
 from gonie.text.schemes import PLAIN, Scheme
 
 LABELS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
@@ -60,22 +60,22 @@ def test_what_is_no_rule_is_refused_with_an_example(rule: str) -> None:
 
 
 def test_a_rule_for_tags_that_do_not_exist_is_a_slip() -> None:
-    with pytest.raises(InputError, match=r"O, B-PER.*got 'B-PERS'"):
+    with pytest.raises(InputError, match=r"no tag matches 'B-PERS'.*O, B-PER"):
         allowed(LABELS, IOB2, forbidden=["B-PERS -> O"])
 
 
 def test_rules_must_leave_a_sentence_possible() -> None:
-    with pytest.raises(InputError, match="to begin and to end a sentence"):
+    with pytest.raises(InputError, match="no tag may begin or end a sentence"):
         allowed(LABELS, IOB2, forbidden=["* -> <end>"])
 
 
 def test_the_first_broken_rule_is_named_as_rules_are_written() -> None:
     rules = allowed(LABELS, IOB2, forbidden=["B-PER -> B-PER", "<start> -> B-LOC", "B-PER -> <end>"])
-    assert breaks(("O", "B-PER", "I-PER"), LABELS, rules) is None
-    assert breaks(("B-PER", "B-PER", "O"), LABELS, rules) == "B-PER -> B-PER"
-    assert breaks(("B-LOC",), LABELS, rules) == "<start> -> B-LOC"
-    assert breaks(("O", "B-PER"), LABELS, rules) == "B-PER -> <end>"
-    assert breaks((), LABELS, rules) is None
+    assert first_violation(("O", "B-PER", "I-PER"), LABELS, rules) is None
+    assert first_violation(("B-PER", "B-PER", "O"), LABELS, rules) == "B-PER -> B-PER"
+    assert first_violation(("B-LOC",), LABELS, rules) == "<start> -> B-LOC"
+    assert first_violation(("O", "B-PER"), LABELS, rules) == "B-PER -> <end>"
+    assert first_violation((), LABELS, rules) is None
 
 
 # --- cutting long sentences ------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ def test_every_piece_keeps_the_rules(lengths: list[int], longest: int) -> None:
     found = pieces(tags, longest)
     assert [tag for piece in found for tag in piece] == tags
     for piece in found:
-        assert breaks(piece, MARKED, allowed(MARKED, BIOES)) is None
+        assert first_violation(piece, MARKED, allowed(MARKED, BIOES)) is None
         entity = piece[0] == "B-PER" and piece.index("E-PER") == len(piece) - 1
         assert len(piece) <= longest or entity, "longer only where an entity is"
     for one, other in pairwise(found):

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from gonie.bulk.pieces import FilePiece, Shard, cut_file, shards
 from gonie.errors import InputError, ResumeError
 from gonie.formats.text_rows import AUTO, kind_of
-from gonie.system.files import need_lasting, unreadable
+from gonie.system.files import refuse_stream, unreadable
 from gonie.version import __version__
 
 FORMAT = 2
@@ -141,7 +141,7 @@ def make_plan(
 
 
 def _source(path: Path, kind: str) -> InputFile:
-    need_lasting(path)
+    refuse_stream(path)
     try:
         with path.open("rb") as file:
             status = os.fstat(file.fileno())

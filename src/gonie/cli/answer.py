@@ -23,10 +23,10 @@ from gonie.cli.views.stream_output import stream_writer
 from gonie.cli.views.stream_progress import StreamProgress
 from gonie.errors import InputError
 from gonie.features.lm_text.block_workers import WORTH_IT, worker_count
-from gonie.features.lm_text.cutting import Cutting
 from gonie.formats.text_rows import AUTO, TOKENS, TextRow
 from gonie.tasks.loaded import load_model
 from gonie.text.report import Report
+from gonie.text.tokenizers.settings import TokenizerSettings
 
 STOPPED = 130
 
@@ -98,7 +98,7 @@ class AnswerCommand:
             options=self._options(),
         )
         part_writer(job)  # what is not installed is refused before anything is made
-        engine = _engine(self.bulk, records.answering(loaded.model, job.options).cutting)
+        engine = _engine(self.bulk, records.answering(loaded.model, job.options).tokenizer_settings)
         with BulkProgress(folder) as progress:
             try:
                 outcome = run_bulk(
@@ -132,8 +132,8 @@ def _output(given: str | None) -> Output:
     raise InputError(f"expected --output jsonl or parquet with --out, got {given!r}")
 
 
-def _engine(bulk: BulkOptions, cutting: Cutting) -> BulkEngine:
-    workers = worker_count(bulk.workers, cutting, size=WORTH_IT)
+def _engine(bulk: BulkOptions, settings: TokenizerSettings) -> BulkEngine:
+    workers = worker_count(bulk.workers, settings, size=WORTH_IT)
     if bulk.engine != "ray":
         return LocalEngine(workers=workers)
     from gonie.bulk.on_ray import RayEngine

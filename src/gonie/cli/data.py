@@ -167,7 +167,7 @@ def convert_command(
     from rich.console import Console
 
     from gonie.formats.inspect import convert_file
-    from gonie.text.schemes import named, policy_named
+    from gonie.text.schemes import policy_named, scheme_named
 
     done = convert_file(
         file,
@@ -181,7 +181,7 @@ def convert_command(
         ),
         to=to,
         out=out,
-        scheme=None if scheme is None else named(scheme),
+        scheme=None if scheme is None else scheme_named(scheme),
         policy=policy_named(repair),
     )
     console = Console()
@@ -193,14 +193,14 @@ def _options(
     *, format: str, separator: str, word_column: int | None, tag_column: str | None, language: str, unit: str
 ) -> ReadOptions:
     from gonie.formats.format import ReadOptions
-    from gonie.formats.inspect import column_named, tokenizer_of
+    from gonie.formats.inspect import lazy_tokenizer, parse_tag_column
 
     return ReadOptions(
         format=format,
         separator=separator,
         word_column=word_column,
-        tag_column=column_named(tag_column),
-        tokenizer=tokenizer_of(language, unit or ("eojeol" if language == "ko" else "word")),
+        tag_column=parse_tag_column(tag_column),
+        tokenizer=lazy_tokenizer(language, unit or ("eojeol" if language == "ko" else "word")),
     )
 
 
@@ -265,10 +265,13 @@ def _show_text_stats(console: Console, measured: TextStats) -> None:
         "texts that stood in the file before": measured.repeated,
         "texts that stood in the file before with other labels": measured.contradicted,
     }
-    if measured.known is not None:
-        facts["texts that are in the first file too"] = measured.known.texts
-        if measured.known.unmet:
-            _lines(console, [f"labels that the first file does not have: {', '.join(measured.known.unmet)}"])
+    if measured.overlap is not None:
+        facts["texts that are in the first file too"] = measured.overlap.texts
+        if measured.overlap.new_labels:
+            _lines(
+                console,
+                [f"labels that the first file does not have: {', '.join(measured.overlap.new_labels)}"],
+            )
     _lines(console, [f"{number:,} {fact}" for fact, number in facts.items() if number])
     _show_labels(console, measured.labels, kind="label", whole=measured.report.texts)
 

@@ -20,10 +20,10 @@ from gonie.formats.text_rows import (
     TextRow,
     cell_row,
     check_one_source,
+    checked_argument,
     file_lines,
     kind_of,
     read_lines,
-    whole_text,
 )
 from gonie.system.files import STANDARD_INPUT, is_stream
 from gonie.system.parquet import read_cells
@@ -76,7 +76,7 @@ def stream_rows(
 
 def _given(texts: Sequence[str], kind: str, columns: Sequence[str]) -> Iterator[TextRow]:
     """The row on the command line: its texts, or one in the form of a line."""
-    whole = tuple(map(whole_text, texts))
+    whole = tuple(map(checked_argument, texts))
     if kind == TEXT and len(whole) == len(columns):
         return iter([TextRow(ARGUMENT, 1, whole)])
     if len(whole) > 1:

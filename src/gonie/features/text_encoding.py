@@ -23,7 +23,7 @@ from gonie.text.passages import Passage, Passages
 from gonie.text.report import Report
 from gonie.text.types import Sentence
 
-UNMET = "texts of a label that training has not met"
+UNSEEN_LABEL = "texts with a label that is not in the training data"
 
 
 class TextEncoding:
@@ -63,9 +63,9 @@ class TextEncoding:
         self, passages: Iterable[Passage], *, sink: Sink | None = None, report: Report | None = None
     ) -> TextCorpus:
         """Encode texts that are already split, as ``encode`` does."""
-        gathered = _Gathered(self, report or Report())
-        sentences = self.words.encode(gathered.sentences(passages), sink)
-        return gathered.corpus(sentences)
+        collector = _TextCollector(self, report or Report())
+        sentences = self.words.encode(collector.sentences(passages), sink)
+        return collector.corpus(sentences)
 
     def to_json(self) -> dict[str, Any]:
         """Return everything ``from_json`` needs, as plain values."""
@@ -89,7 +89,7 @@ class TextEncoding:
         )
 
 
-class _Gathered:
+class _TextCollector:
     """Collect labels, sizes and n-grams of each text while its sentences are streamed."""
 
     def __init__(self, encoding: TextEncoding, report: Report) -> None:
@@ -123,16 +123,16 @@ class _Gathered:
     def _label_ids(self, text: Passage) -> list[int]:
         if len(text.labels) > 1 and not self._encoding.several:
             raise InputError(
-                f"expected one label a text, got {', '.join(map(repr, text.labels[:5]))}",
+                f"expected one label per text, got {', '.join(map(repr, text.labels[:5]))}",
                 path=text.path or None,
                 line=text.line or None,
-                fix="Keep one, or train a model of several labels",
+                fix="Keep one label, or train a multi-label model",
             )
         known = [
             self._encoding.label_ids[label] for label in text.labels if label in self._encoding.label_ids
         ]
         if len(known) < len(text.labels):
-            self._report.noticed[UNMET] += 1
+            self._report.noticed[UNSEEN_LABEL] += 1
         return known
 
     def _column(self) -> NDArray[np.int64]:

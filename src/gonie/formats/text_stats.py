@@ -29,11 +29,11 @@ class TextCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Overlap:
     """The overlap with the first file: the number of shared texts, and the labels that only this file has."""
 
     texts: int
-    unmet: tuple[str, ...]
+    new_labels: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class TextStats:
     lengths: tuple[float, ...]
     repeated: int
     contradicted: int
-    known: Known | None
+    overlap: Overlap | None
     report: Report
 
 
@@ -101,7 +101,7 @@ def _measured(
         lengths=tuple(float(length) for length in np.quantile(lengths, QUANTILES)),
         repeated=repeated,
         contradicted=contradicted,
-        known=None if first is None else Known(shared, tuple(sorted(labels.keys() - first[1].keys()))),
+        overlap=None if first is None else Overlap(shared, tuple(sorted(labels.keys() - first[1].keys()))),
         report=source.report,
     )
     return measured, set(seen)

@@ -1,6 +1,6 @@
 """Evaluation of classifiers: ``evaluate_classes`` and the ``ClassEvaluation`` it returns.
 
-Each label of a text is scored as a span over the whole text. So counts, averages, confusion and intervals are
+Each label of a text is scored as a span over the whole text, so counts, averages, confusion and intervals are
 shared with taggers. Calibration, AUC and other scores of probabilities exist only here.
 """
 
@@ -172,27 +172,28 @@ def _check(
 ) -> None:
     """Raise InputError if gold and predictions cannot be compared."""
     if not gold:
-        raise InputError("expected at least one text to score, got none", fix="Check the file")
+        raise InputError("no texts to score", fix="Check the file")
     if len(gold) != len(predicted):
         raise InputError(f"expected labels for {len(gold)} texts, got labels for {len(predicted)}")
     if len(set(labels)) != len(labels) or not labels:
-        raise InputError(f"expected different labels that the model can give, got {list(labels)}")
+        raise InputError(f"the model's labels must be distinct and not empty, got {list(labels)}")
     if probabilities.shape != (len(gold), len(labels)):
         shape = f"({len(gold)} texts, {len(labels)} labels)"
         raise InputError(f"expected probabilities of shape {shape}, got {probabilities.shape}")
     if not ((probabilities >= -SLACK) & (probabilities <= 1 + SLACK)).all():  # also false for nan
-        raise InputError("expected probabilities between 0 and 1, got others", fix="Give no raw scores")
+        raise InputError(
+            "some probabilities are not between 0 and 1", fix="Pass probabilities, not raw scores"
+        )
     known = set(labels)
     for text, given in zip(gold, predicted, strict=True):
         path, line = text.path or None, text.line or None
         if not several and len(text.labels) != 1:
             got = f"{len(text.labels)}: {', '.join(text.labels) or 'none'}"
-            raise InputError(f"expected one gold label a text, got {got}", path=path, line=line)
+            raise InputError(f"expected one gold label per text, got {got}", path=path, line=line)
         if not known.issuperset(given) or (not several and len(given) != 1):
             what = "labels" if several else "one label"
-            raise InputError(
-                f"expected {what} of the model as prediction, got {list(given)}", path=path, line=line
-            )
+            message = f"the prediction must be {what} of the model, got {list(given)}"
+            raise InputError(message, path=path, line=line)
 
 
 def _spans(labels: Labels) -> list[TokenSpan]:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from gonie.errors import InputError
-from gonie.features.lm_text.cutting import Cutting
 from gonie.formats.text_rows import TextRow
 from gonie.text.report import Report
+from gonie.text.tokenizers.settings import TokenizerSettings
 
 if TYPE_CHECKING:  # only who shows answers on a terminal needs it
     from rich.text import Text
@@ -74,7 +74,7 @@ class Answering(Protocol):
     """A loaded model that answers as the options say."""
 
     @property
-    def cutting(self) -> Cutting:
+    def tokenizer_settings(self) -> TokenizerSettings:
         """How its texts are cut into tokens."""
         ...
 

@@ -46,13 +46,14 @@ def allowed(
             moves &= ~np.outer(_matching(before, labels, rule), _matching(after, labels, rule))
     if not (first.any() and last.any()):
         raise InputError(
-            "expected rules that leave a tag to begin and to end a sentence with, got none after "
-            f"{', '.join(map(repr, forbidden)) or 'those of the tag scheme'}"
+            "no tag may begin or end a sentence under the rules "
+            f"{', '.join(map(repr, forbidden)) or 'of the tag scheme'}",
+            fix="Remove rules from model.head.forbidden" if forbidden else "",
         )
     return moves, first, last
 
 
-def breaks(tags: Sequence[str], labels: Sequence[str], rules: Allowed) -> str | None:
+def first_violation(tags: Sequence[str], labels: Sequence[str], rules: Allowed) -> str | None:
     """Return the first transition of ``tags`` that ``rules`` over ``labels`` forbid, as a rule, or None."""
     moves, first, last = rules
     ids = [labels.index(tag) for tag in tags]
@@ -97,8 +98,8 @@ def _split(rule: str) -> tuple[str, str]:
     before, arrow, after = (part.strip() for part in rule.partition(ARROW))
     if not (before and arrow and after) or before == END or after == START:
         raise InputError(
-            f'expected a rule such as "B-PER {ARROW} B-LOC", "{START} {ARROW} I-*" or "DET '
-            f'{ARROW} {END}", got {rule!r}'
+            f"invalid rule {rule!r}",
+            fix=f'Write it like "B-PER {ARROW} B-LOC", "{START} {ARROW} I-*" or "DET {ARROW} {END}"',
         )
     return before, after
 
@@ -107,6 +108,6 @@ def _matching(pattern: str, labels: Sequence[str], rule: str) -> NDArray[np.bool
     found = np.array([fnmatchcase(label, pattern) for label in labels], bool)
     if not found.any():
         raise InputError(
-            f"expected tags of the model in the rule {rule!r}: {', '.join(labels)}, got {pattern!r}"
+            f"no tag matches {pattern!r} in the rule {rule!r}", fix=f"The model's tags: {', '.join(labels)}"
         )
     return found

@@ -39,7 +39,7 @@ def test_each_row_has_its_label_beside_what_was_given(make: Callable[..., Any]) 
     assert first.found == classifier("good film")
     assert answering.record(first) == label_result(classifier("good film"), given, several=False)
     assert (second.found.label, second.row) == ("negative", rows[1])
-    assert answering.cutting.language == "en"
+    assert answering.tokenizer_settings.language == "en"
 
 
 def test_marks_that_do_not_fit_are_the_rows_fault(make: Callable[..., Any]) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gonie.errors import InputError
-from gonie.features.lm_text.cutting import Cutting
 from gonie.formats.labelled import read_texts
 from gonie.formats.text_rows import JSONL, PARQUET, TEXT, TextRow
 from gonie.runtime.groups import FIRST
@@ -18,6 +17,7 @@ from gonie.tasks.classification.read_options import text_options
 from gonie.tasks.records import Answered, InputKinds, Reject, noted, rounded
 from gonie.text.labelled_text import LabelledText
 from gonie.text.report import Report, count
+from gonie.text.tokenizers.settings import TokenizerSettings
 from gonie.text.types import Classification
 
 if TYPE_CHECKING:
@@ -77,10 +77,10 @@ class TextAnswering:
         self._classifier = classifier
 
     @property
-    def cutting(self) -> Cutting:
+    def tokenizer_settings(self) -> TokenizerSettings:
         """As the model's tokenizer cuts."""
         known = self._classifier.encoding.passages.tokenizer.to_json()
-        return Cutting(known["language"], known["unit"])
+        return TokenizerSettings(known["language"], known["unit"])
 
     def __call__(self, rows: Iterable[TextRow], reject: Reject, *, first: int = FIRST) -> Iterator[Answered]:
         """The labels of rows, in order."""

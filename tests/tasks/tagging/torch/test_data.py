@@ -114,7 +114,7 @@ def test_broken_tags_are_refused_or_repaired_by_name(toy: Path, tmp_path: Path) 
     with pytest.raises(InputError, match=r"t\.conll:3"):
         prepared(toy, *changes)
     made, notes = prepared(toy, *changes, "data.repair=outside")
-    assert any("repaired 20 tags by the policy 'outside'" in note for note in notes)
+    assert any("repaired 20 tags with policy 'outside'" in note for note in notes)
     assert made.labels["O"] == 2 * made.labels["S-PER"]
 
 
@@ -274,7 +274,7 @@ def test_bare_labels_and_documents_are_read_as_they_are(toy: Path, tmp_path: Pat
     made, notes = prepared(toy, *changes, "data.model_scheme=IO")
     assert made.encoding.labels == ("O", "PERSON")
     assert made.train.tokens == 1802
-    assert any("scheme: IO (X O) (bare labels among O: O, PERSON)" in note for note in notes)
+    assert any("scheme: IO (X O) (mostly O, and labels without markers: O, PERSON)" in note for note in notes)
     assert any("1 sentences longer than 1000 tokens cut" in note for note in notes)
     spans, _ = prepared(toy, *changes)  # for a model of spans, a run of one label is one
     assert spans.encoding.labels == ("O", "S-PERSON", "B-PERSON", "E-PERSON", "I-PERSON")

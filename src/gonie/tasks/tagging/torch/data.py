@@ -36,7 +36,7 @@ from gonie.tasks.torch.word_data import (
 )
 from gonie.text import schemes
 from gonie.text.partial_tags import PartialStream, TagSets
-from gonie.text.rules import Allowed, allowed, breaks, cut_ends
+from gonie.text.rules import Allowed, allowed, cut_ends, first_violation
 from gonie.text.schemes import Scheme
 from gonie.text.tokenizers import Tokenizer, tokenizer
 from gonie.text.types import Sentence
@@ -161,7 +161,7 @@ class _Files:
         return TaggedSource(locate(name), read_options(self._data, self.splitter))
 
     def stream(self, source: TaggedSource) -> TagStream:
-        checked = source.using(self.found.scheme, self._data.repair)
+        checked = source.with_scheme(self.found.scheme, self._data.repair)
         return TagStream(checked, scheme=self.found.scheme, target=self.target, types=self._data.types)
 
 
@@ -174,7 +174,7 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     train, dev = _train_and_dev(recipe, files, everything, note)
     test = None if data.test is None else _read(data.test, stream(files.source(data.test)), note)
 
-    part = None if data.partial is None else files.source(data.partial).viewed(scheme="plain")
+    part = None if data.partial is None else files.source(data.partial).with_options(scheme="plain")
     vectors = vectors_of(data)
     sources = load_sources(recipe, note)
     texts = train if part is None else Chained(train, Untagged(part))
@@ -290,7 +290,7 @@ def _checked_rules(recipe: TagRecipe, train: Iterable[Sentence], encoding: Encod
     found = [
         (sentence, move)
         for sentence in train
-        if (move := breaks(sentence.tags or (), encoding.labels, rules))
+        if (move := first_violation(sentence.tags or (), encoding.labels, rules))
     ]
     if not found:
         return rules

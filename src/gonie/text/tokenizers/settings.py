@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gonie.text.tokenizers import Tokenizer, tokenizer
-from gonie.text.tokenizers.space_separated import BlankTokenizer
+from gonie.text.tokenizers.space_separated import SpaceTokenizer
 
 
-class Cutting(NamedTuple):
-    """The language and unit of the tokens, and whether the text is already space-separated tokens."""
+class TokenizerSettings(NamedTuple):
+    """The language, the token unit, and whether the text already consists of space-separated tokens."""
 
     language: str
     unit: str
@@ -18,10 +18,10 @@ class Cutting(NamedTuple):
     def tokenizer(self) -> Tokenizer:
         """Return a new tokenizer with these settings."""
         if self.tokenised:
-            return BlankTokenizer(self.language, self.unit)
+            return SpaceTokenizer(self.language, self.unit)
         return tokenizer(language=self.language, unit=self.unit)
 
     @property
-    def loads_much(self) -> bool:
+    def needs_much_memory(self) -> bool:
         """Whether each process needs much memory, as with Kiwi's model."""
         return self.unit == "morpheme" and not self.tokenised

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gonie.errors import InputError, OutputError
-from gonie.system.arrays import Array, ArrayWriter, open_arrays
+from gonie.system.array_folder import Array, ArrayWriter, open_arrays
 
 
 def opened(folder: Path) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -56,7 +56,7 @@ def test_who_has_mapped_the_old_arrays_keeps_them(tmp_path: Path) -> None:
 def test_without_its_index_a_folder_is_refused(tmp_path: Path) -> None:
     written(tmp_path, np.arange(3)).finish()
     written(tmp_path, np.arange(3))
-    with pytest.raises(InputError, match=r"expected numbers with i\.json.*Count again"):
+    with pytest.raises(InputError, match=r"cannot read numbers: i\.json.*Count again"):
         opened(tmp_path)
 
 
@@ -64,7 +64,7 @@ def test_without_its_index_a_folder_is_refused(tmp_path: Path) -> None:
 def test_a_damaged_index_is_refused(tmp_path: Path, index: str) -> None:
     written(tmp_path, np.arange(3)).finish()
     (tmp_path / "i.json").write_text(index)
-    with pytest.raises(InputError, match="expected numbers"):
+    with pytest.raises(InputError, match=r"cannot read numbers: i\.json or its arrays are damaged"):
         opened(tmp_path)
 
 
@@ -72,7 +72,7 @@ def test_a_damaged_index_is_refused(tmp_path: Path, index: str) -> None:
 def test_an_array_of_another_size_is_refused(tmp_path: Path, size: int) -> None:
     written(tmp_path, np.arange(3)).finish()
     (tmp_path / "a.bin").write_bytes(bytes(size))
-    with pytest.raises(InputError, match="expected numbers"):
+    with pytest.raises(InputError, match=r"cannot read numbers: i\.json or its arrays are damaged"):
         opened(tmp_path)
 
 

@@ -1,7 +1,7 @@
 """A folder of flat arrays: raw little-endian files and an index of their types and sizes.
 
 Arrays larger than memory are written block by block and read through memory mapping. The index is written
-last. So a folder whose writer was killed has no index and is never mistaken for a complete one.
+last, so a folder whose writer was killed has no index and is never mistaken for a complete one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ArrayWriter:
         self._index = index
         self._noun = noun
         self._arrays: dict[str, tuple[str, int]] = {}
-        with self._told():
+        with self._output_errors():
             folder.mkdir(parents=True, exist_ok=True)
             (folder / index).unlink(missing_ok=True)  # the folder is invalid until it is complete
 
@@ -43,7 +43,7 @@ class ArrayWriter:
         little = block.astype(block.dtype.newbyteorder("<"), copy=False)
         known = self._arrays.get(name)
         path = _file(self._folder, name)
-        with self._told():
+        with self._output_errors():
             if known is None:
                 path.unlink(missing_ok=True)  # processes that have mapped the old file keep it
             with open(path, "ab") as file:
@@ -52,14 +52,15 @@ class ArrayWriter:
 
     def finish(self, **facts: Any) -> None:
         """Write the index with these facts, which completes the folder."""
-        with self._told():
+        with self._output_errors():
             for name in self._arrays:
                 with open(_file(self._folder, name), "ab") as file:
                     os.fsync(file.fileno())  # the arrays must be on disk before the index
         atomic_write(self._folder / self._index, json.dumps({"arrays": self._arrays, **facts}))
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _output_errors(self) -> Iterator[None]:
+        """Convert ``OSError`` to ``OutputError``."""
         try:
             yield
         except OSError as error:
@@ -78,8 +79,13 @@ def open_arrays(
     try:
         facts = json.loads((folder / index).read_text("utf-8"))
         return make({name: _mapped(folder, name, *kind) for name, kind in facts["arrays"].items()}, facts)
-    except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
-        raise InputError(f"expected {noun} with {index}, got {error!s}", path=folder, fix=fix) from error
+    except OSError as error:
+        name = Path(error.filename or index).name
+        raise InputError(f"cannot read {noun}: {name}: {error.strerror}", path=folder, fix=fix) from error
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        raise InputError(
+            f"cannot read {noun}: {index} or its arrays are damaged ({error})", path=folder, fix=fix
+        ) from error
 
 
 def _mapped(folder: Path, name: str, kind: str, size: int) -> Array:
@@ -89,7 +95,7 @@ def _mapped(folder: Path, name: str, kind: str, size: int) -> Array:
     path = _file(folder, name)
     array: Array = np.memmap(path, dtype=kind, mode="r")
     if len(array) != size:
-        raise ValueError(f"{len(array)} numbers in {path.name} in place of {size}")
+        raise ValueError(f"expected {size} numbers in {path.name}, got {len(array)}")
     return array
 
 

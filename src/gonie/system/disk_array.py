@@ -28,7 +28,7 @@ CHECKED = 1 << 24
 CHECKSUM = 4  # bytes
 
 
-def kept_array(path: Path, shape: Shape, kind: DTypeLike, fill: Fill) -> NDArray[Any]:
+def cached_array(path: Path, shape: Shape, kind: DTypeLike, fill: Fill) -> NDArray[Any]:
     """Return the array cached at ``path``, memory-mapped read-only. ``fill`` computes it if it is missing."""
     size = prod(shape) * np.dtype(kind).itemsize
     if not _is_whole(path, size):
@@ -43,7 +43,7 @@ def kept_array(path: Path, shape: Shape, kind: DTypeLike, fill: Fill) -> NDArray
     return np.memmap(path, dtype=kind, mode="r", shape=shape)
 
 
-def nameless_array(shape: Shape, kind: DTypeLike, fill: Fill) -> NDArray[Any]:
+def temporary_array(shape: Shape, kind: DTypeLike, fill: Fill) -> NDArray[Any]:
     """Return the array that ``fill`` computes, in a temporary file that is deleted after its last use."""
     try:
         with tempfile.TemporaryFile() as file:
@@ -51,7 +51,7 @@ def nameless_array(shape: Shape, kind: DTypeLike, fill: Fill) -> NDArray[Any]:
     except OSError as error:
         raise OutputError(
             f"cannot write a temporary file in {tempfile.gettempdir()}: {error.strerror}. "
-            "Free some space, or name another folder in TMPDIR."
+            "Free some space, or set TMPDIR to another folder"
         ) from error
     fill(array)
     return array

@@ -14,8 +14,8 @@ import pytest
 from numpy.typing import NDArray
 
 from gonie.errors import OutputError
-from gonie.system import filled_array
-from gonie.system.filled_array import kept_array, nameless_array
+from gonie.system import disk_array
+from gonie.system.disk_array import cached_array, temporary_array
 
 SHAPE, KIND = (7, 3), np.dtype("<f2")
 
@@ -38,7 +38,7 @@ WANTED = np.arange(21).reshape(SHAPE)
 def test_it_is_made_once_and_then_read(tmp_path: Path) -> None:
     fill, path = Filling(), tmp_path / "deep" / "er" / "x.f2"
     for _ in range(3):
-        array = kept_array(path, SHAPE, KIND, fill)
+        array = cached_array(path, SHAPE, KIND, fill)
         assert array.dtype == KIND
         np.testing.assert_array_equal(array, WANTED)
         with pytest.raises(ValueError, match="read-only"):
@@ -64,11 +64,11 @@ def test_one_that_is_short_or_damaged_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: Any, block: int
 ) -> None:
     """A model would learn from noise, and nothing would tell."""
-    monkeypatch.setattr(filled_array, "CHECKED", block)
+    monkeypatch.setattr(disk_array, "CHECKED", block)
     fill, path = Filling(), tmp_path / "x.f2"
-    kept_array(path, SHAPE, KIND, fill)
+    cached_array(path, SHAPE, KIND, fill)
     path.write_bytes(damage(path.read_bytes()))
-    np.testing.assert_array_equal(kept_array(path, SHAPE, KIND, fill), WANTED)
+    np.testing.assert_array_equal(cached_array(path, SHAPE, KIND, fill), WANTED)
     assert fill.times == 2
 
 
@@ -79,7 +79,7 @@ def test_one_that_is_interrupted_leaves_nothing(tmp_path: Path, error: type[Base
         raise error
 
     with pytest.raises(error):
-        kept_array(tmp_path / "x.f2", SHAPE, KIND, fill)
+        cached_array(tmp_path / "x.f2", SHAPE, KIND, fill)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -90,28 +90,28 @@ def test_a_nameless_one_is_in_no_folder(tmp_path: Path, monkeypatch: pytest.Monk
         assert list(tmp_path.iterdir()) == [], "so that a kill leaves nothing either"
         Filling()(array)
 
-    array = nameless_array(SHAPE, KIND, fill)
+    array = temporary_array(SHAPE, KIND, fill)
     np.testing.assert_array_equal(array, WANTED)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_folders_that_cannot_be_written_to_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(OutputError, match=r"cannot make the folder .*file/x"):
-        kept_array(tmp_path / "file" / "x" / "y.f2", SHAPE, KIND, Filling())
+    with pytest.raises(OutputError, match=r"cannot create folder .*file/x"):
+        cached_array(tmp_path / "file" / "x" / "y.f2", SHAPE, KIND, Filling())
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
     with pytest.raises(OutputError, match=r"temporary file in .*gone: .*TMPDIR"):
-        nameless_array(SHAPE, KIND, Filling())
+        temporary_array(SHAPE, KIND, Filling())
 
 
 @pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="this system reserves no room")
-@pytest.mark.parametrize("make", ["kept_array(Path(sys.argv[1]), ", "nameless_array("])
+@pytest.mark.parametrize("make", ["cached_array(Path(sys.argv[1]), ", "temporary_array("])
 def test_a_full_disk_is_told_of_before_anything_is_computed(tmp_path: Path, make: str) -> None:
     """Writing to a map of a file that has no room would kill the process without a word."""
     code = f"""
 import resource, signal, sys
 from pathlib import Path
-from gonie.system.filled_array import kept_array, nameless_array
+from gonie.system.disk_array import cached_array, temporary_array
 from gonie.errors import OutputError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
