@@ -104,7 +104,7 @@ def row(unit: str, files: dict[str, Path], arguments: argparse.Namespace) -> str
             read(files[name]),  # type: ignore[arg-type]
             predictor.pipe,
             labels=predictor.labels,
-            several=predictor.several,
+            multi_label=predictor.multi_label,
             bootstrap=0,
         ).headline[1]
         for name in ("as written", "without blanks")

@@ -25,9 +25,9 @@ def reviews(tmp_path_factory: pytest.TempPathFactory, text_bundle: Any) -> Path:
 
 
 @pytest.fixture(scope="module")
-def several(tmp_path_factory: pytest.TempPathFactory, text_bundle: Any) -> Path:
-    folder = tmp_path_factory.mktemp("several")
-    write_bundle(folder / "bundle", text_bundle(several=True))
+def multi_label(tmp_path_factory: pytest.TempPathFactory, text_bundle: Any) -> Path:
+    folder = tmp_path_factory.mktemp("multi-label")
+    write_bundle(folder / "bundle", text_bundle(multi_label=True))
     return folder
 
 
@@ -84,10 +84,14 @@ def test_objects_keep_their_other_keys(gonie: Gonie, reviews: Path) -> None:
     assert other["label"] == "positive"
 
 
-def test_several_labels_are_listed(gonie: Gonie, several: Path) -> None:
-    (record,) = map(json.loads, gonie("classify", several, "good bad", "--output", "jsonl").out.splitlines())
+def test_several_labels_are_listed(gonie: Gonie, multi_label: Path) -> None:
+    (record,) = map(
+        json.loads, gonie("classify", multi_label, "good bad", "--output", "jsonl").out.splitlines()
+    )
     assert record["labels"] == ["negative", "positive"]
-    assert gonie("classify", several, stdin=b"good bad").out == "negative 0.881  positive 0.881  good bad\n"
+    assert (
+        gonie("classify", multi_label, stdin=b"good bad").out == "negative 0.881  positive 0.881  good bad\n"
+    )
 
 
 @pytest.mark.parametrize(("kind", "apart"), [("tsv", "\t"), ("csv", ",")])

@@ -261,7 +261,7 @@ def _show_text_stats(console: Console, measured: TextStats) -> None:
     _lines(console, [f"text length in words: {_quantiles(measured.lengths)}"])
     facts = {
         "texts without a label": measured.unlabelled,
-        "texts with several labels": measured.several,
+        "texts with several labels": measured.multi_label,
         "texts that stood in the file before": measured.repeated,
         "texts that stood in the file before with other labels": measured.contradicted,
     }

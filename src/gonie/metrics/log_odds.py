@@ -20,18 +20,18 @@ LEAST = 1e-12
 """Probabilities nearer to 0 or 1 are taken for this far from them, so that their log-odds are finite."""
 
 
-def label_log_odds(scores: NDArray[Any], labels: NDArray[np.int64], *, several: bool) -> Floats:
+def label_log_odds(scores: NDArray[Any], labels: NDArray[np.int64], *, multi_label: bool) -> Floats:
     """log p / (1 - p) of a label for each text, from scores that are already divided by the temperature.
 
     p is the label's softmax, so that its log-odds are its score less the log-sum-exp of all others; or, where
-    a text may have ``several`` labels, its sigmoid, whose log-odds are the score itself.
+    a text may have ``multi_label`` labels, its sigmoid, whose log-odds are the score itself.
 
     Shape: scores (N, K), labels (N,) -> (N,).
     """
     rows = np.arange(len(scores))
     values = scores.astype(np.float64)
     own = values[rows, labels]
-    if several:
+    if multi_label:
         return np.asarray(own)
     values[rows, labels] = -np.inf
     top = values.max(axis=1, keepdims=True)  # (N, 1)

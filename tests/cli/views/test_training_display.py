@@ -23,7 +23,7 @@ OUTPUT = RunOutput(
     results=[("dev F1", "100.00  (95% 98.00 to 100.00)"), ("report", "runs/[x]/report.html")],
     commands=['gonie tag runs/x "your text"', "gonie evaluate runs/x FILE"],
     evaluations={},
-    beside={"words known by heart": "dev F1 44.52"},
+    baselines={"words known by heart": "dev F1 44.52"},
 )
 
 

@@ -130,7 +130,7 @@ class TrainingDisplay:
             return
         for name, value in result.output.results:
             self._console.print(f"{escape(name)} [bold]{escape(value)}[/bold]")
-        for name, line in result.beside.items():
+        for name, line in result.baselines.items():
             self._console.print(f"  compared with {name}: {line}", markup=False)
         self._console.print(f"best epoch {result.best_epoch}, {clock(result.seconds)} in total")
         for number, command in enumerate(result.output.commands):

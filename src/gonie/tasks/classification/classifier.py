@@ -86,9 +86,9 @@ class TextClassifier:
         return self.encoding.labels
 
     @property
-    def several(self) -> bool:
+    def multi_label(self) -> bool:
         """May a text have more than one label, or none?"""
-        return self.encoding.several
+        return self.encoding.multi_label
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -156,14 +156,14 @@ class TextClassifier:
     def probabilities(self, scores: NDArray[np.floating]) -> NDArray[np.float64]:
         """softmax(scores / T) of each text, of several labels sigmoid(scores / T). Shape: (N, K)."""
         scaled = np.asarray(scores, dtype=np.float64) / self.temperature
-        if self.several:
+        if self.multi_label:
             return np.asarray((1 + np.tanh(scaled / 2)) / 2)
         weights = np.exp(scaled - scaled.max(axis=1, keepdims=True))
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
     def given(self, chances: NDArray[np.floating]) -> tuple[str, ...]:
         """The labels that a text gets for its probabilities (K,): the best, or of several those from ½."""
-        if self.several:
+        if self.multi_label:
             return tuple(self.labels[k] for k in np.flatnonzero(chances >= GIVEN))
         return (self.labels[int(chances.argmax())],)
 
