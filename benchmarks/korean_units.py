@@ -67,9 +67,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--units", type=lambda text: text.split(","), default=list(UNITS))
     arguments = parser.parse_args()
-    from gonie.cli.threads import calm_threads
+    from gonie.cli.process_settings import limit_spinning
 
-    calm_threads()
+    limit_spinning()
     with tempfile.TemporaryDirectory() as name:
         files = cut(arguments.data / "nsmc/ratings_train_rebuilt.txt.gz", arguments.texts, Path(name))
         print("| unit | as written | without blanks | tokens a text | seconds |")

@@ -125,10 +125,13 @@ def test_what_was_not_read_is_told_once(gonie: Gonie, tmp_path: Path, text_bundl
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--input", "xml"], "expected --input auto, text, jsonl, tsv, csv, parquet, got 'xml'"),
-        (["--output", "xml"], "expected --output pretty, jsonl, got 'xml'"),
+        (["--input", "xml"], "--input xml is not supported. Use auto, text, jsonl, tsv, csv, parquet"),
+        (["--output", "xml"], "--output xml is not supported. Use pretty, jsonl"),
         (["good", "--file", "x"], "expected a TEXT or --file, got both"),
-        (["good", "--input", "tsv"], "expected --input tsv with --file or standard input"),
+        (
+            ["good", "--input", "tsv"],
+            "--input tsv cannot be combined with TEXT",
+        ),
         (["{", "--input", "jsonl"], "TEXT:1: expected a JSON object"),
         (['{"text": "x"}', "--input", "jsonl"], 'TEXT:1: expected a JSON object with "review"'),
         (["ab\udcff"], "lone surrogate"),
@@ -147,7 +150,7 @@ def test_the_other_kind_of_model_is_said(gonie: Gonie, reviews: Path, toy_run: P
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 def test_progress_on_a_terminal_takes_nothing_from_the_results(reviews: Path, tmp_path: Path) -> None:
     (tmp_path / "many.txt").write_text("good film\n" * 2_000)
-    program = "import gonie.cli.views.stream_progress as p\np.PATIENCE = 0.0\n"
+    program = "import gonie.cli.views.progress as p\np.DELAY = 0.0\n"
     program += "from gonie.cli.main import main\nmain()"
     terminal, side = os.openpty()
     with open(tmp_path / "out", "wb") as out:
@@ -168,4 +171,4 @@ def test_progress_on_a_terminal_takes_nothing_from_the_results(reviews: Path, tm
 
 def test_a_text_in_two_pieces_is_refused(gonie: Gonie, reviews: Path) -> None:
     """As a shell makes them of a text without quotation marks."""
-    assert gonie("classify", reviews, "good", "film").refused("expected 1 TEXT, got 2", "Quote each text")
+    assert gonie("classify", reviews, "good", "film").refused("expected 1 text, got 2", "Quote each text")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gonie.explain.faithfulness_cache import FaithfulnessCache
-from gonie.explain.run import ExplainCourse
+from gonie.explain.run import ExplainSession
 from gonie.reports.explanation import Faithfulness, Method
 from gonie.tasks.explanation import HeldOutFile, ItemSize, Keep
 
@@ -71,16 +71,16 @@ class Numbers:
 
 
 @contextmanager
-def wait(doing: str, total: int | None = None) -> Iterator[Any]:
+def progress(step: str, total: int | None = None) -> Iterator[Any]:
     class Quiet:
-        def done(self, number: int) -> None:
+        def update(self, done: int) -> None:
             pass
 
     yield Quiet()
 
 
-def course(model: Any) -> ExplainCourse:
-    return ExplainCourse(model=model, methods=["erasure"], title="why", wait=wait)
+def session(model: Any) -> ExplainSession:
+    return ExplainSession(model=model, methods=["erasure"], title="why", progress=progress)
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_held_out_items_are_measured_once_and_not_shown(
 ) -> None:
     model = Numbers()
     for _ in range(2):
-        course(model).run([1, 2], held_out, folder=tmp_path, notes=["A note."], html=None)
+        session(model).run([1, 2], held_out, folder=tmp_path, notes=["A note."], html=None)
     assert model.measured == [7, 8]
     shown = capsys.readouterr().out
     due = ("Beware.", "A note.", "held.tsv", "item 1 by erasure", "item 2", "and that is the model")
@@ -110,18 +110,18 @@ def test_without_held_out_items_those_shown_are_measured(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model = Numbers()
-    course(model).run([1, 2], None, folder=tmp_path, notes=[], html=None)
+    session(model).run([1, 2], None, folder=tmp_path, notes=[], html=None)
     assert model.measured == [1, 2]
-    assert "the very texts below" in capsys.readouterr().out
+    assert "on the texts below" in capsys.readouterr().out
 
 
 def test_a_page_has_all_items_and_a_stop_leaves_those_that_were_done(
     tmp_path: Path, held_out: HeldOutFile
 ) -> None:
     page = tmp_path / "why.html"
-    course(Numbers()).run([1, 2], held_out, folder=tmp_path, notes=[], html=page)
+    session(Numbers()).run([1, 2], held_out, folder=tmp_path, notes=[], html=page)
     assert page.read_text().splitlines()[:2] == ["item 1 by erasure", "item 2 by erasure"]
     with pytest.raises(KeyboardInterrupt):
-        course(Numbers()).run([3, STOP, 4], held_out, folder=tmp_path, notes=[], html=page)
+        session(Numbers()).run([3, STOP, 4], held_out, folder=tmp_path, notes=[], html=page)
     assert page.read_text().splitlines()[0] == "item 3 by erasure"
-    assert page.read_text().endswith("Stopped after 1.")
+    assert page.read_text().endswith("Stopped after 1 text.")
