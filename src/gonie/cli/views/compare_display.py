@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gonie.cli.views.training_display import QUIET_SECONDS, clock
+from gonie.text.report import count
 
 if TYPE_CHECKING:
     from gonie.experiments.cell import Advanced, Event
@@ -60,9 +61,9 @@ class CompareDisplay:
         grid = plan.grid
         self._names = {run.folder: _run_name(grid.name(grid.cells[run.cell]), run) for run in plan.runs}
         self._total, self._done = len(plan.runs), done
-        seeds = "1 seed" if plan.asked.seeds == 1 else f"{plan.asked.seeds} seeds"
+        seeds = count(plan.asked.seeds, "seed")
         folds = f" on {plan.asked.folds} folds" if plan.asked.folds else ""
-        many = f"{len(grid.cells):,} cells, {seeds}{folds} each, {jobs} in parallel"
+        many = f"{count(len(grid.cells), 'cell')}, {seeds}{folds} each, {jobs} in parallel"
         self._console.print(f"{many}; {done:,} of {self._total:,} runs already finished" if done else many)
         self._began = self._printed = time.monotonic()
         if self._console.is_terminal:

@@ -14,7 +14,7 @@ from gonie.system.files import atomic_write
 from gonie.tasks.run_files import BASELINE_SCORES, BUNDLE, EVALUATION, RECIPE, REPORT
 from gonie.tasks.torch.dev_evaluator import DevEvaluator
 from gonie.tasks.torch.example_batches import ExampleBatches
-from gonie.tasks.torch.job import Baseline, Evaluated, ExampleJob, Note, RunOutput, Split, TrainedRun
+from gonie.tasks.torch.job import BaselineScores, Evaluated, ExampleJob, Note, RunOutput, Split, TrainedRun
 from gonie.tasks.torch.training_setup import Rows, TrainingSetup
 
 SHOWN_LABELS = 12
@@ -68,11 +68,11 @@ def add_example_comparisons(
     job: ExampleJob, run: TrainedRun, output: RunOutput, variants: Mapping[str, RunOutput], note: Note
 ) -> RunOutput:
     """Score the baselines, and write their scores and those of the variants into the run folder."""
-    rows: list[Baseline] = []
+    rows: list[BaselineScores] = []
     if job.recipe.train.baselines:
         note("scoring baselines")
         rows += job.baselines()
-    rows += [Baseline(name, variant.evaluations) for name, variant in variants.items()]
+    rows += [BaselineScores(name, variant.evaluations) for name, variant in variants.items()]
     if not rows:
         return output
     scores = {row.name: {split: e.to_json() for split, e in row.evaluations.items()} for row in rows}

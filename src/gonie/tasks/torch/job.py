@@ -48,7 +48,7 @@ class Evaluated(Protocol):
         ...
 
 
-class Baseline(NamedTuple):
+class BaselineScores(NamedTuple):
     """The scores of another model on the same data: a baseline or a variant."""
 
     name: str
@@ -197,6 +197,6 @@ class ExampleJob(Job, Protocol):
         """The evaluation as a page."""
         ...
 
-    def baselines(self) -> Iterator[Baseline]:
+    def baselines(self) -> Iterator[BaselineScores]:
         """Models that learn next to nothing, scored on the same splits."""
         ...

@@ -28,7 +28,7 @@ from gonie.tasks.run_files import ENCODING, SAMPLES
 from gonie.tasks.torch.build import WordTable, learning_rates, plan_words
 from gonie.tasks.torch.contextual import contextual_report, network_files, with_context
 from gonie.tasks.torch.example_training import add_example_comparisons, example_setup, finish_examples
-from gonie.tasks.torch.job import Baseline, Note, RunOutput, Split, TrainedRun
+from gonie.tasks.torch.job import BaselineScores, Note, RunOutput, Split, TrainedRun
 from gonie.tasks.torch.scorer import TorchTextScorer
 from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.tasks.torch.word_data import sampled
@@ -176,10 +176,10 @@ class TextJob:
         """The evaluation as a page."""
         return render_classes(evaluation, title=title, curve=curve, details=details)
 
-    def baselines(self) -> Iterator[Baseline]:
+    def baselines(self) -> Iterator[BaselineScores]:
         """The classifier that always gives the most frequent label."""
         (best, _), *_ = self.data.labels.most_common(1)
-        yield Baseline(
+        yield BaselineScores(
             MAJORITY,
             {
                 split: self._always(best, texts)
