@@ -98,7 +98,7 @@ def test_parts_have_the_likeliest_taggings(
         (["--output", "pretty"], "--output pretty cannot be combined with --out"),
         (["--input", "csv"], "--input csv is not supported with --out. Use auto, text, jsonl, parquet"),
         (["--input", "parquet"], "a whole Parquet file"),
-        (["--engine", "ray", "--address", "localhost:1"], "expected a Ray cluster at localhost:1"),
+        (["--engine", "ray", "--address", "localhost:1"], "no Ray cluster at localhost:1"),
     ],
 )
 def test_what_cannot_work_is_a_sentence(

@@ -14,7 +14,7 @@ from gonie.bulk.folder import PartFolder
 from gonie.bulk.job import BulkJob, Output
 from gonie.bulk.local import LocalEngine
 from gonie.bulk.parts import part_writer
-from gonie.bulk.run import SIZE, run_bulk
+from gonie.bulk.run import SHARD_BYTES, run_bulk
 from gonie.bulk.worker import BulkEngine
 from gonie.cli.inputs import check_kind, is_interactive, stream_rows
 from gonie.cli.options import BulkOptions
@@ -105,9 +105,9 @@ class AnswerCommand:
                     self.files,
                     folder,
                     engine=engine,
-                    watch=progress,
+                    display=progress,
                     kind=self.input,
-                    shard_size=self.bulk.shard_size or SIZE,
+                    shard_size=self.bulk.shard_size or SHARD_BYTES,
                 )
             except KeyboardInterrupt:
                 progress.stopped(len(PartFolder(folder).finished(job.output)))

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from gonie.bulk.run import BulkOutcome, Extent
-from gonie.bulk.worker import Done
+from gonie.bulk.worker import ShardResult
 from gonie.cli.views import progress
 from gonie.cli.views.progress import BulkProgress, StepProgress
 
@@ -58,9 +58,9 @@ def test_the_step_may_change_without_a_total(screen: io.StringIO, within: Within
 def test_a_bulk_run_ends_with_a_summary(capsys: pytest.CaptureFixture[str]) -> None:
     with BulkProgress(Path("out")) as bulk:
         bulk.cutting(0, 1)
-        bulk.begin(Extent(parts=5, there=3, size=100))
+        bulk.begin(Extent(parts=5, finished=3, size=100))
         for number in (3, 4):
-            bulk.done(Done(shard=number, rows=600, tokens=5000, bad=1, noted=1, size=50))
+            bulk.done(ShardResult(shard=number, rows=600, tokens=5000, bad=1, noted=1, size=50))
         bulk.finished(BulkOutcome(parts=5, rows=3000, bad=7))
     first, speed, notes, bad = capsys.readouterr().err.splitlines()
     assert first == "out: 3,000 rows in 5 parts (3 from an earlier run)"
@@ -71,7 +71,7 @@ def test_a_bulk_run_ends_with_a_summary(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_a_stopped_bulk_run_says_how_to_resume(capsys: pytest.CaptureFixture[str]) -> None:
     with BulkProgress(Path("out")) as bulk:
-        bulk.begin(Extent(parts=5, there=1, size=100))
+        bulk.begin(Extent(parts=5, finished=1, size=100))
         bulk.stopped(2)
     message = "Stopped; 2 of 5 parts finished in out. Run the same command again to resume.\n"
     assert capsys.readouterr().err == message

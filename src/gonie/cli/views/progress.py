@@ -25,7 +25,7 @@ from gonie.text.report import count
 
 if TYPE_CHECKING:
     from gonie.bulk.run import BulkOutcome, Extent
-    from gonie.bulk.worker import Done
+    from gonie.bulk.worker import ShardResult
 
 DELAY = 2.0
 """Seconds before anything is shown."""
@@ -131,7 +131,7 @@ class BulkProgress(DelayedProgress):
         self._began = time.monotonic()
         self._progress.reset(self._task, total=extent.size, description="loading the model")
 
-    def done(self, done: Done) -> None:
+    def done(self, done: ShardResult) -> None:
         """Count a part that was written."""
         self._parts += 1
         self._rows += done.rows
@@ -152,7 +152,7 @@ class BulkProgress(DelayedProgress):
     def finished(self, outcome: BulkOutcome) -> None:
         """Print a summary."""
         self.stop()
-        before = 0 if self._extent is None else self._extent.there
+        before = 0 if self._extent is None else self._extent.finished
         reused = f" ({before:,} from an earlier run)" if before else ""
         self._print(f"{self._out}: {count(outcome.rows, 'row')} in {count(outcome.parts, 'part')}{reused}")
         if self._parts:
