@@ -35,7 +35,7 @@ def test_a_classified_text_is_explained_and_the_doubt_comes_first(gonie: Gonie, 
     assert outcome.out.startswith("Attention is not by itself an explanation")
     shown = ("positive · 0.", "attention, share of the text", "erasure, for positive", "good(+1.333)")
     measured = ("over 5 texts", "measured on texts of samples.jsonl", "Most faithful on this model: erasure")
-    for due in (*shown, *measured, "Without integrated gradients"):
+    for due in (*shown, *measured, "Integrated gradients skipped"):
         assert due in outcome.out, due
 
 
@@ -158,14 +158,14 @@ def test_a_bundle_alone_does_without_gradients_and_without_torch(toy_run: Path) 
         [sys.executable, "-c", code, toy_run / "bundle"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert "Without integrated gradients" in done.stdout
+    assert "Integrated gradients skipped" in done.stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--method", "gradients"), ("run folder", "a bundle alone")),
-        (("--method", "magic"), ("--method attention, gradients, erasure", "magic")),
+        (("--method", "gradients"), ("run folder", "is a bundle")),
+        (("--method", "magic"), ("--method", "magic", "Use attention, gradients, erasure")),
         (("--nbest", "3"), ("--nbest works only with taggers", "is a classifier")),
         (("--nbest", "0"), ("must be between 1 and",)),
         (("--on", "none.tsv"), ("none.tsv",)),

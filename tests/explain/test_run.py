@@ -1,8 +1,9 @@
-"""The course of an explanation: figures first, items in order, and nothing lost by who stops it."""
+"""A session of `gonie explain`: figures first, items in order, and an interrupt keeps what is done."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,9 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from gonie.errors import BundleError
 from gonie.explain.faithfulness_cache import FaithfulnessCache
-from gonie.explain.run import ExplainSession
-from gonie.reports.explanation import Faithfulness, Method
+from gonie.explain.run import ExplainSession, layer_shares
+from gonie.reports.explanation import Faithfulness, LayerShares, Method
+from gonie.runtime.bundle import write_bundle
 from gonie.tasks.explanation import HeldOutFile, ItemSize, Keep
 
 STOP = -1
@@ -125,3 +128,39 @@ def test_a_page_has_all_items_and_a_stop_leaves_those_that_were_done(
         session(Numbers()).run([3, STOP, 4], held_out, folder=tmp_path, notes=[], html=page)
     assert page.read_text().splitlines()[0] == "item 3 by erasure"
     assert page.read_text().endswith("Stopped after 1 text.")
+
+
+LAYER = {"place": "output", "shares": [0.25, 0.75], "scale": 1.5, "normalized": True}
+
+
+@pytest.fixture
+def write_layers(tmp_path: Path, text_bundle: Callable[..., Any]) -> Callable[[Any], Path]:
+    """Writes a bundle with these layer weights."""
+
+    def write(layers: Any) -> Path:
+        folder = tmp_path / "run" / "bundle"
+        write_bundle(folder, text_bundle())
+        index = json.loads((folder / "bundle.json").read_text("utf-8"))
+        assert "layers" not in index, "a model without contextual embeddings has no such key"
+        (folder / "bundle.json").write_text(json.dumps({**index, "layers": layers}), "utf-8")
+        return folder
+
+    return write
+
+
+def test_layer_weights_come_from_the_bundle_or_its_run(write_layers: Callable[[Any], Path]) -> None:
+    folder = write_layers([LAYER])
+    wanted = LayerShares(place="output", shares=(0.25, 0.75), scale=1.5, normalized=True)
+    assert layer_shares(folder) == layer_shares(folder.parent) == (wanted,)
+
+
+def test_a_model_without_layers_has_no_layer_weights(toy_run: Path) -> None:
+    assert layer_shares(toy_run) == ()
+
+
+@pytest.mark.parametrize(
+    "damaged", [{}, 3, [3], [{"place": "input"}], [{**LAYER, "shares": 1}], [{**LAYER, "scale": "much"}]]
+)
+def test_damaged_layer_weights_are_refused(write_layers: Callable[[Any], Path], damaged: Any) -> None:
+    with pytest.raises(BundleError, match=r"bundle\.json: "):
+        layer_shares(write_layers(damaged))

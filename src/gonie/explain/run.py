@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gonie.explain.faithfulness import measure_methods
-from gonie.explain.held_out import affordable, figures_cache
-from gonie.explain.layer_shares import layer_shares
+from gonie.explain.held_out import figures_cache, sample_items
 from gonie.explain.methods import Explained, TakeGradients, choose_methods, explain_items
 from gonie.formats.text_rows import check_one_source
 from gonie.reports.explanation import Faithfulness, LayerShares, Method
 from gonie.reports.explanations.screen import ExplanationScreen
+from gonie.runtime.bundle import read_about
 from gonie.system.files import atomic_write
 from gonie.tasks.explanation import ExplainedModel, HeldOutFile
+from gonie.tasks.load import find_bundle
 from gonie.tasks.loaded import load_model
 from gonie.text.report import count
 
@@ -76,6 +77,19 @@ def explain_folder(
     )
     held_out = model.held_out(folder, on)
     session.run(model.items(text, files), held_out, folder=folder, notes=chosen.notes, html=html)
+
+
+def layer_shares(folder: Path) -> tuple[LayerShares, ...]:
+    """Return the learned layer weights for each place where a model uses contextual embeddings."""
+    return tuple(
+        LayerShares(
+            place=each["place"],
+            shares=tuple(map(float, each["shares"])),
+            scale=float(each["scale"]),
+            normalized=each["normalized"],
+        )
+        for each in read_about(find_bundle(folder)).layers
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +150,7 @@ class ExplainSession:
 
     def _held_out_figures(self, held_out: HeldOutFile, folder: Path) -> list[Faithfulness]:
         def measure(asked: Sequence[Method]) -> list[Faithfulness]:
-            chosen = affordable(held_out.items, self.model.size)
+            chosen = sample_items(held_out.items, self.model.size)
             explained = []
             with self.progress("explaining held-out texts", len(chosen)) as progress:
                 for each in self._explain(chosen, asked):
