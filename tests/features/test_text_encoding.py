@@ -30,7 +30,7 @@ TEXTS = [
 ]
 
 
-def fitted(*, several: bool = False, bag: bool = True) -> TextEncoding:
+def fitted(*, multi_label: bool = False, bag: bool = True) -> TextEncoding:
     passages = Passages(tokenizer=EnglishTokenizer(), by="sentence")
     normalization = Normalization(lowercase=True, digits=True)
     counts = count(
@@ -52,7 +52,7 @@ def fitted(*, several: bool = False, bag: bool = True) -> TextEncoding:
         passages=passages,
         words=words,
         labels=("neg", "pos"),
-        several=several,
+        multi_label=multi_label,
         bag=NGramBag.fit([text.text for text in TEXTS], ngrams=NGrams(chars=(1, 2))) if bag else None,
     )
 
@@ -94,7 +94,7 @@ def test_a_text_alone_is_the_text_among_others() -> None:
 def test_several_labels_are_a_table() -> None:
     report = Report()
     texts = [LabelledText("a", ("pos", "neg")), LabelledText("b"), LabelledText("c", ("odd", "pos"))]
-    labels = fitted(several=True).encode(texts, report=report).labels
+    labels = fitted(multi_label=True).encode(texts, report=report).labels
     assert (labels.dtype, labels.tolist()) == (np.float32, [[1, 1], [0, 0], [0, 1]])
     assert report.noticed[UNSEEN_LABEL] == 1
 
@@ -124,7 +124,7 @@ def test_no_texts_are_an_empty_corpus() -> None:
 
 
 def test_saved_and_made_again() -> None:
-    for encoding in (fitted(), fitted(several=True, bag=False)):
+    for encoding in (fitted(), fitted(multi_label=True, bag=False)):
         again = TextEncoding.from_json(json.loads(json.dumps(encoding.to_json())))
         assert same(encoding.encode(TEXTS), again.encode(TEXTS))
 

@@ -18,7 +18,7 @@ def test_what_is_counted(tmp_path: Path) -> None:
     second = wrote(tmp_path / "b.tsv", "a\tx", "new\tz", "a\tx")
     one, two = text_stats([first, second], TextOptions(label_separator="|"))
     assert one.labels == {"x": 3, "y": 2}
-    assert (one.unlabelled, one.several, one.repeated, one.contradicted) == (1, 1, 2, 1)
+    assert (one.unlabelled, one.multi_label, one.repeated, one.contradicted) == (1, 1, 2, 1)
     assert (one.lengths[0], one.lengths[2], one.lengths[-1]) == (1, 1, 3)
     assert one.overlap is None
     assert (two.overlap, two.repeated, two.contradicted) == (Overlap(2, ("z",)), 1, 0)

@@ -29,7 +29,7 @@ UNSEEN_LABEL = "texts with a label that is not in the training data"
 class TextEncoding:
     """Encode texts as a ``TextCorpus``.
 
-    ``several`` means multi-label: a text may have any number of labels.
+    ``multi_label`` means multi-label: a text may have any number of labels.
     """
 
     def __init__(
@@ -38,13 +38,13 @@ class TextEncoding:
         passages: Passages,
         words: Encoding,
         labels: Sequence[str],
-        several: bool,
+        multi_label: bool,
         bag: NGramBag | None,
     ) -> None:
         self.passages = passages
         self.words = words
         self.labels = tuple(labels)
-        self.several = several
+        self.multi_label = multi_label
         self.bag = bag
         self.label_ids = {label: i for i, label in enumerate(self.labels)}
 
@@ -73,7 +73,7 @@ class TextEncoding:
             "passages": self.passages.to_json(),
             "words": self.words.to_json(),
             "labels": list(self.labels),
-            "several": self.several,
+            "several": self.multi_label,
             "bag": None if self.bag is None else self.bag.to_json(),
         }
 
@@ -84,7 +84,7 @@ class TextEncoding:
             passages=Passages.from_json(saved["passages"]),
             words=Encoding.from_json(saved["words"]),
             labels=saved["labels"],
-            several=bool(saved["several"]),
+            multi_label=bool(saved["several"]),
             bag=None if saved["bag"] is None else NGramBag.from_json(saved["bag"]),
         )
 
@@ -116,12 +116,12 @@ class _TextCollector:
         return TextCorpus(
             sentences=sentences,
             offsets=ragged.offsets(np.array(self._heights, dtype=np.int64)),
-            labels=self._table() if self._encoding.several else self._column(),
+            labels=self._table() if self._encoding.multi_label else self._column(),
             bag=self._bag(),
         )
 
     def _label_ids(self, text: Passage) -> list[int]:
-        if len(text.labels) > 1 and not self._encoding.several:
+        if len(text.labels) > 1 and not self._encoding.multi_label:
             raise InputError(
                 f"expected one label per text, got {', '.join(map(repr, text.labels[:5]))}",
                 path=text.path or None,

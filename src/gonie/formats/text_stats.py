@@ -47,7 +47,7 @@ class TextStats:
     path: str
     labels: Counter[str]
     unlabelled: int
-    several: int
+    multi_label: int
     lengths: tuple[float, ...]
     repeated: int
     contradicted: int
@@ -82,12 +82,12 @@ def _measured(
     """Return the statistics of a file and the hashes of its texts. The texts themselves may be too many."""
     labels: Counter[str] = Counter()
     seen: dict[int, int] = {}  # hash of a text -> hash of its first labels
-    unlabelled = several = repeated = contradicted = shared = 0
+    unlabelled = multi_label = repeated = contradicted = shared = 0
     lengths = []
     for text in source:
         labels.update(text.labels)
         unlabelled += not text.labels
-        several += len(text.labels) > 1
+        multi_label += len(text.labels) > 1
         lengths.append(len(text.text.split()))
         key, own = hash((text.text, text.marks)), hash(frozenset(text.labels))
         repeated += key in seen
@@ -97,7 +97,7 @@ def _measured(
         path=str(source.path),
         labels=labels,
         unlabelled=unlabelled,
-        several=several,
+        multi_label=multi_label,
         lengths=tuple(float(length) for length in np.quantile(lengths, QUANTILES)),
         repeated=repeated,
         contradicted=contradicted,

@@ -20,18 +20,18 @@ LEAST = 1e-12
 """Probabilities are clipped to at least this distance from 0 and 1, so that their log-odds are finite."""
 
 
-def label_log_odds(scores: NDArray[Any], labels: NDArray[np.int64], *, several: bool) -> Floats:
+def label_log_odds(scores: NDArray[Any], labels: NDArray[np.int64], *, multi_label: bool) -> Floats:
     """Return log p / (1 - p) of one label per text, from scores already divided by the temperature.
 
     p is the softmax of the label, so its log-odds are its score minus the log-sum-exp of the others. For
-    multi-label texts (``several``), p is the sigmoid, and its log-odds are the score itself.
+    multi-label texts (``multi_label``), p is the sigmoid, and its log-odds are the score itself.
 
     Shape: scores (N, K), labels (N,) -> (N,).
     """
     rows = np.arange(len(scores))
     values = scores.astype(np.float64)
     own = values[rows, labels]
-    if several:
+    if multi_label:
         return np.asarray(own)
     values[rows, labels] = -np.inf
     top = values.max(axis=1, keepdims=True)  # (N, 1)

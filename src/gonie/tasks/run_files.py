@@ -6,12 +6,12 @@ RECIPE = "recipe.toml"
 ENCODING, SEEN, SAMPLES, FAITHFULNESS = "encoding.json", "seen.json", "samples.jsonl", "faithfulness.json"
 NETWORK = "network.json"
 BILM = "bilm.json"  # the name it has in a language model's own folder too
-BUNDLE, EVALUATION, BESIDE, REPORT = "bundle", "evaluation.json", "beside.json", "report.html"
+BUNDLE, EVALUATION, BASELINE_SCORES, REPORT = "bundle", "evaluation.json", "beside.json", "report.html"
 VARIANTS = "variants"
 
 EXAMPLE_RUN = (
     *(ENCODING, NETWORK, SEEN, SAMPLES, FAITHFULNESS, BILM),
-    *(BUNDLE, EVALUATION, BESIDE, REPORT, VARIANTS),
+    *(BUNDLE, EVALUATION, BASELINE_SCORES, REPORT, VARIANTS),
 )
 """What a run of a task that learns from labelled examples may leave."""
 

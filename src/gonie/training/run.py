@@ -82,9 +82,9 @@ class RunResult:
         return self.output.evaluations
 
     @property
-    def beside(self) -> Mapping[str, str]:
+    def baselines(self) -> Mapping[str, str]:
         """Baselines and variants by name, with a line of scores each."""
-        return self.output.beside
+        return self.output.baselines
 
 
 class _Complete(NamedTuple):

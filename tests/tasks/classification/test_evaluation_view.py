@@ -67,7 +67,7 @@ def test_long_labels_are_whole_on_a_narrow_terminal() -> None:
 def test_several_labels_have_no_confusion() -> None:
     gold = [LabelledText("a", ("x", "y")), LabelledText("b", ())]
     result = evaluate_classes(
-        gold, [("x",), ()], [[0.9, 0.2], [0.1, 0.1]], ["x", "y"], several=True, bootstrap=0
+        gold, [("x",), ()], [[0.9, 0.2], [0.1, 0.1]], ["x", "y"], multi_label=True, bootstrap=0
     )
     text = printed(result)
     assert text.startswith("F1 66.67  accuracy 50.00")

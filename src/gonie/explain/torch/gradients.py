@@ -1,4 +1,4 @@
-"""Integrated gradients of a model's answers, whatever its task."""
+"""Integrated gradients of a model's predictions, for any task."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gonie.tasks.torch.trained import load_trained
 
 
 def load_gradients(folder: Path, model: Any) -> TakeGradients:
-    """What takes gradients of the answers of ``model``, by the weights of its run."""
+    """Return the gradient function of ``model``, using the checkpoint of its run."""
     task = example_task(model.task)
     if not isinstance(task, GradientTask):
         raise GonieError(f"models of the task {model.task!r} cannot be explained by gradients")
@@ -27,9 +27,9 @@ def load_gradients(folder: Path, model: Any) -> TakeGradients:
 def network_gradients(
     task: GradientTask, network: nn.Module, model: Any, *, steps: int = STEPS
 ) -> TakeGradients:
-    """What takes integrated gradients of the log-odds of an answer: one weight for each token.
+    """Return a function for the integrated gradients of an answer's log-odds: one weight per token.
 
-    ``network`` is that of ``model``, the predictor that gave the answer.
+    ``network`` is the network of ``model``, the predictor that gave the answer.
     """
 
     def take(answer: Any) -> Gradients:

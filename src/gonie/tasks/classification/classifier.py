@@ -112,7 +112,7 @@ class TextClassifier(TextReader):
 
     def given(self, chances: NDArray[np.floating]) -> tuple[str, ...]:
         """The labels that a text gets for its probabilities (K,): the best, or of several those from ½."""
-        if self.several:
+        if self.multi_label:
             return tuple(self.labels[k] for k in np.flatnonzero(chances >= GIVEN))
         return (self.labels[int(chances.argmax())],)
 

@@ -52,7 +52,7 @@ class TextEvaluator:
                 notes.update(found.notes)
                 yield found
 
-        evaluation = score_texts(texts, classify, labels=model.labels, several=model.several)
+        evaluation = score_texts(texts, classify, labels=model.labels, multi_label=model.multi_label)
         told = [f"{number:,} {note}" for note, number in notes.most_common()]
         return TextFileScores(evaluation, [*source.report.lines(), *told], texts)
 

@@ -64,9 +64,9 @@ class TextReader:
         return self.encoding.labels
 
     @property
-    def several(self) -> bool:
+    def multi_label(self) -> bool:
         """May a text have more than one label, or none?"""
-        return self.encoding.several
+        return self.encoding.multi_label
 
     def read(self, passages: Sequence[Passage]) -> list[Reading]:
         """The scores and shares of texts that are already cut; none depends on the others."""
@@ -88,7 +88,7 @@ class TextReader:
     def probabilities(self, scores: NDArray[np.floating]) -> NDArray[np.float64]:
         """softmax(scores / T) of each text, of several labels sigmoid(scores / T). Shape: (N, K)."""
         scaled = np.asarray(scores, dtype=np.float64) / self.temperature
-        if self.several:
+        if self.multi_label:
             return np.asarray((1 + np.tanh(scaled / 2)) / 2)
         weights = np.exp(scaled - scaled.max(axis=1, keepdims=True))
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))

@@ -106,7 +106,7 @@ class TextAnswering:
 
     def record(self, answered: Answered) -> dict[str, Any]:
         """The object that was given, or the text, with its labels."""
-        return label_result(answered.found, answered.row.record, several=self._classifier.several)
+        return label_result(answered.found, answered.row.record, multi_label=self._classifier.multi_label)
 
     def view(self, output: str, *, alone: bool) -> Callable[[Answered], Text | str]:
         """The label, its probability and the text; of a text that comes alone every label."""
@@ -117,7 +117,7 @@ class TextAnswering:
 
 
 def label_result(
-    found: Classification, given: Mapping[str, Any] | None = None, *, several: bool
+    found: Classification, given: Mapping[str, Any] | None = None, *, multi_label: bool
 ) -> dict[str, Any]:
     """The object that was given, or the text, with the label and every label's probability."""
     record: dict[str, Any] = {
@@ -126,7 +126,7 @@ def label_result(
         "score": rounded(found.score),
         "scores": {label: rounded(score) for label, score in found.scores.items()},
     }
-    if several:
+    if multi_label:
         record["labels"] = list(found.labels)
     return record | noted(found.notes)
 

@@ -19,7 +19,7 @@ def score_texts(
     classify: Classify,
     *,
     labels: Sequence[str],
-    several: bool,
+    multi_label: bool,
     bootstrap: int = 1000,
 ) -> ClassEvaluation:
     """Score what ``classify`` says of ``texts``; ``labels`` are those it can give.
@@ -34,7 +34,7 @@ def score_texts(
         [given.labels for given in found],
         [[given.scores[label] for label in labels] for given in found],
         labels,
-        several=several,
+        multi_label=multi_label,
         lengths=[given.tokens for given in found],
         bootstrap=bootstrap,
     )

@@ -48,8 +48,8 @@ class Evaluated(Protocol):
         ...
 
 
-class Beside(NamedTuple):
-    """Another model on the same data."""
+class BaselineScores(NamedTuple):
+    """The scores of another model on the same data: a baseline or a variant."""
 
     name: str
     evaluations: Mapping[str, Evaluated]
@@ -76,7 +76,7 @@ class RunOutput:
     """Names and values: scores, files, sizes."""
     evaluations: Mapping[str, Evaluated]
     """By split: dev, and test where there is one; none of a language model."""
-    beside: Mapping[str, str]
+    baselines: Mapping[str, str]
     """Baselines and variants by name, with a line of scores each."""
     commands: Sequence[str] = ()
     """Commands to try next. A job gives only those that do not follow from its task."""
@@ -117,7 +117,7 @@ class Job(Protocol):
     def add_comparisons(
         self, run: TrainedRun, output: RunOutput, variants: Mapping[str, RunOutput], note: Note
     ) -> RunOutput:
-        """Write how baselines and the recipe's variants did beside the run, and tell of it."""
+        """Write the scores of the baselines and variants, and return the output with them."""
         ...
 
 
@@ -197,6 +197,6 @@ class ExampleJob(Job, Protocol):
         """The evaluation as a page."""
         ...
 
-    def baselines(self) -> Iterator[Beside]:
+    def baselines(self) -> Iterator[BaselineScores]:
         """Models that learn next to nothing, scored on the same splits."""
         ...

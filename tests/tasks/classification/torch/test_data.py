@@ -115,7 +115,7 @@ def test_several_labels_become_a_table(text_toy: Path, tmp_path: Path) -> None:
     rows = ["a|b\tone", "a\ttwo", "\tthree", "b | a\tfour"] * 4
     train = table(tmp_path / "t.tsv", *rows)
     made, _ = prepared(text_toy, train, "data.label_separator=|", f"data.dev={tmp_path}/t.tsv")
-    assert made.encoding.several
+    assert made.encoding.multi_label
     assert made.train.labels[:4].tolist() == [[1, 1], [1, 0], [0, 0], [1, 1]]
 
 

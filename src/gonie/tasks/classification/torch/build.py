@@ -132,13 +132,13 @@ def build_text_head(
 
 def head_kind(config: TextHeadConfig, encoding: TextEncoding) -> str:
     """The head's name, once it is sure that it fits the labels."""
-    several, number = encoding.several, len(encoding.labels)
+    multi_label, number = encoding.multi_label, len(encoding.labels)
     if config.kind == "auto":
-        return "labels" if several else "sigmoid" if number == 2 else "softmax"
+        return "labels" if multi_label else "sigmoid" if number == 2 else "softmax"
     problem = ""
-    if several != (config.kind == "labels"):
+    if multi_label != (config.kind == "labels"):
         problem = (
-            "texts with several labels" if several else "one label a text (data.label_separator is empty)"
+            "texts with several labels" if multi_label else "one label a text (data.label_separator is empty)"
         )
     elif config.kind == "sigmoid" and number != 2:
         problem = f"{number} labels, and sigmoid is for two"

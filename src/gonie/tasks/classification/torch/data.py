@@ -131,7 +131,7 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
         passages=passages,
         words=words,
         labels=sorted(labels),
-        several=bool(data.label_separator),
+        multi_label=bool(data.label_separator),
         bag=bag,
     )
     if bag:

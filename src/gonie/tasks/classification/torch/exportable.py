@@ -68,7 +68,7 @@ class TextExportable:
         own = load_text_bundle(bundle)
         answers = list(own.pipe(self.examples))
         found = score_texts(
-            self.examples, lambda texts: iter(answers), labels=own.labels, several=own.several
+            self.examples, lambda texts: iter(answers), labels=own.labels, multi_label=own.multi_label
         )
         return Judged([answer.labels for answer in answers], *found.headline)
 
@@ -78,7 +78,7 @@ class TextExportable:
         graph = standalone_classifier(
             self.model,
             temperature=bundle.temperature,
-            several=encoding.several,
+            multi_label=encoding.multi_label,
             longest=self.longest,
             facts={"labels": json.dumps(encoding.labels, ensure_ascii=False)},
         )

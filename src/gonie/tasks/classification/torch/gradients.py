@@ -49,7 +49,7 @@ def label_odds_path(
         copies = _copies(batch, len(points))
         pooled = network.pool(points.flatten(0, 1), copies).vectors  # (n, P)
         scores = network.score(pooled, copies) + added.sum(1)  # (n, K)
-        return _log_odds(scores / temperature, label, several=encoding.several)
+        return _log_odds(scores / temperature, label, multi_label=encoding.multi_label)
 
     def words(weights: Sequence[Tensor]) -> Floats:
         """Shape: (S, T, D), (F, K) -> (M,)."""
@@ -109,10 +109,10 @@ def _no_grams(batch: Mapping[str, Tensor], texts: int) -> dict[str, Tensor]:
     return {IDS: place.new_zeros(0), OFFSETS: place.new_zeros(texts + 1)}
 
 
-def _log_odds(scores: Tensor, label: int, *, several: bool) -> Tensor:
+def _log_odds(scores: Tensor, label: int, *, multi_label: bool) -> Tensor:
     """``odds.log_odds`` where it can be differentiated. Shape: (n, K) -> (n,)."""
     own = scores[:, label]
-    if several:
+    if multi_label:
         return own
     others = torch.arange(scores.shape[1], device=scores.device) != label
     return own - scores[:, others].logsumexp(1)
