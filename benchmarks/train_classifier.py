@@ -198,10 +198,10 @@ def bound(sizes: Iterable[int]) -> float:
 
     Each stays in one thread, as in gonie's LSTM, of which a direction is one thread's.
     """
-    from gonie.nn.compiled import blas_alone
+    from gonie.nn.compiled import single_threaded_blas
 
     tokens = int(np.mean(list(sizes)) * TEXTS)  # of a batch
-    with blas_alone():
+    with single_threaded_blas():
         whole = seconds_of_product(tokens, WIDTH, 4 * HIDDEN)  # all time steps at once
         step = seconds_of_product(4 * HIDDEN, HIDDEN, TEXTS)
         attention = seconds_of_product(tokens, 2 * HIDDEN, ATTENTION)

@@ -63,7 +63,7 @@ def test_another_label_is_explained_where_asked(gonie: Gonie, reviews: Path) -> 
     assert "good(-" in outcome.out
     assert "attention," not in outcome.out.split("positive · 0.")[1]
     assert gonie("explain", reviews, "good", "--label", "dull").refused(
-        "a label among negative, positive", "dull"
+        "Use one of negative, positive", "dull"
     )
 
 

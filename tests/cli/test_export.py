@@ -27,7 +27,7 @@ def test_in_bytes_it_tells_what_changes(gonie: Gonie, toy_run: Path, tmp_path: P
 
 def test_what_is_no_run(gonie: Gonie, tmp_path: Path) -> None:
     outcome = gonie("export", tmp_path, "--out", tmp_path / "out")
-    assert outcome.refused("expected the folder of a training run", "recipe.toml")
+    assert outcome.refused("not a training run", "recipe.toml")
 
 
 def test_a_place_that_is_taken(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ def test_labels_that_training_never_met(using: Command, toy: Path, tmp_path: Pat
     for split in ("dev", "test"):
         trained = using("train", toy / "train.conll", "--set", f"data.{split}={strange}")
         assert trained.code == 0
-        assert f"{split}: 1 labels never met in training" in trained.out
+        assert f"{split}: 1 labels not in the training data" in trained.out
         assert "S-ANIMAL (1)" in trained.out
         shutil.rmtree(tmp_path / "out")
     scored = using("evaluate", strange, "--json", str(tmp_path / "scores.json"))
@@ -395,13 +395,13 @@ def test_a_recipe_that_is_none(gonie: Command, toy: Path, tmp_path: Path) -> Non
     (tmp_path / "latin.toml").write_bytes('task = "é"'.encode("latin-1"))
     for name, told in {
         "nerr": "did you mean 'ner'",
-        "": "shipped recipes are",
+        "": "shipped recipes:",
         "../x": "shipped",
         str(tmp_path): "recipe",
     }.items():
         assert gonie("train", name, "--out", tmp_path / "run").refused(told)
-    assert gonie("train", tmp_path / "latin.toml", "--out", tmp_path / "run").refused("expected TOML")
-    assert gonie("train", toy / "train.conll", "--out", tmp_path / "run").refused("expected TOML")
+    assert gonie("train", tmp_path / "latin.toml", "--out", tmp_path / "run").refused("invalid TOML")
+    assert gonie("train", toy / "train.conll", "--out", tmp_path / "run").refused("invalid TOML")
     assert not (tmp_path / "run").exists()
 
 

@@ -156,14 +156,14 @@ class Halved(nn.Module):
 def test_a_part_that_is_added_to_its_table_can_be_named_and_is_refused_where_it_has_no_graph(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with pytest.raises(RecipeError, match=r"model\.encoder\.kind: expected one of .*got 'halved'"):
+    with pytest.raises(RecipeError, match=r"model\.encoder\.kind: unknown name: 'halved'; use one of "):
         load_recipe("ner", ["model.encoder.kind=halved"])
     part = Part("half of its input", lambda width, config, dropout: Halved(width))
     monkeypatch.setitem(ENCODERS, "halved", part)
     specimen = synthetic(load_recipe("ner", ["model.encoder.kind=halved"]))
     assert isinstance(specimen.model.encoder, Halved)
     assert specimen.model.loss(specimen.batch).isfinite()
-    with pytest.raises(GonieError, match=r"expected an encoder that can be exported .*got Halved"):
+    with pytest.raises(GonieError, match="cannot export the encoder Halved"):
         onnx_graph(specimen.model)
 
 

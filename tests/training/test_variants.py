@@ -49,7 +49,11 @@ def test_a_run_reports_its_baselines_and_its_variants(
 ) -> None:
     result = start_run(recipe, tmp_path / "run", silence)
     assert result is not None
-    assert list(result.baselines) == ["every capitalised word", "words known by heart", "all types"]
+    assert list(result.baselines) == [
+        "every capitalised word",
+        "most frequent label of each word",
+        "all types",
+    ]
     assert result.baselines["every capitalised word"].startswith("dev F1 ")
     assert "PER" in result.baselines["all types"]
     assert "LOC" in result.baselines["all types"]
@@ -57,9 +61,9 @@ def test_a_run_reports_its_baselines_and_its_variants(
     assert set(written) == set(result.baselines)
     assert set(written["all types"]) == {"dev", "test"}
     assert set(written["all types"]["test"]["types"]) == {"PER", "LOC"}
-    assert set(written["words known by heart"]["test"]["types"]) == {"PER"}
+    assert set(written["most frequent label of each word"]["test"]["types"]) == {"PER"}
     assert (tmp_path / "run" / "variants" / "all-types" / "bundle").is_dir()
-    assert "words known by heart" in (tmp_path / "run" / "report.html").read_text("utf-8")
+    assert "most frequent label of each word" in (tmp_path / "run" / "report.html").read_text("utf-8")
 
 
 class Dies:
@@ -99,7 +103,7 @@ def test_a_run_that_ended_within_a_variant_goes_on_there(
         (("H 9", "H-9"), "'H 9' and 'H-9' would be one folder, H-9"),
         (("x" * 300 + "a", "x" * 300 + "b"), "would be one folder"),
         (("!!",), "a name with letters or digits .*got '!!'"),
-        (("words known by heart",), "that no baseline has"),
+        (("most frequent label of each word",), "that no baseline has"),
     ],
 )
 def test_variants_that_would_lie_in_one_place_are_refused_before_anything_is_trained(

@@ -23,7 +23,7 @@ OUTPUT = RunOutput(
     results=[("dev F1", "100.00  (95% 98.00 to 100.00)"), ("report", "runs/[x]/report.html")],
     commands=['gonie tag runs/x "your text"', "gonie evaluate runs/x FILE"],
     evaluations={},
-    baselines={"words known by heart": "dev F1 44.52"},
+    baselines={"most frequent label of each word": "dev F1 44.52"},
 )
 
 
@@ -86,7 +86,7 @@ def test_a_run_from_its_beginning_to_its_end(terminal: bool) -> None:
         "epoch   1  loss   1.2500  dev F1  50.00  2,500 tokens/s  3 s  ETA 27 s best",
         "dev F1 100.00  (95% 98.00 to 100.00)",
         "report runs/[x]/report.html",
-        "compared with words known by heart: dev F1 44.52",
+        "compared with most frequent label of each word: dev F1 44.52",
         "best epoch 1, 1 min 05 s in total",
         'Try:  gonie tag runs/x "your text"',
         "      gonie evaluate runs/x FILE",

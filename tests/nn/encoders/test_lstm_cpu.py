@@ -16,7 +16,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from gonie.nn import LSTM, Bidirectional
 
 pytest.importorskip("numba")
-from gonie.nn.compiled import side_by_side
+from gonie.nn.compiled import run_in_parallel
 from gonie.nn.encoders import lstm_cpu as packed
 
 
@@ -170,9 +170,9 @@ def test_one_thread_means_one_thread() -> None:
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(1)
-        assert set(side_by_side([threading.get_ident] * 3)) == {threading.get_ident()}
+        assert set(run_in_parallel([threading.get_ident] * 3)) == {threading.get_ident()}
         torch.set_num_threads(2)
-        assert len(set(side_by_side([threading.get_ident] * 2))) == 2
+        assert len(set(run_in_parallel([threading.get_ident] * 2))) == 2
     finally:
         torch.set_num_threads(before)
 
@@ -183,13 +183,13 @@ def test_an_error_in_any_thread_is_raised() -> None:
 
     for tasks in ([fail], [fail, int], [int, fail]):
         with pytest.raises(ValueError, match="in a thread"):
-            side_by_side(tasks)
+            run_in_parallel(tasks)
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_forked_process_has_threads_of_its_own() -> None:
-    assert side_by_side([int, int, int]) == [0, 0, 0]
+    assert run_in_parallel([int, int, int]) == [0, 0, 0]
     child = os.fork()
     if child == 0:
-        os._exit(0 if side_by_side([int, int, int]) == [0, 0, 0] else 1)
+        os._exit(0 if run_in_parallel([int, int, int]) == [0, 0, 0] else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

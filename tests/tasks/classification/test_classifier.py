@@ -161,7 +161,7 @@ def test_a_text_beyond_all_measure_is_cut_and_noted(
     monkeypatch.setattr("gonie.tasks.classification.long_texts.CELLS", 30)
     found = deep("good film. " * 50)
     assert found.label == "positive"
-    assert found.notes == ("texts cut to 30 tokens, padding counted",)
+    assert found.notes == ("texts cut to 30 tokens, including padding",)
     report = Report()
     assert len(deep.passage("good film. " * 50, report).sentences) == 10
     assert report.noticed.total() == 1
@@ -181,7 +181,7 @@ def test_a_graph_of_other_labels_is_refused(flat: TextClassifier) -> None:
             scored = flat.scorer.score_texts(batch)
             return scored._replace(scores=scored.scores[:, :1])
 
-    with pytest.raises(BundleError, match="expected a graph that scores 2 labels, got one of 1"):
+    with pytest.raises(BundleError, match="expected scores of 2 labels from the graph, got 1"):
         TextClassifier(encoding=flat.encoding, scorer=Other())("good")
 
 
@@ -197,7 +197,7 @@ def test_marks_in_a_string_are_those_of_the_recipe(text_bundle: Any, flat: TextC
     assert marked(LabelledText(clean, marks=(Span(4, 8, "e1", "film"),))) == found
     assert found.notes == ()
     assert marked(clean).label == "negative"
-    assert marked(clean).notes == ("texts without <e1>…</e1>, which the model was trained with",)
+    assert marked(clean).notes == ("texts without <e1>…</e1>, which the model was trained on",)
     assert flat(raw).text == raw  # a model without marks takes them for text
     with pytest.raises(InputError, match=r"x\.txt:3: expected marks that open and close"):
         marked.text("the <e1>film", path="x.txt", line=3)

@@ -77,8 +77,8 @@ def print_text_stats(console: Console, measured: TextStats) -> None:
     }
     if measured.overlap is not None:
         facts["texts that are also in the first file"] = measured.overlap.texts
-        if measured.overlap.unmet:
-            print_lines(console, [f"labels not in the first file: {', '.join(measured.overlap.unmet)}"])
+        if measured.overlap.new_labels:
+            print_lines(console, [f"labels not in the first file: {', '.join(measured.overlap.new_labels)}"])
     print_lines(console, [f"{number:,} {fact}" for fact, number in facts.items() if number])
     _print_labels(console, measured.labels, kind="label", whole=measured.report.texts)
 

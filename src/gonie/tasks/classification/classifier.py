@@ -1,7 +1,7 @@
-"""The one path from a text to its label: cut, encode, score in batches, calibrate.
+"""The prediction path of classifiers: tokenise, encode, score in batches, calibrate.
 
-A bundle runs it with an ONNX scorer. Training scores dev texts with a torch scorer on the same path, so what
-is scored is what ships, limits on the length of a text included.
+A bundle runs it with an ONNX scorer. Training scores dev texts on the same path with a torch scorer. So the
+dev score is that of the bundle, including the limits on the length of a text.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from gonie.text.plain_text import checked_text
 from gonie.text.report import Report
 from gonie.text.types import Classification
 
-GIVEN = 0.5  # the probability from which a label is given where a text may have several
+GIVEN = 0.5  # minimum probability of a predicted label if a text may have several
 
 Cut = tuple[LabelledText, Passage, tuple[str, ...]]
-"""A text, what of it is read, and what there is to note."""
+"""A text, the passage that is read, and notes."""
 
 
 class EncodedTexts(NamedTuple):
-    """Texts cut and encoded once, so that they can be classified many times as a model learns."""
+    """Texts tokenised and encoded once, to be classified many times during training."""
 
     cuts: Sequence[Cut]
     corpus: TextCorpus
@@ -42,15 +42,15 @@ class EncodedTexts(NamedTuple):
 class TextClassifier(TextReader):
     """Labels texts with a trained model.
 
-    A text is given as a string, or as a ``LabelledText`` with its marks. In a string, the marks that the
-    model's recipe names (``data.marks``) are written out, ``<e1>…</e1>``. It may hold any character but lone
-    surrogates, which are not text and are refused. Probabilities are calibrated: scores are divided by the
-    ``temperature`` that was fitted on dev. Nothing is kept between calls, so threads may share a classifier.
-    ``batch_size`` bounds what is scored together; results do not depend on it.
+    A text is a string, or a ``LabelledText`` with its marks. In a string, the marks that the model's recipe
+    names (``data.marks``) are written as tags, ``<e1>…</e1>``. Any character is allowed except lone
+    surrogates, which raise an error. Probabilities are calibrated: scores are divided by the ``temperature``
+    fitted on dev. A classifier keeps no state between calls, so threads may share it. ``batch_size`` limits
+    the size of a batch. Results do not depend on it.
     """
 
     task: ClassVar[str] = "classify"
-    """Its place in the table of tasks."""
+    """The name of its task."""
 
     def __init__(
         self,
@@ -74,19 +74,19 @@ class TextClassifier(TextReader):
         return next(self.pipe([text]))
 
     def pipe(self, texts: Iterable[str | LabelledText], *, first: int = FIRST) -> Iterator[Classification]:
-        """Classify a stream of texts, in order; some are read ahead to be scored together, never all.
+        """Classify a stream of texts in order, reading ahead only as far as batching needs.
 
-        ``first`` is about how many tokens are read before the first answer, as for ``Predictor.pipe``.
+        ``first`` is the approximate number of tokens read before the first result, as for ``Tagger.pipe``.
         """
         for group in grouped(map(self._cut, texts), _tokens, first=first):
             yield from self.classify_encoded(self._encoded(group))
 
     def encode(self, texts: Iterable[str | LabelledText]) -> EncodedTexts:
-        """Cut and encode texts once; ``classify_encoded`` then gives what ``pipe`` would."""
+        """Tokenise and encode texts once. ``classify_encoded`` then gives the same results as ``pipe``."""
         return self._encoded([self._cut(text) for text in texts])
 
     def classify_encoded(self, encoded: EncodedTexts) -> list[Classification]:
-        """Classify texts that ``encode`` gave, or the same with more arrays in their corpus."""
+        """Classify the result of ``encode``, optionally with additional arrays in its corpus."""
         if not encoded.cuts:
             return []
         scores = np.stack([reading.scores for reading in self.read_encoded(encoded.corpus)])  # (N, K)
@@ -94,7 +94,7 @@ class TextClassifier(TextReader):
         return [self._classification(cut, row) for cut, row in zip(encoded.cuts, chances, strict=True)]
 
     def text(self, text: str | LabelledText, *, path: str = "", line: int = 0) -> LabelledText:
-        """A string as the model reads it, its marks cut out; ``path`` and ``line`` are for messages."""
+        """Return a text with its marks parsed. ``path`` and ``line`` are for messages."""
         if isinstance(text, LabelledText):
             checked_text(text.text)
             return text
@@ -102,16 +102,16 @@ class TextClassifier(TextReader):
         return LabelledText(clean, (), marks, path, line)
 
     def passage(self, text: str | LabelledText, report: Report | None = None) -> Passage:
-        """What of a text is read: all of it, but for what the encoding or its sheer length leaves out."""
+        """Return the passage of a text that the model reads, within its limits on length."""
         report, given = report or Report(), self.text(text)
         if lacking := [name for name in self.marks if all(mark.label != name for mark in given.marks)]:
             named = ", ".join("…".join(mark_words(name)) for name in lacking)
-            report.noticed[f"texts without {named}, which the model was trained with"] += 1
+            report.noticed[f"texts without {named}, which the model was trained on"] += 1
         passage = bounded(self.encoding.passages(given, report), report)
         return passage if self.encoding.bag is None else searched(passage, report)
 
     def given(self, chances: NDArray[np.floating]) -> tuple[str, ...]:
-        """The labels that a text gets for its probabilities (K,): the best, or of several those from ½."""
+        """Return the predicted labels for probabilities (K,): the best one, or for several those from ½."""
         if self.multi_label:
             return tuple(self.labels[k] for k in np.flatnonzero(chances >= GIVEN))
         return (self.labels[int(chances.argmax())],)

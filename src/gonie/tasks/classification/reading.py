@@ -1,4 +1,4 @@
-"""What a network makes of encoded texts, before it becomes labels: scores and shares, in batches."""
+"""The output of a network for encoded texts, before it becomes labels: scores and attention weights."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from gonie.text.passages import Passage
 
 
 class Reading(NamedTuple):
-    """The scores of a text, and what its vector is made of."""
+    """The scores of a text, and its attention weights."""
 
     scores: NDArray[np.float32]
-    """(K,) one of each label, before the temperature; of a sigmoid model, (0, z)."""
+    """(K,), one score per label, before the temperature; for a sigmoid model, (0, z)."""
     words: tuple[NDArray[np.float32], ...]
-    """For each sentence (tokens,): the share of each token in the sentence's vector, 1 in sum."""
+    """For each sentence (tokens,): the weight of each token in the sentence's vector, with sum 1."""
     sentences: NDArray[np.float32]
-    """(S,): the share of each sentence in the text's vector, 1 in sum; [1.0] for a model of one level."""
+    """(S,): the weight of each sentence in the text's vector, with sum 1; [1.0] for a one-level model."""
 
 
 class TextBatchSize(NamedTuple):
-    """The most tokens, padding included, and the most texts that are scored together."""
+    """The maximum tokens, including padding, and the maximum texts of a batch."""
 
     tokens: int
     texts: int
@@ -39,10 +39,10 @@ ONNX_TEXT_BATCH = TextBatchSize(8192, 128)
 
 
 class TextReader:
-    """Scores encoded texts in batches, and makes calibrated probabilities of the scores.
+    """Scores encoded texts in batches, and turns scores into calibrated probabilities.
 
-    Nothing is kept between calls, so threads may share a reader. ``batch_size`` bounds what is scored
-    together; results do not depend on it.
+    A reader keeps no state between calls, so threads may share it. ``batch_size`` limits what is scored
+    together. Results do not depend on it.
     """
 
     def __init__(
@@ -60,20 +60,20 @@ class TextReader:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels that the model gives, in the order of its scores."""
+        """The labels of the model, in the order of its scores."""
         return self.encoding.labels
 
     @property
     def multi_label(self) -> bool:
-        """May a text have more than one label, or none?"""
+        """Whether a text may have several labels, or none."""
         return self.encoding.multi_label
 
     def read(self, passages: Sequence[Passage]) -> list[Reading]:
-        """The scores and shares of texts that are already cut; none depends on the others."""
+        """Return the scores and attention weights of tokenised texts. Each depends on its text only."""
         return self.read_encoded(self.encoding.encode_passages(passages))
 
     def read_encoded(self, corpus: TextCorpus) -> list[Reading]:
-        """The scores and shares of texts that are already encoded."""
+        """Return the scores and attention weights of encoded texts."""
         tokens, texts = self._batch_size
         batches = list(sorted_batches(corpus.lengths, tokens=tokens, sentences=texts, heights=corpus.heights))
 
@@ -86,7 +86,7 @@ class TextReader:
         return [readings[row] for row in range(len(corpus))]
 
     def probabilities(self, scores: NDArray[np.floating]) -> NDArray[np.float64]:
-        """softmax(scores / T) of each text, of several labels sigmoid(scores / T). Shape: (N, K)."""
+        """Return softmax(scores / T), or sigmoid(scores / T) for several labels. Shape: (N, K)."""
         scaled = np.asarray(scores, dtype=np.float64) / self.temperature
         if self.multi_label:
             return np.asarray((1 + np.tanh(scaled / 2)) / 2)
@@ -97,7 +97,7 @@ class TextReader:
         scored = self.scorer.score_texts(batch)
         if scored.scores.shape[1] != len(self.labels):
             raise BundleError(
-                f"expected a graph that scores {len(self.labels)} labels, got one of "
+                f"expected scores of {len(self.labels)} labels from the graph, got "
                 f"{scored.scores.shape[1]}. Export the model again."
             )
         heights = batch["places_mask"].sum(axis=1)  # (N,)
@@ -106,7 +106,7 @@ class TextReader:
 
 
 def _reading(scored: ScoredTexts, row: int, own: NDArray[np.int64], lengths: NDArray[np.int64]) -> Reading:
-    """Text ``row`` of a batch, whose sentences are ``own``; copied, lest it keep the batch alive."""
+    """Return text ``row`` of a batch, with sentences ``own``. Arrays are copied to release the batch."""
     return Reading(
         scores=scored.scores[row].copy(),
         words=tuple(scored.words[sentence, : lengths[sentence]].copy() for sentence in own),

@@ -1,4 +1,4 @@
-"""Scoring a classifier on texts with gold labels: have them classified, compare."""
+"""Scoring a classifier on texts with gold labels."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def score_texts(
     multi_label: bool,
     bootstrap: int = 1000,
 ) -> ClassEvaluation:
-    """Score what ``classify`` says of ``texts``; ``labels`` are those it can give.
+    """Score the predictions of ``classify`` for ``texts``. ``labels`` are all labels of the model.
 
-    A text is scored by its length as the model cuts it. ``bootstrap`` is the number of resamples, 0 for no
-    intervals.
+    Scores by length use the number of tokens that the model reads. ``bootstrap`` is the number of resamples;
+    0: no intervals.
     """
     gold = list(texts)
     found = list(classify(gold))

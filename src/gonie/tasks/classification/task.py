@@ -1,4 +1,4 @@
-"""Classification as a value of the table of tasks."""
+"""The task "classify" for the table of tasks."""
 
 from __future__ import annotations
 

@@ -187,8 +187,8 @@ def test_the_head_is_what_was_named_or_the_labels_ask_for(
 @pytest.mark.parametrize(
     ("labels", "multi_label", "kind", "message"),
     [
-        (("a", "b", "c"), False, "sigmoid", "3 labels, and sigmoid is for two"),
-        (("a", "b"), False, "labels", "one label a text (data.label_separator is empty)"),
+        (("a", "b", "c"), False, "sigmoid", "3 labels (it needs two)"),
+        (("a", "b"), False, "labels", "one label per text (data.label_separator is empty)"),
         (("a", "b"), True, "softmax", "texts with several labels"),
         (("a", "b"), True, "sigmoid", "texts with several labels"),
     ],
@@ -198,7 +198,7 @@ def test_a_head_that_does_not_fit_is_refused(
 ) -> None:
     with pytest.raises(RecipeError) as refused:
         built({**WORDS, "head": {"kind": kind}}, texts(*labels, multi_label=multi_label))
-    assert f"model.head.kind: {kind} does not fit {message}; take auto" in str(refused.value)
+    assert f"model.head.kind: {kind} does not support {message}; use auto" in str(refused.value)
 
 
 def weights(values: Any, encoding: TextEncoding, counts: Counter[str] | None = None) -> list[float] | None:
@@ -225,7 +225,7 @@ def test_balanced_labels_weigh_the_same_together(texts: Fit) -> None:
 
 
 def test_a_weight_for_no_label_is_refused(texts: Fit) -> None:
-    with pytest.raises(RecipeError, match=r"model\.head\.weights\.x: expected one of a, b, c, got 'x'"):
+    with pytest.raises(RecipeError, match=r"model\.head\.weights\.x: unknown label; use one of a, b, c"):
         weights({"x": 2.0, "a": 1.0}, texts())
 
 

@@ -157,7 +157,7 @@ def test_weights_are_the_recipes(weights: str) -> None:
 
 
 def test_a_head_that_does_not_fit_is_refused() -> None:
-    with pytest.raises(RecipeError, match="labels does not fit one label a text"):
+    with pytest.raises(RecipeError, match="labels does not support one label per text"):
         made("model.head.kind=labels")
 
 

@@ -88,7 +88,7 @@ def test_labels_that_cannot_be_predicted_are_named(toy: Path, tmp_path: Path) ->
     made, notes = prepared(toy, f"data.dev={dev}", f"data.test={test}")
     (about_dev,) = [note for note in notes if note.startswith("dev: ")]
     (about_test,) = [note for note in notes if note.startswith("test: ")]
-    assert "2 labels never met in training" in about_dev
+    assert "2 labels not in the training data" in about_dev
     assert "ORG" in about_dev
     assert "S-GPE (1)" in about_test
     assert not any("ORG" in label for label in made.encoding.labels)

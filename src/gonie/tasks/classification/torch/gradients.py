@@ -1,7 +1,7 @@
-"""The log-odds of a label as a function of word vectors and n-grams, to take gradients of.
+"""The log-odds of a label as a differentiable function of word vectors and n-grams.
 
-An n-gram bag passes by the vectors of the words, and so by whatever explains those. But an n-gram stands
-somewhere in the text, and there are tokens there: they share its weight.
+A bag of n-grams bypasses the word vectors, so weights of these do not include it. The weight of an n-gram is
+divided among the tokens that it overlaps.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def label_odds_path(
     *,
     temperature: float = 1.0,
 ) -> OddsPath:
-    """The log-odds of label number ``label``; weights are one for each token.
+    """Return the log-odds of label number ``label``, with one weight per token.
 
-    The way leads from zero vectors and no n-grams. A token's weight is the sum over its vector, and its share
-    of the n-grams that it has characters of. N-grams that touch no token are missing from the weights.
+    The baseline is zero vectors without n-grams. The weight of a token is the sum over its vector, plus its
+    share of the n-grams that overlap it. N-grams that overlap no token are not in the weights.
     """
     corpus = encoding.encode_passages([passage])
     batch = to_tensors(corpus.batch(np.array([0])), next(network.parameters()).device)
@@ -64,9 +64,9 @@ def label_odds_path(
 
 
 def spread_grams(weights: Floats, places: NDArray[np.int64], passage: Passage) -> Floats:
-    """Each n-gram's weight, in even shares on the tokens that it has characters of.
+    """Divide the weight of each n-gram evenly among the tokens that it overlaps.
 
-    What touches no token (a blank, or words beyond ``max_tokens``) is on none, and missing from the sum.
+    N-grams that overlap no token (a blank, or words beyond ``max_tokens``) are left out of the sum.
 
     Shape: weights (F,), places (F, 2) in the running text, first and end -> (M,).
     """
@@ -83,7 +83,7 @@ def spread_grams(weights: Floats, places: NDArray[np.int64], passage: Passage) -
 
 
 def _gram_scores(network: TextNetwork, vectors: Tensor, batch: Mapping[str, Tensor]) -> Tensor:
-    """What each n-gram of a text adds to its scores, (F, K); a head's scores are linear in its n-grams."""
+    """Return what each n-gram of a text adds to its scores, (F, K). The scores are linear in the n-grams."""
     width = network.pool(vectors, batch).vectors.shape[1]
     ids = batch.get(IDS, vectors.new_zeros(0, dtype=torch.int64))
     each = {IDS: ids, OFFSETS: torch.arange(len(ids) + 1, device=ids.device)}  # as if a text of its own
@@ -93,7 +93,7 @@ def _gram_scores(network: TextNetwork, vectors: Tensor, batch: Mapping[str, Tens
 
 
 def _copies(batch: Mapping[str, Tensor], number: int) -> dict[str, Tensor]:
-    """What pooling and scoring read of a batch of one text, for so many copies of it without n-grams."""
+    """Return ``number`` copies of a batch of one text, for pooling and scoring, without n-grams."""
     mask, places = batch["mask"], batch["places"]  # (S, T), (1, S)
     shifts = torch.arange(number, device=mask.device).unsqueeze(1) * len(mask)  # (n, 1)
     return {
@@ -110,7 +110,7 @@ def _no_grams(batch: Mapping[str, Tensor], texts: int) -> dict[str, Tensor]:
 
 
 def _log_odds(scores: Tensor, label: int, *, multi_label: bool) -> Tensor:
-    """``odds.log_odds`` where it can be differentiated. Shape: (n, K) -> (n,)."""
+    """Return a differentiable ``odds.log_odds``. Shape: (n, K) -> (n,)."""
     own = scores[:, label]
     if multi_label:
         return own

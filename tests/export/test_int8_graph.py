@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from gonie.export.byte_graph import ByteGraph
+from gonie.export.int8_graph import Int8Graph
 from gonie.export.ranges import measure_ranges
 from gonie.nn import (
     LSTM,
@@ -60,7 +60,7 @@ def tagger(encoder: str = "lstm", chars: str = "cnn") -> TaggingNetwork:
 def in_bytes(model: TaggingNetwork, batch: Any) -> Graphs:
     """The model's graphs, its ranges those of one batch."""
     return onnx_graph(
-        model, graph=ByteGraph(ranges=measure_ranges(model, TorchScorer(model).scores, [batch]))
+        model, graph=Int8Graph(ranges=measure_ranges(model, TorchScorer(model).scores, [batch]))
     )
 
 
@@ -87,13 +87,13 @@ def test_company_never_changes_a_score(encoder: str, batches: Any, alone: Any) -
 
 def test_it_is_a_quarter_of_the_size(batches: Any) -> None:
     model, batch = tagger(), batches([4, 1], seed=4)
-    for bytes in (in_bytes(model, batch).graph, onnx_graph(model, graph=ByteGraph()).graph):
+    for bytes in (in_bytes(model, batch).graph, onnx_graph(model, graph=Int8Graph()).graph):
         assert len(bytes) < 0.35 * len(onnx_graph(model).graph)
 
 
 def test_products_are_of_bytes_where_numbers_were_measured(batches: Any) -> None:
     """Forms are computed once and remembered: there bytes would save nothing."""
     model = tagger(chars="lstm")
-    measured, plain = in_bytes(model, batches([4, 1], seed=5)), onnx_graph(model, graph=ByteGraph())
+    measured, plain = in_bytes(model, batches([4, 1], seed=5)), onnx_graph(model, graph=Int8Graph())
     found = [b"DynamicQuantizeLSTM" in (graph or b"") for graph in (*measured, *plain)]
     assert found == [True, False, False, False]

@@ -12,7 +12,7 @@ import math
 import pytest
 import torch
 
-from gonie.nn.crf import brute
+from gonie.nn.crf import brute_force as brute
 from gonie.nn.crf.chain import Chain
 
 EMISSIONS = torch.tensor([[2.0, 1.0], [0.0, 2.0]], dtype=torch.float64)  # Gonie, Sleep

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from gonie.nn.bilm import ProjectedLSTM, stepping
+from gonie.nn.bilm import ProjectedLSTM, projected_lstm_cpu
 
 
 @pytest.mark.parametrize("cells", [1, 5, 6, 2048])
@@ -16,7 +16,7 @@ from gonie.nn.bilm import ProjectedLSTM, stepping
 def test_steps_equal_torch_s_kernel(
     rows: int, cells: int, scramble: Callable[[nn.Module], nn.Module], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stepping, "CELLS", cells)
+    monkeypatch.setattr(projected_lstm_cpu, "INPUTS_AT_ONCE", cells)
     part = scramble(ProjectedLSTM(width=4, hidden=6))
     x = torch.randn(7, rows, 4)
     expected = part(x, part.start(x))

@@ -9,18 +9,18 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonie.export import letter_filters as module
-from gonie.export.byte_graph import ByteGraph
+from gonie.export import char_cnn as module
+from gonie.export.char_cnn import char_filters
 from gonie.export.graph import Graph, GraphOutput
-from gonie.export.letter_filters import letter_filters
+from gonie.export.int8_graph import Int8Graph
 from gonie.nn import CharCNN
 
-LETTERS, FILTERS = 11, 4
+CHARACTERS, FILTERS = 11, 4
 
 
 def computed(graph: Graph, part: CharCNN, chars: np.ndarray) -> np.ndarray:
     weight, bias = part.convolution.parameters()
-    found = letter_filters(graph, part.characters.weight, weight, bias, part.margins)
+    found = char_filters(graph, part.characters.weight, weight, bias, part.margins)
     model = graph.serialize("filters", {"found": GraphOutput(found, ("U", FILTERS))})
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     return np.asarray(session.run(["found"], {"chars": chars})[0])
@@ -36,12 +36,12 @@ def computed(graph: Graph, part: CharCNN, chars: np.ndarray) -> np.ndarray:
 def test_it_is_what_the_model_finds(lengths: list[int], room: int, kernel: int, seed: int) -> None:
     """In words of any lengths, and with any padding: also where all that a filter finds is below 0."""
     torch.manual_seed(seed)
-    part = CharCNN(size=LETTERS, width=3, filters=FILTERS, kernel=kernel, dropout=0.0).eval()
+    part = CharCNN(size=CHARACTERS, width=3, filters=FILTERS, kernel=kernel, dropout=0.0).eval()
     with torch.no_grad():
         part.convolution.bias.normal_()  # type: ignore[union-attr]
     sizes = torch.tensor(lengths)
     real = torch.arange(max(lengths) + room) < sizes[:, None]
-    chars = torch.randint(1, LETTERS, real.shape).where(real, torch.tensor(0))
+    chars = torch.randint(1, CHARACTERS, real.shape).where(real, torch.tensor(0))
     with torch.no_grad():
         wanted = part.spell(chars, sizes).numpy()
     np.testing.assert_allclose(computed(Graph(), part, chars.numpy()), wanted, atol=1e-5)
@@ -54,5 +54,5 @@ def test_large_alphabets_are_kept_as_other_tables_are(monkeypatch: pytest.Monkey
     chars = np.array([[3, 4, 4000, 0, 0], [7, 0, 0, 0, 0], [5, 6, 4999, 4998, 2]])
     exact = computed(Graph(), part, chars)
     monkeypatch.setattr(module, "SMALL", 100)
-    found = computed(ByteGraph(), part, chars)
+    found = computed(Int8Graph(), part, chars)
     assert 0 < np.abs(found - exact).max() < 0.05

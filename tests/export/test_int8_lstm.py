@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from gonie.export import byte_lstm
-from gonie.export.byte_graph import ByteGraph
+from gonie.export import int8_lstm
 from gonie.export.cells import Y_H, Y, cell, recur
 from gonie.export.graph import INPUTS, Graph, GraphOutput
+from gonie.export.int8_graph import Int8Graph
 from gonie.nn.encoders import LSTM, PeepholeLSTM
 
 Array = NDArray[Any]
@@ -63,7 +63,7 @@ def steps(x: Array, largest: float) -> Array:
 
 
 def rounded(weights: Array) -> Array:
-    scales = np.abs(weights).max(1, keepdims=True) / byte_lstm.WITHIN
+    scales = np.abs(weights).max(1, keepdims=True) / int8_lstm.MAX_WEIGHT
     return np.rint(weights / scales) * scales
 
 
@@ -98,7 +98,7 @@ def test_sums_are_those_meant(T: int, seed: int, size: float) -> None:
     with pytest.MonkeyPatch.context() as patch:
         part = layer(LSTM, seed)
         x = numbers((T, 1, WIDTH), seed, size)
-        found = Exported(ByteGraph(), [part], patch, Y)(x, [T])
+        found = Exported(Int8Graph(), [part], patch, Y)(x, [T])
         np.testing.assert_allclose(found[:, 0], by_hand(part, x[:, 0]), atol=0.05)
 
 
@@ -109,7 +109,7 @@ def test_it_is_nearly_the_lstm_of_floats(
     kind: Any, ways: int, output: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     layers = [layer(kind, seed) for seed in range(ways)]
-    exact, near = (Exported(graph, layers, monkeypatch, output) for graph in (Graph(), ByteGraph()))
+    exact, near = (Exported(graph, layers, monkeypatch, output) for graph in (Graph(), Int8Graph()))
     x, lengths = numbers((7, 3, WIDTH), 1, 0.5), [7, 2, 5]
     wanted, found = exact(x, lengths), near(x, lengths)
     assert found.shape == wanted.shape
@@ -120,7 +120,7 @@ def test_it_is_nearly_the_lstm_of_floats(
 @pytest.mark.parametrize("kind", [LSTM, PeepholeLSTM])
 def test_company_changes_nothing_to_the_last_bit(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither someone loud nor someone long: the scales would tell, were they of the batch."""
-    exported = Exported(ByteGraph(), [layer(kind, 1), layer(kind, 2)], monkeypatch, Y)
+    exported = Exported(Int8Graph(), [layer(kind, 1), layer(kind, 2)], monkeypatch, Y)
     x, lengths = numbers((1500, 4, WIDTH), 3, 0.2), [9, 1500, 3, 700]
     x[:, 1] *= 1000
     together = exported(x, lengths)
@@ -130,4 +130,4 @@ def test_company_changes_nothing_to_the_last_bit(kind: Any, monkeypatch: pytest.
 
 def test_no_sum_of_two_products_needs_more_than_sixteen_bits() -> None:
     """Older processors add pairs in sixteen bits and cut what is beyond: tags would hang on the machine."""
-    assert 2 * 255 * byte_lstm.WITHIN < 2**15
+    assert 2 * 255 * int8_lstm.MAX_WEIGHT < 2**15

@@ -12,21 +12,21 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-CELLS = 512
+INPUTS_AT_ONCE = 512
 """Inputs multiplied at once: enough for a large product, few enough to stay in the processor's cache."""
 
 Weights = tuple[Tensor, Tensor, Tensor, Tensor]
 """Input (4H, P), state (4H, P), bias (4H,), projection (P, H); gates in the order i, f, cell, o."""
 
 
-def read_in_steps(x: Tensor, h: Tensor, c: Tensor, weights: Weights) -> tuple[Tensor, Tensor, Tensor]:
+def run_projected_lstm(x: Tensor, h: Tensor, c: Tensor, weights: Weights) -> tuple[Tensor, Tensor, Tensor]:
     """Return the states, and the final h and c, without gradients.
 
     Shape: (T, B, P), (B, P), (B, H) -> (T, B, P), (B, P), (B, H).
     """
     W, b, U, R = _prepared(weights)
     states = torch.empty_like(x)
-    for gates, state in zip(each_input(x, W, b), states, strict=True):  # (B, 4H), (B, P)
+    for gates, state in zip(gate_inputs(x, W, b), states, strict=True):  # (B, 4H), (B, P)
         i, f, g, o = gates.addmm_(h, U).sigmoid_().chunk(4, dim=1)  # (B, H) each
         c = (f * c).addcmul_(i, g, value=2.0).sub_(i)
         squashed = (2.0 * c).sigmoid_()  # (B, H)
@@ -34,12 +34,12 @@ def read_in_steps(x: Tensor, h: Tensor, c: Tensor, weights: Weights) -> tuple[Te
     return states, h.clone(), c
 
 
-def each_input(x: Tensor, weight: Tensor, bias: Tensor) -> Iterator[Tensor]:
+def gate_inputs(x: Tensor, weight: Tensor, bias: Tensor) -> Iterator[Tensor]:
     """Yield the input term of the gates for each step, multiplied for several steps at once.
 
     Each step is its own tensor. Shape: (T, B, P), (4H, P), (4H,) -> T times (B, 4H).
     """
-    steps = max(1, CELLS // max(1, x.shape[1]))
+    steps = max(1, INPUTS_AT_ONCE // max(1, x.shape[1]))
     for start in range(0, len(x), steps):
         yield from F.linear(x[start : start + steps], weight, bias)
 
