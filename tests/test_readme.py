@@ -22,9 +22,10 @@ import pytest
 from gonie.formats.tagged import TaggedSource, survey
 
 ROOT = Path(__file__).resolve().parents[1]
-README, KOREAN, FORMATS = ROOT / "README.md", ROOT / "README.ko.md", ROOT / "docs" / "formats.md"
+README, KOREAN = ROOT / "README.md", ROOT / "README.ko.md"
+FORMATS = ROOT / "docs" / "reference" / "formats.md"
 PAGES = sorted(
-    page for folder in ("", "docs/", "benchmarks/", "pretrained/*/") for page in ROOT.glob(f"{folder}*.md")
+    page for folder in ("", "docs/**/", "benchmarks/", "pretrained/*/") for page in ROOT.glob(f"{folder}*.md")
 )
 
 BLOCK = re.compile(
@@ -131,10 +132,11 @@ def test_the_korean_readme_can_be_followed_from_top_to_bottom(gonie: Callable) -
 @pytest.mark.long
 @pytest.mark.usefixtures("place")
 @pytest.mark.parametrize(
-    ("page", "least"), [("training.md", 14), ("window.md", 4), ("classify.md", 8), ("elmo.md", 8)]
+    ("page", "least"),
+    [("guides/training", 14), ("tutorials/window", 4), ("guides/classify", 8), ("guides/elmo", 8)],
 )
 def test_a_page_of_the_docs_can_be_followed(gonie: Callable, page: str, least: int) -> None:
-    assert follow(ROOT / "docs" / page, gonie) >= least
+    assert follow(ROOT / "docs" / f"{page}.md", gonie) >= least
 
 
 def follow(page: Path, gonie: Callable) -> int:

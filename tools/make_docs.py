@@ -1,6 +1,6 @@
-"""Write docs/recipe.md and docs/commands.md from the code itself, so that they cannot tell of another one.
+"""Write docs/reference/recipe.md and commands.md from the code, so that they always match it.
 
-    python tools/make_docs.py            write both
+    python tools/make_docs.py            write both pages
     python tools/make_docs.py --check    exit 1 if one of them is stale, as a test does
 
 The keys of a recipe come from the classes that check it, the commands from their real help.
@@ -26,7 +26,7 @@ from gonie.tasks.recipe import recipe_names, recipe_types
 from gonie.tasks.section import ChoiceOf
 
 ROOT = Path(__file__).parent.parent
-DOCS = ROOT / "docs"
+DOCS = ROOT / "docs" / "reference"
 RECIPES = ROOT / "src" / "gonie" / "recipes"
 NAMES = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`", Any: "value"}
 WIDTH = 100  # of help pages
@@ -63,7 +63,7 @@ def recipe_page() -> str:
     """All sections of a recipe, a table each."""
     shipped = ["## The recipes that ship", "| name | what it trains |", "|---|---|"]
     shipped += [
-        f"| [`{name}`](../src/gonie/recipes/{name}.toml) | {title(name)} |" for name in recipe_names()
+        f"| [`{name}`](../../src/gonie/recipes/{name}.toml) | {title(name)} |" for name in recipe_names()
     ]
     told: set[type[BaseModel]] = set()
     pages = []

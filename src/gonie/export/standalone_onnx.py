@@ -1,7 +1,7 @@
 """A whole model as one graph that ends in answers: for other languages, and devices where gonie does not run.
 
 A bundle has the letters' network apart and decodes in numpy; here both are in the graph, and all that is left
-to whoever runs it is to look up ids (docs/onnx.md).
+to whoever runs it is to look up ids (docs/guides/onnx.md).
 """
 
 from __future__ import annotations
