@@ -4,11 +4,12 @@
     python benchmarks/costs.py --tokens 40 --rounds 3
 
 Letters: B sentences of T tokens, D numbers per input vector, H units per direction, A attention units, C
-tokens in a window, K tags. A formula counts the multiply-adds of one sentence in a forward pass, without sums,
-activations and normalisation. The formula of the parameters must give the number that the module has, or the
-script exits. Forward passes run without gradients. A step is a forward pass and the gradients of all
-parameters and inputs. Times are medians of interleaved rounds on one thread. Memory is the peak of a step above
-what was there before (Linux only). One self-attention layer of torch is listed for scale; gonie does not use it.
+tokens in a window, K tags. A formula counts the multiply-adds of one sentence in a forward pass, without
+sums, activations and normalisation. The formula of the parameters must give the number that the module has,
+or the script exits. Forward passes run without gradients. A step is a forward pass and the gradients of all
+parameters and inputs. Times are medians of interleaved rounds on one thread. Memory is the peak of a step
+above what was there before (Linux only). One self-attention layer of torch is listed for scale; gonie does
+not use it.
 
 The page docs/explanation/costs.md shows the table.
 """

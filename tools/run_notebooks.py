@@ -1,0 +1,75 @@
+"""Execute the notebooks of the docs, each in a fresh folder, and store their outputs.
+
+    python tools/run_notebooks.py                 execute all of them; exit 1 at the first cell that fails
+    python tools/run_notebooks.py --write ner     execute docs/notebooks/ner.ipynb and store its outputs
+
+The folder has a link ``pretrained`` to that of the repository, as a clone has. Everything that a notebook writes
+is deleted with the folder. Needs the extra ``docs``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = ROOT / "docs" / "notebooks"
+SECONDS = 900  # the most that one cell may take
+NOISE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r(?!\n)")  # colours and cursor moves
+
+
+def execute(path: Path) -> nbformat.NotebookNode:
+    """Return the notebook with the outputs of this machine."""
+    notebook = nbformat.read(path, as_version=4)
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "pretrained").symlink_to(ROOT / "pretrained")
+        client = NotebookClient(
+            notebook, timeout=SECONDS, kernel_name="python3", resources={"metadata": {"path": folder}}
+        )
+        client.execute()
+        for cell in notebook.cells:
+            tidy(cell, folder)
+    return notebook
+
+
+def tidy(cell: nbformat.NotebookNode, folder: str) -> None:
+    """Remove what differs from run to run or belongs to this machine."""
+    cell.metadata = nbformat.NotebookNode()
+    for output in cell.get("outputs", []):
+        output.pop("execution_count", None) if output.output_type == "stream" else None
+        if "text" in output:
+            output.text = NOISE.sub("", output.text).replace(f"{folder}/", "").replace(folder, ".")
+
+
+def main() -> None:
+    """Execute the notebooks that were named, or all."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", help="names of notebooks, without .ipynb")
+    parser.add_argument("--write", action="store_true", help="store the outputs in the notebooks")
+    arguments = parser.parse_args()
+    # the commands of the notebooks are those of this interpreter's environment, in plain text
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    os.environ |= {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "110"}
+    names = arguments.names or sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
+    for path in (NOTEBOOKS / f"{name}.ipynb" for name in names):
+        try:
+            notebook = execute(path)
+        except CellExecutionError as failure:
+            sys.exit(f"{path.name}: {failure}")
+        if arguments.write:
+            nbformat.write(notebook, path)
+        print(f"{path.name}: {len(notebook.cells)} cells")
+
+
+if __name__ == "__main__":
+    main()
