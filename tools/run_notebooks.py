@@ -3,8 +3,8 @@
     python tools/run_notebooks.py                 execute all of them; exit 1 at the first cell that fails
     python tools/run_notebooks.py --write ner     execute docs/notebooks/ner.ipynb and store its outputs
 
-The folder has a link ``pretrained`` to that of the repository, as a clone has. Everything that a notebook writes
-is deleted with the folder. Needs the extra ``docs``.
+The folder has a link ``pretrained`` to that of the repository, as a clone has. It is deleted afterwards with
+everything that the notebook wrote. Needs the extra ``docs``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from nbclient.exceptions import CellExecutionError
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "docs" / "notebooks"
 SECONDS = 900  # the most that one cell may take
-NOISE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r(?!\n)")  # colours and cursor moves
+CONTROL = re.compile(r"(\x1b\[[0-9;?]*[A-Za-z]|\r\n|\r|\n)")  # cursor moves, colours and line ends
 
 
 def execute(path: Path) -> nbformat.NotebookNode:
@@ -44,9 +44,27 @@ def tidy(cell: nbformat.NotebookNode, folder: str) -> None:
     """Remove what differs from run to run or belongs to this machine."""
     cell.metadata = nbformat.NotebookNode()
     for output in cell.get("outputs", []):
-        output.pop("execution_count", None) if output.output_type == "stream" else None
         if "text" in output:
-            output.text = NOISE.sub("", output.text).replace(f"{folder}/", "").replace(folder, ".")
+            output.text = screen(output.text).replace(f"{folder}/", "").replace(folder, ".")
+
+
+def screen(text: str) -> str:
+    """Return what a terminal shows at the end: progress bars that were drawn over are gone."""
+    lines, row, column = [""], 0, 0
+    for part in CONTROL.split(text):
+        if part in ("\n", "\r\n"):
+            row, column = row + 1, 0
+            lines += [""] * (row == len(lines))
+        elif part == "\r":
+            column = 0
+        elif part.endswith("K") and part.startswith("\x1b"):
+            lines[row], column = "", 0
+        elif part.endswith("A") and part.startswith("\x1b"):
+            row = max(0, row - int(part[2:-1] or 1))
+        elif not part.startswith("\x1b"):
+            lines[row] = lines[row][:column].ljust(column) + part + lines[row][column + len(part) :]
+            column += len(part)
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def main() -> None:
