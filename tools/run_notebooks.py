@@ -43,9 +43,18 @@ def execute(path: Path) -> nbformat.NotebookNode:
 def tidy(cell: nbformat.NotebookNode, folder: str) -> None:
     """Remove what differs from run to run or belongs to this machine."""
     cell.metadata = nbformat.NotebookNode()
-    for output in cell.get("outputs", []):
+    if cell.cell_type != "code":
+        return
+    outputs: list[nbformat.NotebookNode] = []
+    for output in cell.outputs:
+        if outputs and "text" in output and outputs[-1].get("name") == output.name:
+            outputs[-1].text += output.text  # a stream arrives in pieces
+        else:
+            outputs.append(output)
+    for output in outputs:
         if "text" in output:
             output.text = screen(output.text).replace(f"{folder}/", "").replace(folder, ".")
+    cell.outputs = outputs
 
 
 def screen(text: str) -> str:
