@@ -92,7 +92,7 @@ WRONG = [
     named(
         put("encoding", "labels", value=["O", "\ud800"]),
         "4/features",
-        "encoding.labels contains a lone surrogate",
+        "encoding.labels contains",
     ),
     named(put("encoding", "labels", value=["O"] * 5000), "4/features", "encoding.labels is a list of 5,000"),
     named(put("encoding", "words", "strings", 0, value=3), "4/features", "encoding.words.strings is"),
