@@ -46,5 +46,5 @@ def test_a_model_without_has_none(toy_run: Path) -> None:
     "damaged", [{}, 3, [3], [{"place": "input"}], [{**TOLD, "shares": 1}], [{**TOLD, "scale": "much"}]]
 )
 def test_a_damaged_description_is_refused(told: Callable[[Any], Path], damaged: Any) -> None:
-    with pytest.raises(BundleError, match="got a damaged"):
+    with pytest.raises(BundleError, match="damaged bundle"):
         layer_shares(told(damaged))

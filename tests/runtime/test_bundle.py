@@ -352,7 +352,7 @@ def test_a_missing_tokenizer_is_said_as_such(
     write_bundle(tmp_path / "b", text_bundle())
 
     def missing(**_: str) -> None:
-        raise MissingExtraError("kiwipiepy", extra="korean", purpose="cutting Korean into morphemes")
+        raise MissingExtraError("kiwipiepy", extra="korean", purpose="splitting Korean into morphemes")
 
     monkeypatch.setattr("gonie.text.passages.tokenizer", missing)
     with pytest.raises(MissingExtraError, match="pip install"):
