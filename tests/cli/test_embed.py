@@ -100,7 +100,7 @@ def test_refusals_leave_nothing(gonie: Gonie, bilm: Path, tmp_path: Path) -> Non
     assert gonie("embed", bilm, TEXT, "--out", tmp_path / "v.txt").refused("Use .npz")
     assert gonie("embed", bilm, TEXT, "--out", tmp_path / "no" / "v.h5").refused("mkdir -p")
     assert gonie("embed", bilm, TEXT, "--input", "csv", "--out", out).refused("Use text, tokens")
-    assert gonie("embed", bilm, "--file", tmp_path / "x", "--out", out).refused("expected a file, got none")
+    assert gonie("embed", bilm, "--file", tmp_path / "x", "--out", out).refused("file not found")
     assert gonie("embed", bilm, "--input", "jsonl", "--out", out, stdin=b'{"text": "a"}\n{').refused(":2:")
     assert list(tmp_path.iterdir()) == []
 

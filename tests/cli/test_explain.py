@@ -122,7 +122,7 @@ def test_without_held_out_texts_it_says_what_was_measured(
     bundle = reviews / "bundle"
     outcome = gonie("explain", bundle, "good film")
     assert "measured on the texts below" in outcome.out
-    assert "1 text only: so few can mislead" in outcome.out
+    assert "only 1 text, which may mislead" in outcome.out
     other = tmp_path / "other.tsv"
     other.write_text("review\ngood\nbad\nthe bad film\n", "utf-8")
     outcome = gonie("explain", bundle, "good film", "--on", other)
@@ -143,7 +143,7 @@ def test_a_tagged_sentence_has_spans_alternatives_and_moves(
     for due in (*spans, *others):
         assert due in outcome.out, due
     assert "3.  0." not in outcome.out
-    assert "What the chain has learned" in page.read_text("utf-8")
+    assert "Transition scores" in page.read_text("utf-8")
     assert (run / "faithfulness.json").is_file()
 
 

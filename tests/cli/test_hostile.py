@@ -306,7 +306,7 @@ def test_no_model(gonie: Command, toy: Path, tmp_path: Path, command: str) -> No
     begun.mkdir()
     write(begun / "recipe.toml", "")
     for model, told in {
-        tmp_path / "missing": "nothing there",
+        tmp_path / "missing": "folder not found",
         tmp_path: "neither bundle.json nor bundle/",
         toy / "train.conll": "got a file",
         begun: "--resume",
@@ -444,7 +444,7 @@ def test_a_loss_that_explodes_leaves_nothing_to_resume(gonie: Command, toy: Path
     train = ["train", toy / "toy.toml", "--out", tmp_path / "run", "--set", "train.lr=1e37"]
     assert gonie(*train).refused("the loss became", "--set train.lr=")
     assert gonie(*train, "--resume").refused("is not a run folder")
-    assert gonie("tag", tmp_path / "run", "Anna").refused("nothing there")
+    assert gonie("tag", tmp_path / "run", "Anna").refused("folder not found")
 
 
 # --- vectors and lists -----------------------------------------------------------------------------------

@@ -252,7 +252,7 @@ def test_what_cannot_work_is_said(ner: str, arguments: list[str], message: str) 
 
 
 def test_a_model_that_is_none_is_said(tmp_path: Path) -> None:
-    with pytest.raises(GonieError, match="expected a bundle"):
+    with pytest.raises(GonieError, match="folder not found"):
         run(str(tmp_path / "nowhere"), "George")
 
 

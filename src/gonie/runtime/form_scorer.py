@@ -1,4 +1,4 @@
-"""What a model knows of words by their letters alone: from a graph of its own, asked once for each."""
+"""Run the graph of forms, which computes vectors of words from their characters, with a cache."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from numpy.typing import NDArray
 
 from gonie.errors import BundleError
 from gonie.features.byte_spelling import MARKS
-from gonie.runtime.form_memory import FormMemory, keys_of
+from gonie.runtime.form_cache import FormCache, keys_of
 from gonie.runtime.scorer import Batch
 
 SPELLED = "spelled"
-FEW = 64  # forms that are computed together
-WIDEST = 1 << 16  # numbers that are known of a form
+FEW = 64  # forms per call of the graph
+WIDEST = 1 << 16  # maximum width of a form vector
 
 
 class FormScorer:
-    """What a model knows of the forms of a batch by their letters: from its graph, or remembered."""
+    """Return the vectors of the forms of a batch, from the graph or from the cache."""
 
     def __init__(self, session: onnxruntime.InferenceSession) -> None:
         self._session = session
-        self._memory = FormMemory(_width(session))
+        self._cache = FormCache(_width(session))
         self.inputs = tuple(given.name for given in session.get_inputs())
 
     def __call__(self, batch: Batch) -> NDArray[np.float32]:
-        """Shape: (U, F)."""
+        """Return the vectors of the forms of a batch: (U, F)."""
         seen = {name: batch[name][MARKS if name == "bytes" else 0 :] for name in self.inputs}
         lengths = batch["char_lengths"] if "chars" in seen else np.zeros(0, dtype=np.int64)
 
         def compute(places: NDArray[np.int64]) -> NDArray[np.float32]:
             if len(places) <= FEW:
                 return run(places)
-            found = np.empty((len(places), self._memory.width), dtype=np.float32)
+            found = np.empty((len(places), self._cache.width), dtype=np.float32)
             order = np.argsort(lengths[places]) if len(lengths) else np.arange(len(places))
-            for some in np.split(order, range(FEW, len(order), FEW)):  # of like lengths, with little padding
+            for some in np.split(order, range(FEW, len(order), FEW)):  # similar lengths need little padding
                 found[some] = run(places[some])
             return found
 
@@ -46,7 +46,7 @@ class FormScorer:
             found: NDArray[np.float32] = spelled
             return found
 
-        return self._memory.look_up(self._keys(seen, lengths.tolist()), compute)
+        return self._cache.look_up(self._keys(seen, lengths.tolist()), compute)
 
     def _keys(self, seen: Batch, lengths: list[int]) -> list[bytes]:
         parts = []
@@ -59,12 +59,12 @@ class FormScorer:
 
 
 def _width(session: onnxruntime.InferenceSession) -> int:
-    """F of the one result (U, F) of a graph of forms."""
+    """Return F of the one output (U, F) of a graph of forms."""
     (given,) = session.get_outputs()
     width = given.shape[1] if len(given.shape) == 2 else None
     if not isinstance(width, int) or not 0 < width <= WIDEST:
         raise BundleError(
-            f"expected a graph of forms that gives ('U', F) with F from 1 to {WIDEST:,}, got {given.shape}. "
-            "Export the model again."
+            f"expected an output of shape ('U', F) from the graph of forms, with F from 1 to {WIDEST:,}, got "
+            f"{given.shape}. Export the model again"
         )
     return width

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from gonie.runtime.form_memory import FormMemory, keys_of
+from gonie.runtime.form_cache import FormCache, keys_of
 
 
 class Network:
@@ -19,7 +19,7 @@ class Network:
     def __init__(self) -> None:
         self.asked: Counter[bytes] = Counter()
 
-    def look_up(self, memory: FormMemory, keys: list[bytes]) -> NDArray[np.float32]:
+    def look_up(self, memory: FormCache, keys: list[bytes]) -> NDArray[np.float32]:
         def compute(places: NDArray[np.int64]) -> NDArray[np.float32]:
             chosen = [keys[place] for place in places]
             self.asked.update(chosen)
@@ -40,7 +40,7 @@ KEYS = st.lists(st.binary(max_size=2), min_size=1, max_size=12, unique=True)
 def test_it_gives_what_would_be_computed_and_never_holds_too_much(
     batches: list[list[bytes]], most: int
 ) -> None:
-    memory, network = FormMemory(2, most), Network()
+    memory, network = FormCache(2, most), Network()
     for keys in batches:
         np.testing.assert_array_equal(network.look_up(memory, keys), vectors(keys))
         assert len(memory) <= 2 * most
@@ -48,7 +48,7 @@ def test_it_gives_what_would_be_computed_and_never_holds_too_much(
 
 def test_a_form_is_computed_once_while_it_is_asked_for() -> None:
     """Words that come again and again stay, however many others pass by."""
-    memory, network = FormMemory(2, 4), Network()
+    memory, network = FormCache(2, 4), Network()
     for number in range(40):
         network.look_up(memory, [b"the", b"%d" % number])
     assert network.asked[b"the"] == 1
@@ -57,14 +57,14 @@ def test_a_form_is_computed_once_while_it_is_asked_for() -> None:
 
 
 def test_more_forms_at_once_than_are_remembered() -> None:
-    memory = FormMemory(2, 3)
+    memory = FormCache(2, 3)
     keys = [b"%d" % number for number in range(50)]
     np.testing.assert_array_equal(Network().look_up(memory, keys), vectors(keys))
     assert len(memory) <= 6
 
 
 def test_many_threads_get_their_own() -> None:
-    memory = FormMemory(2, 16)
+    memory = FormCache(2, 16)
 
     def ask(seed: int) -> bool:
         random, network = np.random.default_rng(seed), Network()
