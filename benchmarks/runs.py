@@ -58,21 +58,21 @@ def fitted(run: Run) -> Fitted:
     from gonie.tasks.torch.checkpoint import load_weights
     from gonie.tasks.torch.dev_evaluator import DevEvaluator
     from gonie.tasks.torch.prepare import prepare
-    from gonie.training.fit import begin, fit
+    from gonie.training.fit import begin_training, fit
     from gonie.training.folder import RunFolder
 
     torch.set_num_threads(1)
     started = time.monotonic()
     job = prepare(load_recipe(run.recipe, run.settings), lambda text: None)
-    trainee = begin(job)
+    session = begin_training(job)
     read = time.monotonic() - started
     with tempfile.TemporaryDirectory() as scratch:
         folder = RunFolder(Path(scratch))
-        if not fit(job, folder, trainee, _Silent()):
+        if not fit(job, folder, session, _Silent()):
             raise KeyboardInterrupt
-        load_weights(folder.best, trainee.model)
+        load_weights(folder.best, session.model)
         history = folder.history()
-    judge = DevEvaluator(job, trainee.model, "test")
+    judge = DevEvaluator(job, session.model, "test")
     record = {
         **run.named,
         "metric": judge.metric,
@@ -81,10 +81,10 @@ def fitted(run: Run) -> Fitted:
         "curve": [round(epoch["score"], 4) for epoch in history],
         "train_seconds": sum(epoch["seconds"] for epoch in history),
         "read_seconds": read,
-        "device": str(next(trainee.model.parameters()).device),
+        "device": str(next(session.model.parameters()).device),
         "settings": run.settings,
     }
-    return Fitted(job, trainee.model, judge, record)
+    return Fitted(job, session.model, judge, record)
 
 
 class _Silent:

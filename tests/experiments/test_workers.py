@@ -15,7 +15,7 @@ from gonie.experiments.outcome import CellScores, read_outcome
 from gonie.experiments.workers import run_here, run_spread, start_cells
 from gonie.system.files import atomic_write
 from gonie.tasks.recipe import load_recipe, write_recipe
-from gonie.training.folder import held
+from gonie.training.folder import lock_run
 
 
 def laid_out(toy: Path, root: Path, number: int, *changes: str) -> list[Path]:
@@ -71,14 +71,14 @@ def test_a_worker_that_is_killed_is_told_of_and_the_others_save(toy: Path, tmp_p
     assert not workers()
     assert any((folder / "last.safetensors").exists() for folder in folders)
     for folder in folders:
-        with held(folder):
+        with lock_run(folder):
             assert read_outcome(folder) is None
 
 
 @pytest.mark.long
 def test_a_folder_that_cannot_be_used_stops_the_comparison(toy: Path, tmp_path: Path) -> None:
     folders = laid_out(toy, tmp_path, 2, "train.epochs=5000", "train.patience=5000")
-    with held(folders[1]), pytest.raises(GonieError, match="another process"):
+    with lock_run(folders[1]), pytest.raises(GonieError, match="another process"):
         run_spread(folders, lambda event: None, jobs=2, keep=False)
     assert not workers()
 

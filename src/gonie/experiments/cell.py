@@ -20,10 +20,9 @@ from gonie.tasks.torch.compiled_loops import must_compile
 from gonie.tasks.torch.dev_evaluator import DevEvaluator
 from gonie.tasks.torch.job import ExampleJob
 from gonie.tasks.torch.prepare import data_key, prepare
-from gonie.training.fit import Trainee, begin, fit
+from gonie.training.fit import COMPILING, TrainingSession, begin_training, fit, memory_errors
 from gonie.training.folder import RunFolder
 from gonie.training.loop import Epoch, Step
-from gonie.training.memory import memory_errors
 
 TOLD_EVERY = 0.5
 """Seconds between two progress events within an epoch."""
@@ -95,7 +94,7 @@ def run_cell(folder: Path, preparations: Preparations, tell: Tell, *, keep: bool
     run = RunFolder(folder)
     run.reopen()
     tell(Began(folder))
-    with run.held():
+    with run.locked():
         run.clear_leftovers()
         try:
             with memory_errors():
@@ -125,24 +124,24 @@ def drop_weights(folder: Path) -> None:
 def _outcome(run: RunFolder, preparations: Preparations, tell: Tell) -> Outcome | None:
     recipe = load_recipe(run.recipe)
     job = preparations.get(recipe, lambda text: tell(Note(text)))
-    trainee = begin(job)
+    session = begin_training(job)
     if run.last.exists():
-        trainee.state.restore(run.last)
-    if must_compile(trainee.model, per_window=recipe.train.optimizer == "per-window"):
-        tell(Note("compiling the model's loops for this processor: some fifteen seconds, once"))
-    watcher = Teller(run.root, epochs=recipe.train.epochs, tell=tell)
-    if not fit(job, run, trainee, watcher):
+        session.state.restore(run.last)
+    if must_compile(session.model, per_window=recipe.train.optimizer == "per-window"):
+        tell(Note(COMPILING))
+    observer = Teller(run.root, epochs=recipe.train.epochs, tell=tell)
+    if not fit(job, run, session, observer):
         return None
-    load_weights(run.best, trainee.model)
-    return _scores(job, run, trainee)
+    load_weights(run.best, session.model)
+    return _scores(job, run, session)
 
 
-def _scores(job: ExampleJob, run: RunFolder, trainee: Trainee) -> CellScores:
+def _scores(job: ExampleJob, run: RunFolder, session: TrainingSession) -> CellScores:
     """Scores of the best epoch: those of dev and train were kept when it was met, test is scored now."""
     history = run.history()
-    best = history[trainee.state.progress.best_epoch]
+    best = history[session.state.progress.best_epoch]
     tested = bool(job.size("test"))
-    evaluator = DevEvaluator(job, trainee.model, "test" if tested else "dev")
+    evaluator = DevEvaluator(job, session.model, "test" if tested else "dev")
     return CellScores(
         metric=best["metric"],
         dev=best["score"],

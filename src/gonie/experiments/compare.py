@@ -33,7 +33,7 @@ from gonie.tasks.recipe import load_recipe
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.torch.prepare import data_key
 from gonie.training.fit import choose_device
-from gonie.training.folder import held
+from gonie.training.folder import lock_run
 
 REPORTS = ("results.json", "table.md", "table.tsv", "curves.png", "curves.svg")
 
@@ -72,7 +72,7 @@ def start_comparison(
     preparations = Preparations()
     preparations.get(recipes[0], lambda text: display.event(Note(text)))
     make_folder(folder)
-    with held(folder):
+    with lock_run(folder):
         _refuse_taken(folder)  # another process may have created it while the files were read
         plan.write(folder, recipes)
         return _go_on(plan, folder, display, jobs=jobs, preparations=preparations)
@@ -103,7 +103,7 @@ def resume_comparison(
             f"{folder / PLAN}: the command asks for something else than the comparison began with. "
             "Resume with --out and --resume alone, or start a new one with another --out."
         )
-    with held(folder):
+    with lock_run(folder):
         remove_leftovers(folder)
         return _go_on(plan, folder, display, jobs=jobs, preparations=Preparations())
 

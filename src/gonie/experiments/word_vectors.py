@@ -30,7 +30,7 @@ from gonie.tasks.torch.checkpoint import load_weights
 from gonie.tasks.torch.trained import need_run
 from gonie.tasks.torch.word_data import Note
 from gonie.text.schemes import OUTSIDE, to_spans
-from gonie.training.fit import fresh_model
+from gonie.training.fit import build_model
 from gonie.training.folder import RunFolder
 
 EACH = 40
@@ -122,7 +122,7 @@ def read_word_vectors(folder: Path, note: Note) -> WordVectors:
         )
     with TemporaryDirectory(prefix="gonie-", ignore_cleanup_errors=True) as scratch:
         prepared = _prepared(recipe, run, Path(scratch), note)
-        model = fresh_model(TagJob(recipe, prepared))
+        model = build_model(TagJob(recipe, prepared))
         assert isinstance(model, TaggingNetwork)  # the job is a tagger's
         before = word_table(model)
         load_weights(run.best, model)
