@@ -46,7 +46,7 @@ class Fitted(NamedTuple):
 
     job: Any
     model: Any
-    judge: Any
+    evaluator: Any
     record: Record
 
 
@@ -72,19 +72,19 @@ def fitted(run: Run) -> Fitted:
             raise KeyboardInterrupt
         load_weights(folder.best, session.model)
         history = folder.history()
-    judge = DevEvaluator(job, session.model, "test")
+    evaluator = DevEvaluator(job, session.model, "test")
     record = {
         **run.named,
-        "metric": judge.metric,
+        "metric": evaluator.metric,
         "dev": max(epoch["score"] for epoch in history),
-        "test": judge.score(),
+        "test": evaluator.score(),
         "curve": [round(epoch["score"], 4) for epoch in history],
         "train_seconds": sum(epoch["seconds"] for epoch in history),
         "read_seconds": read,
         "device": str(next(session.model.parameters()).device),
         "settings": run.settings,
     }
-    return Fitted(job, session.model, judge, record)
+    return Fitted(job, session.model, evaluator, record)
 
 
 class _Silent:

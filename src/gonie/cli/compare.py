@@ -65,7 +65,7 @@ def compare(
     limit_spinning()
     keep_freed_memory()
     from gonie.experiments.compare import resume_comparison, start_comparison
-    from gonie.experiments.plan import PLAN, Asked
+    from gonie.experiments.plan import PLAN, ComparisonRequest
     from gonie.training.folder import next_folder
 
     if not recipes and not resume:
@@ -88,8 +88,8 @@ def compare(
                 keep=keep,
             )
         else:
-            asked = Asked(tuple(recipes or ()), tuple(settings), seeds or 1, folds or 0)
-            result = start_comparison(asked, folder, display, jobs=jobs, keep=keep)
+            request = ComparisonRequest(tuple(recipes or ()), tuple(settings), seeds or 1, folds or 0)
+            result = start_comparison(request, folder, display, jobs=jobs, keep=keep)
     if result is None:
         raise typer.Exit(130)
     if result.failures:

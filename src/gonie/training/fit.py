@@ -123,10 +123,10 @@ def fit(job: Job, run: RunFolder, session: TrainingSession, observer: TrainingOb
             else:
                 observer.step(event)
             due = time.monotonic() - saved > config.checkpoint_seconds
-            if isinstance(event, Epoch) or interrupt.asked or due:
+            if isinstance(event, Epoch) or interrupt.requested or due:
                 check_loss(state, config)  # before it overwrites a good checkpoint
                 state.save(run.last)
                 saved = time.monotonic()
-            if interrupt.asked and not state.progress.finished:
+            if interrupt.requested and not state.progress.finished:
                 return False
     return True
