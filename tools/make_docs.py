@@ -51,8 +51,8 @@ This page is made by `tools/make_docs.py` from `src/gonie/tasks/sections.py` and
 COMMANDS_HEAD = """\
 # Commands
 
-Every command says why it cannot work in a sentence or two and exits 2; Ctrl-C exits 130. This page is made by
-`tools/make_docs.py` from the help of the commands themselves.
+A command that fails prints the reason and exits with 2. Ctrl-C exits with 130. `tools/make_docs.py` generates
+this page from the help of the commands.
 """
 
 

@@ -12,7 +12,7 @@ def compare(
     recipes: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="RECIPE…", help="Recipe files or names of shipped recipes. Each is an axis value."
+            metavar="RECIPE…", help="Recipe files or names of shipped recipes; more than one are compared."
         ),
     ] = None,
     *,
