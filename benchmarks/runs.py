@@ -111,7 +111,7 @@ def make_all(runs: Iterable[Run], work: Callable[[Run], Record], *, out: Path, j
                 file.write(json.dumps(record, ensure_ascii=False) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
-            print(f"{number}/{len(open_)} {told(record)}", flush=True)
+            print(f"{number}/{len(open_)} {describe(record)}", flush=True)
 
 
 def _safely(task: tuple[Callable[[Run], Record], Run]) -> Record:
@@ -123,7 +123,7 @@ def _safely(task: tuple[Callable[[Run], Record], Run]) -> Record:
         return {**run.named, "error": repr(error)}
 
 
-def told(record: Record) -> str:
+def describe(record: Record) -> str:
     """A line for one result."""
     name = f"{record['corpus']} {record['model']} seed {record['seed']} fold {record['fold']}"
     if "error" in record:

@@ -48,7 +48,7 @@ KEPT = 10_000_000
 """Tokens of cut texts that are kept in memory between two passes; beyond them texts are cut again."""
 FOLD_SEED = 0
 """Folds are the same whatever the seed of training, so that seeds can be compared on them."""
-SPOKEN = 5.0  # seconds between two words about how far cutting is
+NOTE_SECONDS = 5.0  # seconds between two progress notes
 
 
 @dataclass(frozen=True)
@@ -100,16 +100,16 @@ class CutTexts:
 
     def __iter__(self) -> Iterator[Passage]:
         yield from self._kept
-        spoke = time.monotonic()
+        noted = time.monotonic()
         report = self.report if not self.report.sentences else Report()  # a second pass says nothing new
         for done, text in enumerate(self._texts[len(self._kept) :], start=len(self._kept)):
             passage = self._passages(text, report)
             if self._room > 0:
                 self._kept.append(passage)
                 self._room -= sum(map(len, passage.sentences))
-            if time.monotonic() - spoke > SPOKEN:
+            if time.monotonic() - noted > NOTE_SECONDS:
                 self._note(f"cut {done:,} of {len(self._texts):,} texts into tokens")
-                spoke = time.monotonic()
+                noted = time.monotonic()
             yield passage
 
 
