@@ -84,21 +84,21 @@ def row(unit: str, files: dict[str, Path], arguments: argparse.Namespace) -> str
     from gonie.tasks.recipe import load_recipe
     from gonie.tasks.torch.checkpoint import load_weights
     from gonie.tasks.torch.prepare import prepare
-    from gonie.training.fit import begin, fit
+    from gonie.training.fit import begin_training, fit
     from gonie.training.folder import RunFolder
 
     settings = [*COMMON, *UNITS[unit], *([] if arguments.bag else ["model.bag=none"])]
     settings += [f"data.train={files['train']}", f"data.test={files['as written']}"]
     settings += [f"train.device={arguments.device}", f"train.seed={arguments.seed}"]
     job = prepare(load_recipe("sentiment-nsmc", settings), lambda note: None)
-    trainee = begin(job)
+    session = begin_training(job)
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
         folder = RunFolder(Path(scratch))
-        fit(job, folder, trainee, Silent())
-        load_weights(folder.best, trainee.model)
+        fit(job, folder, session, Silent())
+        load_weights(folder.best, session.model)
     seconds = time.monotonic() - started
-    predictor = job.predictor(trainee.model)
+    predictor = job.predictor(session.model)
     scores = {
         name: score_texts(
             read(files[name]),  # type: ignore[arg-type]

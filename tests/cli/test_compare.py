@@ -29,7 +29,7 @@ def test_a_comparison_is_shown_and_left_in_its_folder(gonie: Gonie, small: list[
         "dev F1 ",
         "±",
         "best with lr=",
-        "the highest tried: try higher",
+        "the highest value tried; try higher",
         "train - dev by value",
         str(out / "curves.png"),
         f"Try:  gonie train {out}/cells/",
@@ -137,5 +137,5 @@ def test_what_cannot_be_compared_is_refused(gonie: Gonie, arguments: list[str], 
 def test_other_settings_are_not_resumed(gonie: Gonie, small: list[str], tmp_path: Path) -> None:
     out = tmp_path / "c"
     assert gonie("compare", *small, "--out", out).code == 0
-    assert gonie("compare", "--out", out, "--resume", "--seeds", "2").refused("something else", "--out")
-    assert gonie("compare", *small, "--out", out).refused("holds a comparison already", "--resume")
+    assert gonie("compare", "--out", out, "--resume", "--seeds", "2").refused("options differ", "--out")
+    assert gonie("compare", *small, "--out", out).refused("already contains a comparison", "--resume")

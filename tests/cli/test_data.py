@@ -6,13 +6,17 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from gonie.cli.data import app
 from gonie.errors import GonieError, InputError
+
+Gonie = Callable[..., Any]
 
 TRAIN = "Ann\tB-PER\nLee\tI-PER\nran\tO\n\nBob\tB-PER\nran\tO\n"
 
@@ -175,3 +179,21 @@ def test_texts_without_labels_and_with_several(tmp_path: Path) -> None:
     assert "1 texts with more than one label" in output
     assert "1 texts without a label" in output
     assert output.count("50.0%") == 2
+
+
+def test_tokenise_writes_one_sentence_per_line(gonie: Gonie, tmp_path: Path) -> None:
+    (tmp_path / "raw.txt").write_text("Anna skis. She doesn't mind.\n", "utf-8")
+    done = gonie("data", "tokenise", tmp_path / "raw.txt", "--out", tmp_path / "out.txt")
+    assert done.code == 0
+    assert "2 sentences, 8 tokens" in done.out
+    assert (tmp_path / "out.txt").read_text("utf-8") == "Anna skis .\nShe does n't mind .\n"
+    assert {path.name for path in tmp_path.iterdir()} == {"raw.txt", "out.txt"}
+
+
+def test_tokenise_refuses_what_cannot_be_read_or_written(gonie: Gonie, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.txt"
+    bad.write_bytes(b"caf\xe9\n")
+    assert gonie("data", "tokenise", bad, "--out", tmp_path / "out.txt").refused("bad.txt:1")
+    assert gonie("data", "tokenise", bad, "--out", tmp_path / "no" / "out.txt").refused("folder")
+    assert gonie("data", "tokenise", bad, "--language", "xx", "--out", tmp_path / "o").refused("xx/word")
+    assert {path.name for path in tmp_path.iterdir()} == {"bad.txt"}

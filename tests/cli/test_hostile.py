@@ -531,7 +531,7 @@ def test_an_output_folder_that_is_taken(gonie: Command, toy: Path, toy_run: Path
     """A run is never trained over, nor any file that a run would write, nor a file in place of the folder."""
     train = ["train", toy / "toy.toml", "--set", "train.epochs=1", "--out"]
     before = contents(toy_run)
-    assert gonie(*train, toy_run).refused("already holds a run", "--resume")
+    assert gonie(*train, toy_run).refused("already contains a run", "--resume")
     assert contents(toy_run) == before
     for name in ("report.html", "metrics.jsonl", "encoding.json"):
         mine = tmp_path / f"mine {name}"

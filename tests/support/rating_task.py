@@ -44,7 +44,7 @@ from gonie.runtime.encoding_check import word_encoding
 from gonie.runtime.groups import FIRST, grouped
 from gonie.runtime.scorer import Batch
 from gonie.runtime.session import OnnxScorer, check_shape
-from gonie.runtime.smoke_test import trial_batch
+from gonie.runtime.smoke_test import smoke_test_batch
 from gonie.runtime.validators import record
 from gonie.tasks.paths import locate
 from gonie.tasks.records import Answered, InputKinds, Reject
@@ -211,7 +211,7 @@ def load_rater(bundle: RatingBundle, threads: int | None = None) -> Rater:
         check_shape(found, (len(batch["mask"]),))
         return found
 
-    score(trial_batch(bundle.encoding.words))
+    score(smoke_test_batch(bundle.encoding.words))
     return Rater(encoding=bundle.encoding, scorer=score, recipe=bundle.about.recipe)
 
 

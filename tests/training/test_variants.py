@@ -100,10 +100,10 @@ def test_a_run_that_ended_within_a_variant_goes_on_there(
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (("H 9", "H-9"), "'H 9' and 'H-9' would be one folder, H-9"),
-        (("x" * 300 + "a", "x" * 300 + "b"), "would be one folder"),
-        (("!!",), "a name with letters or digits .*got '!!'"),
-        (("most frequent label of each word",), "that no baseline has"),
+        (("H 9", "H-9"), "'H 9' and 'H-9' would share the folder H-9"),
+        (("x" * 300 + "a", "x" * 300 + "b"), "would share the folder"),
+        (("!!",), "invalid name '!!'"),
+        (("most frequent label of each word",), "the name of a baseline"),
     ],
 )
 def test_variants_that_would_lie_in_one_place_are_refused_before_anything_is_trained(
@@ -128,7 +128,7 @@ class Stops(Dies):
             raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("at", ["exported", "scoring 20 test", "scoring baselines", "training a variant"])
+@pytest.mark.parametrize("at", ["exported", "scoring 20 test", "scoring baselines", "training variant"])
 def test_ctrl_c_after_training_says_how_to_go_on(
     at: str, recipe: TagRecipe, tmp_path: Path, silence: Any
 ) -> None:
@@ -145,7 +145,7 @@ def test_ctrl_c_after_training_says_how_to_go_on(
     [
         ({"model.head.knd": "crf"}, r"variant 'odd'.*model\.head\.knd: unknown key; did you mean 'kind'"),
         ({"train.epochs": "many"}, r"train\.epochs: input should be a valid integer"),
-        ({"task.kind.x": 1}, r"task\.kind\.x is no key of a recipe"),
+        ({"task.kind.x": 1}, r"unknown key: task\.kind\.x"),
     ],
 )
 def test_what_is_wrong_with_a_variant_is_said_before_anything_is_trained(

@@ -12,7 +12,7 @@ def compare(
     recipes: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="RECIPE…", help="Recipe files or names of shipped recipes. Each is an axis value."
+            metavar="RECIPE…", help="Recipe files or names of shipped recipes; more than one are compared."
         ),
     ] = None,
     *,
@@ -60,21 +60,14 @@ def compare(
     """
     from gonie.cli.process_settings import keep_freed_memory, limit_spinning
     from gonie.cli.views.compare_display import CompareDisplay
-    from gonie.errors import GonieError
 
     limit_spinning()
     keep_freed_memory()
     from gonie.experiments.compare import resume_comparison, start_comparison
-    from gonie.experiments.plan import PLAN, Asked
-    from gonie.training.folder import next_folder
+    from gonie.experiments.plan import ComparisonRequest
 
-    if not recipes and not resume:
-        raise GonieError("no recipe to compare. Pass one, for example: gonie compare ner --seeds 3")
-    if not recipes and out is None:
-        raise GonieError("--resume requires --out or a recipe")
+    folder = _folder(recipes or [], out, resume=resume)
     settings = [*(changes or []), *([f"train.device={device}"] if device is not None else [])]
-    name = Path(recipes[0]).name.removesuffix(".toml") if recipes else ""
-    folder = out or next_folder(f"compare-{name}", mark=PLAN, resume=resume)
     with CompareDisplay() as display:
         if resume:
             result = resume_comparison(
@@ -88,9 +81,25 @@ def compare(
                 keep=keep,
             )
         else:
-            asked = Asked(tuple(recipes or ()), tuple(settings), seeds or 1, folds or 0)
-            result = start_comparison(asked, folder, display, jobs=jobs, keep=keep)
+            request = ComparisonRequest(tuple(recipes or ()), tuple(settings), seeds or 1, folds or 0)
+            result = start_comparison(request, folder, display, jobs=jobs, keep=keep)
     if result is None:
         raise typer.Exit(130)
     if result.failures:
         raise typer.Exit(1)
+
+
+def _folder(recipes: list[str], out: Path | None, *, resume: bool) -> Path:
+    """Return the folder of the comparison, by default named after the first recipe."""
+    from gonie.errors import GonieError
+    from gonie.experiments.plan import PLAN
+    from gonie.training.folder import next_folder
+
+    if not recipes and not resume:
+        raise GonieError("no recipe to compare. Pass one, for example: gonie compare ner --seeds 3")
+    if out is not None:
+        return out
+    if not recipes:
+        raise GonieError("--resume requires --out or a recipe")
+    name = Path(recipes[0]).name.removesuffix(".toml")
+    return next_folder(f"compare-{name}", mark=PLAN, resume=resume)

@@ -50,7 +50,10 @@ def evaluate(
     ] = "conlleval",
     repair: Annotated[
         Literal["none", "error", "begin", "outside"],
-        typer.Option(help="Repair of predictions that violate the tag scheme."),
+        typer.Option(
+            help="Predictions that violate the tag scheme: none keeps them, error stops, begin turns them "
+            "into the start of an entity, outside into O."
+        ),
     ] = "none",
     format: Annotated[
         str,

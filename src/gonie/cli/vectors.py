@@ -32,7 +32,7 @@ def vectors(
 ) -> None:
     """Plot the word vectors of a run before and after training.
 
-    Also prints the words that moved most and the nearest neighbours of words.
+    Also prints the words that moved most, and nearest neighbours before and after training.
 
     Examples:
 

@@ -15,7 +15,7 @@ from gonie.cli.views.compare_display import CompareDisplay
 from gonie.experiments.cell import Advanced, Began, Ended, Note
 from gonie.experiments.comparison import Comparison, ComparisonRow
 from gonie.experiments.outcome import CellScores, Failure, Outcome, Point
-from gonie.experiments.plan import Asked, ComparisonPlan, PlannedRun
+from gonie.experiments.plan import ComparisonPlan, ComparisonRequest, PlannedRun
 from gonie.metrics.significance import Tally
 
 SCORES = CellScores(
@@ -25,7 +25,7 @@ OUTCOMES: tuple[Outcome, ...] = (SCORES, Failure("the loss became nan"))
 
 
 def plan() -> ComparisonPlan:
-    asked = Asked(("ner",), ("train.lr=0.1,0.2", "data.train=[b]x.conll"), 1)
+    asked = ComparisonRequest(("ner",), ("train.lr=0.1,0.2", "data.train=[b]x.conll"), 1)
     return ComparisonPlan(
         asked, False, (PlannedRun("1_lr=0.1_seed=1", 0, 1), PlannedRun("2_lr=0.2_seed=1", 1, 1))
     )
@@ -37,7 +37,7 @@ def comparison() -> Comparison:
         ComparisonRow(grid.name(cell), cell.values, (f"cells/{run.folder}",), (1,), (outcome,))
         for cell, run, outcome in zip(grid.cells, plan().runs, OUTCOMES, strict=True)
     ]
-    return Comparison.judge(grid.axes, rows)
+    return Comparison.from_rows(grid.axes, rows)
 
 
 def shown(terminal: bool, width: int = 100) -> tuple[CompareDisplay, io.StringIO]:
@@ -120,6 +120,6 @@ def test_where_all_failed_there_is_nothing_to_try() -> None:
     rows = [ComparisonRow(grid.name(cell), cell.values, ("f",), (1,), (Failure("x"),)) for cell in grid.cells]
     display, file = shown(False)
     with display:
-        display.finished(Comparison.judge(grid.axes, rows), Path("c"))
-    assert "no run came to its end" in plain(file)
+        display.finished(Comparison.from_rows(grid.axes, rows), Path("c"))
+    assert "all runs failed" in plain(file)
     assert "Try:" not in plain(file)

@@ -61,8 +61,8 @@ class CompareDisplay:
         grid = plan.grid
         self._names = {run.folder: _run_name(grid.name(grid.cells[run.cell]), run) for run in plan.runs}
         self._total, self._done = len(plan.runs), done
-        seeds = count(plan.asked.seeds, "seed")
-        folds = f" on {plan.asked.folds} folds" if plan.asked.folds else ""
+        seeds = count(plan.request.seeds, "seed")
+        folds = f" on {plan.request.folds} folds" if plan.request.folds else ""
         many = f"{count(len(grid.cells), 'cell')}, {seeds}{folds} each, {jobs} in parallel"
         self._console.print(f"{many}; {done:,} of {self._total:,} runs already finished" if done else many)
         self._began = self._printed = time.monotonic()
@@ -108,7 +108,7 @@ class CompareDisplay:
         self._console.print(Text(note(comparison), style="dim"))
         for line in failures(comparison):
             self._console.print(Text(f"failed: {line}", style="red"))
-        for line in comparison.reading():
+        for line in comparison.summary():
             self._console.print(line, markup=False)
         files = ", ".join(str(folder / name) for name in ("table.md", "table.tsv", "results.json"))
         self._console.print(f"figure: {folder / 'curves.png'} and .svg; table: {files}", markup=False)

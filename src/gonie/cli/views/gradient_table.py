@@ -12,6 +12,7 @@ from rich.text import Text
 
 from gonie.tasks.torch.compiled_loops import must_compile
 from gonie.tasks.torch.synthetic import Specimen
+from gonie.training.fit import COMPILING
 from gonie.training.gradient_check import SINGLE_TOLERANCE, BlockCheck, kinked_parts, step_for
 
 PIPED_WIDTH = 160  # columns if the output is not a terminal, so that each block fits in one line
@@ -41,7 +42,7 @@ class GradientTable:
         if fixed:
             self._print(f"not trained, so not checked: {', '.join(fixed)}")
         if must_compile(model):
-            self._print("compiling loops for this processor (once, about 15 s)")
+            self._print(COMPILING)
 
     def watch(self, checks: Iterator[BlockCheck]) -> list[BlockCheck]:
         """Run all checks, with a progress bar on a terminal."""

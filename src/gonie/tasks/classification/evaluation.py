@@ -53,8 +53,8 @@ class TextEvaluator:
                 yield found
 
         evaluation = score_texts(texts, classify, labels=model.labels, multi_label=model.multi_label)
-        told = [f"{number:,} {note}" for note, number in notes.most_common()]
-        return TextFileScores(evaluation, [*source.report.lines(), *told], texts)
+        lines = [f"{number:,} {note}" for note, number in notes.most_common()]
+        return TextFileScores(evaluation, [*source.report.lines(), *lines], texts)
 
 
 @dataclass(frozen=True)

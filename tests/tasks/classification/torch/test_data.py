@@ -209,7 +209,7 @@ def test_only_so_much_is_kept(text_toy: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_long_cutting_says_how_far_it_is(text_toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_data, "SPOKEN", -1.0)
+    monkeypatch.setattr(text_data, "NOTE_SECONDS", -1.0)
     _, notes = prepared(text_toy)
     assert any("tokenised 59 of 60 texts" in note for note in notes)
 

@@ -48,7 +48,7 @@ KEPT = 10_000_000
 """Maximum tokens of tokenised texts kept in memory between two passes. Other texts are tokenised again."""
 FOLD_SEED = 0
 """The seed of the folds. It does not depend on the training seed, so that seeds can be compared."""
-SPOKEN = 5.0  # seconds between two progress notes
+NOTE_SECONDS = 5.0  # seconds between two progress notes
 
 
 @dataclass(frozen=True)
@@ -100,16 +100,16 @@ class CutTexts:
 
     def __iter__(self) -> Iterator[Passage]:
         yield from self._kept
-        spoke = time.monotonic()
+        noted = time.monotonic()
         report = self.report if not self.report.sentences else Report()  # only the first pass is reported
         for done, text in enumerate(self._texts[len(self._kept) :], start=len(self._kept)):
             passage = self._passages(text, report)
             if self._room > 0:
                 self._kept.append(passage)
                 self._room -= sum(map(len, passage.sentences))
-            if time.monotonic() - spoke > SPOKEN:
+            if time.monotonic() - noted > NOTE_SECONDS:
                 self._note(f"tokenised {done:,} of {len(self._texts):,} texts")
-                spoke = time.monotonic()
+                noted = time.monotonic()
             yield passage
 
 

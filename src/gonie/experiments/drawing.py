@@ -1,11 +1,14 @@
-"""Finding fonts that cover a text, because matplotlib's default font has no Hangul."""
+"""Colours and fonts of figures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
+"""Colours for colour-blind readers (Okabe & Ito 2008). The most distinct come first, and grey last."""
+
 BASE = "DejaVu Sans"
-"""The font that comes with matplotlib."""
+"""The font that comes with matplotlib. It has no Hangul."""
 
 BOXES = "Last Resort"
 """The name of a font with a placeholder box for every character, which is not useful."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from matplotlib.font_manager import FontProperties, findfont, get_font
 
-from gonie.experiments.fonts import BASE, find_fonts
+from gonie.experiments.drawing import BASE, find_fonts
 
 
 def has(family: str, letter: str) -> bool:
