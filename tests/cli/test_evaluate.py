@@ -78,7 +78,7 @@ def test_tags_of_another_kind_are_refused(gonie: Gonie, toy_run: Path, tmp_path:
     """Scoring parts of speech as entities would give 0 and no reason."""
     gold = tmp_path / "gold.conll"
     gold.write_text("Anna\tNOUN\nlives\tVERB\n", "utf-8")
-    assert gonie("evaluate", toy_run, gold).refused("tags of the kind the model gives", "NOUN")
+    assert gonie("evaluate", toy_run, gold).refused("the model's tags are", "NOUN")
 
 
 def test_the_column_of_the_tags_can_be_named(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:

@@ -86,6 +86,6 @@ def test_a_model_that_is_there_is_not_lost(gonie: Gonie, fixture: Path, toy_bilm
     paths = fixture / "options.json", fixture / "lm_weights.hdf5"
     for folder in (toy_bilm, toy_bilm / "bilm"):
         outcome = gonie("import-elmo", *paths, "--out", folder)
-        assert outcome.refused("holds a language model already")
+        assert outcome.refused("already contains a language model")
     assert {path: path.read_bytes() for path in (toy_bilm / "bilm").iterdir()} == before
     assert not (toy_bilm / "bilm.json").exists()

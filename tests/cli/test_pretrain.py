@@ -21,7 +21,7 @@ def test_a_pretraining_is_shown_and_left_in_its_folder(gonie: Gonie, prose: Path
     )
     assert outcome.code == 0, outcome.err
     for words in (
-        "of held-out words are not among them",
+        "of held-out words are not in the vocabulary",
         "in the softmax, on cpu",
         "per epoch, 2 epochs",
         "MiB used",
@@ -47,7 +47,7 @@ def test_a_pretraining_is_shown_and_left_in_its_folder(gonie: Gonie, prose: Path
 BAD_TEXTS: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "a broken encoding": (b"Fine so far.\nCaf\xe9 au lait.\n", ("UTF-8", "bad.txt:2")),
     "empty file": (b"", ("bad.txt",)),
-    "a vocabulary of one word": (b"word word word\n" * 50, ("at least 2 different words", "'word'")),
+    "a vocabulary of one word": (b"word word word\n" * 50, ("fewer than 2 words", "'word'")),
     "too little text": (b"A few words only. And two more here.\n", ("rows", "steps")),
 }
 

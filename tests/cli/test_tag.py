@@ -107,7 +107,7 @@ def test_the_dial_finds_more_or_only_what_is_sure(ner: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("bias", "message"), [("PER=much", "TYPE=NUMBER"), ("PERSON=1", "LOC, PER"), ("nan", "a finite bias")]
+    ("bias", "message"), [("PER=much", "TYPE=NUMBER"), ("PERSON=1", "LOC, PER"), ("nan", "must be finite")]
 )
 def test_a_bias_that_cannot_be_meant_is_refused(ner: str, bias: str, message: str) -> None:
     with pytest.raises(InputError, match=message):

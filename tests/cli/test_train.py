@@ -138,13 +138,13 @@ def test_a_rule_of_one_s_own_holds_in_the_bundle(gonie: Gonie, slides: list[str]
     rule = ["--set", 'model.head.forbidden=["<start> -> B-*"]']
     outcome = gonie("train", "crf", "--out", tmp_path / "run", *slides, *rule)
     assert outcome.code == 0
-    assert "5 sentences that break the rules" in outcome.out + outcome.err
+    assert "5 training sentences violate model.head.forbidden" in outcome.out + outcome.err
     shown = gonie("tag", tmp_path / "run", "오후 10시 에 축구한다", "--input", "tokens").out
     assert not shown.startswith("[")
     refused = gonie(
         "train", "crf", "--out", tmp_path / "b", *slides, *rule, "--set", "model.head.constrain_training=true"
     )
-    assert refused.refused("break the rules", "<start> -> B-An", "constrain_training")
+    assert refused.refused("violate model.head.forbidden", "<start> -> B-An", "constrain_training")
 
 
 def test_partial_labels_need_sentences_that_keep_the_rules(
@@ -156,7 +156,7 @@ def test_partial_labels_need_sentences_that_keep_the_rules(
     settings = [f"data.partial={part}", 'model.head.forbidden=["<start> -> B-*"]']
     asked = [*slides, *(word for setting in settings for word in ("--set", setting))]
     refused = gonie("train", "crf", "--out", tmp_path / "a", *asked)
-    assert refused.refused("slides.conll:1", "5 sentences that break the rules", "data.partial")
+    assert refused.refused("slides.conll:1", "5 training sentences violate", "data.partial")
     alone = gonie("train", "crf", "--out", tmp_path / "b", *asked, "--set", "model.head.kind=softmax")
     assert alone.code == 0, alone.err
 

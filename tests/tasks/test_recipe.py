@@ -70,7 +70,7 @@ def test_none_is_a_value_where_it_is_a_choice() -> None:
 
 
 def test_an_encoder_without_input_is_refused() -> None:
-    with pytest.raises(RecipeError, match="the encoder has nothing to read"):
+    with pytest.raises(RecipeError, match="the encoder has no input"):
         load_recipe("crf", ["model.encoder.kind=lstm"])
 
 

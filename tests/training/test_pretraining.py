@@ -157,10 +157,10 @@ def test_a_text_too_small_for_so_many_rows_is_told(few: bool, prose: Path, tmp_p
     recipe = load_recipe(prose / "pretrain.toml", [warmup, "train.epochs=1"], command="pretrain")
     display = Quiet()
     start_run(recipe, tmp_path / "run", display)
-    told = [note for note in display.notes if "1,000 or more are advised" in note]
+    told = [note for note in display.notes if "at least 1,000 are recommended" in note]
     assert len(told) == few
     if few:
-        assert told[0].startswith(f"only {display.steps:,} steps")
+        assert told[0].startswith(f"only {display.steps:,} training steps")
         assert "--set train.rows=" in told[0]
 
 

@@ -247,14 +247,14 @@ def test_words_that_are_cut_otherwise_are_told_of(toy: Path, bilm: Path, tmp_pat
     index = bilm / "bilm.json"
     index.write_text(index.read_text("utf-8").replace('"unit": "word"', '"unit": "syllable"'), "utf-8")
     trained(toy, bilm, tmp_path / "run", "train.epochs=1", display=display)
-    assert any("cut into words" in note and "data.unit=syllable" in note for note in display.notes)
+    assert any("tokenised into words" in note and "data.unit=syllable" in note for note in display.notes)
 
 
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (shutil.rmtree, ("expected a language model", "gonie pretrain")),
-        (lambda folder: (folder / "bilm.json").write_text("{"), ("bilm.json", "expected a language model")),
+        (shutil.rmtree, ("not a language model", "gonie pretrain")),
+        (lambda folder: (folder / "bilm.json").write_text("{"), ("bilm.json", "not a language model")),
         (lambda folder: (folder / "weights.safetensors").unlink(), ("weights.safetensors",)),
         (
             lambda folder: (folder / "weights.safetensors").write_bytes(

@@ -2,7 +2,7 @@
 
 Each window is scored separately. Neighbours are joined in the middle of their overlap, so every token has at
 least half an overlap of context on each side. The joined scores are decoded as one chain, or a few
-(``gonie.tasks.tagging.stretches``), so no entity is cut between two windows.
+(``gonie.tasks.tagging.chunks``), so no entity is cut between two windows.
 """
 
 from __future__ import annotations

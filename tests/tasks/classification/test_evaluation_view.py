@@ -42,7 +42,7 @@ def test_headline_labels_confusion_lengths_and_calibration_are_shown() -> None:
         "macro F1",
         "(4 texts)",
         "micro",
-        "predicted",
+        "predicted as",
         "0–5",
         "Calibration error 15.00",
     ):

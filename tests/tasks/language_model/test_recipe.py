@@ -22,9 +22,9 @@ def test_what_ships_can_be_loaded_and_asks_for_text(name: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        (["model.width=64", "model.hidden=64"], r"width: expected less than hidden \(64\).*got 64"),
-        (["model.longest=4"], "a filter over 5 bytes is longer than a word may be"),
-        (["model.cell_clip=3"], "cell_clip and state_clip go together"),
+        (["model.width=64", "model.hidden=64"], r"width must be less than hidden \(64\): 64"),
+        (["model.longest=4"], "kernel size 5 is larger than longest"),
+        (["model.cell_clip=3"], "cell_clip and state_clip must be set together"),
         (["train.optimizer=per-window"], "per-window is for taggers"),
     ],
 )

@@ -15,7 +15,7 @@ from gonie.features.encoding import Encoding
 from gonie.runtime.decoder import Decoder
 from gonie.tasks.tagging import candidates
 from gonie.tasks.tagging.candidates import MOST, Candidates
-from gonie.tasks.tagging.tagger import MAX_TOKENS, STRETCH, Tagger
+from gonie.tasks.tagging.tagger import CHUNK, MAX_TOKENS, Tagger
 from gonie.text.schemes import Scheme, allowed, problems, to_spans
 from gonie.text.types import Sentence, Span
 
@@ -84,7 +84,7 @@ def test_how_many_are_searched_together_changes_nothing(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("most", [0, -1, MOST + 1])
 def test_a_number_that_cannot_be_meant_is_refused(tagger: Tagger, most: int) -> None:
-    with pytest.raises(InputError, match=f"expected 1 to {MOST} taggings of a sentence, got {most}"):
+    with pytest.raises(InputError, match=f"nbest must be from 1 to {MOST}: {most}"):
         tagger.with_nbest(most)
 
 
@@ -152,7 +152,7 @@ def test_a_sentence_in_windows_has_them_as_one(
 
 def test_a_sentence_beyond_all_bounds_has_none(tagger: Tagger) -> None:
     """The tables of a search over a million tokens would fill the memory: it is tagged all the same."""
-    words = ["George", "sleeps", "."] * (STRETCH // 3 + 1)
+    words = ["George", "sleeps", "."] * (CHUNK // 3 + 1)
     (tagging,) = tagger.with_nbest(3).tag_sentences([Sentence(tuple(words))])
     assert tagging == tagger.tag_sentences([Sentence(tuple(words))])[0]
     assert tagging.candidates == ()

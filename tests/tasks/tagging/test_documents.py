@@ -37,7 +37,7 @@ def test_windows_and_candidates_are_those_of_their_sentence() -> None:
     found = document(TEXT, [place(FIRST, TAGGED), second], listed=True)
     assert found.nbest == ((), (candidate,))
     assert found.notes == (
-        "sentence 2 has 3 tokens without a sentence end: scored in 3 overlapping windows of 512",
+        "sentence 2 has 3 tokens without a sentence end: scored in 3 overlapping windows of 512 tokens",
     )
 
 

@@ -114,14 +114,14 @@ def test_plain_tags_are_scored_by_accuracy(tmp_path: Path) -> None:
 
 
 def test_tags_of_another_kind_are_refused_with_a_few_of_them(gold: Path) -> None:
-    with pytest.raises(InputError, match=r"gold\.conll: expected tags of the kind the model gives.*B-LOC"):
+    with pytest.raises(InputError, match=r"gold\.conll: the model's tags are plain labels.*B-LOC"):
         score(gold, Oracle(), scheme=PLAIN)
 
 
 def test_a_sentence_without_tags_is_refused_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "raw.conll"
     path.write_text("Anna\nKim\n", "utf-8")
-    with pytest.raises(InputError, match=r"raw\.conll:1: expected a gold tag for every word"):
+    with pytest.raises(InputError, match=r"raw\.conll:1: sentence without gold tags"):
         score(path, Oracle())
 
 

@@ -127,7 +127,7 @@ def test_a_stream_is_read_ahead_but_never_whole(tagger: Tagger) -> None:
 def test_a_sentence_beyond_the_limit_is_windowed_noted_and_whole(
     encoding: Encoding, word_scorer: Any, make_predictor: Any
 ) -> None:
-    """A long text without a full stop must be tagged like a short one, entities over seams included."""
+    """A long text without a full stop must be tagged like a short one, entities over join_points included."""
     scorer = word_scorer(encoding, {"George": "S-PER", "New": "B-LOC", "York": "E-LOC"})
     tagger = make_predictor(encoding, scorer)
     words = ["New", "York", "a"] * 1000
@@ -137,7 +137,8 @@ def test_a_sentence_beyond_the_limit_is_windowed_noted_and_whole(
     assert max(shape[1] for shape in scorer.shapes) == WINDOW
     windows = -(-(3000 - OVERLAP) // (WINDOW - OVERLAP))
     assert document.notes == (
-        f"sentence 1 has 3,000 tokens without a sentence end: scored in {windows} overlapping windows of 512",
+        "sentence 1 has 3,000 tokens without a sentence end: "
+        f"scored in {windows} overlapping windows of 512 tokens",
     )
     assert tagger.tag_sentences([Sentence(words=tuple(words))])[0].windows == windows
 
@@ -162,7 +163,7 @@ class MoodScorer:
 
 
 def test_windows_that_disagree_still_join_into_valid_tags(encoding: Encoding, make_predictor: Any) -> None:
-    """An entity cut at a seam would be an invalid sequence that no scorer or reader accepts."""
+    """An entity cut at a join_point would be an invalid sequence that no scorer or reader accepts."""
     tagger = make_predictor(encoding, MoodScorer(len(encoding.labels)))
     for length in (1001, 1025, 2000, 4321):
         (tagging,) = tagger.tag_sentences([Sentence(words=("a",) * length)])
@@ -185,7 +186,7 @@ class HazyScorer:
         return (self._table[words] + self._edges[: words.shape[1]]).astype(np.float32)
 
 
-def test_stretches_say_what_one_chain_says(
+def test_chunks_say_what_one_chain_says(
     encoding: Encoding, make_predictor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A line beyond 16,384 tokens keeps its tags, its probabilities and the count of its windows."""
@@ -193,7 +194,7 @@ def test_stretches_say_what_one_chain_says(
     words = np.random.default_rng(2).choice(["George", "New", "York", "sleeps", "a"], size=9000)
     sentence = Sentence(words=tuple(words.tolist()))
     (whole,) = tagger.tag_sentences([sentence])
-    monkeypatch.setattr(predictor, "STRETCH", 1500)
+    monkeypatch.setattr(predictor, "CHUNK", 1500)
     monkeypatch.setattr(predictor, "WINDOWS", 3)
     (found,) = tagger.tag_sentences([sentence])
     assert found.tags == whole.tags
@@ -203,7 +204,7 @@ def test_stretches_say_what_one_chain_says(
     np.testing.assert_allclose([s.score for s in found.spans], [s.score for s in whole.spans], atol=1e-6)
 
 
-def test_stretches_keep_memory_bounded_whatever_the_length(
+def test_chunks_keep_memory_bounded_whatever_the_length(
     encoding: Encoding, make_predictor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A line of megabytes must not take more tables than one of pages; measured in numbers, not in time."""
@@ -218,7 +219,7 @@ def test_stretches_keep_memory_bounded_whatever_the_length(
     monkeypatch.setattr(tagger.decoder, "lattice", measured)
     words = np.random.default_rng(3).choice(["George", "New", "York", "a"], size=40_000)
     tagger.tag_sentences([Sentence(words=tuple(words.tolist()))])
-    assert max(sizes) == predictor.STRETCH * len(encoding.labels)
+    assert max(sizes) == predictor.CHUNK * len(encoding.labels)
     monkeypatch.setattr(predictor, "CELLS", 3000 * len(encoding.labels))  # as if there were more tags
     sizes.clear()
     tagger.tag_sentences([Sentence(words=tuple(words.tolist()))])

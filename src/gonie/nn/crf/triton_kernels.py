@@ -48,7 +48,7 @@ def log_partition(emissions: Tensor, mask: Tensor, chain: Chain) -> Tensor:
 
     Shape: (B, T, K), (B, T) -> (B,).
     """
-    return _LogLikelihood.apply(emissions, None, mask, *chain)  # type: ignore[no-any-return, no-untyped-call]
+    return _TritonLogLikelihood.apply(emissions, None, mask, *chain)  # type: ignore[no-any-return, no-untyped-call]
 
 
 def log_likelihood(emissions: Tensor, tags: Tensor, mask: Tensor, chain: Chain) -> Tensor:
@@ -56,7 +56,7 @@ def log_likelihood(emissions: Tensor, tags: Tensor, mask: Tensor, chain: Chain) 
 
     Shape: (B, T, K), (B, T), (B, T) -> (B,).
     """
-    return _LogLikelihood.apply(emissions, tags, mask, *chain)  # type: ignore[no-any-return, no-untyped-call]
+    return _TritonLogLikelihood.apply(emissions, tags, mask, *chain)  # type: ignore[no-any-return, no-untyped-call]
 
 
 @torch.no_grad()
@@ -83,7 +83,7 @@ def viterbi(emissions: Tensor, mask: Tensor, chain: Chain) -> tuple[Tensor, Tens
     return tags, scores
 
 
-class _LogLikelihood(torch.autograd.Function):
+class _TritonLogLikelihood(torch.autograd.Function):
     """log Z, or with tags their score minus log Z."""
 
     @staticmethod

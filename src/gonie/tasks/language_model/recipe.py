@@ -1,4 +1,4 @@
-"""What the recipe of a language model may say: its text, its shape, and how it learns."""
+"""The recipe sections of language models: text, shape, and training."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from gonie.tasks.sections import LearningConfig, Recipe
 
 
 class RunningTextConfig(Section):
-    """The text that a language model learns from."""
+    """The training text of a language model."""
 
     text: list[InputFile] = Field(
-        description="files of running text, a paragraph a line: plain, .gz, .xz, or .parquet by column",
+        description="text files with one paragraph per line (plain, .gz or .xz), or .parquet files",
     )
     heldout: InputFile | None = Field(
-        default=None, description="a file for the perplexity; without one, part of the text is held out"
+        default=None, description="held-out file for the perplexity; unset: part of the text is held out"
     )
-    holdout: Rate = Field(default=0.005, description="share of the text held out when there is no such file")
-    column: str = Field(default="text", description="the column of a Parquet file that has the text")
+    holdout: Rate = Field(default=0.005, description="share of the text to hold out if heldout is unset")
+    column: str = Field(default="text", description="text column of Parquet files")
     language: Literal["en", "ko"] = Field(default="en", description="language of the text")
     unit: Literal["word", "eojeol", "syllable", "morpheme"] | None = Field(
-        default=None, description="what a token is: word for English; eojeol, syllable or morpheme for Korean"
+        default=None, description="token unit: word for English; eojeol, syllable or morpheme for Korean"
     )
     tokenised: bool = Field(
-        default=False, description="the text has a sentence a line already, its tokens apart by blanks"
+        default=False, description="the text is tokenised: one sentence per line, space-separated tokens"
     )
     vocabulary: Size = Field(
-        default=60_000, description="words that are predicted, the most frequent ones; any word can be read"
+        default=60_000, description="number of most frequent words to predict; any word can be read"
     )
     cache: CacheFolder | None = Field(
         default=None,
-        description="folder to keep the tokenised text in, for further runs over it; the run's own if none",
+        description="folder that caches the tokenised text for later runs; unset: the run folder",
     )
 
     @field_validator("text", mode="before")
@@ -47,27 +47,27 @@ class RunningTextConfig(Section):
     @classmethod
     def _some_file(cls, files: list[str]) -> list[str]:
         if not files:
-            raise ValueError("expected files of text to learn from, got none; name them with --text FILE")
+            raise ValueError("no text files; pass them with --text FILE")
         return files
 
     @property
     def token_unit(self) -> str:
-        """The unit, or the language's usual one."""
+        """The token unit, or the default of the language."""
         return self.unit or ("word" if self.language == "en" else "eojeol")
 
 
 class WordSoftmaxConfig(Section):
-    """How the next word is predicted in training; held-out text is always scored over all words."""
+    """The softmax over words in training. Held-out text is always scored with the full softmax."""
 
-    exact: Size = Field(default=4096, description="most frequent words that are always summed over")
+    exact: Size = Field(default=4096, description="number of most frequent words that are summed exactly")
     words: Literal["auto", "kept", "own"] = Field(
         default="auto",
-        description="of a model that starts from another: the words that it predicts, or the text's own; "
-        "auto keeps them if they were kept",
+        description="vocabulary of a model that starts from another (model.start): kept (from that model), "
+        "or own (from the text); auto is kept if that model has its softmax",
     )
     sampled: Count = Field(
         default=4096,
-        description="of all others, how many a step draws to stand for them; 0 for the whole sum",
+        description="number of other words sampled per step; 0: the full softmax",
     )
 
 
@@ -75,53 +75,56 @@ class LanguageModelConfig(BilmConfig):
     """The language model with its softmax."""
 
     storage: Literal["float32", "float16", "int8"] = Field(
-        default="float16", description="how the weights are kept when it is done"
+        default="float16", description="data type of the saved weights"
     )
     start: InputFolder | None = Field(
         default=None,
-        description="a language model to go on from, with its shape: a folder that pretrain or import-elmo "
-        "wrote; same as --from",
+        description="language model to continue from, with its shape: a folder written by pretrain or "
+        "import-elmo; same as --from",
     )
     softmax: WordSoftmaxConfig = Field(default=WordSoftmaxConfig(), description="the softmax over words")
 
     @property
     def bilm(self) -> BilmConfig:
-        """The shape without what only training needs."""
+        """The shape, without the keys for training."""
         return BilmConfig(**{name: getattr(self, name) for name in BilmConfig.model_fields})
 
 
 class PretrainConfig(LearningConfig):
-    """How a language model learns."""
+    """Training settings of language models."""
 
-    epochs: Size = Field(default=10, description="passes over the text")
-    rows: Size = Field(default=512, description="places of the text that are read at once, each on its own")
+    epochs: Size = Field(default=10, description="number of epochs")
+    rows: Size = Field(default=512, description="batch size: parts of the text that are read in parallel")
     steps: Size = Field(
-        default=24, description="words of a row before weights change; what was read before is carried on"
+        default=24,
+        description="words per row and update (truncated back-propagation); states are carried over",
     )
     forget: Rate = Field(
         default=0.2,
-        description="how often a row forgets what it has read before its next words, as a sentence in use "
-        "starts from nothing",
+        description="probability that a row resets its states before an update, because at inference every "
+        "sentence starts from zero states",
     )
     settle: Rate | None = Field(
         default=None,
-        description="share of training, at its beginning, in which only the softmax learns; if not said, a "
-        "fifth for a model that starts from one without its softmax, else none",
+        description="share of training, at the beginning, in which only the softmax is trained; unset: 0.2 "
+        "if model.start has no softmax, otherwise 0",
     )
-    lr: float = Field(default=0.001, gt=0, description="learning rate at its highest")
-    warmup: Count = Field(default=200, description="steps over which the learning rate rises from zero")
+    lr: float = Field(default=0.001, gt=0, description="peak learning rate")
+    warmup: Count = Field(default=200, description="warm-up steps, in which the learning rate rises from 0")
     schedule: Literal["constant", "linear", "cosine", "inverse"] = Field(
         default="cosine",
-        description="how the rate falls: not, to zero in a line or a cosine, or as lr / (1 + decay * epoch)",
+        description="learning rate schedule; linear and cosine end at 0, inverse is lr / (1 + decay * epoch)",
     )
-    clip: float = Field(default=1.0, ge=0, description="largest gradient norm; 0 for none")
-    precision: Literal["float32", "bf16"] = Field(default="bf16", description="bf16 on GPUs that have it")
+    clip: float = Field(default=1.0, ge=0, description="maximum gradient norm; 0: no clipping")
+    precision: Literal["float32", "bf16"] = Field(
+        default="bf16", description="bf16 uses mixed precision on a GPU"
+    )
 
 
 class PretrainRecipe(Recipe):
-    """All that the pretraining of a language model needs."""
+    """The recipe of a language model."""
 
-    task: Literal["pretrain"] = Field(description="what to learn: a language model")
+    task: Literal["pretrain"] = Field(description="the task: pretrain a language model")
     data: RunningTextConfig = Field(description="the text")
     model: LanguageModelConfig = Field(default=LanguageModelConfig(), description="the shape of the model")
     train: PretrainConfig = Field(default=PretrainConfig(), description="training")
@@ -129,5 +132,5 @@ class PretrainRecipe(Recipe):
     @model_validator(mode="after")
     def _whole_batches(self) -> PretrainRecipe:
         if self.train.optimizer == "per-window":
-            raise ValueError("train.optimizer=per-window is for taggers; take another optimizer: adam")
+            raise ValueError("train.optimizer=per-window is for taggers; use another optimizer, such as adam")
         return self

@@ -1,4 +1,4 @@
-"""Language modelling as a value of the table of tasks: what `gonie pretrain` trains."""
+"""The task "pretrain" for the table of tasks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _torch() -> TorchTask:
 
 
 def _resolve(recipe: Recipe) -> Recipe:
-    """The recipe with the shape of the model that it starts from."""
+    """Return the recipe with the shape of the model that it starts from."""
     from gonie.tasks.language_model.torch.start import with_shape_of_start
 
     return with_shape_of_start(cast("PretrainRecipe", recipe))

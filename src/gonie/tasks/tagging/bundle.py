@@ -1,13 +1,13 @@
-"""A trained tagger as plain values: what a bundle of the task "tag" holds.
+"""The contents of a bundle of the task "tag": a trained tagger as plain values.
 
-Its description has, beside what every bundle has (``gonie.runtime.bundle``),
+Besides the keys of every bundle (``gonie.runtime.bundle``), its description has
 
-    constrained whether decoding keeps to sequences that the tag scheme allows
-    forbidden   moves that decoding never makes, as ``gonie.text.rules`` reads them
-    tokenizer   how raw text becomes tokens, as ``gonie.text.tokenizers`` writes it
+    constrained whether decoding allows only valid sequences of the tag scheme
+    forbidden   forbidden transitions, in the format of ``gonie.text.rules``
+    tokenizer   the tokenizer of raw text, in the format of ``gonie.text.tokenizers``
 
-and its ``encoding`` is as ``gonie.features.encoding`` writes it. ``model.onnx`` is a graph from the arrays of
-``gonie.features.batching`` to ``scores`` (B, T, K), with a column for each label in order. The chain is in
+``encoding`` is written by ``gonie.features.encoding``. ``model.onnx`` is a graph from the arrays of
+``gonie.features.batching`` to ``scores`` (B, T, K), with one column per label in order. The chain is in
 ``weights.safetensors``: ``transitions`` (K, K) indexed [from, to], ``start`` (K,), ``end`` (K,), float32;
 zeros for a softmax model.
 """
@@ -53,14 +53,15 @@ _DESCRIPTION = record(
 
 @dataclass(frozen=True, kw_only=True)
 class TagBundle:
-    """``graph`` and ``forms`` are serialised ONNX (``Graphs``), which the export adds.
+    """The contents of a tagger's bundle.
 
-    ``transitions`` (K, K), ``start`` (K,) and ``end`` (K,) are the chain.
+    ``graph`` and ``forms`` are serialised ONNX (``Graphs``), added by the export. ``transitions`` (K, K),
+    ``start`` (K,) and ``end`` (K,) are the chain.
     """
 
     task: ClassVar[str] = "tag"
     further: ClassVar[Mapping[str, int]] = {WEIGHTS: 1 << 27}
-    """Its files beside the description and the graphs, and the most bytes that each may have."""
+    """Additional files, with the maximum size of each in bytes."""
 
     encoding: Encoding
     tokenizer: Mapping[str, Any]
@@ -74,7 +75,7 @@ class TagBundle:
     about: About = field(default_factory=About)
 
     def describe(self) -> dict[str, Any]:
-        """What the description of a tagger has and that of another bundle has not."""
+        """Return the keys of the description that only taggers have."""
         return {
             "constrained": self.constrained,
             "forbidden": list(self.forbidden),
@@ -82,19 +83,19 @@ class TagBundle:
         }
 
     def files(self) -> dict[str, bytes]:
-        """The content of its further files."""
+        """Return the content of the additional files."""
         chain = {name: np.ascontiguousarray(getattr(self, name), dtype=np.float32) for name in CHAIN}
         return {WEIGHTS: safetensors.numpy.save(chain)}
 
     @classmethod
     def check(cls, index: Mapping[str, Any]) -> None:
-        """Refuse a value that no description of a tagger has."""
+        """Raise an error for an invalid value in the description."""
         _DESCRIPTION(index, "")
         labels(TAGS)(index["encoding"]["labels"], "encoding.labels")
 
     @classmethod
     def read(cls, index: Mapping[str, Any], graphs: Graphs, files: Mapping[str, bytes]) -> TagBundle:
-        """From a description, graphs and further files; what is wrong with them is raised as it comes."""
+        """Build the bundle from a description, graphs and additional files. Errors are not translated."""
         encoding = Encoding.from_json(index["encoding"])
         return cls(
             encoding=encoding,
@@ -103,7 +104,7 @@ class TagBundle:
             forms=graphs.forms,
             **_chain(files[WEIGHTS], len(encoding.labels)),
             constrained=typed_value(index, "constrained", bool),
-            forbidden=index.get("forbidden", []),  # which format 1 does not have
+            forbidden=index.get("forbidden", []),  # not in format 1
             about=About.read(index),
         )
 
@@ -112,7 +113,7 @@ def _chain(content: bytes, tags: int) -> dict[str, Any]:
     weights = safetensors.numpy.load(content)
     got = {name: weights[name].shape for name in CHAIN}
     if got != {"transitions": (tags, tags), "start": (tags,), "end": (tags,)}:
-        raise ValueError(f"{WEIGHTS} has {got}, no chain over {tags} labels")
+        raise ValueError(f"{WEIGHTS} is not a chain over {tags} labels: {got}")
     if not all(weights[name].dtype == np.float32 and np.isfinite(weights[name]).all() for name in CHAIN):
-        raise ValueError(f"{WEIGHTS} has numbers that are not finite float32")
+        raise ValueError(f"{WEIGHTS} has values that are not finite float32")
     return {name: weights[name] for name in CHAIN}

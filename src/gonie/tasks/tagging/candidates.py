@@ -1,7 +1,4 @@
-"""What else a sentence may be: its likeliest taggings, each with its probability.
-
-Whoever corrects tags, or looks something up by them, wants to know the second best and how far behind it is.
-"""
+"""The n-best taggings of a sentence, each with its probability."""
 
 from __future__ import annotations
 
@@ -17,19 +14,19 @@ from gonie.tasks.tagging.labeller import text_span
 from gonie.text.schemes import Scheme, to_spans
 from gonie.text.types import Candidate, Sentence
 
-MOST = 100  # taggings of a sentence; memory grows with them
-CELLS = 1 << 21  # numbers in the largest table of a search: sentences are searched together up to that
+MOST = 100  # maximum number of taggings per sentence, because they take memory
+CELLS = 1 << 21  # maximum size of the largest table of a search, which limits the sentences of a batch
 
 
 class Candidates:
-    """The ``most`` taggings of highest probability, p(y | x) = exp(score(x, y)) / Z, of each sentence.
+    """Finds the ``most`` taggings of each sentence with the highest p(y | x) = exp(score(x, y)) / Z.
 
-    ``labels`` and ``scheme`` are the model's: tags are named by them and spans are read off.
+    ``labels`` and ``scheme`` are those of the model.
     """
 
     def __init__(self, *, decoder: Decoder, labels: Sequence[str], scheme: Scheme, most: int) -> None:
         if not 1 <= most <= MOST:
-            raise InputError(f"expected 1 to {MOST} taggings of a sentence, got {most:,}")
+            raise InputError(f"nbest must be from 1 to {MOST}: {most:,}")
         self._decoder = decoder
         self._labels = tuple(labels)
         self._scheme = scheme
@@ -38,28 +35,28 @@ class Candidates:
     def __call__(
         self, sentences: Sequence[Sentence], emissions: NDArray[np.float32], lengths: NDArray[np.int64]
     ) -> list[tuple[Candidate, ...]]:
-        """The candidates of each sentence, best first; all there are where those are fewer.
+        """Return the candidates of each sentence, best first, or all if there are fewer.
 
         Shape: B sentences, emissions (B, T, K), lengths (B,)
         """
         totals = self._decoder.forward_backward(emissions, lengths).log_partition()  # (B,)
         found: list[tuple[Candidate, ...]] = []
-        for some in self._together(emissions):
+        for some in self._batches(emissions):
             # (B, n, T), (B, n)
             paths, scores = self._decoder.nbest(emissions[some], lengths[some], self._most)
-            chances = np.exp(np.minimum(scores - totals[some, None], 0.0))  # (B, n): no sum is exact
+            chances = np.exp(np.minimum(scores - totals[some, None], 0.0))  # (B, n): rounding may exceed 0
             rows = zip(sentences[some], paths, chances, strict=True)
-            found += [tuple(self._named(*row)) for row in rows]
+            found += [tuple(self._candidates(*row)) for row in rows]
         return found
 
-    def _together(self, emissions: NDArray[np.float32]) -> Iterator[slice]:
-        """Which sentences are searched at once."""
+    def _batches(self, emissions: NDArray[np.float32]) -> Iterator[slice]:
+        """Return slices of the sentences that are searched together."""
         number, tokens, tags = emissions.shape
         step = max(1, CELLS // (self._most * tags * max(tags, tokens)))
         return (slice(at, at + step) for at in range(0, number, step))
 
-    def _named(self, sentence: Sentence, paths: Ints, chances: Floats) -> Iterator[Candidate]:
-        """Shape: paths (n, T), chances (n,)."""
+    def _candidates(self, sentence: Sentence, paths: Ints, chances: Floats) -> Iterator[Candidate]:
+        """Yield the candidates of one sentence. Shape: paths (n, T), chances (n,)."""
         text, edges = sentence.surface, sentence.edges()
         for path, chance in zip(paths.tolist(), chances.tolist(), strict=True):
             if path[0] < 0:  # there are no more

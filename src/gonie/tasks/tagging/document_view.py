@@ -1,4 +1,4 @@
-"""Documents on the terminal: the text with its labels, or words and tags in columns."""
+"""Documents on the terminal: the text with its labels, or words and tags in columns (CoNLL)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COLORS = ("cyan", "green", "magenta", "yellow", "blue", "red")
 
 
 def conll(document: Document, scheme: Scheme) -> str:
-    """A line for each token, word and tag; entities in IOB2, whatever the model's own scheme."""
+    """Return one line per token with word and tag. Entities are in IOB2, in any scheme of the model."""
     lines = []
     for start, end in document.sentences:
         tokens = document.tokens[start:end]
@@ -27,7 +27,7 @@ def conll(document: Document, scheme: Scheme) -> str:
 
 
 class Colors:
-    """A colour for each label, in the order in which labels turn up."""
+    """Assigns a colour to each label, in order of first use."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
@@ -37,9 +37,9 @@ class Colors:
 
 
 def pretty(document: Document, scheme: Scheme, colors: Colors) -> Text:
-    """The document for the eye: ``[George PER 0.98] is happy``, or ``George/PROPN is/AUX happy/ADJ``.
+    """Format a document: ``[George PER 0.98] is happy``, or ``George/PROPN is/AUX happy/ADJ``.
 
-    Where the likeliest taggings were asked for, it is those, a line each.
+    With n-best taggings, each has its own line.
     """
     if document.nbest is not None:
         return Text("\n").join(_listed(document, scheme, colors))
@@ -50,7 +50,7 @@ def pretty(document: Document, scheme: Scheme, colors: Colors) -> Text:
 
 
 def _listed(document: Document, scheme: Scheme, colors: Colors) -> Iterator[Text]:
-    """The taggings of each sentence, best first, with what others change in it; then an empty line."""
+    """Yield the n-best taggings of each sentence, with differences to the best, then an empty line."""
     for (start, end), (best, *others) in zip(document.sentences, document.nbest or (), strict=True):
         tokens = document.tokens[start:end]
         for rank, candidate in enumerate((best, *others), start=1):
@@ -67,12 +67,12 @@ def _listed(document: Document, scheme: Scheme, colors: Colors) -> Iterator[Text
 
 
 def _percent(chance: float) -> str:
-    """With two decimals, or its first two digits where those would be zeros."""
+    """Format a probability with two decimals, or in scientific notation if these would be zero."""
     return f"{chance:.2%}" if chance >= 0.0001 else f"{100 * chance:.1e}%"
 
 
 def _marked(text: str, spans: Sequence[Span], colors: Colors, *, at: int = 0) -> Text:
-    """The text from ``at`` on, spans in the colour of their label, which stands behind with the score."""
+    """Return the text from ``at`` on, with spans in colour, followed by their label and score."""
     shown = Text()
     for span in spans:
         shown.append(safe(text[at : span.start]))
@@ -87,7 +87,7 @@ def _marked(text: str, spans: Sequence[Span], colors: Colors, *, at: int = 0) ->
 
 
 def _tagged(tokens: Sequence[Token], tags: Sequence[str | None], colors: Colors) -> Text:
-    """The tokens of a sentence, each with its tag in a colour of its own."""
+    """Return the tokens of a sentence, each with its tag in colour."""
     line = Text()
     for token, tag in zip(tokens, tags, strict=True):
         line.append(" " if line else "").append(safe(token.text))

@@ -1,4 +1,4 @@
-"""Taggings put on the characters of a text: the documents that a tagger gives."""
+"""Documents from tagged sentences, with character offsets."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from gonie.tasks.tagging.labeller import Tagging, text_span
 from gonie.text.tokenizers import parse_morphemes
 from gonie.text.types import Candidate, Document, Sentence, Span, Tokens
 
-MORPHEMES = "morphemes"  # the column in which a tokenizer leaves its analyses
+MORPHEMES = "morphemes"  # the column with the analyses of the tokenizer
 
 
 class Placed(NamedTuple):
-    """A tagged sentence, by the characters of the text that it is of; the rest as ``Tagging`` has it."""
+    """A tagged sentence with character offsets. ``windows`` and ``candidates`` are those of ``Tagging``."""
 
     tokens: Tokens
     spans: tuple[Span, ...]
@@ -24,7 +24,7 @@ class Placed(NamedTuple):
 
 
 def place(sentence: Sentence, tagging: Tagging) -> Placed:
-    """The tokens and spans of a sentence, with their offsets."""
+    """Return the tokens and spans of a sentence with their offsets."""
     edges = sentence.edges()
     analyses = sentence.columns.get(MORPHEMES)
     tokens = Tokens(
@@ -42,9 +42,9 @@ def place(sentence: Sentence, tagging: Tagging) -> Placed:
 
 
 def document(text: str, parts: Sequence[Placed], *, listed: bool) -> Document:
-    """The document of ``text`` from its sentences, with the likeliest taggings of each if ``listed``."""
+    """Return the document of ``text`` from its sentences, with n-best taggings if ``listed``."""
     nbest = tuple(part.candidates for part in parts) if listed else None
-    if len(parts) == 1:  # as lists of words have it
+    if len(parts) == 1:  # the case of tokenised input
         ((tokens, spans, *_),) = parts
         return Document(text, tokens, ((0, len(tokens)),), spans, tuple(_notes(parts)), nbest)
     return Document(
@@ -62,5 +62,5 @@ def _notes(parts: Sequence[Placed]) -> Iterator[str]:
         if part.windows > 1:
             yield (
                 f"sentence {number} has {len(part.tokens):,} tokens without a sentence end: "
-                f"scored in {part.windows} overlapping windows of {WINDOW}"
+                f"scored in {part.windows} overlapping windows of {WINDOW} tokens"
             )

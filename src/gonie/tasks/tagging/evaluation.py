@@ -1,4 +1,4 @@
-"""A tagger scored on a file with gold tags, and how that is shown."""
+"""Scoring a tagger on a file with gold tags, and showing the scores."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 
 
 class TagEvaluator:
-    """The facet."""
+    """Scores taggers on files."""
 
     options = frozenset({"mode", "repair", "separator", "word_column", "tag_column", "decode", "bias"})
     error = Error
     error_heading = "in context"
 
     def error_cells(self) -> Callable[[Error], Cells]:
-        """The labels of a span, and its context."""
+        """Return the function that formats the labels of a span, and its context."""
         from gonie.tasks.tagging.evaluation_view import span_cells
 
         return span_cells
 
     def score(self, model: Tagger, file: Path, *, folder: Path, options: Mapping[str, Any]) -> TagFileScores:
-        """Score the tags of a file; what was not given is read as in training."""
+        """Score the tags of a file. Options that are not given are as in training."""
         biases = parse_biases(options.get("bias") or ())
         tagger = model.with_decoding(options.get("decode", "viterbi"), biases)
         data = tagger.recipe.get("data", {})
@@ -59,7 +59,7 @@ class TagEvaluator:
 
 
 def _read_options(tagger: Tagger, options: Mapping[str, Any]) -> ReadOptions:
-    """How the file is read: as the options say, else as the model's recipe has it."""
+    """Return how to read the file: by the options, or by the model's recipe."""
     data = tagger.recipe.get("data", {})
     named = options.get("tag_column")
     return ReadOptions(
@@ -94,9 +94,9 @@ class TagFileScores:
         details: Mapping[str, object],
         explain: ErrorExplainer | None,
     ) -> str:
-        """The scores as an HTML page, errors marked in their sentences."""
+        """Return the scores as an HTML page, with errors marked in their sentences."""
         return render(self.evaluation, title=title, curve=curve, details=details)
 
     def errors(self) -> list[Error]:
-        """Every error by itself, the surest first."""
+        """Return every error, the most confident first."""
         return self.evaluation.errors()

@@ -1,4 +1,4 @@
-"""The evaluation of a tagger on the terminal: the headline, types, recall by novelty, errors."""
+"""The evaluation of a tagger on the terminal: scores, types, recall by novelty, errors."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from gonie.reports.tag_report import how_scored, novelty_names
 from gonie.reports.terminal import safe
 
 NEAR = 24
-"""Characters to each side of an error that are shown."""
+"""Characters shown on each side of an error."""
 
 
 def print_evaluation(console: Console, evaluation: Evaluation) -> None:
-    """Print scores in percent, as conlleval does; labels are shown as they are, never read as markup."""
+    """Print scores in percent, as conlleval does. Labels are not interpreted as markup."""
     console.print(_headline(evaluation))
     name = "label" if evaluation.plain else "type"
     print_labels(console, name, evaluation.spans, evaluation.intervals)
@@ -55,7 +55,7 @@ def _novelty(evaluation: Evaluation) -> Table:
 
 
 def span_cells(error: Error) -> Cells:
-    """The labels of a span; where the spans are not the same, with what each covers; and its context."""
+    """Return the labels of a span, with the text of each if the spans differ, and its context."""
     one, other = error.gold, error.predicted
     if error.gold_text != error.predicted_text and one is not None and other is not None:
         one, other = f"{one}: {error.gold_text}", f"{other}: {error.predicted_text}"

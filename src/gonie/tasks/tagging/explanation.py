@@ -1,7 +1,7 @@
-"""Explanations of a tagger: its spans, asked for again with unknown words in the place of some.
+"""Explanations of a tagger: the probability of its spans when words are replaced by unknown words.
 
-Also how sure it is of its tags, what else they may be, and what its chain has learned. Where tags form no
-spans, each token is explained as one of its own.
+They also show the marginals of tags, the n-best taggings, and the learned transitions. If tags form no spans,
+each token is explained as a span.
 """
 
 from __future__ import annotations
@@ -43,23 +43,23 @@ if TYPE_CHECKING:
 
 NBEST = "nbest"
 CANDIDATES = 5
-"""How many of the likeliest taggings are listed unless the option says otherwise."""
+"""Default number of n-best taggings."""
 TOKENS_PER_SPAN = 8
-"""About how many tokens of a sentence there are for each of its spans."""
+"""Approximate number of tokens per span of a sentence."""
 
 
 class TagExplanations:
-    """The facet. Its option ``nbest`` is how many taggings of a sentence are listed."""
+    """Explains taggers. The option ``nbest`` is the number of taggings listed per sentence."""
 
     options = frozenset({NBEST})
 
     def explained(self, model: Tagger, options: Mapping[str, Any]) -> ExplainedTagger:
-        """The tagger, explained as the options say."""
+        """Return the tagger with explanations, as set by the options."""
         return ExplainedTagger(model, candidates=options.get(NBEST, CANDIDATES))
 
 
 class SpanAnswer(NamedTuple):
-    """That the tokens from ``start`` on carry just these tags, by their numbers."""
+    """The answer that the tokens from ``start`` on have exactly these tag ids."""
 
     sentence: Sentence
     start: int
@@ -68,25 +68,25 @@ class SpanAnswer(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The token after the last."""
+        """The index after the last token."""
         return self.start + len(self.tags)
 
     @property
     def lengths(self) -> list[int]:
-        """The tokens of the one sentence."""
+        """The number of tokens of the sentence."""
         return [len(self.sentence)]
 
     @property
     def tokens(self) -> int:
-        """M, of the whole sentence."""
+        """M, the number of tokens of the sentence."""
         return len(self.sentence)
 
 
 class ExplainedTagger:
-    """A tagger whose spans can be explained.
+    """A tagger with explanations of its spans.
 
-    A word is taken out by putting an unknown one in its place: each tag belongs to a place, and taking the
-    word away would move all that follow. The probability of a span is the one that it has as its score.
+    A word is removed by replacing it with an unknown word, because each tag belongs to a position, and
+    removing the word would shift all later ones. The probability of a span is its score.
     """
 
     noun = "span"
@@ -99,12 +99,12 @@ class ExplainedTagger:
         self._moves = moves if has_learned(moves) else None
 
     def items(self, text: str | None, files: Sequence[Path]) -> Iterator[Sentence]:
-        """The sentences of each line."""
+        """Yield the sentences of each line."""
         for _, _, line in read_lines(text, files):
             yield from self._tagger.tokenizer(line)
 
     def held_out(self, folder: Path, file: Path | None) -> HeldOutFile | None:
-        """The sentences of the file that was named, in any format that training reads."""
+        """Return the sentences of the given file, in any format of training data."""
         if file is None:
             return None
         data = self._tagger.recipe.get("data", {})
@@ -113,13 +113,13 @@ class ExplainedTagger:
         return HeldOutFile(TaggedSource(file, options), file, "spans")
 
     def size(self, item: Sentence) -> ItemSize:
-        """Its tokens; each is an answer where tags form no spans."""
+        """Return the number of tokens, and of answers: if tags form no spans, one per token."""
         tokens = len(item)
         plain = not self._tagger.encoding.scheme.has_spans
         return ItemSize(tokens, tokens if plain else 1 + tokens // TOKENS_PER_SPAN)
 
     def ask(self, item: Sentence) -> AskedSentence:
-        """The tags of a sentence, their probabilities, and its spans."""
+        """Return the tags of a sentence, their probabilities, and its spans."""
         tagger = self._tagger
         if not item.words:
             return AskedSentence(tagger, item, Tagging(), ())
@@ -130,14 +130,14 @@ class ExplainedTagger:
         return AskedSentence(tagger, item, tagging, marginals)
 
     def log_odds(self, questions: Iterable[tuple[SpanAnswer, Keep]]) -> Floats:
-        """The log-odds of each span where all tokens but those of its ``Keep`` are unknown words: (Q,)."""
+        """Return the log-odds of each span when all tokens but those of its ``Keep`` are unknown: (Q,)."""
         found = [np.zeros(0)]
         for block in grouped(questions, lambda question: question[0].tokens, first=MOST):
             found.append(from_probabilities(self._probabilities(block)))
         return np.concatenate(found)
 
     def _probabilities(self, block: Sequence[tuple[SpanAnswer, Keep]]) -> Floats:
-        """p of each span; spans of the same sentence with the same words missing are scored once."""
+        """Return the probability of each span. Equal sentences with equal masks are scored once."""
         keys = [(id(answer.sentence), keep.tobytes()) for answer, keep in block]
         numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
         distinct = dict(zip(keys, block, strict=True))
@@ -152,17 +152,17 @@ class ExplainedTagger:
         return lattice.path_probabilities(np.arange(len(block)), starts, ends, tags)
 
     def rows(self, explanation: TagExplanation) -> Rows:
-        """The sentence, as one row."""
+        """Return the sentence as one row."""
         return [lay_out_sentence(explanation.sentence)]
 
     def show(self, explanation: TagExplanation, screen: ExplanationScreen) -> None:
-        """The tokens, the likeliest taggings, and what each span rests on."""
+        """Show the tokens, the n-best taggings, and the weights of each span."""
         from gonie.tasks.tagging.explanation_view import show_tags
 
         show_tags(screen, explanation, self.rows(explanation))
 
     def show_model(self, screen: ExplanationScreen) -> None:
-        """What the chain has learned, if there is one."""
+        """Show the learned transitions, if there are any."""
         from gonie.tasks.tagging.explanation_view import show_moves
 
         if self._moves is not None:
@@ -177,13 +177,13 @@ class ExplainedTagger:
         notes: Sequence[str] = (),
         layers: Sequence[LayerShares] = (),
     ) -> str:
-        """Sentences with their spans and what they rest on, and the table of moves."""
+        """Return the sentences with the weights of their spans, and the transitions, as an HTML page."""
         return render_tags(explanations, self._moves, faithfulness, title=title, notes=notes, layers=layers)
 
 
 @dataclass(frozen=True)
 class AskedSentence:
-    """What a tagger says of one sentence; ``marginals`` has for each token every tag's probability."""
+    """The tagging of one sentence. ``marginals`` has the probability of every tag for each token."""
 
     tagger: Tagger
     sentence: Sentence
@@ -192,7 +192,7 @@ class AskedSentence:
 
     @property
     def spans(self) -> Sequence[TokenSpan]:
-        """Those that the tags form; of plain tags each token."""
+        """The spans that the tags form, or each token if tags are plain."""
         if self.tagger.encoding.scheme.has_spans:
             return self.tagging.spans
         tokens = enumerate(zip(self.tagging.tags, self.tagging.scores, strict=True))
@@ -200,7 +200,7 @@ class AskedSentence:
 
     @property
     def answers(self) -> list[SpanAnswer]:
-        """That the tokens of each span carry its tags."""
+        """One answer for each span."""
         ids = self.tagger.encoding.label_ids
         return [
             SpanAnswer(
@@ -213,7 +213,7 @@ class AskedSentence:
         ]
 
     def explanation(self, weights: Sequence[tuple[TokenWeights, ...]]) -> TagExplanation:
-        """The sentence with its tags, what else they may be, and the weights of each span."""
+        """Return the sentence with its tags, its n-best taggings, and the weights of each span."""
         return TagExplanation(
             sentence=self.sentence,
             tags=self.tagging.tags,
@@ -224,7 +224,7 @@ class AskedSentence:
 
 
 def transitions(tagger: Tagger) -> Transitions:
-    """The scores of all moves as decoding uses them, what may not be at minus infinity."""
+    """Return the transition scores of decoding, with minus infinity for forbidden transitions."""
     chain = tagger.decoder.chain
     return Transitions(
         labels=tagger.labels,
@@ -235,7 +235,7 @@ def transitions(tagger: Tagger) -> Transitions:
 
 
 def masked(sentence: Sentence, keep: Keep) -> Sentence:
-    """The sentence with an unknown word, of no known spelling, in the place of each token not in ``keep``."""
+    """Return the sentence with ``BLANK``, an unknown word, for each token that is not in ``keep``."""
     if keep.all():
         return sentence
     return replace(

@@ -1,7 +1,4 @@
-"""An explained sentence on the terminal: its tokens, what else they may be, what each span rests on.
-
-And what the tagger's chain has learned.
-"""
+"""An explained sentence on the terminal: marginals, n-best taggings, weights of spans, and transitions."""
 
 from __future__ import annotations
 
@@ -20,15 +17,15 @@ from gonie.reports.explanations.transition_table import END, NEVER, greatest, li
 from gonie.reports.terminal import safe
 
 TOP = 3
-"""How many tags of a token are shown."""
+"""Number of tags shown per token."""
 CELL = 7
-"""Columns of the terminal that a number of the transition table takes."""
+"""Width of a cell of the transition table, in terminal columns."""
 MOVES = 12
-"""How many moves are listed where the table is too wide."""
+"""Number of transitions listed if the table is too wide."""
 
 
 def show_tags(screen: ExplanationScreen, each: TagExplanation, rows: Rows) -> None:
-    """One tagged sentence: its tokens, its likeliest taggings, and what each span rests on."""
+    """Show one tagged sentence: its tokens, its n-best taggings, and the weights of each span."""
     screen.print(Text(""))
     screen.print(_marginals(each))
     if len(each.candidates) > 1:
@@ -41,13 +38,13 @@ def show_tags(screen: ExplanationScreen, each: TagExplanation, rows: Rows) -> No
 
 
 def show_moves(screen: ExplanationScreen, transitions: Transitions) -> None:
-    """What the chain has learned: the whole table if it fits, else the strongest moves."""
+    """Show the learned transitions: the whole table if it fits, otherwise the strongest ones."""
     screen.print(Text(""))
     wide = max(map(len, transitions.labels), default=0) + (len(transitions.labels) + 1) * CELL
     narrow = wide > screen.width or any(len(label) >= CELL for label in transitions.labels)
     screen.print(_strongest(transitions) if narrow else _table(transitions, colours=screen.colours))
     if narrow:
-        screen.print(Text("the strongest moves; the page (--html) has them all", "dim"))
+        screen.print(Text("the strongest transitions; the HTML page (--html) has all of them", "dim"))
 
 
 def _marginals(each: TagExplanation) -> Table:
@@ -64,7 +61,7 @@ def _marginals(each: TagExplanation) -> Table:
 def _candidates(each: TagExplanation) -> Table:
     best = each.candidates[0]
     grid = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("", "tagging's p", "tags that differ from the first"):
+    for name in ("", "p(tagging)", "tags that differ from the first"):
         grid.add_column(name, overflow="fold")
     for rank, other in enumerate(each.candidates, start=1):
         found = differing(each.sentence.words, best, other)

@@ -1,4 +1,4 @@
-"""What the model says of one sentence, by token, before it becomes part of a document."""
+"""Tagging by token: decoding a batch of scores into tags, probabilities and spans."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gonie.text.types import Candidate, Edges, Span
 
 
 class TokenSpan(NamedTuple):
-    """Tokens [start, end) form an entity; ``score`` is the probability that they carry just these tags."""
+    """An entity of tokens [start, end). ``score`` is the probability that they have exactly these tags."""
 
     start: int
     end: int
@@ -26,10 +26,10 @@ class TokenSpan(NamedTuple):
 
 
 class Tagging(NamedTuple):
-    """Tags of a sentence in the model's own scheme, the marginal of each, and the spans they form.
+    """The tags of a sentence in the model's scheme, the marginal of each, and the spans that they form.
 
-    ``windows`` is how many overlapping windows a very long sentence was scored in; 1 for any other.
-    ``candidates`` are the sentence's likeliest taggings, where they were asked for.
+    ``windows`` is the number of overlapping windows of a very long sentence, otherwise 1. ``candidates`` are
+    the n-best taggings, if requested.
     """
 
     tags: tuple[str, ...] = ()
@@ -40,22 +40,22 @@ class Tagging(NamedTuple):
 
 
 def text_span(text: str, edges: Edges, span: tuple[int, int, str], score: float | None = None) -> Span:
-    """Tokens [start, end) with a label as a stretch of ``text``, in which tokens have these ``edges``."""
+    """Return a labelled span of tokens as a span of ``text``. ``edges`` are the offsets of its tokens."""
     starts, ends = edges
     start, end = starts[span[0]], ends[span[1] - 1]
     return Span(start=start, end=end, label=span[2], text=text[start:end], score=score)
 
 
 class Labeller:
-    """Emissions in, taggings out: decoding, probabilities and spans for a whole batch at once."""
+    """Decodes the scores of a batch into taggings with probabilities and spans."""
 
     def __init__(
         self, *, decoder: Decoder, labels: Sequence[str], scheme: Scheme, decoding: Decoding
     ) -> None:
         self._decoder = decoder
         self._by = decoding.by
-        self._tilt = decoding.tilt(labels, scheme)  # (K,)
-        self._tilted = bool(self._tilt.any())
+        self._biases = decoding.tag_biases(labels, scheme)  # (K,)
+        self._biased = bool(self._biases.any())
         self._labels = tuple(labels)
         self._scheme = scheme
 
@@ -70,21 +70,21 @@ class Labeller:
         places = [(row, start, end) for row, spans in enumerate(found) for start, end, _ in spans]
         rows, starts, ends = zip(*places, strict=True) if places else ((), (), ())
         scores = lattice.path_probabilities(rows, starts, ends, tags).tolist()
-        seams = accumulate(map(len, found), initial=0)
+        join_points = accumulate(map(len, found), initial=0)
         return [
             Tagging(
                 tuple(row), tuple(chance[: len(row)]), tuple(_scored(spans, scores[a:b])) if spans else ()
             )
             for row, chance, spans, (a, b) in zip(
-                names, chances.tolist(), found, pairwise(seams), strict=True
+                names, chances.tolist(), found, pairwise(join_points), strict=True
             )
         ]
 
     def _decode(self, lattice: Lattice) -> NDArray[np.int64]:
-        emissions, lengths = lattice.emissions + self._tilt, lattice.lengths
+        emissions, lengths = lattice.emissions + self._biases, lattice.lengths
         if self._by == "posterior":
             return self._decoder.posterior(emissions, lengths)[0]
-        return self._decoder.best_tags(emissions, lengths) if self._tilted else self._decoder.best_of(lattice)
+        return self._decoder.best_tags(emissions, lengths) if self._biased else self._decoder.best_of(lattice)
 
 
 def _scored(spans: list[tuple[int, int, str]], scores: list[float]) -> Iterator[TokenSpan]:

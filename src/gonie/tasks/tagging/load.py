@@ -1,4 +1,4 @@
-"""From a tagger's bundle to the tagger: tokenizer, encoding, ONNX scorer and decoder put together."""
+"""Load a tagger from its bundle."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gonie.text.tokenizers import Tokenizer, tokenizer
 
 
 def load_tag_bundle(bundle: TagBundle, threads: int | None = None) -> Tagger:
-    """The tagger in ``bundle``, tried on a first batch; ``threads`` bounds what one call uses."""
+    """Load the tagger and test it on a batch. ``threads`` limits the CPU threads of a call."""
     encoding = bundle.encoding
     scorer = OnnxScorer(
         bundle.graph,
@@ -42,4 +42,4 @@ def _tokenizer(described: Mapping[str, Any]) -> Tokenizer:
     try:
         return tokenizer(**described)
     except TypeError as error:
-        raise BundleError(f"expected a tokenizer's language and unit, got {dict(described)}.") from error
+        raise BundleError(f"invalid tokenizer: {dict(described)}. It needs a language and a unit.") from error

@@ -1,4 +1,4 @@
-"""What the recipe of a tagger may say beside what every recipe may (``gonie.tasks.sections``)."""
+"""The recipe sections of taggers, besides those of every task (``gonie.tasks.sections``)."""
 
 from __future__ import annotations
 
@@ -20,46 +20,46 @@ from gonie.tasks.sections import (
 
 
 class TagDataConfig(CorpusConfig):
-    """Where the tagged text is and how to read it."""
+    """The files of tagged text, and how to read them."""
 
     companions: ClassVar[tuple[str, ...]] = (*CorpusConfig.companions, "word_column", "tag_column", "columns")
 
     partial: InputFile | None = Field(
         default=None,
-        description="more training sentences, whose tags are known in part: `?` for any tag, `B-ORG|B-LOC` "
+        description="additional training sentences with partial tags: `?` for an unknown tag, `B-ORG|B-LOC` "
         "for one of several",
     )
     format: str = Field(default="auto", description="auto, conll (columns), conllu, jsonl, tsv or klue")
     separator: str = Field(
-        default="auto", description="between columns: auto, tab, blank, or the very characters"
+        default="auto", description="separator of columns: auto, tab, blank, or a literal separator"
     )
     word_column: int | None = Field(
-        default=None, description="column of the word, from 0, or from the end if negative; detected"
+        default=None, description="column of the word, from 0, or from the end if negative; unset: detected"
     )
     tag_column: int | str | None = Field(
-        default=None, description="column of the tag, likewise; for CoNLL-U upos, xpos, feats or misc:KEY"
+        default=None,
+        description="column of the tag, as word_column; for CoNLL-U also upos, xpos, feats or misc:KEY",
     )
     columns: dict[str, int] = Field(
-        default={}, description="further columns by name, such as {pos = 1}, for context features"
+        default={}, description="additional columns by name, such as {pos = 1}, for context features"
     )
     scheme: str = Field(
         default="auto", description="tag scheme of the files: auto, IOB1, IOB2, BIOES, BILOU, IO or plain"
     )
     model_scheme: Literal["IOB2", "BIOES", "BILOU", "IO"] = Field(
         default="BIOES",
-        description="scheme that the model learns; IO is each token's type alone, scored token by token",
+        description="tag scheme of the model; IO has only the type of each token and is scored by token",
     )
     types: list[str] = Field(
         default=[],
-        description='entity types to learn, if not all: ["PER"]; tokens of other types become O',
+        description='entity types to learn: ["PER"]; other types become O; empty: all types',
     )
     repair: Literal["error", "begin", "outside"] = Field(
         default="error",
-        description="what to do with an invalid tag sequence: refuse, open an entity, or make it O",
+        description="handling of invalid tag sequences: error, begin (start an entity), or outside (O)",
     )
     max_tokens: Size = Field(
-        default=1000,
-        description="training sentences longer than this are cut into pieces between entities, and counted",
+        default=1000, description="training sentences longer than this are split between entities"
     )
 
     @property
@@ -69,25 +69,24 @@ class TagDataConfig(CorpusConfig):
 
 
 class HeadConfig(Section):
-    """What turns scores into tags."""
+    """The head, which maps states to tags."""
 
     kind: Annotated[str, ChoiceOf(TAG_HEADS)] = Field(default="crf", description=choices(TAG_HEADS))
     direct: list[Group] = Field(
-        default=[], description="feature groups with direct weights to the scores (Huang et al. 2015)"
+        default=[], description="feature groups with direct connections to the scores (Huang et al. 2015)"
     )
-    constrained: bool = Field(default=True, description="decode only sequences that the tag scheme allows")
+    constrained: bool = Field(default=True, description="decode only valid sequences of the tag scheme")
     forbidden: list[str] = Field(
         default=[],
-        description='moves that no sequence may make, beside those of the tag scheme: ["B-PER -> B-PER"]; '
-        "* stands for any characters, <start> and <end> for a sentence's ends",
+        description='forbidden transitions, besides those of the tag scheme: ["B-PER -> B-PER"]; * matches '
+        "any characters; <start> and <end> are the ends of a sentence",
     )
     weights: dict[str, Annotated[float, Field(gt=0.0)]] = Field(
         default={},
-        description="how much the tokens of a type (or of a plain tag, or O) count in training, if not 1: "
-        "{LOC = 3.0}",
+        description="weights of types (or plain tags, or O) in the loss, 1 by default: {LOC = 3.0}",
     )
     constrain_training: bool = Field(
-        default=False, description="learn among those sequences only (crf): others get no probability"
+        default=False, description="also normalise the training likelihood over valid sequences only (crf)"
     )
 
 
@@ -102,29 +101,29 @@ class TaggerConfig(EmbeddingConfig):
     def _something_to_read(self) -> TaggerConfig:
         if not (self.sees_tokens or self.head.direct):
             raise ValueError(
-                "the model reads nothing: give it words, chars, features or head.direct, "
+                "the model has no input; add words, chars, features or head.direct, "
                 "for example --set model.words.width=100"
             )
         if self.encoder.kind != "none" and not self.sees_tokens:
             raise ValueError(
-                "the encoder has nothing to read: give it words, chars or features, "
-                "or take it away with --set model.encoder.kind=none"
+                "the encoder has no input; add words, chars or features, "
+                "or remove it with --set model.encoder.kind=none"
             )
         return self
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """Feature groups that any part of the model uses, each once."""
+        """The distinct feature groups that the model uses."""
         used = [*(self.features.groups if self.features else []), *self.head.direct]
         return tuple(dict.fromkeys(used))
 
 
 class TagRecipe(CorpusRecipe):
-    """All that the run of a tagger needs."""
+    """The recipe of a tagger."""
 
-    task: Literal["tag"] = Field(default="tag", description="what to learn: tag words")
-    data: TagDataConfig = Field(description="the files")
-    model: TaggerConfig = Field(description="the parts of the model")
+    task: Literal["tag"] = Field(default="tag", description="the task: tag tokens")
+    data: TagDataConfig = Field(description="the data files")
+    model: TaggerConfig = Field(description="the model")
 
     @model_validator(mode="after")
     def _can_learn_per_window(self) -> TagRecipe:
@@ -132,13 +131,14 @@ class TagRecipe(CorpusRecipe):
             return self
         if asked := ", ".join(key for key, wanted in self._beyond_windows().items() if wanted):
             raise ValueError(
-                "train.optimizer=per-window is plain SGD of word and feature vectors, a window and a "
-                f"sigmoid or softmax; it knows no {asked}. Set that otherwise, or take another optimizer: sgd"
+                f"train.optimizer=per-window does not support {asked}; it trains word and feature vectors, a "
+                "window encoder and a sigmoid or softmax head. Change these keys, or use another optimizer, "
+                "such as sgd"
             )
         return self
 
     def _beyond_windows(self) -> dict[str, bool]:
-        """What updates after every window cannot do, and whether the recipe wants it."""
+        """Return the settings that per-window SGD does not support, and whether the recipe has them."""
         model, train, kind = self.model, self.train, self.model.encoder.kind
         rates = {key: getattr(model.dropout, key) for key in ("input", "output", "word")}
         return {

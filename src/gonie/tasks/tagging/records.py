@@ -1,4 +1,4 @@
-"""How a tagger answers rows of texts, and what is written of its documents."""
+"""Answering rows of texts with a tagger, and writing its documents."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 CONLL = "conll"
 DIGITS = 6
-"""Digits of a candidate's probability, which may be far below 1."""
+"""Significant digits of a candidate's probability, which may be very small."""
 
 
 class TagRecords:
-    """The facet. Its options are
+    """Answers rows with taggers. Its options are
 
     * ``tokenised``: texts are sentences of space-separated tokens,
-    * ``decode`` and ``bias``, as ``Tagger.with_decoding`` takes them,
-    * ``nbest``, as ``Tagger.with_nbest`` takes it.
+    * ``decode`` and ``bias``, as for ``Tagger.with_decoding``,
+    * ``nbest``, as for ``Tagger.with_nbest``.
     """
 
     inputs = InputKinds(
@@ -44,17 +44,17 @@ class TagRecords:
     outputs = ("pretty", CONLL, JSONL)
 
     def columns(self, recipe: Mapping[str, Any], asked: Sequence[str]) -> tuple[str, ...]:
-        """One column, ``text`` unless another is asked for."""
+        """Return one column: the requested one, or ``text``."""
         if len(asked) > 1:
-            raise InputError(f"expected one --column for a tagger, got {', '.join(asked)}")
+            raise InputError(f"a tagger reads one --column: {', '.join(asked)}")
         return tuple(asked) or ("text",)
 
     def answering(self, model: Tagger, options: Mapping[str, Any]) -> TagAnswering:
-        """The tagger, asked as the options say."""
+        """Return the tagger with the options."""
         return TagAnswering(model, options)
 
     def arrow_columns(self, arrow: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Spans and tokens by offset; where candidates are asked for, those of each sentence, best first.
+        """Return columns for spans and tokens and, with ``nbest``, for the candidates of each sentence.
 
         spans list<{start, end int64, label, text string, score double}>
         tokens list<{start, end int64, text, tag string, score double, morphemes list<{form, tag}>}>
@@ -76,11 +76,11 @@ class TagRecords:
         return {**columns, "nbest": arrow.list_(arrow.list_(candidate))}
 
     def cells(self, answered: Answered, record: Mapping[str, Any]) -> dict[str, Any]:
-        """The record as it is."""
+        """Return the record unchanged."""
         return dict(record)
 
     def notes(self) -> TagNotes:
-        """A collector for the notes of one stream."""
+        """Return a collector for the notes of one stream."""
         return TagNotes()
 
 
@@ -95,18 +95,18 @@ class TagAnswering:
 
     @property
     def tokenizer_settings(self) -> TokenizerSettings:
-        """As the model's tokenizer cuts, unless the tokens are given."""
+        """The tokenisation of the model, or none for tokenised input."""
         known = self._tagger.tokenizer.to_json()
         return TokenizerSettings(known["language"], known["unit"], self._tokenised)
 
     def __call__(self, rows: Iterable[TextRow], reject: Reject, *, first: int = FIRST) -> Iterator[Answered]:
-        """The documents of rows, in order; a tagger takes any text."""
+        """Yield the documents of rows, in order. No row is rejected."""
         given, known = tee(rows)
         for row, document in zip(known, self._documents(given, first), strict=True):
             yield Answered(row, document, len(document.tokens), document.notes)
 
     def _documents(self, rows: Iterable[TextRow], first: int) -> Iterator[Document]:
-        """Rows that are all of one kind: texts to be cut, or sentences."""
+        """Yield documents. All rows are texts, or all are sentences."""
         rows = iter(rows)
         head = next(rows, None)
         if head is None:
@@ -117,17 +117,17 @@ class TagAnswering:
         return self._tagger.pipe_sentences(map(_sentence, rows), first=first)
 
     def read(self, path: str | Path, kind: str, report: Report) -> Iterator[Sentence]:
-        """Words, and the further columns that the model was trained with, from column files."""
+        """Yield sentences from column files, with the additional columns that the model uses."""
         data = self._tagger.recipe.get("data")
         further = data.get("columns") if isinstance(data, dict) else None
         return read(path, ReadOptions(columns=further or {}, tokenizer=self._tagger.tokenizer), report)
 
     def record(self, answered: Answered) -> dict[str, Any]:
-        """The document as a JSON object."""
+        """Return the document as a JSON object."""
         return document_result(answered.found)
 
     def view(self, output: str, *, alone: bool) -> Callable[[Answered], Text | str]:
-        """The text with its labels (``pretty``), or words with their tags (``conll``)."""
+        """Return a function that shows the text with labels (``pretty``), or words with tags (``conll``)."""
         from gonie.tasks.tagging.document_view import Colors, conll, pretty
 
         scheme = self._tagger.encoding.scheme
@@ -138,9 +138,9 @@ class TagAnswering:
 
 
 def document_result(document: Document) -> dict[str, Any]:
-    """The text, its spans and its tokens, with offsets and scores, and what there is to note.
+    """Return the text, its spans and tokens with offsets and scores, and notes.
 
-    Of the likeliest taggings, which may all be unlikely, scores keep their first digits instead of decimals.
+    The scores of n-best taggings may be very small, so they are rounded to significant digits.
     """
     record = document_record(document, tokens=True)
     for item in (*record["spans"], *record["tokens"]):
@@ -151,22 +151,22 @@ def document_result(document: Document) -> dict[str, Any]:
 
 
 def _sentence(row: TextRow) -> Sentence:
-    """A sentence that was read, or a line of tokens."""
+    """Return the sentence of a row, or its line of tokens as a sentence."""
     return row.example if row.example is not None else Sentence(words=tuple(row.texts[0].split()))
 
 
 class TagNotes:
-    """Notes of documents are about single sentences: each is shown at once, and their number at the end."""
+    """Shows notes of documents immediately, because they are about single sentences, and counts them."""
 
     def __init__(self) -> None:
         self._number = 0
 
     def add(self, notes: Sequence[str]) -> Iterable[str]:
-        """All of them."""
+        """Return all notes."""
         self._number += len(notes)
         return notes
 
     def summary(self) -> Iterable[str]:
-        """How many there were."""
+        """Return the number of notes."""
         if self._number > 1:
             yield f"{self._number:,} sentences were scored in overlapping windows"

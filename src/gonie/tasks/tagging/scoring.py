@@ -1,4 +1,4 @@
-"""Scoring a tagger: what it says of sentences, compared with their gold tags."""
+"""Scoring a tagger on sentences with gold tags."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from gonie.text.types import Sentence
 
 
 class Tagged(Protocol):
-    """What a tagger says of one sentence: a tag for every word, and how sure it is of each."""
+    """The tagging of one sentence: a tag for every word, with probabilities."""
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """Tags, in the model's scheme."""
+        """The tags, in the model's scheme."""
 
     @property
     def scores(self) -> tuple[float, ...]:
-        """Their probabilities."""
+        """The probabilities of the tags."""
 
     @property
     def spans(self) -> Sequence[tuple[int, int, str, float]]:
-        """The entities that the tags form, with their probabilities; none of plain tags."""
+        """The entities that the tags form, with their probabilities. Empty for plain tags."""
 
 
 Tag = Callable[[Sequence[Sentence]], Sequence[Tagged]]
@@ -46,29 +46,29 @@ def score_source(
     seen: Path,
     types: Collection[str] = (),
 ) -> Evaluation:
-    """Score what ``tag`` gives for the sentences of ``source`` (in ``model_scheme``).
+    """Score the taggings of ``tag``, in ``model_scheme``, for the sentences of ``source``.
 
-    ``types`` are those the model was to learn, if not all: gold entities of other types are O to it.
-    Gold tags are taken as they stand: an invalid sequence is read as ``mode`` reads it, and counted. ``seen``
-    is the file of training mentions that a run folder has; without one there is no split by novelty.
+    ``types`` are the types that the model learned, if not all. Gold entities of other types become O. Gold
+    tags are not changed: ``mode`` determines how an invalid sequence is read, and it is counted. ``seen`` is
+    the file of training mentions in a run folder. Without it, there is no recall by novelty.
     """
     found = survey(source)
     sentences = list(source)
     untagged = next((sentence for sentence in sentences if sentence.tags is None), None)
     if untagged is not None:
         raise InputError(
-            "expected a gold tag for every word, got a sentence without tags",
+            "sentence without gold tags",
             path=untagged.path,
             line=untagged.line,
-            fix="Name the tag's column: --tag-column N",
+            fix="Set the tag column: --tag-column N",
         )
     bare = IO if model_scheme.kind == "IO" and not found.scheme.has_spans else found.scheme
     if bare.has_spans != model_scheme.has_spans:
         raise InputError(
-            f"expected tags of the kind the model gives ({model_scheme}), got {found.scheme} tags "
-            f"such as {', '.join(list(found.labels)[:5])}",
+            f"the model's tags are {model_scheme}, but those of the file are {found.scheme}: "
+            f"{', '.join(list(found.labels)[:5])}",
             path=source.report.path,
-            fix="Name the tag's column: --tag-column N",
+            fix="Set the tag column: --tag-column N",
         )
     return score_taggings(
         [_of_types(sentence, bare, types) for sentence in sentences] if types else sentences,
@@ -93,9 +93,10 @@ def score_taggings(
     repair: RepairPolicy = "none",
     seen: SeenMentions | None,
 ) -> Evaluation:
-    """Measure what a tagger said of sentences from every side: of a split in training, or of a file.
+    """Evaluate the taggings of sentences, of a split in training or of a file.
 
-    ``scheme`` is that of the gold tags. ``seen`` are the mentions of training, by which recall is split.
+    ``scheme`` is that of the gold tags. ``seen`` are the mentions in the training data, for recall by
+    novelty.
     """
     return evaluate(
         gold,
@@ -115,7 +116,7 @@ def score_taggings(
 
 
 def _of_types(sentence: Sentence, scheme: Scheme, types: Collection[str]) -> Sentence:
-    """The sentence with gold entities of these types alone."""
+    """Return the sentence with only the gold entities of these types."""
     tags = sentence.tags or ()
     spans = [span for span in to_spans(tags, scheme) if span[2] in types]
     return replace(sentence, tags=tuple(from_spans(spans, len(tags), scheme)))
@@ -126,7 +127,7 @@ def _read_seen(path: Path) -> SeenMentions:
         return SeenMentions.from_json(json.loads(path.read_bytes()))
     except (ValueError, TypeError, AttributeError, GonieError) as error:
         raise InputError(
-            f"expected the mentions met in training, got a damaged file ({error})",
+            f"damaged file of training mentions: {error}",
             path=path,
-            fix="Resume the run, which writes it again",
+            fix="Resume the run to write it again",
         ) from error

@@ -1,4 +1,4 @@
-"""Tagging as a value of the table of tasks."""
+"""The task "tag" for the table of tasks."""
 
 from __future__ import annotations
 

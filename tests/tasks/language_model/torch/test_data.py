@@ -66,7 +66,7 @@ def test_only_the_most_frequent_are_predicted_and_a_word_spelled_as_a_mark_is_no
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("a b c\n", "at least two sentences"), ("a a\na\n", r"different words to predict, got 1 \('a'\)")],
+    [("a b c\n", "too few sentences to hold one out: 1"), ("a a\na\n", r"fewer than 2 words: 1 \('a'\)")],
 )
 def test_too_little_text_is_refused(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):

@@ -73,7 +73,7 @@ def test_no_softmax_of_an_earlier_model_stays(tmp_path: Path) -> None:
     save_bilm(tmp_path, made(predictions=True))
     save_bilm(tmp_path, made())
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([INDEX, WEIGHTS])
-    with pytest.raises(BundleError, match=f"expected the words that it predicts in {VOCABULARY}"):
+    with pytest.raises(BundleError, match=f"{VOCABULARY} not found"):
         load_bilm(tmp_path, predictions=True)
 
 
@@ -83,7 +83,6 @@ def refusal(folder: Path, *, predictions: bool = False) -> str:
         load_bilm(folder, predictions=predictions)
     message = str(caught.value)
     assert "\n" not in message
-    assert "expected" in message
     return message
 
 
@@ -104,12 +103,12 @@ def test_damaged_weights(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"hidden": 6}, "ahead.layers.0.input_weight, by bilm.json, the shape (24, 3), got (20, 3)"),
-        ({"layers": 3}, "ahead.layers.2.input_weight, by bilm.json, the shape (20, 3), got none"),
-        ({"layers": 1}, "ahead.layers.1.bias, by bilm.json, the shape none, got (20,)"),
-        ({"filters": [[9, 9]]}, "longer than a word may be"),
-        ({"width": 0}, "got width: "),
-        ({"odd": 1}, "got odd: "),
+        ({"hidden": 6}, "shape (24, 3) of ahead.layers.0.input_weight by bilm.json, got (20, 3)"),
+        ({"layers": 3}, "shape (20, 3) of ahead.layers.2.input_weight by bilm.json, got none"),
+        ({"layers": 1}, "shape none of ahead.layers.1.bias by bilm.json, got (20,)"),
+        ({"filters": [[9, 9]]}, "kernel size 9 is larger than longest"),
+        ({"width": 0}, "language model: width: "),
+        ({"odd": 1}, "language model: odd: "),
     ],
 )
 def test_a_shape_that_is_not_that_of_the_weights(
@@ -129,19 +128,19 @@ def test_a_shape_that_is_not_that_of_the_weights(
 def test_an_index_that_is_none(tmp_path: Path, content: str) -> None:
     save_bilm(tmp_path, made())
     (tmp_path / INDEX).write_bytes(content.encode("utf-8", "surrogateescape"))
-    assert "expected a language model" in refusal(tmp_path)
+    assert "not a language model: " in refusal(tmp_path)
 
 
 def test_an_index_without_a_shape(tmp_path: Path) -> None:
     save_bilm(tmp_path, made())
     (tmp_path / INDEX).write_text('{"format": 1, "language": "en", "unit": "word"}', "utf-8")
-    assert "expected the shape of a language model, got none" in refusal(tmp_path)
+    assert "invalid shape of a language model: no shape" in refusal(tmp_path)
 
 
 def test_words_that_are_not_as_many_as_their_vectors(tmp_path: Path) -> None:
     save_bilm(tmp_path, made(predictions=True))
     (tmp_path / VOCABULARY).write_text("the\n", "utf-8")
-    assert "got 3 and 3 for 1" in refusal(tmp_path, predictions=True)
+    assert "of 1 words, got 3 and 3" in refusal(tmp_path, predictions=True)
 
 
 def test_a_folder_with_a_model_or_the_run_of_one_is_not_free(tmp_path: Path) -> None:
@@ -149,7 +148,7 @@ def test_a_folder_with_a_model_or_the_run_of_one_is_not_free(tmp_path: Path) -> 
     check_free(tmp_path / "new")
     save_bilm(tmp_path / "run" / "bilm", made())
     for folder in (tmp_path / "run", tmp_path / "run" / "bilm"):
-        with pytest.raises(OutputError, match="holds a language model already"):
+        with pytest.raises(OutputError, match="already contains a language model"):
             check_free(folder)
 
 

@@ -127,7 +127,7 @@ def test_training_keeps_to_the_scheme_where_the_recipe_says_so(bound: bool, enco
 def test_a_sigmoid_is_for_one_type_and_outside() -> None:
     assert [find_outside(labels) for labels in (("O", "PER"), ("PER", "O"))] == [0, 1]
     for labels in (("PER",), ("O", "LOC", "PER"), ("LOC", "PER")):
-        with pytest.raises(RecipeError, match=r"model\.head\.kind: sigmoid is for one type and O"):
+        with pytest.raises(RecipeError, match=r"model\.head\.kind: sigmoid supports only one type and O"):
             find_outside(labels)
 
 
@@ -138,8 +138,8 @@ def test_every_tag_of_a_type_weighs_what_the_recipe_says() -> None:
     with pytest.raises(RecipeError) as refused:
         weights_of({"PER": 2.0, "GPE": 2.0, "ORG": 2.0}, labels, Scheme(kind="BIOES"))
     assert refused.value.problems == [
-        "model.head.weights.GPE: expected one of O, PER, LOC, got 'GPE'",
-        "model.head.weights.ORG: expected one of O, PER, LOC, got 'ORG'",
+        "model.head.weights.GPE: unknown type; use one of O, PER, LOC",
+        "model.head.weights.ORG: unknown type; use one of O, PER, LOC",
     ]
 
 
@@ -149,7 +149,7 @@ def test_a_head_learns_from_what_is_known_of_the_tags(encoding: Encoding) -> Non
     assert isinstance(build_objective(HeadConfig(), encoding, None), Exact)
     assert isinstance(build_objective(HeadConfig(), encoding, options), AnyOf)
     assert isinstance(build_objective(weighted, encoding, None), Weighted)
-    with pytest.raises(RecipeError, match=r"model\.head\.weights cannot be combined with data\.partial"):
+    with pytest.raises(RecipeError, match=r"model\.head\.weights: cannot be combined with data\.partial"):
         build_objective(weighted, encoding, options)
 
 

@@ -30,9 +30,9 @@ def test_a_window_network_can_be(encoding: Encoding) -> None:
         ({"dropout": {"input": 0.5, "output": 0.0}}, "does not support dropout"),
         ({"dropout": {"kind": "plain", "input": 0.0, "output": 0.2}}, "does not support dropout"),
         ({"dropout": {"input": 0.0, "output": 0.0, "word": 0.1}}, "does not support dropout"),
-        ({"encoder": {"kind": "lstm", "hidden": 3}}, "a window as encoder"),
-        ({"head": {"kind": "crf"}}, "a sigmoid or softmax head"),
-        ({"chars": {"width": 3, "hidden": 3}}, "words and features alone"),
+        ({"encoder": {"kind": "lstm", "hidden": 3}}, "the encoder must be Window"),
+        ({"head": {"kind": "crf"}}, "the head must be SigmoidHead"),
+        ({"chars": {"width": 3, "hidden": 3}}, "embeddings must be WordEmbedding"),
     ],
 )
 def test_another_cannot(change: dict[str, Any], message: str, encoding: Encoding) -> None:

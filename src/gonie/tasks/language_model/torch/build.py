@@ -1,4 +1,4 @@
-"""Building the parts of a language model from its configuration."""
+"""Build the parts of a language model from its configuration."""
 
 from __future__ import annotations
 

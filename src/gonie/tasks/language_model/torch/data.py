@@ -1,4 +1,4 @@
-"""What a language model learns from: tokenised text, the spelling of its words, and the words it predicts."""
+"""The training data of a language model: tokenised text, the bytes of its words, and the vocabulary."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ Note = Callable[[str], None]
 Tokens = NDArray[np.int32]
 Counts = NDArray[np.int64]
 FEWEST = 2
-"""Words that a vocabulary must have at least: of one there is nothing to predict."""
+"""Minimum number of words of a vocabulary."""
 
 
 @dataclass(frozen=True)
 class RunningText:
-    """Running text: ``tokens`` (M,) of U forms, their bytes (U, C), and what each is as a target (U,)."""
+    """Running text: ``tokens`` (M,) of U forms, the bytes of the forms (U, C), and their target ids (U,)."""
 
     tokens: Tokens
     spelled: Spelled
@@ -42,7 +42,7 @@ class RunningText:
 
     @property
     def words(self) -> int:
-        """How many words there are, the marks of sentences not counted."""
+        """The number of words, without sentence marks."""
         return int(np.count_nonzero(self.tokens > END))
 
     @property
@@ -54,7 +54,7 @@ class RunningText:
 
 @dataclass(frozen=True)
 class PretrainData:
-    """Text to learn from, text held out, and the words that are predicted, by their number."""
+    """The training text, the held-out text, and the vocabulary in the order of target ids."""
 
     train: RunningText
     heldout: RunningText
@@ -70,9 +70,9 @@ def read_pretrain_data(
     advance: Callable[[TokenisingProgress], None] | None = None,
     vocabulary: Sequence[str] | None = None,
 ) -> PretrainData:
-    """Tokenise the recipe's text into ``folder`` (or find it there), and cut its vocabulary.
+    """Tokenise the recipe's text into ``folder``, unless it is there already, and choose the vocabulary.
 
-    A ``vocabulary`` that is given, by the model that this one starts from, is kept as it is.
+    A given ``vocabulary``, from the model that this one starts from, is used unchanged.
     """
     data = recipe.data
     stream = _stream(recipe, data.text, folder / "train", note, advance)
@@ -111,16 +111,16 @@ def _stream(
 
 
 def _most_frequent(stream: TokenStream, counts: Counts, most: int) -> list[str]:
-    """The words to predict, with the marks of sentences and the unknown word before them.
+    """Return the vocabulary: the sentence marks, the unknown word, then the most frequent words.
 
-    ``counts`` (U,) is how often each form comes in what is learned from; one that never does is none of them.
+    ``counts`` (U,) are the counts of the forms in the training text. Forms with count 0 are left out.
     """
     order = FIRST + np.argsort(-counts[FIRST:], kind="stable")
     met = order[counts[order] > 0][:most].tolist()
     if len(met) < FEWEST:
         only = f" ({stream.forms[met[0]]!r})" if met else ""
         raise InputError(
-            f"expected at least {FEWEST} different words to predict, got {len(met)}{only}",
+            f"vocabulary of fewer than {FEWEST} words: {len(met)}{only}",
             fix="Use more text, or a larger data.vocabulary",
         )
     return [stream.forms[id] for id in (*range(FIRST), *met)]
@@ -131,17 +131,17 @@ def _text(
 ) -> RunningText:
     numbers = {word: number for number, word in enumerate(vocabulary) if number >= FIRST}
     targets = np.fromiter((numbers.get(form, UNKNOWN) for form in stream.forms), dtype=np.int64)
-    targets[:FIRST] = np.arange(FIRST)  # a word that is spelled <S> is none of them
+    targets[:FIRST] = np.arange(FIRST)  # a word spelled <S> is not a sentence mark
     return RunningText(tokens, spell_stream(stream, longest=recipe.model.longest), targets)
 
 
 def _hold_out(tokens: Tokens, share: float) -> tuple[Tokens, Tokens]:
-    """The tokens (M,) without those of the last sentences, and these."""
+    """Split the tokens (M,) into training sentences and the last sentences."""
     ends = np.flatnonzero(tokens == END) + 1  # (sentences,)
     if len(ends) < 2:
         raise InputError(
-            f"expected at least two sentences, one of them to hold out, got {len(ends)}",
-            fix="Use more text, or name a file with --set data.heldout=FILE",
+            f"too few sentences to hold one out: {len(ends)}",
+            fix="Use more text, or a held-out file: --set data.heldout=FILE",
         )
     learned = min(max(round(len(ends) * (1 - share)), 1), len(ends) - 1)
     cut = int(ends[learned - 1])

@@ -28,7 +28,7 @@ def pick_device(wanted: str) -> torch.device:
     """Return the device for ``cpu``, ``cuda`` or ``auto`` (a GPU if there is one)."""
     there = torch.cuda.is_available()
     if wanted == "cuda" and not there:
-        raise GonieError("expected a CUDA GPU, found none that PyTorch can use. Do: --device cpu")
+        raise GonieError("PyTorch finds no CUDA GPU. Use --device cpu")
     return torch.device("cuda" if there and wanted != "cpu" else "cpu")
 
 

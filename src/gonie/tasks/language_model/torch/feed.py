@@ -1,4 +1,4 @@
-"""Batches of running text on the device, made ready while the one before is learned from."""
+"""Batches of running text on the device, prepared while the previous one is used."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from gonie.tasks.language_model.torch.stateful import LanguageBatch
 from gonie.tasks.torch.training_setup import StepBatch
 
 AHEAD = 3
-"""Batches that are made before they are asked for."""
+"""Number of batches prepared in advance."""
 
 
-class Numbers(NamedTuple):
-    """A batch before it is on the device: its distinct words (U,), and each direction's stretch."""
+class BatchIds(NamedTuple):
+    """A batch of word ids before it is on the device: its distinct words (U,), and the rows per direction."""
 
     forms: NDArray[np.int64]
     ahead: tuple[NDArray[Any], ...]
     back: tuple[NDArray[Any], ...]
 
     @classmethod
-    def of(cls, batch: TextRows, targets: NDArray[np.int64]) -> Numbers:
-        """Words as places among the distinct ones, targets as words of the softmax."""
+    def of(cls, batch: TextRows, targets: NDArray[np.int64]) -> BatchIds:
+        """Convert words to indices of the distinct words, and targets to indices of the softmax."""
         forms, places = distinct(batch)
         return cls(
             forms.astype(np.int64),
@@ -42,10 +42,10 @@ class Numbers(NamedTuple):
 
 
 class Feed:
-    """The batches of a text, epoch by epoch, from any of them on.
+    """The batches of a text. An epoch can start at any batch.
 
-    The spelling of every word lies on the device, and a batch brings only numbers of words. All batches have
-    as many words, and count alike in the mean loss of an epoch.
+    The bytes of all words are on the device, and a batch transfers only word ids. All batches have the same
+    number of words, and the same weight in the mean loss of an epoch.
     """
 
     def __init__(self, text: RunningText, streams: Streams, device: torch.device) -> None:
@@ -54,47 +54,47 @@ class Feed:
         self._spelled = torch.from_numpy(text.spelled).to(device)  # (U, C)
 
     def size(self, epoch: int) -> int:
-        """How many batches an epoch has."""
+        """Return the number of batches of an epoch."""
         return self._streams.batches(epoch)
 
     def weight(self, epoch: int) -> int:
-        """The weights of an epoch's batches together: 1 each."""
+        """Return the sum of the weights of an epoch's batches, 1 each."""
         return self.size(epoch)
 
     def batches(self, epoch: int, first: int = 0) -> Iterator[StepBatch]:
-        """The batches of ``epoch`` from number ``first`` on."""
+        """Yield the batches of ``epoch`` from number ``first`` on."""
         numbers = iter(range(first, self.size(epoch)))
         worker = ThreadPoolExecutor(1)
         try:
-            waiting = deque(worker.submit(self._numbers, epoch, i) for i in islice(numbers, AHEAD))
+            waiting = deque(worker.submit(self._batch_ids, epoch, i) for i in islice(numbers, AHEAD))
             while waiting:
                 ready = waiting.popleft().result()
                 waiting.extend(self._further(worker, epoch, numbers))
-                batch = put(ready, self._spelled)
+                batch = to_device(ready, self._spelled)
                 yield StepBatch(batch, tokens=batch.ahead.inputs.numel(), weight=1)
         finally:
             worker.shutdown(cancel_futures=True)
 
     def _further(
         self, worker: ThreadPoolExecutor, epoch: int, numbers: Iterator[int]
-    ) -> list[Future[Numbers]]:
-        return [worker.submit(self._numbers, epoch, number) for number in islice(numbers, 1)]
+    ) -> list[Future[BatchIds]]:
+        return [worker.submit(self._batch_ids, epoch, number) for number in islice(numbers, 1)]
 
-    def _numbers(self, epoch: int, number: int) -> Numbers:
-        return Numbers.of(self._streams.batch(epoch, number), self._targets)
+    def _batch_ids(self, epoch: int, number: int) -> BatchIds:
+        return BatchIds.of(self._streams.batch(epoch, number), self._targets)
 
 
-def put(numbers: Numbers, spelled: Tensor) -> LanguageBatch:
-    """The batch where ``spelled`` (U, C), the bytes of every word of the text, lies."""
+def to_device(numbers: BatchIds, spelled: Tensor) -> LanguageBatch:
+    """Return the batch on the device of ``spelled`` (U, C), the bytes of all words of the text."""
     device = spelled.device
-    chars = spelled[_moved(numbers.forms, device)].long()  # (U', C)
+    chars = spelled[_to_device(numbers.forms, device)].long()  # (U', C)
     ahead, back = (
-        TextStretch(*(_moved(array, device) for array in way)) for way in (numbers.ahead, numbers.back)
+        TextStretch(*(_to_device(array, device) for array in way)) for way in (numbers.ahead, numbers.back)
     )
     return LanguageBatch(chars, ahead, back)
 
 
-def _moved(array: NDArray[Any], device: torch.device) -> Tensor:
+def _to_device(array: NDArray[Any], device: torch.device) -> Tensor:
     tensor = torch.from_numpy(np.ascontiguousarray(array))
     if device.type == "cpu":
         return tensor

@@ -72,11 +72,10 @@ def save_bilm(folder: Path, saved: SavedBilm, *, storage: Storage = "float16") -
 
 
 def check_free(folder: Path) -> None:
-    """Refuse a folder that holds a model, or the run of one: it may have taken long to make."""
+    """Raise an error if the folder contains a language model or its run, so that it is not overwritten."""
     if any((place / INDEX).exists() for place in (folder, folder / BILM_FOLDER)):
         raise OutputError(
-            f"{folder}: expected a new folder, got one that holds a language model already. "
-            "Write elsewhere (--out DIR)."
+            f"{folder}: the folder already contains a language model. Use another folder (--out DIR)."
         )
 
 
@@ -110,13 +109,13 @@ def load_bilm(path: Path, *, predictions: bool = False) -> SavedBilm:
 
 
 def find_bilm(path: Path) -> Path:
-    """The folder of the model that ``path`` means: itself, or the one in a run folder."""
+    """Return the folder of the model: ``path`` itself, or the one in a run folder."""
     for folder in (path, path / BILM_FOLDER):
         if (folder / INDEX).is_file():
             return folder
     raise BundleError(
-        f"{path}: expected a language model with {INDEX}, found none. "
-        "Make one with gonie pretrain or gonie import-elmo."
+        f"{path}: not a language model: {INDEX} not found. "
+        "Create one with gonie pretrain or gonie import-elmo."
     )
 
 
@@ -125,10 +124,11 @@ def read_index(folder: Path) -> dict[str, Any]:
     try:
         index = json.loads((folder / INDEX).read_text("utf-8"))
         if index["format"] != FORMAT:
-            raise ValueError(f"format {index['format']}, where this gonie knows {FORMAT}")
+            raise ValueError(f"unsupported format {index['format']}; this version of gonie reads {FORMAT}")
         _ = index["language"], index["unit"]
     except (OSError, ValueError, TypeError, LookupError) as error:
-        raise BundleError(f"{folder / INDEX}: expected a language model, got {error}") from error
+        reason = f"missing key {error}" if isinstance(error, KeyError) else error
+        raise BundleError(f"{folder / INDEX}: not a language model: {reason}") from error
     return dict(index)
 
 
@@ -137,9 +137,7 @@ def read_shape(folder: Path, index: Mapping[str, Any]) -> BilmConfig:
     try:
         return BilmConfig.model_validate(index["shape"])
     except (ValidationError, LookupError) as error:
-        raise BundleError(
-            f"{folder / INDEX}: expected the shape of a language model, {_said(error)}"
-        ) from error
+        raise BundleError(f"{folder / INDEX}: invalid shape of a language model: {_reason(error)}") from error
 
 
 def _read_weights(path: Path, wanted: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -150,18 +148,18 @@ def _read_weights(path: Path, wanted: Mapping[str, Tensor]) -> dict[str, Tensor]
         sizes = [str(tuple(found[name].shape)) if name in found else "none" for found in (wanted, weights)]
         if sizes[0] != sizes[1]:
             raise BundleError(
-                f"{path}: expected for {name}, by {INDEX}, the shape {sizes[0]}, got {sizes[1]}. "
-                "The two are not of one model."
+                f"{path}: expected shape {sizes[0]} of {name} by {INDEX}, got {sizes[1]}. "
+                "The two files are not of the same model."
             )
     return weights
 
 
-def _said(error: ValidationError | LookupError) -> str:
+def _reason(error: ValidationError | LookupError) -> str:
     """Return what is wrong with a shape, in one line."""
     if isinstance(error, LookupError):
-        return "got none"
+        return "no shape"
     first = error.errors()[0]
-    return f"got {'.'.join(map(str, first['loc'])) or 'one'}: {first['msg']}"
+    return ": ".join([*filter(None, [".".join(map(str, first["loc"]))]), first["msg"]])
 
 
 def _read_predictions(folder: Path) -> Predictions:
@@ -169,15 +167,15 @@ def _read_predictions(folder: Path) -> Predictions:
         words = (folder / VOCABULARY).read_text("utf-8").split("\n")[:-1]
     except OSError as error:
         raise BundleError(
-            f"{folder}: expected the words that it predicts in {VOCABULARY}, found none: it was kept "
-            "without. A vocabulary of the new text's own will do."
+            f"{folder}: {VOCABULARY} not found: the model was saved without its softmax. "
+            "Use --set model.softmax.words=own."
         ) from error
     tensors, _ = read_tensors(folder / SOFTMAX)
     weights = unpack(tensors)
     sizes = {name: len(weights[name]) if name in weights else 0 for name in ("weight", "bias")}
     if set(sizes.values()) != {len(words)}:
         raise BundleError(
-            f"{folder}: expected as many vectors and biases as words, got {sizes['weight']:,} and "
-            f"{sizes['bias']:,} for {len(words):,}"
+            f"{folder}: expected vectors and biases of {len(words):,} words, got {sizes['weight']:,} and "
+            f"{sizes['bias']:,}"
         )
     return Predictions(words, weights)

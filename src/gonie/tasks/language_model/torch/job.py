@@ -1,4 +1,4 @@
-"""Pretraining a language model: how it learns from running text, how it is scored, and what is kept of it."""
+"""The pretraining job of a language model: its data, model, perplexity and saved folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gonie.tasks.language_model.torch.data import PretrainData
 from gonie.tasks.language_model.torch.feed import Feed
 from gonie.tasks.language_model.torch.folder import WEIGHTS, Predictions, SavedBilm, save_bilm
 from gonie.tasks.language_model.torch.perplexity import Perplexity, measure, measure_alone
-from gonie.tasks.language_model.torch.start import put_start, told_of_start
+from gonie.tasks.language_model.torch.start import describe_start, load_start
 from gonie.tasks.language_model.torch.stateful import StatefulReader
 from gonie.tasks.run_files import BILM_FOLDER
 from gonie.tasks.torch.job import Note, RunOutput, TrainedRun
@@ -25,13 +25,13 @@ from gonie.tasks.torch.training_setup import DevScore, Rows, TrainingSetup
 from gonie.version import __version__
 
 ENOUGH = 5
-"""How many times as many steps as the learning rate takes to rise a training should have at least."""
+"""Minimum ratio of training steps to warm-up steps, below which there is a warning."""
 
 
 class LanguageModelJob:
-    """A language model's recipe with its text tokenised.
+    """The recipe of a language model with its tokenised text.
 
-    What is trained is a ``StatefulReader``: the language model with what its rows have read so far.
+    The trained module is a ``StatefulReader``: the language model with the carried states of its rows.
     """
 
     def __init__(self, recipe: PretrainRecipe, data: PretrainData) -> None:
@@ -39,40 +39,40 @@ class LanguageModelJob:
         self.data = data
 
     def rates(self, model: StatefulReader) -> Mapping[str, float]:
-        """All parts learn at the same rate."""
+        """Return nothing, because all parts have the same learning rate."""
         return {}
 
     def fingerprint(self) -> str:
-        """A digest of the text and of the words that are predicted."""
+        """Return a digest of the text and the vocabulary."""
         return self.data.fingerprint
 
     def files(self) -> Mapping[str, str]:
-        """The run folder keeps nothing else before the model is trained."""
+        """Return no additional files."""
         return {}
 
     def build(self) -> StatefulReader:
-        """A fresh language model, or the one that it starts from."""
+        """Build an untrained language model, or load the one that it starts from."""
         config = self.recipe.train
         model = build_language_model(self.recipe.model, len(self.data.vocabulary))
-        put_start(model, self.recipe.model, self.data.vocabulary)
+        load_start(model, self.recipe.model, self.data.vocabulary)
         return StatefulReader(model=model, rows=config.rows, forget=config.forget)
 
     def setup(self, model: StatefulReader, note: Note) -> TrainingSetup:
-        """Rows of running text, and the perplexity of held-out text."""
+        """Return a setup with rows of running text, and the perplexity of held-out text as dev score."""
         config = self.recipe.train
         tokens = self.data.train.tokens
         streams = Streams(tokens, rows=config.rows, steps=config.steps, seed=config.seed)
         feed = Feed(self.data.train, streams, next(model.parameters()).device)
         if (steps := config.epochs * feed.size(0)) < ENOUGH * config.warmup:
-            note(_too_few(steps, config))
+            note(_warn_few_steps(steps, config))
 
         def evaluate() -> DevScore:
             found = measure(model.model, self.data.heldout, config, note)
-            shown = f"held-out perplexity {_both(found)}"
+            shown = f"held-out perplexity {_both_directions(found)}"
             return DevScore(-math.log(found.mean), "log-likelihood", shown, {"perplexity": found._asdict()})
 
         def resting(epochs_done: float) -> Iterable[nn.Module]:
-            """While a new softmax settles, it says nothing yet about the rest."""
+            """Freeze the biLM at first, while a new softmax is trained."""
             settling = epochs_done < (config.settle or 0.0) * config.epochs
             return (model.model.bilm,) if settling else ()
 
@@ -81,7 +81,7 @@ class LanguageModelJob:
             evaluate=evaluate,
             weights=model.model,
             resting=resting,
-            end_epoch=model.begin,  # the next epoch cuts the text elsewhere
+            end_epoch=model.begin,  # the rows of the next epoch start elsewhere
             summary=self._summary(model, feed),
         )
 
@@ -94,7 +94,7 @@ class LanguageModelJob:
         about = {
             **self._about(perplexity, run.best_epoch),
             "perplexity_alone": alone._asdict(),
-            **told_of_start(recipe.model),
+            **describe_start(recipe.model),
         }
         saved = SavedBilm(
             bilm=model.bilm,
@@ -109,8 +109,8 @@ class LanguageModelJob:
         size = (folder / WEIGHTS).stat().st_size
         return RunOutput(
             results=[
-                ("held-out perplexity", _both(perplexity)),
-                ("sentence by sentence", f"{_both(alone)}, as sentences are read in use"),
+                ("held-out perplexity", _both_directions(perplexity)),
+                ("sentence by sentence", f"{_both_directions(alone)}, as at inference"),
                 ("size", f"{size / 1e6:.1f} MB without the softmax"),
             ],
             commands=_next_commands(saved, shlex.quote(str(run.folder))),
@@ -121,7 +121,7 @@ class LanguageModelJob:
     def add_comparisons(
         self, run: TrainedRun, output: RunOutput, variants: Mapping[str, RunOutput], note: Note
     ) -> RunOutput:
-        """There is nothing to compare with."""
+        """Return the output unchanged, because there are no baselines."""
         return output
 
     def _summary(self, model: StatefulReader, feed: Feed) -> Rows:
@@ -135,7 +135,7 @@ class LanguageModelJob:
             (
                 "predicts",
                 f"{len(data.vocabulary):,} words; {100 * data.heldout.unknown:.1f}% of held-out words are "
-                "not among them",
+                "not in the vocabulary",
             ),
             (
                 "model",
@@ -146,7 +146,7 @@ class LanguageModelJob:
         ]
 
     def _about(self, perplexity: Perplexity, epochs: int) -> dict[str, Any]:
-        """Where the model comes from, for whoever uses it."""
+        """Return the origin of the model, for its description."""
         data, files = self.data, self.recipe.data
         return {
             "gonie": __version__,
@@ -161,12 +161,12 @@ class LanguageModelJob:
         }
 
 
-def _both(perplexity: Perplexity) -> str:
+def _both_directions(perplexity: Perplexity) -> str:
     return f"{perplexity.ahead:,.2f} forward, {perplexity.back:,.2f} backward"
 
 
 def _next_commands(saved: SavedBilm, folder: str) -> list[str]:
-    """A shipped recipe whose text is cut into the words that the model knows, and vectors of a text."""
+    """Return commands to train with a shipped recipe of the same token unit, and to embed a text."""
     recipe = "ner" if saved.language == "en" else f"ner-ko --set data.unit={saved.unit}"
     return [
         f"gonie train {recipe} --set model.elmo.bilm={folder}",
@@ -174,12 +174,11 @@ def _next_commands(saved: SavedBilm, folder: str) -> list[str]:
     ]
 
 
-def _too_few(steps: int, config: PretrainConfig) -> str:
-    """What is told of a training that ends when its learning rate has hardly risen."""
+def _warn_few_steps(steps: int, config: PretrainConfig) -> str:
+    """Return the warning for a training that ends soon after the warm-up of the learning rate."""
     wanted = ENOUGH * config.warmup
     rows = max(1, config.rows * steps // wanted)
     return (
-        f"only {steps:,} steps, where {wanted:,} or more are advised: over the first {config.warmup:,} the "
-        "learning rate only rises, and little will be learned. Read fewer rows at once "
-        f"(--set train.rows={rows}), or use more text or more epochs"
+        f"only {steps:,} training steps; at least {wanted:,} are recommended, because the first "
+        f"{config.warmup:,} are warm-up. Use fewer rows (--set train.rows={rows}), more text or more epochs"
     )

@@ -1,4 +1,4 @@
-"""A bidirectional language model in training: what comes next, and what came before."""
+"""The network of a language model in training: it predicts the next and the previous word."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from gonie.nn.dropout import standard_dropout
 
 
 class TextStretch(NamedTuple):
-    """One direction's part of a batch: rows of text, each going on where its last stretch ended.
+    """The rows of text of a batch in one direction. Each row continues that of the previous batch.
 
-    Shape: all (T, B). ``inputs`` are places among the batch's distinct words, ``targets`` words of the
-    softmax, ``counts`` says which targets say anything: a sentence's beginning after an end does not.
+    Shape: all (T, B). ``inputs`` are indices of the batch's distinct words, ``targets`` are indices of the
+    softmax. ``counts`` is false for targets that are not scored, such as a sentence start after an end.
     """
 
     inputs: Tensor
@@ -28,9 +28,9 @@ class TextStretch(NamedTuple):
 
 
 class LanguageModel(nn.Module):
-    """-½ (log p(next word | words before) + log p(word before | words after)), a mean over words.
+    """-½ (log p(next word | words before) + log p(word before | words after)), mean over words.
 
-    ``dropout`` is on the top states, before the softmax that both directions share.
+    ``dropout`` is applied to the top states, before the softmax that both directions share.
     """
 
     def __init__(self, *, bilm: BiLM, softmax: WordSoftmax, dropout: float) -> None:
@@ -40,15 +40,15 @@ class LanguageModel(nn.Module):
         self.dropout = standard_dropout(dropout)
 
     def start(self, rows: int) -> CarriedBoth:
-        """Nothing carried, for rows of text that begin."""
+        """Return zero states for new rows of text."""
         return self.bilm.start(self.softmax.weight.new_empty(rows, 0, self.bilm.words.width))
 
     def forward(
         self, chars: Tensor, ahead: TextStretch, back: TextStretch, carried: CarriedBoth
     ) -> tuple[Tensor, CarriedBoth]:
-        """-log p of each target in both directions, and what is carried on.
+        """Return -log p of each target in both directions, and the states to carry.
 
-        Shape: ``chars`` (U, C) -> (2, T, B), zero where a target does not count.
+        Shape: ``chars`` (U, C) -> (2, T, B), zero for targets that are not scored.
         """
         vectors = self.bilm.words(chars)  # (U, P)
         tops, further = [], []

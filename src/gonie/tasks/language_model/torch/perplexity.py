@@ -1,4 +1,4 @@
-"""How well a language model predicts text it has not seen, each way on its own, over its whole vocabulary."""
+"""The perplexity of a language model on held-out text, in each direction, with the full softmax."""
 
 from __future__ import annotations
 
@@ -15,51 +15,51 @@ from gonie.features.lm_text import BEGIN, END, TextRows
 from gonie.nn.inference import evaluating
 from gonie.nn.precision import autocast
 from gonie.tasks.language_model.torch.data import Note, RunningText
-from gonie.tasks.language_model.torch.feed import Numbers, put
+from gonie.tasks.language_model.torch.feed import BatchIds, to_device
 from gonie.tasks.language_model.torch.network import LanguageModel
 from gonie.tasks.language_model.torch.stateful import StatefulReader
 from gonie.tasks.sections import LearningConfig
 
 NOTE_SECONDS = 5.0  # seconds between two progress notes
 ROWS, STEPS = 64, 64
-"""Places of the text read at once, and words of each before the next batch; only time depends on them."""
+"""Rows of a batch, and words per row. The result does not depend on them."""
 
 
 class Perplexity(NamedTuple):
-    """exp of the mean -log p of a word, the end (backward: the beginning) of a sentence being one too."""
+    """exp of the mean -log p of a word, including the end (backward: the beginning) of sentences."""
 
     ahead: float
     back: float
 
     @property
     def mean(self) -> float:
-        """Of both ways together."""
+        """The geometric mean of both directions."""
         return math.sqrt(self.ahead * self.back)
 
 
 def measure(
     model: LanguageModel, text: RunningText, config: LearningConfig, note: Note | None = None
 ) -> Perplexity:
-    """The perplexity of every word of ``text``, which the model reads onward and backward as a whole.
+    """Return the perplexity of ``text``, read as continuous text in both directions.
 
-    ``note`` is told how far it is, where it takes long.
+    ``note`` receives progress notes.
     """
     reader = StatefulReader(model=model, rows=ROWS).to(_device(model))
-    return _measured(model, text, config, ((reader, batch) for batch in _whole(text)), note)
+    return _score_batches(model, text, config, ((reader, batch) for batch in _text_rows(text)), note)
 
 
 def measure_alone(
     model: LanguageModel, text: RunningText, config: LearningConfig, note: Note | None = None
 ) -> Perplexity:
-    """The same of sentences each read from nothing, as a model is used."""
+    """Return the perplexity of the sentences of ``text``, each read from zero states, as at inference."""
     readers = (
         (StatefulReader(model=model, rows=batch.ahead_inputs.shape[1]).to(_device(model)), batch)
-        for batch in _sentences(text)
+        for batch in _sentence_rows(text)
     )
-    return _measured(model, text, config, readers, note)
+    return _score_batches(model, text, config, readers, note)
 
 
-def _measured(
+def _score_batches(
     model: LanguageModel,
     text: RunningText,
     config: LearningConfig,
@@ -73,7 +73,7 @@ def _measured(
     done, noted = 0, time.monotonic()
     with evaluating(model), torch.inference_mode(), autocast(config.precision, device):
         for reader, batch in batches:
-            ready = put(Numbers.of(batch, text.targets), spelled)
+            ready = to_device(BatchIds.of(batch, text.targets), spelled)
             total += reader(ready).double().sum((1, 2))
             counted += torch.stack([ready.ahead.counts.sum(), ready.back.counts.sum()])
             done += batch.ahead_targets.size
@@ -88,15 +88,14 @@ def _device(model: LanguageModel) -> torch.device:
     return next(model.parameters()).device
 
 
-def _whole(text: RunningText) -> Iterator[TextRows]:
-    """Every token as a target once each way, in rows of equal length; what fills up the last counts not."""
+def _text_rows(text: RunningText) -> Iterator[TextRows]:
+    """Yield every token as a target once per direction, in rows of equal length. Padding is not scored."""
     tokens = np.asarray(text.tokens)
     length = -(-len(tokens) // ROWS)
     firsts = length * np.arange(ROWS)  # (R,)
     for start in range(0, length, STEPS):
-        passed = (
-            start + np.arange(min(STEPS, length - start) + 1)[:, None]
-        )  # (T + 1, 1): targets follow inputs
+        # (T + 1, 1), because targets are shifted by one
+        passed = start + np.arange(min(STEPS, length - start) + 1)[:, None]
         onward, backward = firsts - 1 + passed, firsts + length - passed  # (T + 1, R) places
         ahead, back = (tokens[places % len(tokens)] for places in (onward, backward))
         yield TextRows(
@@ -109,8 +108,8 @@ def _whole(text: RunningText) -> Iterator[TextRows]:
         )
 
 
-def _sentences(text: RunningText) -> Iterator[TextRows]:
-    """Whole sentences, those of like length together: each word, and the mark of the far end, as a target."""
+def _sentence_rows(text: RunningText) -> Iterator[TextRows]:
+    """Yield whole sentences, batched by length. Targets are the words and the mark of the last end."""
     tokens = np.asarray(text.tokens)
     ends = np.flatnonzero(tokens == END)
     lengths = np.diff(ends, prepend=-1)  # (N,) tokens of each, with both marks

@@ -92,7 +92,7 @@ class ElmoOptions(_Options):
 
 
 class Arrays:
-    """The arrays of an HDF5 file, each read on request and checked against its expected shape."""
+    """The arrays of an HDF5 file, each read on request and checked against the shape of the options."""
 
     def __init__(self, path: Path, file: Mapping[str, Any]) -> None:
         self._path = path
@@ -109,28 +109,26 @@ class Arrays:
         found = self._file.get(name)
         if found is None or not hasattr(found, "shape"):
             raise InputError(
-                f"expected the array {name} {_shown(shape)}, got none of that name",
+                f"array not found: {name} {_shown(shape)}",
                 path=self._path,
-                fix="Are these the weights of these options?",
+                fix="Check that the weights and the options are of the same model",
             )
         if found.shape != shape:
             raise InputError(
                 f"expected {name} of shape {_shown(shape)} by the options, got {_shown(found.shape)}",
                 path=self._path,
-                fix="Are these the weights of these options?",
+                fix="Check that the weights and the options are of the same model",
             )
-        array = self._numbers(name, found)
+        array = self._read_array(name, found)
         if not np.isfinite(array).all():
-            raise InputError(f"expected numbers in {name}, got some that are not finite", path=self._path)
+            raise InputError(f"{name} has values that are not finite", path=self._path)
         return array
 
-    def _numbers(self, name: str, found: Any) -> Array:
+    def _read_array(self, name: str, found: Any) -> Array:
         try:
             return np.asarray(found, dtype=np.float32)
         except (OSError, TypeError, ValueError) as error:  # a truncated file, or not numbers
-            raise InputError(
-                f"expected numbers in {name}, got what is none ({error})", path=self._path
-            ) from None
+            raise InputError(f"cannot read the numbers of {name}: {error}", path=self._path) from None
 
 
 def read_published(options: Path, weights: Path, *, language: str = "en", unit: str = "word") -> SavedBilm:
@@ -155,14 +153,14 @@ def read_options(path: Path) -> BilmConfig:
         return ElmoOptions.model_validate(json.loads(path.read_text("utf-8"))).shape()
     except ValidationError as error:
         raise InputError(
-            f"expected the options of an ELMo model, got {'; '.join(map(_problem, error.errors()))}",
+            f"invalid options of an ELMo model: {'; '.join(map(_problem, error.errors()))}",
             path=path,
         ) from None
     except OSError as error:
         raise unreadable(path, error) from None
     except (ValueError, RecursionError) as error:  # ValueError also for bytes that are not UTF-8
         raise InputError(
-            f"expected the options of an ELMo model as JSON, got what is none ({error})", path=path
+            f"invalid JSON: {error}", path=path, fix="Pass the options file of an ELMo model"
         ) from None
 
 
@@ -187,7 +185,7 @@ def _opened(path: Path) -> Iterator[Arrays]:
         file = h5py.File(path, "r")
     except OSError as error:
         raise InputError(
-            f"expected the weights of an ELMo model as HDF5, got what is none ({error})", path=path
+            f"not an HDF5 file: {error}", path=path, fix="Pass the weights of an ELMo model"
         ) from None
     with file:
         yield Arrays(path, file)

@@ -1,4 +1,4 @@
-"""A language model that goes on from another one: its shape, its weights, and the words that it predicts."""
+"""Continued training of a language model: its shape, weights and vocabulary come from another model."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from gonie.tasks.language_model.torch.folder import (
 from gonie.tasks.language_model.torch.network import LanguageModel
 
 SETTLE = 0.2
-"""Share of training in which only the softmax learns, where it is new and what it predicts from is not."""
+"""Default share of training in which only the softmax is trained, if it is new and the biLM is not."""
 
 
 def with_shape_of_start(recipe: PretrainRecipe) -> PretrainRecipe:
-    """The recipe with the shape of the model that it starts from, where it names one, and time to settle.
+    """Return the recipe with the shape of the model that it starts from, if any, and ``train.settle``.
 
-    The language and the unit of the text must be that model's.
+    The language and token unit must be those of that model.
     """
     if recipe.model.start is None:
         return recipe
@@ -40,7 +40,8 @@ def with_shape_of_start(recipe: PretrainRecipe) -> PretrainRecipe:
     if theirs != ours:
         raise RecipeError(
             [
-                f"data.{key}: expected {theirs[key]}, as in {recipe.model.start}, got {ours[key]}"
+                f"data.{key}: expected {theirs[key]}, as in {recipe.model.start}, got {ours[key]}; "
+                f"use --set data.{key}={theirs[key]}"
                 for key in theirs
                 if theirs[key] != ours[key]
             ]
@@ -49,20 +50,20 @@ def with_shape_of_start(recipe: PretrainRecipe) -> PretrainRecipe:
     kept = {name: getattr(shape, name) for name in BilmConfig.model_fields if name != "dropout"}
     model = recipe.model.model_copy(update=kept)
     settle = recipe.train.settle
-    if settle is None and _kept(model) is None:
+    if settle is None and _start_predictions(model) is None:
         settle = SETTLE
     train = recipe.train.model_copy(update={"settle": settle})
     return recipe.model_copy(update={"model": model, "train": train})
 
 
-def kept_words(config: LanguageModelConfig) -> Sequence[str] | None:
-    """The words that the model it starts from predicts, where they are to be predicted still."""
-    kept = _kept(config)
+def start_vocabulary(config: LanguageModelConfig) -> Sequence[str] | None:
+    """Return the vocabulary of the model that it starts from, if it is kept."""
+    kept = _start_predictions(config)
     return kept.words if kept and config.softmax.words != "own" else None
 
 
-def told_of_start(config: LanguageModelConfig) -> dict[str, Any]:
-    """What a model tells of the one that it starts from: its name, and where that one came from."""
+def describe_start(config: LanguageModelConfig) -> dict[str, Any]:
+    """Describe the model that it starts from: its name and its origin."""
     if config.start is None:
         return {}
     about = read_index(find_bilm(Path(config.start))).get("about", {})
@@ -70,12 +71,12 @@ def told_of_start(config: LanguageModelConfig) -> dict[str, Any]:
 
 
 @torch.no_grad()
-def put_start(model: LanguageModel, config: LanguageModelConfig, vocabulary: Sequence[str]) -> None:
-    """Put in the weights of the model it starts from; of its softmax those of words that both predict."""
+def load_start(model: LanguageModel, config: LanguageModelConfig, vocabulary: Sequence[str]) -> None:
+    """Load the weights of the model that it starts from, and those of the softmax for common words."""
     if config.start is None:
         return
     model.bilm.load_state_dict(load_bilm(Path(config.start)).bilm.state_dict())
-    kept = _kept(config)
+    kept = _start_predictions(config)
     if kept is None:
         return
     numbers = {word: number for number, word in enumerate(kept.words) if number >= FIRST}
@@ -85,8 +86,8 @@ def put_start(model: LanguageModel, config: LanguageModelConfig, vocabulary: Seq
     model.softmax.bias[new] = kept.weights["bias"][old]
 
 
-def _kept(config: LanguageModelConfig) -> Predictions | None:
-    """The softmax of the model it starts from, if it was kept."""
+def _start_predictions(config: LanguageModelConfig) -> Predictions | None:
+    """Return the softmax of the model that it starts from, if it was saved."""
     if config.start is None:
         return None
     folder = find_bilm(Path(config.start))

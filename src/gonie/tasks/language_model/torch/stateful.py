@@ -1,4 +1,4 @@
-"""A language model in the middle of its text: what its rows have read so far is a part of it."""
+"""A language model with the carried states of the rows that it reads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gonie.tasks.language_model.torch.network import LanguageModel, TextStretch
 
 
 class LanguageBatch(NamedTuple):
-    """The bytes (U, C) of a batch's distinct words, and each direction's stretch of its rows."""
+    """The bytes (U, C) of a batch's distinct words, and its rows in each direction."""
 
     chars: Tensor
     ahead: TextStretch
@@ -21,14 +21,13 @@ class LanguageBatch(NamedTuple):
 
 
 class StatefulReader(nn.Module):
-    """Reads stretch after stretch of the same rows, and carries on what it knows from one to the next.
+    """Reads consecutive batches of the same rows, and carries the states from one batch to the next.
 
-    The carried states are buffers, and a checkpoint keeps them: training goes on in the middle of a sentence
-    as if it had never stopped. No gradient flows from one stretch into the one before. In training each row
-    forgets what it carries with probability ``forget`` before a stretch: in use a sentence starts from
-    nothing, which a model that never does so has not learned to do.
+    The carried states are buffers and saved in checkpoints, so that training resumes exactly, even within a
+    sentence. No gradient flows from one batch to the previous one. In training, the states of each row are
+    reset with probability ``forget`` before a batch, because at inference a sentence starts from zero states.
 
-    Shape: a batch of rows (T, B) -> -log p (2, T, B), zero where a target does not count.
+    Shape: a batch of rows (T, B) -> -log p (2, T, B), zero for targets that are not scored.
     """
 
     moves = ("states", "cells")
@@ -44,12 +43,12 @@ class StatefulReader(nn.Module):
         self.register_buffer("cells", _stacked(carried, 1), persistent=False)
 
     def begin(self) -> None:
-        """Forget what was read, at the beginning of a text."""
+        """Reset the states, at the beginning of a text."""
         self.states.zero_()
         self.cells.zero_()
 
     def forward(self, batch: LanguageBatch) -> Tensor:
-        """-log p of the batch's targets."""
+        """Return -log p of the batch's targets."""
         losses: Tensor
         losses, further = self.model(*batch, self._carried())
         with torch.no_grad():
@@ -58,13 +57,13 @@ class StatefulReader(nn.Module):
         return losses
 
     def loss(self, batch: LanguageBatch) -> Tensor:
-        """-log p of a word, a mean over the targets of both directions that count. Shape: ()."""
+        """Return -log p, mean over the scored targets of both directions. Shape: ()."""
         losses = self(batch)  # (2, T, B)
         counted = batch.ahead.counts.sum() + batch.back.counts.sum()
         return losses.sum() / counted  # type: ignore[no-any-return]
 
     def _carried(self) -> CarriedBoth:
-        states, cells = self.states.clone(), self.cells.clone()  # autograd keeps what it read
+        states, cells = self.states.clone(), self.cells.clone()  # autograd saves them
         if self.training and self.forget:
             kept = torch.rand(2, 1, states.shape[2], 1, device=states.device) >= self.forget  # (2, 1, B, 1)
             states, cells = states * kept, cells * kept
@@ -73,5 +72,5 @@ class StatefulReader(nn.Module):
 
 
 def _stacked(carried: CarriedBoth, part: int) -> Tensor:
-    """The states (part 0) or the cells (1) of all layers of both directions: (2, L, B, …)."""
+    """Stack the states (part 0) or the cells (1) of all layers of both directions: (2, L, B, …)."""
     return torch.stack([torch.stack([layer[part].detach() for layer in way]) for way in carried])

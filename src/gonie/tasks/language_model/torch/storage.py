@@ -40,33 +40,35 @@ def _restored(tensor: Tensor, scale: Tensor | None) -> Tensor:
     return tensor.float() * scale.float().view(-1, *[1] * (tensor.dim() - 1))
 
 
-def _as_bytes(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def _to_int8(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     packed: dict[str, Tensor] = {}
     for name, tensor in tensors.items():
         if tensor.dim() < 2:
-            packed[name] = _halves(name, tensor)
+            packed[name] = _to_float16(name, tensor)
             continue
         rows = tensor.float().flatten(1)  # (R, D)
-        scale = _halves(name + SCALE, (rows.abs().amax(1) / LARGEST) * (1 + 2**-10) + 2**-24)  # rounded up
+        scale = _to_float16(
+            name + SCALE, (rows.abs().amax(1) / LARGEST) * (1 + 2**-10) + 2**-24
+        )  # rounded up
         packed[name] = (rows / scale.float().unsqueeze(1)).round().to(torch.int8).view_as(tensor)
         packed[name + SCALE] = scale
     return packed
 
 
-def _halves(name: str, tensor: Tensor) -> Tensor:
+def _to_float16(name: str, tensor: Tensor) -> Tensor:
     """Convert to half precision. Raise InputError on overflow."""
     half = tensor.half()
     if half.isinf().any() and not tensor.isinf().any():
         raise InputError(
-            f"expected weights below {torch.finfo(torch.float16).max:,.0f} to keep in half "
-            f"precision, got {tensor.abs().max():,.0f} in {name}",
-            fix="Keep them in float32.",
+            f"{name} has weights too large for half precision "
+            f"(more than {torch.finfo(torch.float16).max:,.0f}): {tensor.abs().max():,.0f}",
+            fix="Use float32: --set model.storage=float32, or import-elmo --storage float32",
         )
     return half
 
 
 PACKERS: Mapping[Storage, Callable[[Mapping[str, Tensor]], dict[str, Tensor]]] = {
     "float32": lambda tensors: {name: tensor.float() for name, tensor in tensors.items()},
-    "float16": lambda tensors: {name: _halves(name, tensor) for name, tensor in tensors.items()},
-    "int8": _as_bytes,
+    "float16": lambda tensors: {name: _to_float16(name, tensor) for name, tensor in tensors.items()},
+    "int8": _to_int8,
 }

@@ -1,4 +1,4 @@
-"""Taggers from recipes: the network, its head and what the head learns from."""
+"""Build taggers from recipes: the network, its head and its objective."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from gonie.text.schemes import OUTSIDE, Scheme
 
 
 class HeadPlan(NamedTuple):
-    """What a head is made of."""
+    """The arguments of a head's builder."""
 
     config: HeadConfig
     encoding: Encoding
     objective: Objective
     scores: Callable[[int], Scores]
-    """Scores with so many outputs over the encoder's states and the direct features."""
+    """Builds scores with a number of outputs, over the encoder's states and the direct features."""
 
     @property
     def num_tags(self) -> int:
@@ -41,7 +41,7 @@ class HeadPlan(NamedTuple):
         return len(self.encoding.labels)
 
     def crf(self) -> CRF:
-        """The chain over the head's scores, with the sequences that are valid."""
+        """Build the CRF layer with its constraints."""
         possible = allowed(
             self.encoding.labels,
             self.encoding.scheme,
@@ -52,7 +52,7 @@ class HeadPlan(NamedTuple):
         return CRF(self.num_tags, allowed=rules, constrain_training=self.config.constrain_training)
 
     def outside(self) -> int:
-        """Which of two tags is O, for a head of one output."""
+        """Return the index of O among two tags, for a head with one output."""
         return find_outside(self.encoding.labels)
 
 
@@ -64,9 +64,9 @@ def build_tagger(
     *,
     sources: Mapping[str, LoadedSource] | None = None,
 ) -> TaggingNetwork:
-    """A fresh tagger for ``encoding``, with word vectors as ``words`` lays them out.
+    """Build an untrained tagger for ``encoding``, with the word vectors of ``words``.
 
-    ``options`` (S, K), for partial labels, say which tags a number in ``tags`` stands for.
+    ``options`` (S, K), for partial tags, are the tags that each id in ``tags`` stands for.
     """
     embedding = build_embedding(config, encoding, words, sources or {})
     encoder = build_reader(embedding, config.encoder, config.dropout)
@@ -84,7 +84,7 @@ def build_tagger(
 def build_head(
     config: HeadConfig, width: int, encoding: Encoding, options: NDArray[np.bool_] | None = None
 ) -> Head:
-    """Scores with their direct features, under the head that the recipe names."""
+    """Build the head that the recipe names."""
     direct: dict[str, int] = {group: len(encoding.features[group]) for group in config.direct}
     head: Head = TAG_HEADS[config.kind].build(
         HeadPlan(
@@ -98,9 +98,9 @@ def build_head(
 
 
 def build_objective(config: HeadConfig, encoding: Encoding, options: NDArray[np.bool_] | None) -> Objective:
-    """What the head learns from: exact tags, tags known in part, or tags that count differently."""
+    """Build the objective for exact tags, partial tags, or weighted tags."""
     if options is not None and config.weights:
-        raise RecipeError(["model.head.weights cannot be combined with data.partial"])
+        raise RecipeError(["model.head.weights: cannot be combined with data.partial"])
     if options is not None:
         return AnyOf(torch.from_numpy(options))
     if config.weights:
@@ -109,30 +109,30 @@ def build_objective(config: HeadConfig, encoding: Encoding, options: NDArray[np.
 
 
 def find_outside(labels: Sequence[str]) -> int:
-    """Which of two labels is none of the one class there is: O."""
+    """Return the index of O among two labels, or raise an error for other labels."""
     if len(labels) != 2 or OUTSIDE not in labels:
         raise RecipeError(
             [
-                f"model.head.kind: sigmoid is for one type and O, got the tags {', '.join(labels[:8])}; "
-                'keep one type (--set data.types=["PER"] --set data.model_scheme=IO), or take softmax'
+                f"model.head.kind: sigmoid supports only one type and O, not {', '.join(labels[:8])}; "
+                'use one type (--set data.types=["PER"] --set data.model_scheme=IO), or softmax'
             ]
         )
     return labels.index(OUTSIDE)
 
 
 def weights_of(weights: Mapping[str, float], labels: Sequence[str], scheme: Scheme) -> list[float]:
-    """What each tag counts in training: its type's weight, or 1."""
+    """Return the weight of each tag in the loss: that of its type, or 1."""
     types = [_type_of(label, scheme) for label in labels]
     unknown = [name for name in weights if name not in types]
     if unknown:
         known = ", ".join(dict.fromkeys(types))
         raise RecipeError(
-            [f"model.head.weights.{name}: expected one of {known}, got {name!r}" for name in unknown]
+            [f"model.head.weights.{name}: unknown type; use one of {known}" for name in unknown]
         )
     return [weights.get(name, 1.0) for name in types]
 
 
 def _type_of(tag: str, scheme: Scheme) -> str:
-    """The type of a tag; a plain tag, and the outside one, is its own."""
+    """Return the type of a tag. Plain tags and O are their own types."""
     mark = scheme.split(tag) if scheme.has_spans and tag != OUTSIDE else None
     return tag if mark is None else (mark[1] or tag)

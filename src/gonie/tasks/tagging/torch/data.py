@@ -1,4 +1,4 @@
-"""From a tagger's files to what training needs: encoded sentences, word vectors, and an account of it all."""
+"""Read the training data of a tagger: encoded sentences, word vectors, and notes about the files."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ from gonie.text.tokenizers import Tokenizer, tokenizer
 from gonie.text.types import Sentence
 
 MOST_TAGS = 4000
-"""More are words or line numbers of a file taken for tags; a chain over them would fill the memory."""
+"""Maximum number of tags. More are usually words or line numbers, read as tags by mistake."""
 
 
 @dataclass(frozen=True)
 class TagData:
-    """Everything training reads, none of which it changes."""
+    """The training data, which training does not change."""
 
     encoding: Encoding
     tokenizer: Tokenizer
@@ -55,23 +55,23 @@ class TagData:
     dev: list[Sentence]
     test: list[Sentence] | None
     pretrained: PretrainedVectors | None
-    """A vector for every word, where the recipe names a file of vectors."""
+    """A vector for every word, if the recipe has pretrained vectors."""
     seen: SeenMentions
     labels: Counter[str]
     sources: Sources = field(default_factory=dict)
-    """The contextual sources that the recipe names."""
+    """The contextual sources of the recipe."""
     options: NDArray[np.bool_] | None = None
-    """(S, K): which tags each number in ``train`` stands for, where some are known in part."""
+    """(S, K): the tags that each tag id in ``train`` stands for, if there are partial tags."""
     sentences: Iterable[Sentence] = ()
-    """The training sentences, tagged in full, as often as they are asked for."""
+    """The fully tagged training sentences, which can be iterated several times."""
     sample: tuple[Sentence, ...] = ()
-    """Training sentences to score after each epoch, as many as ``train.score_train`` asks for."""
+    """Training sentences to score after each epoch (``train.score_train``)."""
 
     def fingerprint(self, recipe: TagRecipe) -> str:
-        """A digest of the recipe and of what its files held, so that a run is resumed over the same."""
+        """Return a digest of the recipe and its data. A resumed run must have the same."""
         digest = hashlib.sha256(recipe.model_dump_json().encode())
         digest.update(json.dumps(self.encoding.to_json()).encode())
-        for sentence in self.dev:  # it decides which epoch is the best, and when to stop
+        for sentence in self.dev:  # selects the best epoch, and when to stop
             digest.update(json.dumps([sentence.words, sentence.tags, dict(sentence.columns)]).encode())
         arrays = [self.train.arrays[name] for name in sorted(self.train.arrays)]
         for array in [*arrays, *([self.pretrained.matrix] if self.pretrained else [])]:
@@ -81,9 +81,9 @@ class TagData:
 
 
 class TagStream:
-    """Sentences of one file with their tags in the model's scheme; can be read again and again.
+    """The sentences of one file with tags in the model's scheme, which can be iterated several times.
 
-    Entities of other ``types`` than those named, if any are, become O.
+    If ``types`` is not empty, entities of other types become O.
     """
 
     def __init__(
@@ -98,10 +98,10 @@ class TagStream:
         for sentence in self.source:
             if sentence.tags is None:
                 raise InputError(
-                    "expected a tag for every word, got a sentence without tags",
+                    "sentence without tags",
                     path=sentence.path,
                     line=sentence.line,
-                    fix="Name the tag's column: --set data.tag_column=N",
+                    fix="Set the tag column: --set data.tag_column=N",
                 )
             if self._scheme == self._target and not self._types:
                 yield sentence
@@ -113,7 +113,7 @@ class TagStream:
 
 
 class Chained:
-    """One stream after another; can be read again and again if they can."""
+    """Several streams, one after the other."""
 
     def __init__(self, *streams: Iterable[Sentence]) -> None:
         self._streams = streams
@@ -123,7 +123,7 @@ class Chained:
 
 
 class Untagged:
-    """The sentences of a stream for their words alone."""
+    """The sentences of a stream without tags."""
 
     def __init__(self, stream: Iterable[Sentence]) -> None:
         self._stream = stream
@@ -133,7 +133,7 @@ class Untagged:
 
 
 class HoldOut:
-    """One side of a repeatable random split of a stream: held-out sentences, or all the others."""
+    """One side of a reproducible random split of a stream: the held-out sentences, or all others."""
 
     def __init__(self, stream: Iterable[Sentence], *, share: float, seed: int, held_out: bool) -> None:
         self._stream = stream
@@ -147,7 +147,7 @@ class HoldOut:
 
 
 class _Files:
-    """How the files of a recipe are read: all as the training file shows."""
+    """Reads the files of a recipe, all in the format and tag scheme of the training file."""
 
     def __init__(self, recipe: TagRecipe) -> None:
         self._data = recipe.data
@@ -166,7 +166,7 @@ class _Files:
 
 
 def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
-    """Read, count and encode everything the recipe names; ``note`` is told what was found on the way."""
+    """Read and encode the data of the recipe. ``note`` receives what was found."""
     data = recipe.data
     files = _Files(recipe)
     found, target, stream = files.found, files.target, files.stream
@@ -181,24 +181,24 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     encoding, labels = fit_encoding(recipe, texts, target, vectors, build_extractors(recipe), sources=sources)
     if len(encoding.labels) > MOST_TAGS:
         raise InputError(
-            f"expected at most {MOST_TAGS:,} different tags, got {len(encoding.labels):,}, such "
-            f"as {', '.join(encoding.labels[:3])}",
+            f"more than {MOST_TAGS:,} different tags: {len(encoding.labels):,}, such as "
+            f"{', '.join(encoding.labels[:3])}",
             path=data.train,
-            fix="Name the tag's column: --set data.tag_column=N",
+            fix="Set the tag column: --set data.tag_column=N",
         )
     found.report.repairs = everything.source.report.repairs
     tell(data.train, found.report, note)
     sets = TagSets(encoding.labels)
     rules = _checked_rules(recipe, train, encoding, note)
-    known_in_part = PartialStream(part or (), scheme=found.scheme, target=target, sets=sets, rules=rules)
-    pieces, more = (Pieces(each, data.max_tokens, sets=sets, rules=rules) for each in (train, known_in_part))
+    partial_stream = PartialStream(part or (), scheme=found.scheme, target=target, sets=sets, rules=rules)
+    pieces, more = (Pieces(each, data.max_tokens, sets=sets, rules=rules) for each in (train, partial_stream))
     sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
     corpus = encoding.encode(Chained(pieces, more), sink, sets.ids)
     if part is not None:
         tell(str(data.partial), part.report, note)
     for name, cut in ((data.train, pieces.cut), (data.partial, more.cut)):
         if cut:
-            note(f"{name}: {cut} sentences longer than {data.max_tokens} tokens cut into pieces")
+            note(f"{name}: {cut} sentences longer than {data.max_tokens} tokens were split")
     held = {"dev": dev, "test": test or []}
     tell_unmet({name: _tags(part) for name, part in held.items()}, encoding.label_ids, note)
     return TagData(
@@ -218,7 +218,7 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
 
 
 def read_tag_dev(recipe: TagRecipe, note: Note) -> list[Sentence]:
-    """The sentences that a run of ``recipe`` chooses its epoch by, and nothing else."""
+    """Read only the dev sentences of ``recipe``."""
     files = _Files(recipe)
     _, dev = _train_and_dev(recipe, files, files.stream(files.train), note)
     return dev
@@ -234,9 +234,9 @@ def _train_and_dev(
 
 
 def _with_types(data: TagDataConfig, found: Survey) -> Survey:
-    """What was found, once it is sure that the file has some of the types to be learned.
+    """Return the survey of the file, or raise an error if it has none of ``data.types``.
 
-    Bare labels that are these types name entities, even where O is not so frequent that it shows.
+    Bare labels in ``data.types`` are read as entities (IO), even if O is too rare to detect the scheme.
     """
     if not data.types:
         return found
@@ -247,16 +247,16 @@ def _with_types(data: TagDataConfig, found: Survey) -> Survey:
     parts = [found.scheme.split(tag) for tag in found.labels] if found.scheme.has_spans else []
     known = sorted({part[1] for part in parts if part is not None and part[1]})
     if not set(known) & set(data.types):
-        other = "no tag but O" if found.scheme.has_spans else f"{found.scheme}, which name no types"
+        other = "only O" if found.scheme.has_spans else f"{found.scheme}, without types"
         has = ", ".join(known) or other
         raise RecipeError([f"data.types: {data.train} has none of {', '.join(data.types)}; it has {has}"])
     return found
 
 
 def tag_data_key(recipe: TagRecipe) -> str:
-    """The part of a recipe that ``read_tag_data`` reads, as text: equal texts give equal data.
+    """Return the part of a recipe that ``read_tag_data`` depends on. Equal strings give equal data.
 
-    A seed is part of it where sentences are held out by it, or words without a vector get a random one.
+    It includes the seed if sentences are held out, or if words without a pretrained vector get a random one.
     """
     data, model, head = recipe.data, recipe.model, recipe.model.head
     read = {
@@ -273,10 +273,10 @@ def tag_data_key(recipe: TagRecipe) -> str:
 
 
 def _checked_rules(recipe: TagRecipe, train: Iterable[Sentence], encoding: Encoding, note: Note) -> Allowed:
-    """The sequences that the model allows; notes training sentences that break the recipe's own rules.
+    """Return the valid sequences of the model. Note training sentences that violate ``model.head.forbidden``.
 
-    Refuses them where their likelihood would be 0: with ``constrain_training``, and with partial labels,
-    whose likelihood sums over allowed sequences only (``CRF.partial_log_likelihood``).
+    They raise an error if their likelihood would be 0: with ``constrain_training``, and with partial tags,
+    whose likelihood sums over valid sequences only (``CRF.partial_log_likelihood``).
     """
     head = recipe.model.head
     rules = allowed(
@@ -295,15 +295,15 @@ def _checked_rules(recipe: TagRecipe, train: Iterable[Sentence], encoding: Encod
     if not found:
         return rules
     sentence, move = found[0]
-    text = f"{len(found):,} sentences that break the rules of model.head.forbidden, the first by {move!r}"
+    text = f"{len(found):,} training sentences violate model.head.forbidden, the first by {move!r}"
     partial = recipe.data.partial is not None and head.kind == "crf"
     if head.constrain_training or partial:
         cause = "model.head.constrain_training" if head.constrain_training else "data.partial"
         raise InputError(
-            f"expected training sentences that keep the model's rules, got {text}",
+            text,
             path=sentence.path,
             line=sentence.line,
-            fix=f"Correct them, or leave {cause} out",
+            fix=f"Correct them, or remove {cause}",
         )
     note(f"{recipe.data.train}: {text}")
     return rules
@@ -320,7 +320,7 @@ def _tags(sentences: Iterable[Sentence]) -> Iterator[str]:
 
 
 def read_options(data: TagDataConfig, splitter: Tokenizer) -> ReadOptions:
-    """How the recipe says its files are to be read."""
+    """Return the reading options of the recipe."""
     return ReadOptions(
         format=data.format,
         separator=data.separator,
@@ -333,10 +333,10 @@ def read_options(data: TagDataConfig, splitter: Tokenizer) -> ReadOptions:
 
 
 class Pieces:
-    """Sentences, those of more than ``longest`` tokens cut; ``cut`` counts those of the last pass.
+    """Sentences with those of more than ``longest`` tokens split.
 
-    Each piece has tags that ``rules`` allow, or its probability would be 0: entities are not cut. The tags
-    are names of ``sets``.
+    Sentences are split between entities. A piece whose tags ``rules`` forbid would have probability 0. The
+    tags are names of ``sets``. ``cut`` is the number of split sentences in the last pass.
     """
 
     def __init__(self, sentences: Iterable[Sentence], longest: int, *, sets: TagSets, rules: Allowed) -> None:
@@ -374,8 +374,8 @@ def _hold_out(stream: TagStream, recipe: TagRecipe, note: Note) -> tuple[Iterabl
     train = HoldOut(stream, share=share, seed=seed, held_out=False)
     if not dev or next(iter(train), None) is None:
         note(
-            "no dev file and too few sentences to hold some out: the training sentences themselves are scored"
+            "no dev file, and too few sentences to hold out: the training sentences are used as dev sentences"
         )
         return stream, list(stream)
-    note(f"no dev file: {len(dev)} sentences of {recipe.data.train} are held out (data.holdout = {share})")
+    note(f"no dev file: held out {len(dev)} sentences of {recipe.data.train} (data.holdout = {share})")
     return train, dev

@@ -1,4 +1,4 @@
-"""A trained tagger on its way to a bundle, with tagged sentences to try it on."""
+"""Export of a trained tagger, with tagged sentences to test it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gonie.text.types import Sentence
 
 
 class TagExportable:
-    """``bundle`` is what the tagger's bundle is to hold, ``examples`` are held-out sentences."""
+    """A trained tagger, the contents of its ``bundle``, and held-out sentences as ``examples``."""
 
     jumping = ()
 
@@ -36,34 +36,34 @@ class TagExportable:
 
     @property
     def longest(self) -> int:
-        """Bytes of a word that a language model sees."""
+        """The number of bytes per word that a language model reads."""
         return self.bundle.encoding.longest
 
     def write(self, graph: Graph) -> Graphs:
-        """The network written into an empty graph."""
+        """Write the network into an empty graph."""
         return onnx_graph(self.model, graph=graph)
 
     def batches(self, samples: int) -> Iterator[Batch]:
-        """So many of the sentences, in batches of like length."""
+        """Yield the first ``samples`` sentences, in batches of similar length."""
         return tag_batches(self.bundle.encoding, self.examples[:samples])
 
     def trained(self, batch: Batch) -> Arrays:
-        """The network's scores of the real tokens."""
+        """Return the scores of the network for the real tokens."""
         return _at_tokens(TorchScorer(self.model), batch)
 
     def shipped(self, bundle: TagBundle) -> Callable[[Batch], Arrays]:
-        """A bundle's scores of the real tokens."""
+        """Return a function that computes the scores of a bundle for the real tokens."""
         scorer = load_tag_bundle(bundle).scorer
         return lambda batch: _at_tokens(scorer, batch)
 
     def judge(self, bundle: TagBundle) -> Judged:
-        """What a bundle says of all the sentences, and how good that is."""
+        """Score the predictions of a bundle for all sentences."""
         tags = [tagging.tags for tagging in load_tag_bundle(bundle).tag_sentences(self.examples)]
         found = evaluate(self.examples, tags, scheme=bundle.encoding.scheme)
         return Judged([tag for own in tags for tag in own], *found.headline)
 
     def standalone(self, bundle: TagBundle) -> Standalone:
-        """One graph from ids to the tags that ``bundle`` gives."""
+        """Return one graph from ids to the tags of ``bundle``."""
         tagger = load_tag_bundle(bundle)
         chain = tagger.decoder.chain
         graph = standalone_tagger(
@@ -80,7 +80,7 @@ class TagExportable:
 
 
 def tag_batches(encoding: Encoding, sentences: Sequence[Sentence]) -> Iterator[Batch]:
-    """The sentences in batches of like length."""
+    """Yield the sentences in batches of similar length."""
     corpus = encoding.encode(sentences)
     for rows in sorted_batches(corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES):
         yield collate(corpus, rows)

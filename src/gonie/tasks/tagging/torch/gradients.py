@@ -1,7 +1,7 @@
-"""The log-odds of a span as a function of word vectors and sparse features, to take gradients of.
+"""The log-odds of a span as a differentiable function of word vectors and sparse features.
 
-Explained are the log-odds of the span's probability, the number that is shown, and not the scores of its
-tags: those say nothing of what the other tags got, or of what the chain makes of them.
+Explanations use the log-odds of the span's probability, which is shown, and not the scores of its tags. These
+ignore the scores of other tags and the transitions.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.torch.task import OddsPath
 
 IMPOSSIBLE = -1e9
-"""The log of nothing, finite so that it has a gradient."""
+"""The logarithm of 0, finite so that it has a gradient."""
 
 
 def span_odds_path(
     network: TaggingNetwork, encoding: Encoding, chain: ChainWeights, answer: SpanAnswer
 ) -> OddsPath:
-    """The log-odds of a span; weights are one for each token of the sentence.
+    """Return the log-odds of a span, with one weight per token of the sentence.
 
-    The way leads from zero vectors and no direct features. What a direct feature adds is the weight of the
-    token it fires at, also where it tells of a neighbour.
+    The baseline is zero vectors without direct features. The contribution of a direct feature belongs to the
+    token where it is active, even if it describes a neighbour.
     """
     batch = to_tensors(
         collate(encoding.encode([answer.sentence]), np.array([0])), next(network.parameters()).device
@@ -54,10 +54,10 @@ def span_odds_path(
 
 
 def span_log_odds(scores: Tensor, chain: ChainWeights, start: int, tags: Sequence[int]) -> Tensor:
-    """log p / (1 - p), p the probability that the tokens from ``start`` on carry just ``tags``.
+    """Return log p / (1 - p), p the probability that the tokens from ``start`` on have exactly ``tags``.
 
-    Two sums over paths go side by side, those that have carried the tags so far and all others: 1 - p is
-    never formed, so that a model may be as sure as it likes. In float64.
+    Two forward recursions run in parallel, over the paths with these tags so far and over all others. So 1 -
+    p is never computed, and p may be arbitrarily close to 1. In float64.
 
     Shape: scores (n, T, K) of one sentence, unpadded -> (n,).
     """
@@ -82,13 +82,13 @@ def span_log_odds(scores: Tensor, chain: ChainWeights, start: int, tags: Sequenc
 def _direct_scores(
     network: TaggingNetwork, vectors: Tensor, batch: Mapping[str, Tensor], encoding: Encoding
 ) -> Tensor:
-    """What the direct features of each token add to its scores, (1, T, K)."""
+    """Return what the direct features of each token add to its scores, (1, T, K)."""
     states = torch.zeros_like(network.encode(vectors, batch["mask"]))
     return network.score(states, batch) - network.score(states, _no_features(batch["mask"], encoding))
 
 
 def _no_features(mask: Tensor, encoding: Encoding) -> dict[str, Tensor]:
-    """What scoring reads of a batch without any sparse feature."""
+    """Return a batch without sparse features, for scoring."""
     nothing = torch.zeros(mask.numel() + 1, dtype=torch.int64, device=mask.device)
     batch = {"mask": mask}
     for group in encoding.groups:

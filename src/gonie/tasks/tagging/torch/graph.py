@@ -1,8 +1,7 @@
-"""A tagger as an ONNX graph, written part by part rather than traced.
+"""The ONNX graph of a tagger, written part by part rather than traced.
 
-Every part is one operator or a few, so each has a small function in the table of its role (``embeddings``,
-``encoders``, ``cells``) and the graph says what the model is. Lengths go in as data, so one graph serves any
-batch; dropout is for training and leaves no trace.
+Every part is one or a few operators, with a small function in the table of its role (``embeddings``,
+``encoders``, ``cells``). Lengths are inputs, so one graph works for any batch. Dropout is not in the graph.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from gonie.tasks.tagging.torch.network import TAGS, TaggingNetwork
 
 
 def onnx_graph(model: TaggingNetwork, head: str = TAGS, *, graph: Graph | None = None) -> Graphs:
-    """The graph from a batch's arrays to ``scores`` (B, T, K) of one head, serialised.
+    """Return the serialised graph from a batch to ``scores`` (B, T, K) of one head.
 
-    Its inputs are those names of a batch that the model reads, and for each feature group G ``G.ids`` and
-    ``G.rows``, the flat position b * T + t of each feature. ``graph``, empty,
-    is what it is written into: where the model has a language model, one that knows how many bytes it reads.
+    Its inputs are the arrays of a batch that the model reads and, for each feature group G, ``G.ids`` and
+    ``G.rows``, the flat position b * T + t of each feature. ``graph`` is an empty graph to write into. For a
+    model with a language model, it must have ``longest`` set.
     """
     graph = graph or Graph()
     scores, size = _scores(graph, model, head)
@@ -40,9 +39,9 @@ def onnx_graph(model: TaggingNetwork, head: str = TAGS, *, graph: Graph | None =
 def standalone_tagger(
     model: TaggingNetwork, chain: Sequence[NDArray[np.floating]], *, longest: int, facts: Mapping[str, str]
 ) -> bytes:
-    """One graph from ids to ``tags`` (B, T), and their ``scores`` (B, T, K): Viterbi is in it.
+    """Return one graph from ids to ``tags`` (B, T) by Viterbi decoding, and ``scores`` (B, T, K).
 
-    ``chain`` is as ``viterbi`` takes it; ``facts`` are kept for whoever runs the graph.
+    ``chain`` is as for ``viterbi``. ``facts`` are stored as metadata.
     """
     graph = StandaloneGraph(longest=longest)
     scores, size = _scores(graph, model, TAGS)
@@ -55,7 +54,7 @@ def standalone_tagger(
 
 
 def _scores(graph: Graph, model: TaggingNetwork, head: str) -> tuple[str, int]:
-    """Scores (B, T, K), and K."""
+    """Return the scores (B, T, K), and K."""
     vectors = embedding(graph, model.embedding)
     encoded = states(graph, model.encoder, vectors, Sentences(graph))  # (B, T, H)
     return head_scores(graph, model.head(head), encoded)

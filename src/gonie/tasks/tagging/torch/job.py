@@ -1,4 +1,4 @@
-"""Training a tagger: what its data asks for, how it is judged, and what becomes of it."""
+"""The training job of a tagger: its data, network, scores and export."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from gonie.text.rules import allowed
 from gonie.text.types import Sentence
 
 METRICS = {"plain": "accuracy", "IO": "token F1"}
-"""The name of the score by the kind of tag scheme, where it is not F1 over spans."""
+"""The name of the score of each tag scheme, if it is not F1 over spans."""
 TORCH_BATCH = BatchSize(8000, 256)
 
 
 class TagJob:
-    """A tagger's recipe with its files read."""
+    """The recipe of a tagger with its data."""
 
     noun = "sentences"
 
@@ -52,36 +52,36 @@ class TagJob:
         self.labels = data.labels
 
     def rates(self, model: TaggingNetwork) -> Mapping[str, float]:
-        """Multiples of the learning rate that parts of the network ask for."""
+        """Return the learning-rate multiples of parts of the network."""
         return learning_rates(model)
 
     def again(self, recipe: TagRecipe) -> TagJob:
-        """The same data under another recipe that reads the same."""
+        """Return a job with the same data for another recipe."""
         return TagJob(recipe, self.data)
 
     def size(self, split: Split) -> int:
-        """How many sentences there are to be scored."""
+        """Return the number of sentences of a split."""
         return len(self._sentences(split))
 
     def fingerprint(self) -> str:
-        """A digest of the recipe and of what its files held."""
+        """Return a digest of the recipe and its data."""
         return self.data.fingerprint(self.recipe)
 
     def files(self) -> Mapping[str, str]:
-        """The encoding, and the mentions met in training, by which recall is split."""
+        """Return the encoding, and the mentions in the training data, for recall by novelty."""
         values = {ENCODING: self.data.encoding.to_json(), SEEN: self.data.seen.to_json()}
         files = {name: json.dumps(value, ensure_ascii=False) for name, value in values.items()}
         return files | network_files(self._words(), self.data.sources)
 
     def build(self) -> TaggingNetwork:
-        """The tagger before its first step."""
+        """Build the untrained tagger."""
         data = self.data
         return build_tagger(
             self.recipe.model, data.encoding, self._words(), data.options, sources=data.sources
         )
 
     def setup(self, model: TaggingNetwork, note: Note) -> TrainingSetup:
-        """Batches of sentences; gradient steps, or updates after every window."""
+        """Return a setup with batches of sentences, and gradient steps or per-window updates."""
         setup = example_setup(self, model, note)
         config = self.recipe.train
         if config.optimizer == "per-window":
@@ -89,7 +89,7 @@ class TagJob:
         return setup
 
     def finish(self, run: TrainedRun, note: Note) -> RunOutput:
-        """Leave the bundle, its scores and the report."""
+        """Write the bundle, its scores and the report."""
         return finish_examples(self, run, note)
 
     def add_comparisons(
@@ -99,11 +99,11 @@ class TagJob:
         return add_example_comparisons(self, run, output, variants, note)
 
     def compute_once(self, model: TaggingNetwork, note: Note) -> None:
-        """Give the training sentences what parts of the model that are not trained make of them."""
+        """Compute the outputs of frozen parts of the model for the training sentences once."""
         self.train = with_context(model, self.data.train, self.recipe.model, note)
 
     def _decoder(self, model: TaggingNetwork) -> Decoder:
-        """The runtime's decoder over the model's transitions, constrained as the recipe says."""
+        """Return the decoder with the model's transitions and the constraints of the recipe."""
         transitions, start, end = (part.detach().cpu().numpy() for part in model.head().chain())
         encoding, head = self.data.encoding, self.recipe.model.head
         rules = allowed(
@@ -112,7 +112,7 @@ class TagJob:
         return Decoder(transitions=transitions, start=start, end=end, allowed=rules)
 
     def predictor(self, model: TaggingNetwork) -> Tagger:
-        """The tagger that ships, with the network in the place of its graph."""
+        """Return the predictor with the network in place of its graph."""
         return Tagger(
             encoding=self.data.encoding,
             tokenizer=self.data.tokenizer,
@@ -122,31 +122,31 @@ class TagJob:
         )
 
     def encode(self, model: TaggingNetwork, split: Split, note: Note) -> EncodedSentences:
-        """The sentences of a split, long ones in windows."""
+        """Encode the sentences of a split, long ones in windows."""
         encoded = self.predictor(model).encode(self._sentences(split))
         return encoded._replace(corpus=with_context(model, encoded.corpus, self.recipe.model, note))
 
     def answers(self, predictor: Tagger, encoded: EncodedSentences) -> list[Tagging]:
-        """The tags of each sentence."""
+        """Return the tags of each sentence."""
         return predictor.tag_encoded(encoded)
 
     def metric(self, split: Split) -> str:
-        """F1 over spans, or what METRICS has for the tag scheme."""
+        """Return the name of the score: F1 over spans, or that of ``METRICS`` for the tag scheme."""
         return METRICS.get(self.data.encoding.scheme.kind, "F1")
 
     def measure(self, split: Split, answers: Sequence[Tagging]) -> float:
-        """The headline score of the evaluation."""
+        """Return the main score of the evaluation."""
         tags = [tagging.tags for tagging in answers]
         scheme = self.data.encoding.scheme
         return evaluate(self._sentences(split), tags, scheme=scheme, bootstrap=0).headline[1]
 
     def tally(self, split: Split, answers: Sequence[Tagging]) -> Tally:
-        """The spans of each sentence, gold and predicted."""
+        """Return the gold and predicted spans of each sentence."""
         tags = [tagging.tags for tagging in answers]
         return Tally.from_tags(self._sentences(split), tags, self.data.encoding.scheme)
 
     def exportable(self, model: TaggingNetwork) -> TagExportable:
-        """The tagger with its chain and its rules, and the dev sentences."""
+        """Return the tagger with its chain and constraints, and the dev sentences."""
         transitions, start, end = (part.detach().float().cpu().numpy() for part in model.head().chain())
         bundle = TagBundle(
             encoding=self.data.encoding,
@@ -165,7 +165,7 @@ class TagJob:
         return TagExportable(model, bundle, self.data.dev)
 
     def evaluate(self, bundle: Path, split: Split) -> Evaluation:
-        """Measure an exported tagger on a split from every side."""
+        """Evaluate an exported tagger on a split."""
         sentences, encoding = self._sentences(split), self.data.encoding
         tagger = load_tag_bundle(read_bundle(bundle, {TagBundle.task: TagBundle}))
         return score_taggings(
@@ -185,11 +185,11 @@ class TagJob:
         curve: Sequence[Mapping[str, object]],
         details: Mapping[str, object],
     ) -> str:
-        """The evaluation as a page."""
+        """Return the evaluation as an HTML page."""
         return render(evaluation, title=title, curve=curve, details=details)
 
     def baselines(self) -> Iterator[BaselineScores]:
-        """The taggers that a learned one must beat, learned from the same sentences."""
+        """Yield the scores of baselines, fitted to the same sentences."""
         scheme = self.data.encoding.scheme
         splits: Mapping[str, Sequence[Sentence]] = {"dev": self.data.dev, "test": self.data.test or []}
         for name, learn in BASELINES.items():
@@ -204,7 +204,7 @@ class TagJob:
             )
 
     def _words(self) -> WordTable | None:
-        """How the recipe lays word vectors out."""
+        """Return the layout of the word vectors."""
         return plan_words(self.recipe.model, self.data.encoding, self.data.pretrained)
 
     def _sentences(self, split: Split) -> Sequence[Sentence]:

@@ -1,4 +1,4 @@
-"""A whole tagger under per-window SGD: whether it can be, and the updates bound to its parts."""
+"""Per-window SGD for a tagger."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class WindowUpdate:
-    """Plain SGD after each single token of the batch, in random order (``nn.window``)."""
+    """SGD with an update after each token of a batch, in random order (``nn.window``)."""
 
     def __init__(self, config: TrainConfig, model: TaggingNetwork, examples: Examples) -> None:
         self._weight_decay = config.l2 / examples.tokens
         self._sgd = per_window(model)
 
     def __call__(self, batch: StepBatch, *, rate: float, epochs_done: float) -> Tensor:
-        """Learn from the sentences of a batch; their mean loss. Shape: ()."""
+        """Update with the sentences of a batch. Return their mean loss. Shape: ()."""
         loss = self._sgd.step(batch.content, rate=rate, weight_decay=self._weight_decay)
         return torch.tensor(loss / batch.weight, dtype=torch.float64)
 
@@ -36,24 +36,24 @@ class WindowUpdate:
 def with_window_updates(
     setup: TrainingSetup, config: TrainConfig, model: TaggingNetwork, examples: Examples
 ) -> TrainingSetup:
-    """The setup with updates after every window, on the CPU.
+    """Return the setup with per-window updates, on the CPU.
 
-    Sentences of like length do not share a batch: an epoch would end on short ones, say, and single steps are
-    all too ready to forget the others.
+    Batches mix sentences of all lengths. If an epoch ended with short sentences, for example, the many single
+    updates would forget the long ones.
     """
     batches = ExampleBatches(examples, config, torch.device("cpu"), cut=mixed_batches)
     return replace(setup, batches=batches, update=WindowUpdate(config, model, examples))
 
 
 def per_window(model: TaggingNetwork) -> WindowSGD:
-    """Updates of ``model`` after every single window; a model that is not made for them is refused."""
-    from gonie.nn.window.sgd import WindowSGD  # here, so that a GPU machine needs no Numba
+    """Return per-window SGD for ``model``, or raise an error if the model does not support it."""
+    from gonie.nn.window.sgd import WindowSGD  # imported here, so that a GPU machine needs no Numba
 
     if any(map(_rate, (model.word_dropout, model.input_dropout, model.output_dropout))):
         raise RecipeError(
             [
                 'train.optimizer: "per-window" does not support dropout; set model.dropout.input, output '
-                "and word to 0, or take another optimizer, such as sgd"
+                "and word to 0, or use another optimizer, such as sgd"
             ]
         )
     parts = (model.embedding, model.encoder, model.head())
@@ -62,5 +62,5 @@ def per_window(model: TaggingNetwork) -> WindowSGD:
 
 
 def _rate(dropout: nn.Module) -> float:
-    """How much of what it gets a kind of dropout drops."""
+    """Return the rate of a dropout module."""
     return float(dropout.p if isinstance(dropout, nn.Dropout) else getattr(dropout, "rate", 0.0))

@@ -1,7 +1,6 @@
-"""The small instance of a tagger: made-up sentences, tagged at random by the rules of its recipe.
+"""A small tagger with synthetic sentences, tagged at random by the rules of its recipe.
 
-It goes the way of training: the sentences are counted, encoded and collated, and the model is built, by the
-same code.
+The sentences are counted, encoded and collated, and the model is built, by the same code as in training.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ TYPES = ("PER", "LOC")
 
 
 def make_tag_specimen(recipe: TagRecipe) -> Specimen[TaggingNetwork, Encoding]:
-    """The specimen of a tagger's recipe."""
+    """Build a small tagger of a recipe with a synthetic batch."""
     recipe = small(recipe)
     data, head = recipe.data, recipe.model.head
     generator = np.random.default_rng([recipe.train.seed, 3])
@@ -59,9 +58,9 @@ def make_tag_specimen(recipe: TagRecipe) -> Specimen[TaggingNetwork, Encoding]:
     counted = [*sentences[:-1], every_tag]
     encoding, _ = fit_encoding(recipe, counted, scheme, vectors, extractors, sources=sources)
     sets = TagSets(encoding.labels)
-    doubtful = _forgetful(sentences, generator) if data.partial else ()
-    known_in_part = PartialStream(doubtful, scheme=scheme, target=scheme, sets=sets, rules=rules)
-    corpus = encoding.encode(chain(sentences, known_in_part), tag_ids=sets.ids)
+    partial = _with_partial_tags(sentences, generator) if data.partial else ()
+    partial_stream = PartialStream(partial, scheme=scheme, target=scheme, sets=sets, rules=rules)
+    corpus = encoding.encode(chain(sentences, partial_stream), tag_ids=sets.ids)
     pretrained = vectors.table_for(encoding.words, generator) if vectors else None
     table = plan_words(recipe.model, encoding, pretrained)
     options = sets.table() if data.partial else None
@@ -79,36 +78,36 @@ def make_tag_specimen(recipe: TagRecipe) -> Specimen[TaggingNetwork, Encoding]:
 
 
 def scheme_of(recipe: TagRecipe) -> Scheme:
-    """The model's scheme; plain, if the recipe says so or has rules for tags that are of no such scheme."""
+    """Return the model's scheme, or plain if the recipe says so or has rules for other tags."""
     scheme = Scheme(kind=recipe.data.model_scheme)
-    strange = any(scheme.split(tag) is None for tag in _ruled(recipe.model))
+    strange = any(scheme.split(tag) is None for tag in _tags_in_rules(recipe.model))
     return Scheme(kind="plain") if recipe.data.scheme == "plain" or strange else scheme
 
 
 def named_tags(recipe: TagRecipe, scheme: Scheme) -> list[str]:
-    """A tag for each type that the recipe gives a weight or a rule, else for two made-up ones."""
-    ruled, weighed = _ruled(recipe.model), list(recipe.model.head.weights)
+    """Return a tag for each type with a weight or a rule in the recipe, otherwise for two types."""
+    ruled, weighed = _tags_in_rules(recipe.model), list(recipe.model.head.weights)
     if not scheme.has_spans:
         return [*ruled, *weighed, *TYPES, OUTSIDE]
     marks = [scheme.split(tag) for tag in ruled]
     types = [mark[1] for mark in marks if mark and mark[1]] + [name for name in weighed if name != OUTSIDE]
     types = types or recipe.data.types or list(TYPES)
-    if recipe.model.head.kind == "sigmoid":  # which is for one
+    if recipe.model.head.kind == "sigmoid":  # supports only one type
         types = types[:1]
     return [tag for name in types for tag in from_spans([(0, 1, name)], 1, scheme)]
 
 
-def _ruled(model: TaggerConfig) -> list[str]:
-    """A tag that fits each side of the recipe's rules, if not every tag does."""
+def _tags_in_rules(model: TaggerConfig) -> list[str]:
+    """Return a tag that matches each side of the recipe's rules, except sides that match every tag."""
     sides = [side.strip() for rule in model.head.forbidden for side in rule.split(ARROW)]
     named = [side for side in sides if side not in (START, END, "*")]
     return [re.sub(r"[*?]", "B", re.sub(r"\[(.)[^]]*\]", r"\1", side)) for side in named]
 
 
-def _walk(length: int, rules: Allowed, generator: np.random.Generator) -> list[int]:
-    """A random sequence of tags that keeps the rules."""
+def _random_path(length: int, rules: Allowed, generator: np.random.Generator) -> list[int]:
+    """Return a random sequence of tags that satisfies the rules."""
     moves, first, last = rules
-    ending = [last]  # (K,) of each place: tags from which the end can be reached
+    ending = [last]  # (K,) for each position: tags from which the end can be reached
     for _ in range(length - 1):
         ending.insert(0, np.asarray((moves & ending[0]).any(1)))
     tags: list[int] = []
@@ -116,7 +115,7 @@ def _walk(length: int, rules: Allowed, generator: np.random.Generator) -> list[i
         possible = ending[place] & (moves[tags[-1]] if tags else first)
         if not possible.any():
             raise InputError(
-                f"expected rules (model.head.forbidden) that leave a sequence of {length} tags, got none"
+                f"model.head.forbidden allows no sequence of {length} tags", fix="Forbid fewer transitions"
             )
         tags.append(int(generator.choice(np.flatnonzero(possible))))
     return tags
@@ -128,10 +127,10 @@ def _walk(length: int, rules: Allowed, generator: np.random.Generator) -> list[i
 def _sentences(
     data: TagDataConfig, labels: tuple[str, ...], rules: Allowed, generator: np.random.Generator
 ) -> Iterator[Sentence]:
-    """Sentences of ``LENGTHS`` from a few words, the last one from new words."""
+    """Yield sentences of ``LENGTHS``, the last one of new words."""
     for number, length in enumerate(LENGTHS, start=1):
         words = words_of(NEW if number == len(LENGTHS) else WORDS, data)
-        tags = tuple(labels[tag] for tag in _walk(length, rules, generator))
+        tags = tuple(labels[tag] for tag in _random_path(length, rules, generator))
         yield _sentence(tuple(generator.choice(words, length).tolist()), tags, data, generator)
 
 
@@ -142,8 +141,8 @@ def _sentence(
     return Sentence(words=words, tags=tags, columns=columns)
 
 
-def _forgetful(sentences: list[Sentence], generator: np.random.Generator) -> Iterator[Sentence]:
-    """The sentences again, their tags known in part: not at all, as one of two, or for sure."""
+def _with_partial_tags(sentences: list[Sentence], generator: np.random.Generator) -> Iterator[Sentence]:
+    """Yield the sentences with partial tags: unknown, one of two, or exact."""
     every = sorted({tag for sentence in sentences for tag in sentence.tags or ()})
     for sentence in sentences:
         cells = [

@@ -1,4 +1,4 @@
-"""The torch half of tagging, as ``gonie.tasks.torch.task`` describes it."""
+"""The torch half of tagging (``gonie.tasks.torch.task``)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = [
 
 
 def prepare(recipe: TagRecipe, context: RunContext) -> TagJob:
-    """Read, count and encode everything that the recipe names."""
+    """Read and encode the data of a recipe."""
     return TagJob(recipe, read_tag_data(recipe, context.note))
 
 
@@ -46,25 +46,25 @@ def read_dev(recipe: TagRecipe, note: Note) -> Sequence[Sentence]:
 
 
 def data_key(recipe: TagRecipe) -> str:
-    """The part of a recipe that ``prepare`` depends on."""
+    """Return the part of a recipe that ``prepare`` depends on."""
     return tag_data_key(recipe)
 
 
 def read_encoding(saved: Mapping[str, Any]) -> Encoding:
-    """The encoding that a run folder keeps."""
+    """Return the encoding saved in a run folder."""
     return Encoding.from_json(saved)
 
 
 def build(recipe: TagRecipe, encoding: Encoding, words: WordTable | None, sources: Sources) -> TaggingNetwork:
-    """A fresh tagger."""
+    """Build an untrained tagger."""
     return build_tagger(recipe.model, encoding, words, sources=sources)
 
 
 def exportable(model: TaggingNetwork, bundle: TagBundle, examples: Sequence[Sentence]) -> TagExportable:
-    """A trained tagger, what its bundle holds, and held-out sentences."""
+    """Return a trained tagger with the contents of its bundle, and held-out sentences."""
     return TagExportable(model, bundle, examples)
 
 
 def odds_path(network: TaggingNetwork, model: Tagger, answer: SpanAnswer) -> OddsPath:
-    """The log-odds of a span, as gradients are taken of them."""
+    """Return the log-odds of a span as a differentiable function."""
     return span_odds_path(network, model.encoding, model.decoder.chain, answer)

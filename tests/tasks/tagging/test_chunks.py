@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from gonie.runtime.decoder import Decoder
+from gonie.tasks.tagging.chunks import Chunk, join_point, tag_in_chunks
 from gonie.tasks.tagging.decoding import Decoding
 from gonie.tasks.tagging.labeller import Labeller, Tagging, TokenSpan
-from gonie.tasks.tagging.stretches import Stretch, seam, tag_in_stretches
 from gonie.text.schemes import PLAIN, Kind, Scheme, allowed, problems, to_spans
 
 LABELS = {
@@ -75,11 +75,11 @@ def assert_sound(tagging: Tagging, chain: Chain, length: int) -> None:
 def test_whatever_the_scores_tags_are_legal_and_spans_are_theirs(
     kind: Kind, length: int, sizes: tuple[int, int], seed: int, strength: float
 ) -> None:
-    """A seam inside an entity, or between tags that may not follow each other, is a file nobody can read."""
+    """Joining inside an entity, or between tags that may not follow each other, gives an invalid file."""
     shared, more = sizes
     chain = Chain(kind, seed=seed, strength=2.0)
     emissions = chain.emissions(length, seed=seed, strength=strength)
-    found = tag_in_stretches(chain.tag(emissions), length, width=2 * shared + more, shared=shared)
+    found = tag_in_chunks(chain.tag(emissions), length, width=2 * shared + more, shared=shared)
     assert_sound(found, chain, length)
 
 
@@ -96,7 +96,7 @@ def test_where_tokens_far_away_do_not_matter_it_is_the_whole_chain(
     """Memory is saved, not tags or probabilities: with enough tokens shared nothing differs."""
     chain = Chain(kind, seed=seed)
     emissions = chain.emissions(length, seed=seed, strength=2.0)
-    found = tag_in_stretches(chain.tag(emissions), length, width=width, shared=64)
+    found = tag_in_chunks(chain.tag(emissions), length, width=width, shared=64)
     wanted = chain.whole(emissions)
     assert found.tags == wanted.tags
     np.testing.assert_allclose(found.scores, wanted.scores, atol=1e-6)
@@ -111,7 +111,7 @@ def test_every_stretch_is_bounded_where_neighbours_agree(length: int, width: int
     chain = Chain("IOB2")
     emissions = np.zeros((length, 5), dtype=np.float32)
     emissions[:, 0] = 20.0
-    tag_in_stretches(chain.tag(emissions), length, width=width, shared=4)
+    tag_in_chunks(chain.tag(emissions), length, width=width, shared=4)
     assert max(end - start for start, end in chain.asked) == min(width, length)
     assert len(chain.asked) == max(1, -(-(length - 4) // (width - 4)))
 
@@ -128,42 +128,42 @@ def entity(length: int, first: int, last: int, *, K: int = 9) -> Emissions:
 
 @pytest.mark.parametrize(("first", "last"), [(3, 50), (30, 40), (0, 90), (7, 8 + 8), (10, 12)])
 def test_an_entity_over_all_the_shared_tokens_is_found_whole(first: int, last: int) -> None:
-    """Cut at the end of a stretch it would be two entities, with probabilities of neither."""
+    """SplitText at the end of a chunk it would be two entities, with probabilities of neither."""
     chain = Chain("BIOES", strength=0.0)
     emissions = entity(90, first, last)
-    found = tag_in_stretches(chain.tag(emissions), 90, width=12, shared=4)
+    found = tag_in_chunks(chain.tag(emissions), 90, width=12, shared=4)
     assert [span[:3] for span in found.spans] == [(first, last, "A")]
     assert found.spans[0].score == pytest.approx(chain.whole(emissions).spans[0].score, abs=1e-6)
     assert_sound(found, chain, 90)
 
 
 def test_an_entity_as_long_as_the_text_costs_a_few_times_its_length() -> None:
-    """Tagged again for each stretch that it goes on in, a hostile line would take minutes for each second."""
+    """Tagged again for each chunk that it goes on in, a hostile line would take minutes for each second."""
     chain, length = Chain("BIOES", strength=0.0), 3000
-    found = tag_in_stretches(chain.tag(entity(length, 0, length)), length, width=20, shared=4)
+    found = tag_in_chunks(chain.tag(entity(length, 0, length)), length, width=20, shared=4)
     assert [span[:3] for span in found.spans] == [(0, length, "A")]
     assert sum(end - start for start, end in chain.asked) < 6 * length
 
 
-def test_after_a_long_entity_stretches_are_short_again() -> None:
+def test_after_a_long_entity_chunks_are_short_again() -> None:
     chain = Chain("BIOES", strength=0.0)
-    tag_in_stretches(chain.tag(entity(2000, 10, 200)), 2000, width=20, shared=4)
+    tag_in_chunks(chain.tag(entity(2000, 10, 200)), 2000, width=20, shared=4)
     assert max(end - start for start, end in chain.asked if start > 600) == 20
 
 
-def test_two_stretches_meet_in_the_middle_of_what_they_share() -> None:
+def test_two_chunks_meet_in_the_middle_of_what_they_share() -> None:
     """There both have seen as much as can be on either side."""
-    left = Stretch(0, 20, Tagging(("O",) * 20, (1.0,) * 20))
-    right = Stretch(10, 30, Tagging(("O",) * 20, (1.0,) * 20))
-    assert seam(left, right) == 15
+    left = Chunk(0, 20, Tagging(("O",) * 20, (1.0,) * 20))
+    right = Chunk(10, 30, Tagging(("O",) * 20, (1.0,) * 20))
+    assert join_point(left, right) == 15
 
 
-def test_two_stretches_meet_at_no_span_and_at_no_difference() -> None:
+def test_two_chunks_meet_at_no_span_and_at_no_difference() -> None:
     tags = ("O",) * 20
     spans = (TokenSpan(11, 18, "A", 1.0),)
-    left = Stretch(0, 20, Tagging(tags, (1.0,) * 20, spans))
-    assert seam(left, Stretch(10, 30, Tagging(tags, (1.0,) * 20))) == 18
+    left = Chunk(0, 20, Tagging(tags, (1.0,) * 20, spans))
+    assert join_point(left, Chunk(10, 30, Tagging(tags, (1.0,) * 20))) == 18
     for place in (7, 8):  # tokens 17 and 18, on both sides of it
         otherwise = ("O",) * place + ("X",) + ("O",) * (19 - place)
-        assert seam(left, Stretch(10, 30, Tagging(otherwise, (1.0,) * 20))) == 11
-    assert seam(left, Stretch(10, 30, Tagging(("X",) * 20, (1.0,) * 20))) is None
+        assert join_point(left, Chunk(10, 30, Tagging(otherwise, (1.0,) * 20))) == 11
+    assert join_point(left, Chunk(10, 30, Tagging(("X",) * 20, (1.0,) * 20))) is None
