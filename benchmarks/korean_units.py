@@ -67,9 +67,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--units", type=lambda text: text.split(","), default=list(UNITS))
     arguments = parser.parse_args()
-    from gonie.cli.threads import calm_threads
+    from gonie.cli.process_settings import limit_spinning
 
-    calm_threads()
+    limit_spinning()
     with tempfile.TemporaryDirectory() as name:
         files = cut(arguments.data / "nsmc/ratings_train_rebuilt.txt.gz", arguments.texts, Path(name))
         print("| unit | as written | without blanks | tokens a text | seconds |")
@@ -104,7 +104,7 @@ def row(unit: str, files: dict[str, Path], arguments: argparse.Namespace) -> str
             read(files[name]),  # type: ignore[arg-type]
             predictor.pipe,
             labels=predictor.labels,
-            several=predictor.several,
+            multi_label=predictor.multi_label,
             bootstrap=0,
         ).headline[1]
         for name in ("as written", "without blanks")

@@ -100,9 +100,9 @@ def make_all(runs: Iterable[Run], work: Callable[[Run], Record], *, out: Path, j
     done = {record_key(record) for record in read(out) if "error" not in record}
     open_ = [run for run in runs if run.key not in done]
     print(f"{len(open_)} runs, {jobs} at a time", flush=True)
-    from gonie.cli.threads import calm_threads
+    from gonie.cli.process_settings import limit_spinning
 
-    calm_threads()
+    limit_spinning()
     context = multiprocessing.get_context("spawn")
     with context.Pool(jobs, maxtasksperchild=1) as pool:
         tasks = [(work, run) for run in open_]

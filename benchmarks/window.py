@@ -87,7 +87,7 @@ class Case:
     def gonie(self) -> float:
         """One pass over all windows; the summed cost."""
         torch.manual_seed(1)
-        return self.sgd.step(self.batch, rate=RATE, pull=PULL)
+        return self.sgd.step(self.batch, rate=RATE, weight_decay=PULL)
 
     def plain(self, number: int) -> float:
         """The same updates for the first windows of that pass."""

@@ -136,7 +136,7 @@ def test_the_files_that_a_recipe_names_ship(name: str) -> None:
 
 
 def test_chunk_asks_for_its_training_file() -> None:
-    with pytest.raises(RecipeError, match=r"data\.train: expected a value.*--set data\.train="):
+    with pytest.raises(RecipeError, match=r"data\.train: missing value.*--set data\.train="):
         load_recipe("chunk")
 
 

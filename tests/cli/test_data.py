@@ -35,7 +35,7 @@ def test_check_says_what_was_detected(tmp_path: Path) -> None:
     output = run("check", wrote(tmp_path / "a.conll", TRAIN))
     for words in (
         "format: conll",
-        "separator: a tab",
+        "separator: tabs",
         "scheme: IOB2",
         "2 sentences, 5 tokens",
         "no invalid tags",
@@ -48,8 +48,8 @@ def test_check_lists_twenty_problems_and_fails(tmp_path: Path) -> None:
     with pytest.raises(GonieError, match="1 of 1 files") as caught:
         run("check", path)
     output = caught.value.args[-1]
-    assert "25 invalid tags, the first 20" in output
-    assert output.count("I-PER needs") == 20
+    assert "25 invalid tags; first 20" in output
+    assert output.count("I-PER must follow") == 20
     assert f"{path}:122: I-PER" in output.replace("\n", "")
 
 
@@ -68,7 +68,7 @@ def test_stats_count_and_compare(tmp_path: Path) -> None:
     assert "4 distinct words" in output
     assert "shortest 2" in output
     assert (
-        "unseen in the first file: 50.0% of the tokens, 50.0% of the words, 100.0% of the entity mentions"
+        "not in the first file: 50.0% of the tokens, 50.0% of the words, 100.0% of the entity mentions"
         in output
     )
     assert "PER" in output
@@ -97,13 +97,13 @@ def test_convert_writes_and_reports(tmp_path: Path) -> None:
 
 def test_convert_refuses_unknown_names(tmp_path: Path) -> None:
     path = wrote(tmp_path / "a.conll", TRAIN)
-    for option, value in (
-        ("--scheme", "XYZ"),
-        ("--repair", "fix"),
-        ("--format", "csv"),
-        ("--separator", ","),
+    for option, value, message in (
+        ("--scheme", "XYZ", "unknown tag scheme 'XYZ'"),
+        ("--repair", "fix", "unknown repair policy 'fix'"),
+        ("--format", "csv", "unknown format 'csv'"),
+        ("--separator", ",", "not separated by ','"),
     ):
-        with pytest.raises(InputError, match="expected"):
+        with pytest.raises(InputError, match=message):
             run("convert", path, "--to", "conll", "--out", tmp_path / "b", option, value)
     assert not (tmp_path / "b").exists()
 
@@ -150,10 +150,10 @@ def test_stats_of_texts_count_labels_and_what_comes_twice(tmp_path: Path) -> Non
         "3 texts",
         "skipped 1 rows with an empty text",
         "text length in words: shortest 2",
-        "1 texts that stood in the file before with other labels",
+        "1 repeated texts with different labels",
         "66.7%",
-        "1 texts that are in the first file too",
-        "labels that the first file does not have: [i]mixed",
+        "1 texts that are also in the first file",
+        "labels not in the first file: [i]mixed",
     ):
         assert words in output
 
@@ -172,6 +172,6 @@ def test_texts_without_labels_and_with_several(tmp_path: Path) -> None:
     assert "2 texts without a label" in run("stats", "--texts", "--label-column", "", plain)
     many = wrote(tmp_path / "b.jsonl", '{"text": "x", "label": "a|b"}\n{"text": "y", "labels": []}\n')
     output = run("stats", "--texts", "--label-separator", "|", many)
-    assert "1 texts with several labels" in output
+    assert "1 texts with more than one label" in output
     assert "1 texts without a label" in output
     assert output.count("50.0%") == 2

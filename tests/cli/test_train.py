@@ -48,7 +48,7 @@ def test_a_classifier_is_shown_as_one(gonie: Gonie, text_toy: Path, tmp_path: Pa
         "train   60 texts, ",
         "dev     20 texts",
         "good 30  bad 30",
-        "n-grams beside the network",
+        "n-grams in the bag",
         "dev accuracy",
         "scoring 20 test texts with the exported model",
         "test accuracy",
@@ -63,7 +63,7 @@ def test_a_classifier_is_shown_as_one(gonie: Gonie, text_toy: Path, tmp_path: Pa
 def test_a_head_that_does_not_fit_leaves_nothing(gonie: Gonie, text_toy: Path, tmp_path: Path) -> None:
     options = ["--out", tmp_path / "run", "--set", "model.head.weights.great=2"]
     refused = gonie("train", text_toy / "texts.toml", *options)
-    assert refused.refused("model.head.weights.great: expected one of bad, good, got 'great'")
+    assert refused.refused("model.head.weights.great: unknown label; use one of bad, good")
     assert not (tmp_path / "run").exists()
 
 
@@ -72,7 +72,7 @@ def test_options_are_short_for_keys(gonie: Gonie, toy: Path, monkeypatch: pytest
 
     def start(recipe: Any, folder: Path, display: Any) -> RunResult:
         seen.append((recipe, folder))
-        return RunResult(folder, RunOutput(results=[], commands=[], evaluations={}, beside={}), 1, 0.0)
+        return RunResult(folder, RunOutput(results=[], commands=[], evaluations={}, baselines={}), 1, 0.0)
 
     monkeypatch.setattr(module, "start_run", start)
     monkeypatch.chdir(toy)

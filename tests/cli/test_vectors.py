@@ -27,7 +27,7 @@ def test_without_words_the_typical_ones_are_drawn_into_the_run(
     assert (run / "vectors.png").is_file()
     for text in ("seoul", "anna", "rains", "LOC", "PER", "t-SNE"):
         assert f">{text}" in page, text
-    for text in ("moved most", "nearest words", "vectors.png"):
+    for text in ("moved most", "nearest neighbours", "vectors.png"):
         assert text in outcome.out, text
 
 

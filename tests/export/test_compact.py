@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 from onnx import TensorProto, numpy_helper
 from torch import Tensor
 
-from gonie.export.compact import compact, row_bytes
+from gonie.export.compact import compact, quantize_rows
 from gonie.export.graph import Graph, GraphOutput
 from gonie.tasks.language_model.torch.storage import Storage, pack, unpack
 
@@ -93,12 +93,12 @@ def test_trained_weights_stay_float32() -> None:
     st.sampled_from([63, 127]),
 )
 def test_no_number_is_off_by_more_than_half_a_scale(array: np.ndarray, largest: int) -> None:
-    found = row_bytes(array, largest)
+    found = quantize_rows(array, largest)
     assert np.abs(found.bytes).max() <= largest
     off = np.abs(found.bytes * found.scales[:, None].astype(np.float64) - array)
     assert (off <= found.scales[:, None] * 0.5001).all()
 
 
 def test_rows_of_nothing_stay_nothing() -> None:
-    found = row_bytes(np.zeros((2, 3), dtype=np.float32))
+    found = quantize_rows(np.zeros((2, 3), dtype=np.float32))
     assert not (found.bytes * found.scales[:, None]).any()

@@ -19,11 +19,11 @@ def test_a_new_process_pays_for_nothing_of_this_one(toy_run: Path) -> None:
 
 def test_the_line_a_user_reads() -> None:
     text = str(Cost(imported=0.1, loaded=0.25, answered=0.05, memory=92_400_000))
-    assert "first answer 0.40 s" in text
+    assert "first prediction after 0.40 s" in text
     assert "0.25 s of it to load" in text
     assert "92 MB" in text
 
 
 def test_a_bundle_that_does_not_answer_is_told_of_in_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(GonieError, match=r"a new process could not answer with it: .*expected a bundle"):
+    with pytest.raises(GonieError, match=r"a new process failed to use it: .*expected a bundle"):
         measure_cost(tmp_path / "nothing", "a text")

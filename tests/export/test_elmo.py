@@ -147,5 +147,5 @@ def test_a_classifier_ships_with_it_too(elmo: Any, texts: Any) -> None:
 
 
 def test_an_encoding_without_bytes_is_refused(elmo: Any) -> None:
-    with pytest.raises(GonieError, match="expected an encoding that spells words"):
+    with pytest.raises(GonieError, match="the encoding does not spell words"):
         onnx_graph(tagger(elmo()))

@@ -69,7 +69,7 @@ def test_hardly_any_change_is_accepted(changed: int, score: float) -> None:
 @pytest.mark.parametrize(("changed", "score"), [(3, 0.9), (3, 0.95), (0, 0.8969)])
 def test_more_is_refused_with_the_figures(changed: int, score: float) -> None:
     with pytest.raises(
-        GonieError, match=rf"expected at least 99\.8% .*{changed} of 1,000 .*Nothing was written"
+        GonieError, match=rf"too much: {changed} of 1,000 .* At least 99\.8% .*Nothing was written"
     ):
         exported(Speaker(said(0, 0.9), said(changed, score)))
 
@@ -89,4 +89,4 @@ def test_both_must_have_answered_all() -> None:
 
 def test_the_line_a_user_reads() -> None:
     proof = Int8Proof.of(said(0, 0.912), said(1, 0.9111))
-    assert str(proof) == "1 of 1,000 answers change (99.90% stay); f1 91.20% -> 91.11%"
+    assert str(proof) == "1 of 1,000 predictions changed (99.90% unchanged); f1 91.20% -> 91.11%"

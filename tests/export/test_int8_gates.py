@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gonie.export import int8_gates
 from gonie.export.compact import LARGEST
-from gonie.export.gates import FloatGates, Gates, Seen
+from gonie.export.gates import FloatGates, GateInputs, Gates
 from gonie.export.graph import Graph, GraphOutput
 from gonie.export.int8_gates import Int8Gates
 from gonie.export.ranges import Range
@@ -31,7 +31,7 @@ def layer(width: int, hidden: int, seed: int) -> ProjectedLSTM:
     return part
 
 
-def computed(write: Callable[[Graph], Seen], x: Array, h: Array) -> Array:
+def computed(write: Callable[[Graph], GateInputs], x: Array, h: Array) -> Array:
     """What a graph of nothing else gives for x and h: (B, 4H)."""
     graph = Graph()
     gates = write(graph)(graph, graph.weight(x), graph.weight(h))

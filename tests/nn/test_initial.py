@@ -6,7 +6,7 @@ import math
 
 import torch
 
-from gonie.nn.initial import embedding_, glorot_, orthogonal_, remember_
+from gonie.nn.initial import embedding_, forget_bias_, glorot_, orthogonal_
 
 
 def test_glorot_uses_each_gate_s_own_fan() -> None:
@@ -22,7 +22,7 @@ def test_orthogonal_blocks_keep_lengths() -> None:
 
 
 def test_only_the_forget_gate_is_biased() -> None:
-    assert remember_(torch.empty(8)).tolist() == [0, 0, 1, 1, 0, 0, 0, 0]
+    assert forget_bias_(torch.empty(8)).tolist() == [0, 0, 1, 1, 0, 0, 0, 0]
 
 
 def test_embeddings_without_padding_leave_no_row_zero() -> None:

@@ -37,7 +37,7 @@ def several_labels() -> ClassEvaluation:
     gold = [Text("a", ("sport", "new")), Text("b", ())]
     table = [[0.9, 0.8], [0.25, 0.5]]
     return evaluate_classes(
-        gold, [("sport", "arts"), ()], table, ["sport", "arts"], several=True, bootstrap=20
+        gold, [("sport", "arts"), ()], table, ["sport", "arts"], multi_label=True, bootstrap=20
     )
 
 

@@ -19,7 +19,7 @@ from gonie.features.encoding import Encoding
 from gonie.runtime.about import About
 from gonie.runtime.bundle import FORMAT, GRAPH, INDEX, Graphs, write_bundle
 from gonie.runtime.bundle import read_bundle as read_kinds
-from gonie.system.atomic_folder import set_aside
+from gonie.system.atomic_folder import backup_path
 from gonie.tasks.classification.bundle import TextBundle
 from gonie.tasks.tagging.bundle import WEIGHTS, TagBundle
 
@@ -286,7 +286,7 @@ def test_files_that_an_earlier_bundle_does_not_know_are_never_lost(
 def test_an_export_that_was_stopped_is_finished_by_one_of_another_task(
     folder: Path, text_bundle: Any
 ) -> None:
-    folder.rename(set_aside(folder))
+    folder.rename(backup_path(folder))
     write_bundle(folder, text_bundle())
     assert isinstance(read_bundle(folder), TextBundle)
 
@@ -378,6 +378,6 @@ def test_no_folder_is_said(tmp_path: Path, folder: Path) -> None:
         read_bundle(tmp_path / "nowhere")
     with pytest.raises(BundleError, match="expected a bundle's folder, got a file"):
         read_bundle(folder / INDEX)
-    folder.rename(set_aside(folder))
+    folder.rename(backup_path(folder))
     with pytest.raises(BundleError, match=r"stopped half-way. Do: mv .*\.bundle\.old"):
         read_bundle(folder)

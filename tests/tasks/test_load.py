@@ -135,5 +135,5 @@ def test_what_is_no_model_is_explained(tmp_path: Path) -> None:
     with pytest.raises(BundleError, match=r"neither bundle\.json nor bundle/"):
         load(tmp_path)
     (tmp_path / "recipe.toml").write_text("")
-    with pytest.raises(BundleError, match=r"training has not finished\. Do: gonie train .* --resume"):
+    with pytest.raises(BundleError, match=r"training has not finished, .* Resume with: gonie train"):
         load(tmp_path)

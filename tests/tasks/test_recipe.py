@@ -150,11 +150,11 @@ def test_a_recipe_without_a_training_file_keeps_its_columns(tmp_path: Path) -> N
         ),
         ("data.columns.pos=x", "data.columns.pos: input should be a valid integer"),
         ("train=3", "train: input should be a valid dictionary"),
-        ("train.epochs", "--set train.epochs: expected key=value"),
-        ("=3", "--set =3: expected key=value"),
+        ("train.epochs", "--set train.epochs: not of the form key=value"),
+        ("=3", "--set =3: not of the form key=value"),
         ("train.epochs.more=3", "--set train.epochs.more=3: epochs is a value, not a section"),
-        ("data.train=none", "data.train: expected a value (training file"),
-        ("model=none", "model: expected a section"),
+        ("data.train=none", "data.train: missing value (training file"),
+        ("model=none", "model: missing section"),
         ("train.lr=inf", "train.lr: input should be a finite number"),
     ],
 )
@@ -177,12 +177,10 @@ def test_all_problems_are_reported_together() -> None:
 
 def test_a_recipe_that_is_not_there_names_the_nearest() -> None:
     assert "did you mean 'demo'?" in refusal(name="dmo")[0]
-    assert "shipped recipes are" in refusal(name="zzzz")[0]
+    assert "shipped recipes: " in refusal(name="zzzz")[0]
 
 
-@pytest.mark.parametrize(
-    ("content", "words"), [(b"[data\n", "expected TOML"), (b"\xff\xfe", "expected TOML")]
-)
+@pytest.mark.parametrize(("content", "words"), [(b"[data\n", "invalid TOML"), (b"\xff\xfe", "invalid TOML")])
 def test_a_file_that_is_no_toml_is_refused(tmp_path: Path, content: bytes, words: str) -> None:
     path = tmp_path / "bad.toml"
     path.write_bytes(content)

@@ -50,7 +50,7 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("mine")
     with pytest.raises(OutputError, match="is a file, not a folder"):
         RunFolder(tmp_path / "x").create()
-    with pytest.raises(OutputError, match="cannot make the folder"):
+    with pytest.raises(OutputError, match="cannot create folder"):
         RunFolder(tmp_path / "x" / "y").create()
 
 

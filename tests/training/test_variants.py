@@ -1,4 +1,4 @@
-"""What a run is read beside: without it, a reader cannot tell whether a score of 75 is much."""
+"""Baselines and variants: without them, a reader cannot tell whether a score of 75 is high."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VARIANTS = """
 
 @pytest.fixture
 def recipe(toy: Path, tmp_path: Path) -> TagRecipe:
-    """People or not in the toy language, by single windows; and all types beside it."""
+    """People or not in the toy language, by single windows; the variant learns all types."""
     path = tmp_path / "person.toml"
     path.write_text((toy / "toy.toml").read_text("utf-8") + VARIANTS, "utf-8")
     return load_recipe(
@@ -49,17 +49,21 @@ def test_a_run_reports_its_baselines_and_its_variants(
 ) -> None:
     result = start_run(recipe, tmp_path / "run", silence)
     assert result is not None
-    assert list(result.beside) == ["every capitalised word", "words known by heart", "all types"]
-    assert result.beside["every capitalised word"].startswith("dev F1 ")
-    assert "PER" in result.beside["all types"]
-    assert "LOC" in result.beside["all types"]
+    assert list(result.baselines) == [
+        "every capitalised word",
+        "most frequent label of each word",
+        "all types",
+    ]
+    assert result.baselines["every capitalised word"].startswith("dev F1 ")
+    assert "PER" in result.baselines["all types"]
+    assert "LOC" in result.baselines["all types"]
     written = json.loads((tmp_path / "run" / "beside.json").read_text("utf-8"))
-    assert set(written) == set(result.beside)
+    assert set(written) == set(result.baselines)
     assert set(written["all types"]) == {"dev", "test"}
     assert set(written["all types"]["test"]["types"]) == {"PER", "LOC"}
-    assert set(written["words known by heart"]["test"]["types"]) == {"PER"}
+    assert set(written["most frequent label of each word"]["test"]["types"]) == {"PER"}
     assert (tmp_path / "run" / "variants" / "all-types" / "bundle").is_dir()
-    assert "words known by heart" in (tmp_path / "run" / "report.html").read_text("utf-8")
+    assert "most frequent label of each word" in (tmp_path / "run" / "report.html").read_text("utf-8")
 
 
 class Dies:
@@ -88,7 +92,7 @@ def test_a_run_that_ended_within_a_variant_goes_on_there(
     assert (tmp_path / "broken" / "variants" / "all-types" / "recipe.toml").is_file()
     resumed = resume_run(tmp_path / "broken", silence)
     assert resumed is not None
-    assert resumed.beside == whole.beside
+    assert resumed.baselines == whole.baselines
     for name in ("beside.json", "variants/all-types/best.safetensors"):
         assert (tmp_path / "broken" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
@@ -99,7 +103,7 @@ def test_a_run_that_ended_within_a_variant_goes_on_there(
         (("H 9", "H-9"), "'H 9' and 'H-9' would be one folder, H-9"),
         (("x" * 300 + "a", "x" * 300 + "b"), "would be one folder"),
         (("!!",), "a name with letters or digits .*got '!!'"),
-        (("words known by heart",), "that no baseline has"),
+        (("most frequent label of each word",), "that no baseline has"),
     ],
 )
 def test_variants_that_would_lie_in_one_place_are_refused_before_anything_is_trained(
@@ -133,7 +137,7 @@ def test_ctrl_c_after_training_says_how_to_go_on(
     assert silence.events[-1] == tmp_path / "run"
     result = resume_run(tmp_path / "run", silence)
     assert result is not None
-    assert list(result.beside)[-1] == "all types"
+    assert list(result.baselines)[-1] == "all types"
 
 
 @pytest.mark.parametrize(

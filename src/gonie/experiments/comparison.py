@@ -9,7 +9,7 @@ from typing import Any
 
 from gonie.experiments.grid import Axis
 from gonie.experiments.outcome import CellScores, Failure, Outcome
-from gonie.metrics.significance import randomization_test, together
+from gonie.metrics.significance import combine_tallies, randomization_test
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ def _judged(row: ComparisonRow, best: ComparisonRow) -> ComparisonRow:
     pairs = list(_pairs(row, best))
     if not pairs:
         return row
-    own, others = (together([scores.tally for scores in side]) for side in zip(*pairs, strict=True))
+    own, others = (combine_tallies([scores.tally for scores in side]) for side in zip(*pairs, strict=True))
     return replace(row, p=randomization_test(own, others))
 
 

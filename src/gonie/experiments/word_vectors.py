@@ -22,6 +22,7 @@ from gonie.features.encoding import Encoding
 from gonie.features.vocabulary import RESERVED, UNKNOWN
 from gonie.system.files import lines
 from gonie.tasks.recipe import load_recipe
+from gonie.tasks.table import TASKS
 from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.tagging.torch.data import TagData, read_tag_data
 from gonie.tasks.tagging.torch.job import TagJob
@@ -116,7 +117,7 @@ def read_word_vectors(folder: Path, note: Note) -> WordVectors:
     if not isinstance(recipe, TagRecipe) or recipe.model.words is None:
         raise InputError(
             "expected a tagger with word vectors, got "
-            f"{'a tagger without' if isinstance(recipe, TagRecipe) else 'a classifier'}",
+            f"{'a tagger without' if isinstance(recipe, TagRecipe) else f'a {TASKS[recipe.task].model}'}",
             path=folder,
             fix="Train one with model.words in its recipe",
         )

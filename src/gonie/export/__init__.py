@@ -1,1 +1,1 @@
-"""From a trained model to a bundle: the ONNX graph, part by part, and the proof that it equals the model."""
+"""Export of trained models to bundles: an ONNX graph per part, and the proof that it equals the model."""

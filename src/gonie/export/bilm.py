@@ -15,7 +15,7 @@ import torch
 from onnx import TensorProto
 
 from gonie.export.compact import compact
-from gonie.export.gates import FloatGates, Gates, Seen
+from gonie.export.gates import FloatGates, GateInputs, Gates
 from gonie.export.graph import Graph
 from gonie.export.int8_gates import Int8Gates
 from gonie.export.lookup import look_up
@@ -40,14 +40,14 @@ def bilm_layers(graph: Graph, part: BiLM, words: str, forms: str, lengths: str) 
     ``words`` (U, P) are the vectors of distinct words. ``forms`` (T, B) is the index of the word of each
     token.
     """
-    begun = after_marks(part, graph.longest)
-    onward = _direction(graph, part.ahead, words, forms, begun.ahead)
-    backward = _direction(graph, part.back, words, _reversed(graph, forms, lengths), begun.back)
+    start = after_marks(part, graph.longest)
+    onward = _direction(graph, part.ahead, words, forms, start.ahead)
+    backward = _direction(graph, part.back, words, _reverse(graph, forms, lengths), start.back)
     x = graph.add("Gather", words, forms, axis=0)  # (T, B, P)
     found = zip(onward, backward, strict=True)
     return [
         graph.add("Concat", x, x, axis=2),
-        *(graph.add("Concat", ahead, _reversed(graph, back, lengths), axis=2) for ahead, back in found),
+        *(graph.add("Concat", ahead, _reverse(graph, back, lengths), axis=2) for ahead, back in found),
     ]
 
 
@@ -64,18 +64,18 @@ def after_marks(part: BiLM, longest: int) -> CarriedBoth:
         )
 
 
-def _reversed(graph: Graph, x: str, lengths: str) -> str:
+def _reverse(graph: Graph, x: str, lengths: str) -> str:
     """Reverse sentences (T, B, …), each within its own length."""
     return graph.add("ReverseSequence", x, lengths, time_axis=0, batch_axis=1)
 
 
-def _direction(graph: Graph, part: Direction, words: str, forms: str, begun: Sequence[Carried]) -> list[str]:
+def _direction(graph: Graph, part: Direction, words: str, forms: str, start: Sequence[Carried]) -> list[str]:
     """Return the states (T, B, P) of each layer over the words of ``forms`` (T, B), in reading order."""
     found: list[str] = []
-    for layer, carried in zip(part.layers, begun, strict=True):
+    for layer, carried in zip(part.layers, start, strict=True):
         if not found:
-            seen = _gates(graph, layer).over_words(graph, layer, words)
-            x = _layer(graph, layer, forms, seen, carried, kind=TensorProto.INT64)
+            gate_inputs = _gates(graph, layer).over_words(graph, layer, words)
+            x = _layer(graph, layer, forms, gate_inputs, carried, kind=TensorProto.INT64)
         else:
             y = _layer(graph, layer, x, _gates(graph, layer).over_states(graph, layer), carried)
             x = graph.add("Add", y, x) if part.skip else y
@@ -91,7 +91,7 @@ def _layer(
     graph: Graph,
     part: ProjectedLSTM,
     x: str,
-    seen: Seen,
+    gate_inputs: GateInputs,
     carried: Carried,
     *,
     kind: int = TensorProto.FLOAT,
@@ -104,28 +104,28 @@ def _layer(
         )
         for state in carried
     ]
-    return scan(graph, x, states, _step(graph, part, seen), kind=kind)
+    return scan(graph, x, states, _step(graph, part, gate_inputs), kind=kind)
 
 
-def _step(graph: Graph, part: ProjectedLSTM, seen: Seen) -> Step:
+def _step(graph: Graph, part: ProjectedLSTM, gate_inputs: GateInputs) -> Step:
     """Return the step c = σ(f) ∘ c + σ(i) ∘ tanh(g);  h = R (σ(o) ∘ tanh(c)), with both clipped."""
     projection = compact(graph, part.projection)  # (P, H)
     bounds = bounds_of(part)
 
     def step(inner: Graph, x: str, before: Sequence[str]) -> tuple[Sequence[str], str]:
         h, c = before
-        opened = zip(GATES, seen(inner, x, h), strict=True)
-        i, f, g, o = (inner.add(kind, gate) for kind, gate in opened)  # (B, H) each
+        gates = zip(GATES, gate_inputs(inner, x, h), strict=True)
+        i, f, g, o = (inner.add(kind, gate) for kind, gate in gates)  # (B, H) each
         c = inner.add("Add", inner.add("Mul", f, c), inner.add("Mul", i, g))
-        c = _bounded(inner, c, bounds.cell)
-        shown = inner.add("Mul", o, inner.add("Tanh", c))
-        h = _bounded(inner, inner.add("Gemm", shown, projection, transB=1), bounds.state)  # (B, P)
+        c = _clip(inner, c, bounds.cell)
+        output = inner.add("Mul", o, inner.add("Tanh", c))
+        h = _clip(inner, inner.add("Gemm", output, projection, transB=1), bounds.state)  # (B, P)
         return (h, c), h
 
     return step
 
 
-def _bounded(graph: Graph, x: str, bound: float | None) -> str:
+def _clip(graph: Graph, x: str, bound: float | None) -> str:
     if bound is None:
         return x
     low, high = (graph.weight(np.array(value, dtype=np.float32)) for value in (-bound, bound))
@@ -133,8 +133,8 @@ def _bounded(graph: Graph, x: str, bound: float | None) -> str:
 
 
 def bounds_of(layer: object) -> Bounds:
-    """The bounds of a layer's cells and states."""
-    return look_up("layer of a language model", layer, LAYERS)(layer)
+    """Return the clipping bounds of a layer's cells and states."""
+    return look_up("language model layer", layer, LAYERS)(layer)
 
 
 LAYERS: dict[type, Callable[[Any], Bounds]] = {

@@ -36,11 +36,11 @@ class RecurrentCell:
 
 
 def cell(layer: nn.Module) -> RecurrentCell:
-    """The weights of a one-way layer."""
+    """Return the weights of a one-way layer."""
     return look_up("recurrent layer", layer, CELLS)(layer)
 
 
-def alike(one: RecurrentCell, other: RecurrentCell) -> bool:
+def can_share_operator(one: RecurrentCell, other: RecurrentCell) -> bool:
     """Return whether both cells can be the two directions of one operator."""
     same = one.op == other.op and one.hidden == other.hidden
     return same and (one.peepholes is None) == (other.peepholes is None)
@@ -67,10 +67,10 @@ def recur(
     part = Recurrence(
         op=first.op,
         hidden=first.hidden,
-        of_input=_stacked([c.weight_ih for c in cells]),
-        of_states=_stacked([c.weight_hh for c in cells]),
-        bias=_stacked([c.bias for c in cells]),
-        peepholes=_stacked(peepholes) if peepholes else None,
+        of_input=_stack([c.weight_ih for c in cells]),
+        of_states=_stack([c.weight_hh for c in cells]),
+        bias=_stack([c.bias for c in cells]),
+        peepholes=_stack(peepholes) if peepholes else None,
         output=output,
         attributes={
             "hidden_size": first.hidden,
@@ -80,15 +80,15 @@ def recur(
     )
     states = graph.recurrence(x, lengths, part, largest=largest)
     if output == Y_H:  # (directions, B, H)
-        return _side_by_side(graph, states, perm=[1, 0, 2], shape=[0, -1])
-    return _side_by_side(graph, states, perm=[0, 2, 1, 3], shape=[0, 0, -1])  # from (T, directions, B, H)
+        return _merge_directions(graph, states, perm=[1, 0, 2], shape=[0, -1])
+    return _merge_directions(graph, states, perm=[0, 2, 1, 3], shape=[0, 0, -1])  # from (T, directions, B, H)
 
 
-def _stacked(weights: Sequence[Tensor]) -> Tensor:
+def _stack(weights: Sequence[Tensor]) -> Tensor:
     return torch.stack([weight.detach().float().cpu() for weight in weights])
 
 
-def _side_by_side(graph: Graph, states: str, *, perm: list[int], shape: list[int]) -> str:
+def _merge_directions(graph: Graph, states: str, *, perm: list[int], shape: list[int]) -> str:
     """Move the axis of directions before that of the states, and merge the two."""
     return graph.add("Reshape", graph.add("Transpose", states, perm=perm), graph.weight(shape))
 
@@ -110,30 +110,30 @@ def _lstm(layer: Any) -> RecurrentCell:
         op="LSTM",
         hidden=layer.width,
         activations=("Sigmoid", "Tanh", "Tanh"),
-        weight_ih=_reordered(weights.weight_ih_l0, GATES),
-        weight_hh=_reordered(weights.weight_hh_l0, GATES),
-        bias=torch.cat([_reordered(weights.bias_ih_l0, GATES), _reordered(weights.bias_hh_l0, GATES)]),
+        weight_ih=_reorder(weights.weight_ih_l0, GATES),
+        weight_hh=_reorder(weights.weight_hh_l0, GATES),
+        bias=torch.cat([_reorder(weights.bias_ih_l0, GATES), _reorder(weights.bias_hh_l0, GATES)]),
     )
 
 
 def _peephole(layer: Any) -> RecurrentCell:
-    bias = _reordered(layer.bias, GATES)
+    bias = _reorder(layer.bias, GATES)
     return RecurrentCell(
         op="LSTM",
         hidden=layer.width,
         activations=("Sigmoid", "Tanh", "Tanh"),
-        weight_ih=_reordered(layer.weight_ih, GATES),
-        weight_hh=_reordered(layer.weight_hh, GATES),
+        weight_ih=_reorder(layer.weight_ih, GATES),
+        weight_hh=_reorder(layer.weight_hh, GATES),
         bias=torch.cat([bias, torch.zeros_like(bias)]),
         peepholes=layer.peepholes[list(PEEPHOLES)].flatten(),
     )
 
 
-def _reordered(stacked: Tensor, order: Sequence[int]) -> Tensor:
+def _reorder(stacked: Tensor, order: Sequence[int]) -> Tensor:
     """Return the blocks of equal height of ``stacked`` in another order."""
     blocks = stacked.chunk(len(order))
     return torch.cat([blocks[i] for i in order])
 
 
 CELLS: dict[type, Callable[[Any], RecurrentCell]] = {Elman: _elman, LSTM: _lstm, PeepholeLSTM: _peephole}
-"""The weights of each one-way layer whose recurrence ONNX has."""
+"""The function that reads the weights of each one-way layer that has an ONNX operator."""

@@ -4,7 +4,7 @@ A language model is often stored in half precision, or as int8 with a scale per 
 float32 weights still equal those numbers. ONNX Runtime converts them to float32 once, when it loads the
 graph.
 
-``row_bytes`` is for int8 exports, which round each weight.
+``quantize_rows`` is for int8 exports. It rounds each weight.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ from gonie.export.graph import Graph
 Floats = NDArray[np.float32]
 LARGEST, SMALLEST = 127, 64
 """The range of the largest int8 value of a row, unless its scale was too small for half precision."""
-TINY = 1e-30  # instead of 0, where it is divided by
+TINY = 1e-30  # replaces 0 in divisions
 
 
-class RowBytes(NamedTuple):
-    """``bytes`` (R, D) times ``scales`` (R,) is nearly the matrix: off by half a scale at most."""
+class QuantizedRows(NamedTuple):
+    """A matrix as ``bytes`` (R, D) times ``scales`` (R,). Each number is off by at most half a scale."""
 
     bytes: NDArray[np.int8]
     scales: Floats
 
 
-def row_bytes(array: Floats, largest: int = LARGEST) -> RowBytes:
-    """The largest number of each row of ``array`` (R, D) becomes ``largest``, or its opposite."""
+def quantize_rows(array: Floats, largest: int = LARGEST) -> QuantizedRows:
+    """Quantise each row of ``array`` (R, D) so that its largest absolute value becomes ``largest``."""
     scales = np.maximum(np.abs(array).max(1, initial=0.0), TINY) / largest  # (R,)
-    return RowBytes(np.rint(array / scales[:, None]).astype(np.int8), scales.astype(np.float32))
+    return QuantizedRows(np.rint(array / scales[:, None]).astype(np.int8), scales.astype(np.float32))
 
 
 def compact(graph: Graph, weight: Tensor) -> str:
     """Add a constant equal to ``weight`` (R, …) in float32, stored as small as possible."""
     array = weight.detach().float().cpu().numpy()
-    if array.ndim == 2 and (found := _as_bytes(array)) is not None:
+    if array.ndim == 2 and (found := _as_int8(array)) is not None:
         bytes, scales = (graph.add("Cast", graph.weight(part), to=TensorProto.FLOAT) for part in found)
         return graph.add("Mul", bytes, scales)
-    half = _halves(array)
+    half = _to_float16(array)
     if np.array_equal(half, array):
         return graph.add("Cast", graph.weight(half), to=TensorProto.FLOAT)
     return graph.weight(array)
 
 
-def _as_bytes(array: Floats) -> tuple[NDArray[np.int8], NDArray[np.float16]] | None:
+def _as_int8(array: Floats) -> tuple[NDArray[np.int8], NDArray[np.float16]] | None:
     """Return int8 values (R, D) and a float16 scale per row (R, 1) that reproduce ``array``, or None.
 
     The scale is unknown, but the largest value of a row is the scale times an integer near 127.
@@ -57,18 +57,18 @@ def _as_bytes(array: Floats) -> tuple[NDArray[np.int8], NDArray[np.float16]] | N
     peaks = np.abs(array).max(1, keepdims=True, initial=0.0)  # (R, 1)
     scales = np.ones(peaks.shape, dtype=np.float16)
     bytes = np.zeros(array.shape, dtype=np.int8)
-    open_ = np.flatnonzero(peaks)  # rows that are not all 0
+    remaining = np.flatnonzero(peaks)  # rows that are not all 0
     for largest in range(LARGEST, SMALLEST - 1, -1):
-        if not len(open_):
+        if not len(remaining):
             return bytes, scales
-        rows, scale = array[open_], _halves(peaks[open_] / np.float32(largest))
+        rows, scale = array[remaining], _to_float16(peaks[remaining] / np.float32(largest))
         whole = np.rint(rows / np.maximum(scale, np.finfo(np.float16).smallest_subnormal))
         fits = ((whole * scale == rows) & (np.abs(whole) <= LARGEST)).all(1)
-        bytes[open_[fits]], scales[open_[fits]] = whole[fits], scale[fits]
-        open_ = open_[~fits]
+        bytes[remaining[fits]], scales[remaining[fits]] = whole[fits], scale[fits]
+        remaining = remaining[~fits]
     return None
 
 
-def _halves(array: Floats) -> NDArray[np.float16]:
+def _to_float16(array: Floats) -> NDArray[np.float16]:
     with np.errstate(over="ignore", under="ignore"):
         return array.astype(np.float16)

@@ -19,7 +19,7 @@ model = gonie.load(sys.argv[1])
 loaded = time.perf_counter()
 model(*sys.argv[2:])
 answered = time.perf_counter()
-status = pathlib.Path("/proc/self/status")  # where there is one: the other figure is of the parent, if larger
+status = pathlib.Path("/proc/self/status")  # if it exists; ru_maxrss includes the parent's peak
 found = re.search(r"VmHWM:\\s*(\\d+)", status.read_text()) if status.exists() else None
 size = int(found[1]) * 1024 if found else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(json.dumps([imported - began, loaded - imported, answered - loaded, size]))
@@ -37,19 +37,19 @@ class Cost(NamedTuple):
     def __str__(self) -> str:
         ready = self.imported + self.loaded + self.answered
         return (
-            f"first answer {ready:.2f} s after its process starts to import gonie ({self.loaded:.2f} s of it "
-            f"to load the model), {self.memory / 1e6:.0f} MB of memory"
+            f"first prediction after {ready:.2f} s in a new process ({self.loaded:.2f} s of it to load the "
+            f"model), {self.memory / 1e6:.0f} MB of memory"
         )
 
 
 def measure_cost(bundle: Path, *texts: str) -> Cost:
-    """Load the bundle and ask it about ``texts`` in a new process, as whoever deploys it will."""
+    """Measure loading the bundle and predicting ``texts`` in a new process, as in deployment."""
     command = [sys.executable, "-c", MEASURE, str(bundle), *texts]
     made = subprocess.run(command, capture_output=True, text=True, check=False)
     if made.returncode:
         why = (made.stderr.strip().splitlines() or [f"exit {made.returncode}"])[-1]
         raise GonieError(
-            f"{bundle} is written, but a new process could not answer with it: {why}. "
+            f"{bundle} was written, but a new process failed to use it: {why}. "
             f"Try it in Python: gonie.load({str(bundle)!r})"
         )
     imported, loaded, answered, size = json.loads(made.stdout.splitlines()[-1])

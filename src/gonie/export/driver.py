@@ -1,6 +1,7 @@
-"""From a trained model to a bundle on disk, whatever its task: written, proved equal to the model, then kept.
+"""Export of a trained model of any task to a bundle on disk.
 
-Training ends with it, and ``gonie export`` repeats it. Nothing is written before all of it is proved.
+Training ends with an export, and ``gonie export`` repeats it. Nothing is written until the exported model is
+proved equal to the trained one.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ PROVED = 64  # examples on which an export is compared with its model
 
 
 class Exported(NamedTuple):
-    """What an export left."""
+    """The result of an export."""
 
     task: str
     size: int
-    """Of the files of the bundle together, in bytes."""
+    """The total size of the bundle's files, in bytes."""
     difference: MaxDifference
-    """How far the bundle in floats is from the trained model."""
+    """The largest difference between the float bundle and the trained model."""
     int8: Int8Proof | None
-    """How a bundle in bytes compares with the one in floats, where it was asked for."""
+    """The comparison of the int8 bundle with the float bundle; None for a float export."""
 
 
 def export_model(
@@ -41,10 +42,9 @@ def export_model(
     onnx: Path | None = None,
     note: Callable[[str], None] = lambda text: None,
 ) -> Exported:
-    """Write ``exportable`` as a bundle to ``folder``, in bytes if ``int8`` says so.
+    """Write ``exportable`` as a bundle to ``folder``, with int8 weights if ``int8`` is set.
 
-    ``onnx`` is a file for the whole model as one graph, where that is wanted too. ``note`` is told what takes
-    time.
+    If ``onnx`` is given, the standalone graph is written to that file. ``note`` receives progress notes.
     """
     bundle = float_bundle(exportable)
     difference = prove(
@@ -55,12 +55,12 @@ def export_model(
     )
     whole, proof = b"", None
     if onnx is not None:
-        note("writing the whole model as one graph")
+        note("writing the standalone ONNX graph")
         standalone = exportable.standalone(bundle)
         prove_standalone(standalone, exportable.batches(PROVED))
         whole = standalone.graph
     if int8:
-        note(f"comparing it with the one in floats on {len(exportable.examples):,} dev examples")
+        note(f"comparing the int8 bundle with the float one on {len(exportable.examples):,} dev examples")
         bundle, proof = int8_bundle(exportable, bundle)
     write_bundle(folder, bundle)
     if onnx is not None:
@@ -70,6 +70,6 @@ def export_model(
 
 
 def float_bundle(exportable: Exportable) -> Contents:
-    """The bundle of a model as it was trained."""
+    """Return the bundle of a model with float weights."""
     graphs = exportable.write(Graph(longest=exportable.longest))
     return replace(exportable.bundle, **graphs._asdict())

@@ -1,4 +1,4 @@
-"""Vectors in context as a piece of graph: the layers of a language model, mixed as the task has learned."""
+"""The ONNX graph of contextual embeddings (ELMo): the layers of a language model and their learned mix."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from gonie.nn.embeddings.scalar_mix import ScalarMix
 
 
 def elmo(graph: Graph, part: ElmoEmbedding) -> str:
-    """[mix1(layers); mix2(layers); …] of the tokens: (B, T, 2P · mixes)."""
+    """Return [mix1(layers); mix2(layers); …] of the tokens: (B, T, 2P · mixes)."""
     if not graph.longest:
         raise GonieError(
-            "expected an encoding that spells words for the model's biLM, got one without. "
+            "the encoding does not spell words, which the model's biLM needs. "
             "Export the model with the encoding it was trained with."
         )
     spelled = spelled_words(graph.forms, part.bilm.words, graph.forms.input("bytes"))  # (U, P)
@@ -29,7 +29,7 @@ def elmo(graph: Graph, part: ElmoEmbedding) -> str:
 
 
 def _mix(graph: Graph, part: ScalarMix, layers: list[str], width: int) -> str:
-    """γ Σ_k softmax(w)_k h[k], each token's vectors normalised before if the mix says so: (T, B, 2P)."""
+    """Return γ Σ_k softmax(w)_k h[k], of normalised vectors if the mix has ``normalize``: (T, B, 2P)."""
     if part.normalize:
         ones = graph.weight(np.ones(width, dtype=np.float32))
         layers = [graph.add("LayerNormalization", layer, ones) for layer in layers]

@@ -1,4 +1,4 @@
-"""Each embedding as a piece of graph, from arrays of the batch to (B, T, D); dropout leaves no trace."""
+"""The ONNX graph of each embedding, from the arrays of a batch to (B, T, D), without dropout."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from gonie.export.cells import Y_H, cell, recur
+from gonie.export.char_cnn import char_cnn
 from gonie.export.elmo import elmo
 from gonie.export.graph import Graph
-from gonie.export.letter_filters import letter_filters
 from gonie.export.lookup import look_up
 from gonie.export.sums import feature_sums
 from gonie.nn.embeddings import CharCNN, CharLSTM, FeatureEmbedding, NoEmbedding, Stack, WordEmbedding
@@ -16,24 +16,17 @@ from gonie.nn.embeddings.elmo import ElmoEmbedding
 
 
 def embedding(graph: Graph, part: object) -> str | None:
-    """Vectors (B, T, D) of the tokens; None where the width is 0, for which a graph needs no value."""
+    """Return the vectors (B, T, D) of the tokens, or None if their width is 0."""
     return look_up("embedding", part, EMBEDDINGS)(graph, part)
 
 
 def words(graph: Graph, part: WordEmbedding) -> str:
-    """Rows of one table, learned and fixed ones alike."""
+    """Look up rows of one table, which holds the learned and the fixed vectors."""
     return graph.rows(part.table(), graph.input("words"))
 
 
-def char_cnn(graph: Graph, part: CharCNN) -> str:
-    """Convolution over each distinct form's characters, then the maximum over those that are its own."""
-    weight, bias = part.convolution.parameters()  # (filters, D, kernel), (filters,)
-    spelled = letter_filters(graph.forms, part.characters.weight, weight, bias, part.margins)
-    return graph.add("Gather", graph.per_form(spelled, len(weight)), graph.input("forms"), axis=0)
-
-
 def char_lstm(graph: Graph, part: CharLSTM) -> str:
-    """The last state of each direction over each distinct form's characters."""
+    """Return the last state of each direction over the characters of each distinct form."""
     forms = graph.forms
     table = forms.weight(part.characters.weight)
     vectors = forms.add("Gather", table, forms.input("chars"), axis=0)  # (U, C, D)
@@ -45,18 +38,18 @@ def char_lstm(graph: Graph, part: CharLSTM) -> str:
 
 
 def features(graph: Graph, part: FeatureEmbedding) -> str:
-    """The sum of the vectors of a position's features."""
+    """Sum the vectors of the features at each position."""
     return feature_sums(graph, part.group, part.weight)
 
 
 def stack(graph: Graph, part: Stack) -> str | None:
-    """The parts side by side."""
+    """Concatenate the parts."""
     values = [value for value in (embedding(graph, inner) for inner in part.parts) if value is not None]
     return graph.add("Concat", *values, axis=2) if values else None
 
 
-def nothing(graph: Graph, part: NoEmbedding) -> None:
-    """No value at all."""
+def no_embedding(graph: Graph, part: NoEmbedding) -> None:
+    """Return None, because the vectors are empty."""
 
 
 EMBEDDINGS: dict[type, Callable[[Graph, Any], str | None]] = {
@@ -66,6 +59,6 @@ EMBEDDINGS: dict[type, Callable[[Graph, Any], str | None]] = {
     FeatureEmbedding: features,
     ElmoEmbedding: elmo,
     Stack: stack,
-    NoEmbedding: nothing,
+    NoEmbedding: no_embedding,
 }
 """The graph function of each embedding."""

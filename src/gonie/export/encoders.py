@@ -1,6 +1,6 @@
-"""Each encoder as a piece of graph, (T, B, D) -> (T, B, H): time first, as ONNX's recurrences have it.
+"""The ONNX graph of each encoder, (T, B, D) -> (T, B, H): time first, as the recurrent operators need it.
 
-States past a row's end are free: whoever reads them looks at the row's length or mask.
+States past a row's end are undefined. Their readers use the length or the mask of the row.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from torch import nn
 
 from gonie.errors import GonieError
-from gonie.export.cells import CELLS, alike, cell, recur
+from gonie.export.cells import CELLS, can_share_operator, cell, recur
 from gonie.export.graph import Graph
 from gonie.export.lookup import look_up
 from gonie.export.rows import Rows
@@ -20,37 +20,37 @@ from gonie.nn.encoders import Bidirectional, Convolution, Deep, NoEncoder, Windo
 from gonie.nn.encoders.bypass import Bypass
 
 Writer = Callable[[Graph, Any, str, Rows], str]
-END = 2**63 - 1  # of an axis, however long it is
+END = 2**63 - 1  # the end of an axis of any length
 
 
 def states(graph: Graph, part: object, vectors: str | None, rows: Rows) -> str | None:
-    """States (B, T, H) over vectors (B, T, D); None where there is neither, as in a model without words."""
+    """Return the states (B, T, H) over vectors (B, T, D), or None for a model without either."""
     if isinstance(part, NoEncoder):
         return vectors
     if vectors is None:
         raise GonieError(
-            f"expected an embedding for {type(part).__name__} to read, got none. Give the model one."
+            f"{type(part).__name__} has no embedding to read. Add words, chars or features to the model."
         )
     x = graph.add("Transpose", vectors, perm=[1, 0, 2])  # (T, B, D)
     return graph.add("Transpose", encoder(graph, part, x, rows), perm=[1, 0, 2])
 
 
 def encoder(graph: Graph, part: object, x: str, rows: Rows) -> str:
-    """States of ``part`` over vectors ``x`` (T, B, D) of these rows: (T, B, H)."""
-    table: dict[type, Writer] = {**dict.fromkeys(CELLS, one_way), **ENCODERS}
+    """Return the states of ``part`` over the vectors ``x`` (T, B, D) of these rows: (T, B, H)."""
+    table: dict[type, Writer] = {**dict.fromkeys(CELLS, recurrent), **ENCODERS}
     return look_up("encoder", part, table)(graph, part, x, rows)
 
 
-def one_way(graph: Graph, part: nn.Module, x: str, rows: Rows) -> str:
-    """A single recurrent layer."""
+def recurrent(graph: Graph, part: nn.Module, x: str, rows: Rows) -> str:
+    """Add a single recurrent layer."""
     return recur(graph, x, rows.lengths, [cell(part)], direction="forward", largest=graph.largest(part))
 
 
 def bidirectional(graph: Graph, part: Bidirectional, x: str, rows: Rows) -> str:
-    """Both ways in one operator where the two layers allow it, else in two."""
+    """Add both directions as one operator if their layers allow it, otherwise as two."""
     ahead, back = cell(part.ahead), cell(part.back)  # type: ignore[arg-type]
     largest = graph.largest(part)
-    if alike(ahead, back):
+    if can_share_operator(ahead, back):
         return recur(graph, x, rows.lengths, [ahead, back], direction="bidirectional", largest=largest)
     ways = (
         recur(graph, x, rows.lengths, [ahead], direction="forward", largest=largest),
@@ -60,14 +60,14 @@ def bidirectional(graph: Graph, part: Bidirectional, x: str, rows: Rows) -> str:
 
 
 def deep(graph: Graph, part: Deep, x: str, rows: Rows) -> str:
-    """One layer after the other; the dropout between them is for training alone."""
+    """Add one layer after the other, without the dropout between them."""
     for layer in part.layers:
         x = encoder(graph, layer, x, rows)
     return x
 
 
 def window(graph: Graph, part: Window, x: str, rows: Rows) -> str:
-    """The sentence between its edges, as often as the window is wide, each time one token further."""
+    """Concatenate the shifted copies of the padded sentence, one per position of the window."""
     before, after = (graph.weight(edge) for edge in part.edges)  # (D,)
     x = graph.add("Where", _time_first(graph, rows), x, after)
     sizes = graph.add("Gather", graph.add("Shape", x), graph.weight([1, 2]))  # [B, D]
@@ -82,13 +82,13 @@ def window(graph: Graph, part: Window, x: str, rows: Rows) -> str:
 
 
 def _shifted(graph: Graph, x: str, first: int, last: int) -> str:
-    """``x`` without its first and last so many steps."""
+    """Remove the first ``first`` and the last ``last`` steps of ``x``."""
     end = -last or END
     return graph.add("Slice", x, graph.weight([first]), graph.weight([end]), graph.weight([0]))
 
 
 def convolution(graph: Graph, part: Convolution, x: str, rows: Rows) -> str:
-    """The filters of each width over the sentence, 0 outside it."""
+    """Add the filters of each width over the sentence, which is 0 outside."""
     zero = graph.weight(np.array(0, dtype=np.float32))
     x = graph.add("Where", _time_first(graph, rows), x, zero)
     columns = graph.add("Transpose", x, perm=[1, 2, 0])  # (B, D, T)
@@ -107,20 +107,20 @@ def convolution(graph: Graph, part: Convolution, x: str, rows: Rows) -> str:
 
 
 def _time_first(graph: Graph, rows: Rows) -> str:
-    """The mask as vectors lie here: (T, B, 1)."""
+    """Return the mask with time first: (T, B, 1)."""
     mask = graph.add("Transpose", rows.mask, perm=[1, 0])
     return graph.add("Unsqueeze", mask, graph.weight([2]))
 
 
-def passing(graph: Graph, part: Bypass, x: str, rows: Rows) -> str:
-    """The encoder's states with the last numbers of each vector, which go past it."""
+def bypass(graph: Graph, part: Bypass, x: str, rows: Rows) -> str:
+    """Concatenate the encoder's states and the part of each vector that bypasses it."""
     sizes = graph.weight([part.encoder.input_width, part.passed])
     read, past = graph.several("Split", x, sizes, results=2, axis=2)
     return graph.add("Concat", encoder(graph, part.encoder, read, rows), past, axis=2)
 
 
-def nothing(graph: Graph, part: NoEncoder, x: str, rows: Rows) -> str:
-    """The vectors as they are."""
+def no_encoder(graph: Graph, part: NoEncoder, x: str, rows: Rows) -> str:
+    """Return the vectors unchanged."""
     return x
 
 
@@ -129,7 +129,7 @@ ENCODERS: dict[type, Writer] = {
     Deep: deep,
     Window: window,
     Convolution: convolution,
-    Bypass: passing,
-    NoEncoder: nothing,
+    Bypass: bypass,
+    NoEncoder: no_encoder,
 }
-"""The graph function of each encoder that is none of ``CELLS``."""
+"""The graph function of each encoder that is not in ``CELLS``."""

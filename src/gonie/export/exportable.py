@@ -1,7 +1,7 @@
-"""What the export asks of a task: a trained model, what its bundle is to hold, and examples to try it on.
+"""The interface of a task for export: a trained model, the contents of its bundle, and examples to test it.
 
-``driver`` turns whatever plays this role into a bundle. What differs between tasks is in the class that a
-task's torch half has for it (``gonie.tasks.tagging.torch.exportable``).
+``driver`` turns any ``Exportable`` into a bundle. Each task implements it in its torch half
+(``gonie.tasks.tagging.torch.exportable``).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ BATCH_TOKENS, BATCH_SENTENCES = 2000, 32
 
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]
-"""What a model gives for a batch, by name, without padding."""
+"""The outputs of a model for a batch, by name, without padding."""
 
 
 class Judged(NamedTuple):
-    """What a bundle says of held-out examples: its answers one by one, and their score by a metric."""
+    """The predictions of a bundle for held-out examples, and their score by a metric."""
 
     answers: Sequence[object]
     metric: str
@@ -32,17 +32,17 @@ class Judged(NamedTuple):
 
 
 class Standalone(NamedTuple):
-    """A model as one graph from ids to answers, and what it must answer."""
+    """A model as one graph from ids to predictions, and the predictions that it must give."""
 
     graph: bytes
     result: str
-    """The name of the answers among its outputs."""
+    """The name of the output that holds the predictions."""
     answer: Callable[[Batch], Array]
-    """The bundle's own answers to a batch, of the same shape."""
+    """Computes the bundle's predictions for a batch, in the same shape."""
 
 
 class Exportable(Protocol):
-    """A trained model on its way to a bundle."""
+    """A trained model that can be exported."""
 
     @property
     def model(self) -> nn.Module:
@@ -50,41 +50,41 @@ class Exportable(Protocol):
 
     @property
     def bundle(self) -> Contents:
-        """What its bundle is to hold; the graphs in it do not matter."""
+        """The contents of its bundle. Its graphs are ignored."""
 
     @property
     def examples(self) -> Sequence[Any]:
-        """Held-out examples with their answers."""
+        """Held-out examples with gold labels."""
 
     @property
     def longest(self) -> int:
-        """Bytes of a word that a language model sees; 0 where there is none."""
+        """The number of bytes per word that a language model reads; 0 without one."""
 
     @property
     def jumping(self) -> Collection[str]:
-        """The names of arrays whose values may jump where two inputs are equal (``proof``)."""
+        """The names of outputs that are discontinuous where two inputs are equal (``proof``)."""
 
     def write(self, graph: Graph) -> Graphs:
-        """The network written into an empty graph."""
+        """Write the network into an empty graph."""
 
     def batches(self, samples: int) -> Iterator[Batch]:
-        """So many of the examples, in batches of like length."""
+        """Yield the first ``samples`` examples, in batches of similar length."""
 
     def trained(self, batch: Batch) -> Arrays:
-        """What the network gives for a batch."""
+        """Return the outputs of the network for a batch."""
 
     def shipped(self, bundle: Any) -> Callable[[Batch], Arrays]:
-        """What the model in a bundle gives for a batch, under the same names."""
+        """Return a function that computes the outputs of a bundle for a batch, under the same names."""
 
     def judge(self, bundle: Any) -> Judged:
-        """What a bundle says of all the examples, and how good that is."""
+        """Score the predictions of a bundle for all examples."""
 
     def standalone(self, bundle: Any) -> Standalone:
-        """The whole model as one graph that answers as ``bundle`` does."""
+        """Return the whole model as one graph with the predictions of ``bundle``."""
 
 
 def model_summary(model: nn.Module) -> dict[str, Any]:
-    """The model for people: its parts as torch prints them, and how many weights each has."""
+    """Describe the model: the type and number of weights of each part, and torch's description."""
     return {
         "parts": {name: type(part).__name__ for name, part in model.named_children()},
         "weights": {name: sum(p.numel() for p in part.parameters()) for name, part in model.named_children()},

@@ -12,18 +12,18 @@ from gonie.export.compact import compact
 from gonie.export.graph import Graph
 from gonie.nn.bilm import ProjectedLSTM
 
-Seen = Callable[[Graph, str, str], list[str]]
+GateInputs = Callable[[Graph, str, str], list[str]]
 """Adds the inputs of the four gates of a step, (B, H) each, from x[t] and the previous states h (B, P)."""
 
 
 class Gates(Protocol):
     """Adds the constants of a layer's gates to a graph and returns a function that adds a step."""
 
-    def over_words(self, graph: Graph, part: ProjectedLSTM, words: str) -> Seen:
+    def over_words(self, graph: Graph, part: ProjectedLSTM, words: str) -> GateInputs:
         """Return the gates of a first layer. x[t] (B,) is an index into ``words`` (U, P) per sentence."""
         ...
 
-    def over_states(self, graph: Graph, part: ProjectedLSTM) -> Seen:
+    def over_states(self, graph: Graph, part: ProjectedLSTM) -> GateInputs:
         """Return the gates of a higher layer. x[t] (B, P) are the states of the layer below."""
         ...
 
@@ -31,20 +31,20 @@ class Gates(Protocol):
 class FloatGates:
     """Uses one product per gate, so that no output needs to be split."""
 
-    def over_words(self, graph: Graph, part: ProjectedLSTM, words: str) -> Seen:
+    def over_words(self, graph: Graph, part: ProjectedLSTM, words: str) -> GateInputs:
         """Look up what a word adds to each gate in a table, computed once per distinct word."""
         tables = word_tables(graph, part, words)
         weights = [compact(graph, weight) for weight in part.state_weight.chunk(4)]  # (H, P) each
 
-        def seen(inner: Graph, form: str, h: str) -> list[str]:
+        def gate_inputs(inner: Graph, form: str, h: str) -> list[str]:
             return [
                 inner.add("Gemm", h, weight, inner.add("Gather", table, form, axis=0), transB=1)
                 for weight, table in zip(weights, tables, strict=True)
             ]
 
-        return seen
+        return gate_inputs
 
-    def over_states(self, graph: Graph, part: ProjectedLSTM) -> Seen:
+    def over_states(self, graph: Graph, part: ProjectedLSTM) -> GateInputs:
         """Use one product of [x; h] per gate."""
         pairs = zip(part.input_weight.chunk(4), part.state_weight.chunk(4), strict=True)
         weights = [
@@ -53,14 +53,14 @@ class FloatGates:
         ]
         biases = [compact(graph, bias) for bias in part.bias.chunk(4)]
 
-        def seen(inner: Graph, x: str, h: str) -> list[str]:
+        def gate_inputs(inner: Graph, x: str, h: str) -> list[str]:
             both = inner.add("Concat", x, h, axis=1)  # (B, 2P)
             return [
                 inner.add("Gemm", both, weight, bias, transB=1)
                 for weight, bias in zip(weights, biases, strict=True)
             ]
 
-        return seen
+        return gate_inputs
 
 
 def word_tables(graph: Graph, part: ProjectedLSTM, words: str) -> list[str]:

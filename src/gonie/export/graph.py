@@ -68,7 +68,7 @@ class Graph:
 
     ``linear`` and ``positions`` add nodes that many parts share. ``longest`` is the number of bytes per word
     in the batches for a language model, if there is one. ``ranges`` has the layers that use int8 products and
-    the size of their values. ``rows`` and ``recurrence`` use most of the weights of a model; ``byte_graph``
+    the size of their values. ``rows`` and ``recurrence`` use most of the weights of a model; ``int8_graph``
     stores them as int8.
 
     Values that depend only on the form of a word are computed in a second graph, ``forms``. The runtime
@@ -110,10 +110,10 @@ class Graph:
     def forms(self) -> Graph:
         """The graph from the letters of U distinct forms to their values."""
         if self._forms is None:
-            self._forms = self._another()
+            self._forms = self._new_graph()
         return self._forms
 
-    def _another(self) -> Graph:
+    def _new_graph(self) -> Graph:
         return Graph(longest=self.longest, ranges=self.ranges)
 
     def per_form(self, value: str, width: int) -> str:
@@ -198,7 +198,7 @@ class Graph:
         """Add W x + b with ``weight`` (H, D): (…, D) -> (…, H)."""
         return self.add("Add", self.add("MatMul", x, self.weight(weight.T)), self.weight(bias))
 
-    def _further_opsets(self) -> list[onnx.OperatorSetIdProto]:
+    def _extra_opsets(self) -> list[onnx.OperatorSetIdProto]:
         names = sorted({node.domain for node in self._nodes} - {""})
         return [helper.make_opsetid(name, 1) for name in names]
 
@@ -223,7 +223,7 @@ class Graph:
         body = helper.make_graph(self._nodes, name, list(self._inputs.values()), given, self._weights)
         model = helper.make_model(
             body,
-            opset_imports=[helper.make_opsetid("", OPSET), *self._further_opsets()],
+            opset_imports=[helper.make_opsetid("", OPSET), *self._extra_opsets()],
             ir_version=IR_VERSION,
             producer_name="gonie",
             producer_version=__version__,
@@ -231,10 +231,10 @@ class Graph:
         helper.set_model_props(model, dict(facts or {}))
         if model.ByteSize() > LARGEST:
             raise GonieError(
-                f"expected a model of at most 2 GiB, got {model.ByteSize() / 2**30:.1f} GiB. "
+                f"the ONNX graph is larger than 2 GiB: {model.ByteSize() / 2**30:.1f} GiB. "
                 "Train with fewer word vectors (data.vectors_limit) or features (data.min_feature_count)."
             )
-        if not self._further_opsets():  # the checker does not support other opsets
+        if not self._extra_opsets():  # the checker does not support other opsets
             onnx.checker.check_model(model)
         content: bytes = model.SerializeToString()
         return content

@@ -1,4 +1,4 @@
-"""A bundle that multiplies in bytes, accepted only if hardly an answer of its changes."""
+"""Quantisation of a bundle to int8, accepted only if almost all predictions stay the same."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gonie.errors import GonieError
-from gonie.export.byte_graph import ByteGraph
 from gonie.export.exportable import Exportable, Judged
+from gonie.export.int8_graph import Int8Graph
 from gonie.export.ranges import measure_ranges
 from gonie.runtime.bundle import Contents
 
-UNCHANGED = 0.998  # of the answers, at least
-FALL = 0.003  # of the score, at most
-CALIBRATED = 256  # examples on which the sizes of numbers are measured
+UNCHANGED = 0.998  # minimum share of unchanged predictions
+FALL = 0.003  # maximum fall of the score
+CALIBRATED = 256  # examples on which the ranges of activations are measured
 
 
 class Int8Proof(NamedTuple):
-    """How a bundle in bytes compares with the one in floats on held-out examples."""
+    """The comparison of an int8 bundle with the float bundle on held-out examples."""
 
     answers: int
     changed: int
@@ -27,41 +27,42 @@ class Int8Proof(NamedTuple):
 
     @classmethod
     def of(cls, before: Judged, after: Judged) -> Int8Proof:
-        """From what both say of the same examples."""
+        """Compare the predictions of both for the same examples."""
         pairs = zip(before.answers, after.answers, strict=True)
         changed = sum(one != other for one, other in pairs)
         return cls(len(before.answers), changed, before.metric, before.score, after.score)
 
     @property
     def unchanged(self) -> float:
-        """The share of the answers that are the same."""
+        """The share of predictions that are the same."""
         return 1.0 - self.changed / max(1, self.answers)
 
     @property
     def holds(self) -> bool:
-        """Whether the bundle may be used in the other's place."""
+        """Whether the int8 bundle may replace the float bundle."""
         return self.unchanged >= UNCHANGED and self.before - self.after <= FALL
 
     def __str__(self) -> str:
         return (
-            f"{self.changed:,} of {self.answers:,} answers change ({self.unchanged:.2%} stay); "
+            f"{self.changed:,} of {self.answers:,} predictions changed ({self.unchanged:.2%} unchanged); "
             f"{self.metric} {self.before:.2%} -> {self.after:.2%}"
         )
 
 
 def int8_bundle(exportable: Exportable, floats: Contents) -> tuple[Contents, Int8Proof]:
-    """The model's bundle with bytes for weights, and its proof; refused if that does not hold.
+    """Return the bundle with int8 weights and its proof, or raise an error if too much changes.
 
-    ``floats`` is the bundle that it is compared with. Its recurrent layers multiply bytes by scales that are
-    measured here, so that company changes nothing.
+    ``floats`` is the float bundle. The scales of the recurrent layers are measured here and then fixed, so
+    that the scores of a sentence do not depend on its batch.
     """
     ranges = measure_ranges(exportable.model, exportable.trained, exportable.batches(CALIBRATED))
-    graphs = exportable.write(ByteGraph(longest=exportable.longest, ranges=ranges))
+    graphs = exportable.write(Int8Graph(longest=exportable.longest, ranges=ranges))
     made = replace(floats, **graphs._asdict())
     proof = Int8Proof.of(exportable.judge(floats), exportable.judge(made))
     if not proof.holds:
         raise GonieError(
-            f"expected at least {UNCHANGED:.1%} of the answers unchanged in int8, and a score that "
-            f"falls by at most {FALL:.1%}, got: {proof}. Nothing was written; export it without --int8."
+            f"int8 changes the model too much: {proof}. At least {UNCHANGED:.1%} of the predictions must be "
+            f"unchanged, and the score may fall by at most {FALL:.1%}. Nothing was written. Export without "
+            "--int8."
         )
     return made, proof

@@ -18,8 +18,8 @@ import numpy as np
 from onnx import TensorProto
 from torch import Tensor
 
-from gonie.export.compact import TINY, Floats, row_bytes
-from gonie.export.gates import Seen, word_tables
+from gonie.export.compact import TINY, Floats, quantize_rows
+from gonie.export.gates import GateInputs, word_tables
 from gonie.export.graph import Graph
 from gonie.export.ranges import Ranges
 from gonie.nn.bilm import ProjectedLSTM
@@ -38,44 +38,44 @@ class Int8Gates:
     def __init__(self, ranges: Ranges) -> None:
         self._ranges = ranges
 
-    def over_words(self, graph: Graph, part: ProjectedLSTM, words: str) -> Seen:
+    def over_words(self, graph: Graph, part: ProjectedLSTM, words: str) -> GateInputs:
         """Use an int8 product of the states, plus a row of the word table."""
         table = graph.add("Concat", *word_tables(graph, part, words), axis=1)  # (U, 4H)
-        state = _Number(graph, self._ranges[part].state)
+        state = _Quantizer(graph, self._ranges[part].state)
         weight = _weight(graph, _array(part.state_weight) * state.step)
-        split = _fourths(graph, part)
+        split = _split_gates(graph, part)
 
-        def seen(inner: Graph, form: str, h: str) -> list[str]:
-            of_states = _product(inner, state.byte(inner, h), weight)  # (B, 4H)
+        def gate_inputs(inner: Graph, form: str, h: str) -> list[str]:
+            of_states = _product(inner, state.quantize(inner, h), weight)  # (B, 4H)
             return split(inner, inner.add("Add", of_states, inner.add("Gather", table, form, axis=0)))
 
-        return seen
+        return gate_inputs
 
-    def over_states(self, graph: Graph, part: ProjectedLSTM) -> Seen:
+    def over_states(self, graph: Graph, part: ProjectedLSTM) -> GateInputs:
         """Use an int8 product of [x; h], each with its own scale."""
         found = self._ranges[part]
-        below, state = _Number(graph, found.input), _Number(graph, found.state)
+        below, state = _Quantizer(graph, found.input), _Quantizer(graph, found.state)
         scaled = (_array(part.input_weight) * below.step, _array(part.state_weight) * state.step)
         weight = _weight(graph, np.concatenate(scaled, axis=1))
         bias = graph.weight(part.bias)
-        split = _fourths(graph, part)
+        split = _split_gates(graph, part)
 
-        def seen(inner: Graph, x: str, h: str) -> list[str]:
-            both = inner.add("Concat", below.byte(inner, x), state.byte(inner, h), axis=1)  # (B, 2P)
+        def gate_inputs(inner: Graph, x: str, h: str) -> list[str]:
+            both = inner.add("Concat", below.quantize(inner, x), state.quantize(inner, h), axis=1)  # (B, 2P)
             return split(inner, inner.add("Add", _product(inner, both, weight), bias))
 
-        return seen
+        return gate_inputs
 
 
-class _Number:
+class _Quantizer:
     """Quantises activations of one kind."""
 
     def __init__(self, graph: Graph, largest: float) -> None:
         self.step = np.float32(max(largest, TINY) / STEPS)
         self._step = graph.weight(np.array(self.step))
-        self._zero, self._most = (graph.weight(np.array(byte, dtype=np.uint8)) for byte in (ZERO, MOST))
+        self._zero, self._most = (graph.weight(np.array(value, dtype=np.uint8)) for value in (ZERO, MOST))
 
-    def byte(self, inner: Graph, x: str) -> str:
+    def quantize(self, inner: Graph, x: str) -> str:
         return inner.add("Clip", inner.add("QuantizeLinear", x, self._step, self._zero), "", self._most)
 
 
@@ -84,13 +84,13 @@ class _Weight(NamedTuple):
 
     bytes: str
     scales: str
-    number_zero: str
+    activation_zero: str
     weight_zero: str
 
 
 def _weight(graph: Graph, array: Floats) -> _Weight:
     """Quantise a matrix (H, D), already multiplied by the activation step, with one scale per row."""
-    bytes, scales = row_bytes(array)
+    bytes, scales = quantize_rows(array)
     return _Weight(
         graph.weight(bytes.T),
         graph.weight(scales),
@@ -101,14 +101,14 @@ def _weight(graph: Graph, array: Floats) -> _Weight:
 
 def _product(inner: Graph, bytes: str, weight: _Weight) -> str:
     """Multiply int8 activations (B, D) by a matrix: (B, H), as floats."""
-    sums = inner.add("MatMulInteger", bytes, weight.bytes, weight.number_zero, weight.weight_zero)
+    sums = inner.add("MatMulInteger", bytes, weight.bytes, weight.activation_zero, weight.weight_zero)
     return inner.add("Mul", inner.add("Cast", sums, to=TensorProto.FLOAT), weight.scales)
 
 
-def _fourths(graph: Graph, part: ProjectedLSTM) -> Callable[[Graph, str], list[str]]:
+def _split_gates(graph: Graph, part: ProjectedLSTM) -> Callable[[Graph, str], list[str]]:
     """Return a function that splits the inputs of all gates (B, 4H) by gate."""
     sizes = graph.weight([part.hidden] * 4)
-    return lambda inner, seen: inner.several("Split", seen, sizes, results=4, axis=1)
+    return lambda inner, gate_inputs: inner.several("Split", gate_inputs, sizes, results=4, axis=1)
 
 
 def _array(weight: Tensor) -> Floats:

@@ -1,4 +1,4 @@
-"""The graph function of a part, from the table of its role; a part that no table lists is refused."""
+"""Look up the graph function of a part in the table of its role."""
 
 from __future__ import annotations
 
@@ -11,16 +11,12 @@ Function = TypeVar("Function")
 
 
 def look_up(role: str, part: object, table: Mapping[type, Function]) -> Function:
-    """The entry of ``table`` for the type of ``part``."""
+    """Return the entry of ``table`` for the type of ``part``, or raise an error if there is none."""
     found = table.get(type(part))
     if found is None:
         names = ", ".join(sorted(kind.__name__ for kind in table))
         raise GonieError(
-            f"expected {_article(role)} {role} that can be exported ({names}), got {type(part).__name__}. "
-            "Add a function for it to the table in gonie/export, or use one of these."
+            f"cannot export the {role} {type(part).__name__}. Use one of {names}, or add its graph function "
+            "to the table in gonie/export."
         )
     return found
-
-
-def _article(noun: str) -> str:
-    return "an" if noun[0] in "aeiou" else "a"

@@ -1,6 +1,6 @@
 """The ONNX graph of each pooling: (B, T, H) -> (B, P) and the weight of each token (B, T), 0 at padding.
 
-A row has at least one token, as every row of a batch of texts has.
+Every row has at least one token.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class PooledValues(NamedTuple):
 
 
 def pooling(graph: Graph, part: object, x: str, rows: Rows) -> PooledValues:
-    """What ``part`` makes of states ``x`` (B, T, H)."""
+    """Add the pooling ``part`` over states ``x`` (B, T, H)."""
     return look_up("pooling", part, POOLINGS)(graph, part, x, rows)
 
 
@@ -72,7 +72,7 @@ def mean(graph: Graph, part: Mean, x: str, rows: Rows) -> PooledValues:
     )
 
 
-def largest(graph: Graph, part: Max, x: str, rows: Rows) -> PooledValues:
+def maximum(graph: Graph, part: Max, x: str, rows: Rows) -> PooledValues:
     """Take the maximum of each feature. Tokens with equal maxima share the weight."""
     best = graph.add("ReduceMax", _only(graph, x, rows.mask, -np.inf), graph.weight([1]))  # (B, 1, H)
     equal = graph.add("And", graph.add("Equal", x, best), _column(graph, rows.mask))
@@ -111,7 +111,7 @@ def joined(graph: Graph, part: Joined, x: str, rows: Rows) -> PooledValues:
 
 
 def normalized(graph: Graph, part: Normalized, x: str, rows: Rows) -> PooledValues:
-    """A pooling's vector through a norm."""
+    """Normalise the vector of a pooling."""
     write = look_up("norm", part.norm, NORMS)
     vectors, weights = pooling(graph, part.pooling, x, rows)
     return PooledValues(write(graph, part.norm, vectors), weights)
@@ -157,7 +157,7 @@ POOLINGS: dict[type, Callable[[Graph, Any, str, Rows], PooledValues]] = {
     AdditiveAttention: additive,
     DotAttention: dot,
     Mean: mean,
-    Max: largest,
+    Max: maximum,
     Last: last,
     Joined: joined,
     Normalized: normalized,

@@ -1,4 +1,4 @@
-"""The proof that an export equals its model: both are given the same batches, and every number must agree."""
+"""The proof that an export equals its model: both run on the same batches, and every number must agree."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from gonie.errors import GonieError
 from gonie.export.exportable import Array, Arrays
 from gonie.runtime.scorer import Batch
 
-TOLERANCE = 1e-4  # of a score, or of its size where that is above 1
-JUMPS = 1e-2  # of the shares under a maximum, in the mean
+TOLERANCE = 1e-4  # of a score: absolute below 1, relative above
+JUMPS = 1e-2  # mean difference of the token weights of max pooling
 
 
 @dataclass(frozen=True, slots=True)
 class MaxDifference:
-    """The largest difference between two scorers of one model, and over how many tokens it was taken."""
+    """The largest difference between two scorers of one model, and the number of tokens compared."""
 
     value: float
     tokens: int
@@ -30,27 +30,27 @@ def prove(
     *,
     jumping: Collection[str] = (),
 ) -> MaxDifference:
-    """Compare what the trained model and the exported one give for ``batches``; refuse any difference.
+    """Compare the outputs of the trained and the exported model. Raise an error if they differ.
 
-    Under a maximum a share jumps from one token to another when they are equal to the last digit, which is
-    not the same digit in two libraries: the arrays named in ``jumping`` have to agree in the mean.
+    In max pooling, a weight jumps from one token to another where their values differ only by rounding, and
+    two libraries round differently. So the arrays named in ``jumping`` must agree only on average.
     """
     worst, tokens = 0.0, 0
     for batch in batches:
         difference = _largest(wanted(batch), got(batch), jumping)
         worst, tokens = max(worst, difference), tokens + int(batch["mask"].sum())
-        if not difference <= TOLERANCE:  # so written that nan is caught too
+        if not difference <= TOLERANCE:  # not `>`, so that NaN is caught too
             raise GonieError(
-                f"expected the exported model to give the trained model's scores within {TOLERANCE}, got a "
-                f"difference of {difference:.2g}. The bundle was not written; please report this model."
+                f"the exported model's scores differ from the trained model's by {difference:.2g}, more than "
+                f"{TOLERANCE}. The bundle was not written. Please report this model."
             )
     if not tokens:
-        raise GonieError("expected at least one batch to compare the export on, got none")
+        raise GonieError("no examples to compare the exported model on")
     return MaxDifference(worst, tokens)
 
 
 def _largest(wanted: Arrays, got: Arrays, jumping: Collection[str]) -> float:
-    """The largest difference of all arrays; nan where there is any."""
+    """Return the largest difference of all arrays, or NaN if there is one."""
     found = [
         (_jumping_difference if name in jumping else _difference)(array, got[name])
         for name, array in wanted.items()

@@ -1,4 +1,4 @@
-"""The scores of a tagger's head as a piece of graph; its loss and its chain are not part of the graph."""
+"""The ONNX graph of the scores of a tagger's head, without its loss and its chain."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ HeadGraph = Callable[[Graph, Any, str | None], tuple[str, int]]
 
 
 def head_scores(graph: Graph, head: object, states: str | None) -> tuple[str, int]:
-    """Scores (B, T, K) of the tags as the head gives them, from ``states`` (B, T, H), and K."""
+    """Return the scores (B, T, K) of the tags from ``states`` (B, T, H), and K."""
     return look_up("head", head, HEADS)(graph, head, states)
 
 
 def each_tag(graph: Graph, head: CRFHead | SoftmaxHead, states: str | None) -> tuple[str, int]:
-    """A score for each tag."""
+    """Return a score for each tag."""
     return scores(graph, head.scores, states), head.scores.num_tags
 
 
 def sigmoid(graph: Graph, head: SigmoidHead, states: str | None) -> tuple[str, int]:
-    """The one score of the other tag, and a column of 0 for the tag outside."""
+    """Return the single score of the other tag, and a column of 0 for the outside tag."""
     total = scores(graph, head.scores, states)  # (B, T, 1)
     pads = [0, 0, 1 - head.outside, 0, 0, head.outside]
     return graph.add("Pad", total, graph.weight(pads)), 2
 
 
 def scores(graph: Graph, part: Scores, states: str | None) -> str:
-    """W states + b + the direct weights of the features that fire: (B, T, H) -> (B, T, K)."""
+    """Return W states + b + the direct weights of the active features: (B, T, H) -> (B, T, K)."""
     total = _linear(graph, part, states)
     for direct in part.direct.values():
         total = graph.add("Add", total, feature_sums(graph, direct.group, direct.weight))  # type: ignore[arg-type]

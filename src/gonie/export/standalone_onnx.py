@@ -1,7 +1,7 @@
-"""A whole model as one graph that ends in answers: for other languages, and devices where gonie does not run.
+"""A whole model as one ONNX graph with decoding, for other languages and for devices without gonie.
 
-A bundle has the letters' network apart and decodes in numpy; here both are in the graph, and all that is left
-to whoever runs it is to look up ids (docs/guides/onnx.md).
+A bundle runs the character network separately and decodes in numpy. Here both are in the graph, and the
+caller only looks up ids (docs/guides/onnx.md).
 """
 
 from __future__ import annotations
@@ -22,43 +22,43 @@ TOLERANCE = 1e-4  # of a probability
 
 
 class StandaloneGraph(Graph):
-    """One graph for all: what depends on forms alone is written into it too."""
+    """A graph that also contains the values that depend only on the form of a word."""
 
     @property
     def forms(self) -> Graph:
-        """Itself."""
+        """This graph."""
         return self
 
     def per_form(self, value: str, width: int) -> str:
-        """The value as it is."""
+        """Return the value unchanged."""
         return value
 
     def serialize_forms(self) -> None:
-        """There is no other graph."""
+        """Return None, because there is no second graph."""
 
 
 class StandaloneModel:
-    """A standalone graph that is ready to be asked."""
+    """Runs a standalone graph."""
 
     def __init__(self, graph: bytes) -> None:
         self._session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
 
-    def ask(self, batch: Batch, result: str) -> Array:
-        """What it gives for a batch as gonie collates it, under the name ``result``."""
+    def run(self, batch: Batch, result: str) -> Array:
+        """Return the output ``result`` for a batch collated by gonie."""
         fed = {given.name: feed(batch, given.name) for given in self._session.get_inputs()}
         if "bytes" in fed:
-            fed["bytes"] = fed["bytes"][MARKS:]  # the marks of a sentence's ends are in the graph
+            fed["bytes"] = fed["bytes"][MARKS:]  # the graph contains the marks of the sentence ends
         (found,) = self._session.run([result], fed)
         return np.asarray(found)
 
 
 def prove_standalone(found: Standalone, batches: Iterable[Batch]) -> None:
-    """Compare what the graph gives with the bundle's own answers; refuse a difference."""
+    """Compare the predictions of the graph and the bundle. Raise an error if they differ."""
     model = StandaloneModel(found.graph)
     for batch in batches:
-        wanted, got = found.answer(batch), model.ask(batch, found.result)
+        wanted, got = found.answer(batch), model.run(batch, found.result)
         if got.shape != wanted.shape or not np.allclose(got, wanted, atol=TOLERANCE):
             raise GonieError(
-                f"expected the standalone graph to give the bundle's {found.result}, got others. It was not "
-                "written; please report this model."
+                f"the {found.result} of the standalone graph differ from the bundle's. It was not written. "
+                "Please report this model."
             )

@@ -1,4 +1,4 @@
-"""The scores of a head over the vectors of texts as a piece of graph; its loss is not part of the graph."""
+"""The ONNX graph of the scores of a head over the vectors of texts, without its loss."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ TextHeadGraph = Callable[[Graph, Any, str], tuple[str, int]]
 
 
 def text_head_scores(graph: Graph, head: object, vectors: str) -> tuple[str, int]:
-    """Scores (N, K) as the head gives them, from ``vectors`` (N, P), and K."""
+    """Return the scores (N, K) of the labels from ``vectors`` (N, P), and K."""
     return look_up("head", head, TEXT_HEADS)(graph, head, vectors)
 
 
 def each_label(graph: Graph, head: TextSoftmaxHead | MultiLabelHead, vectors: str) -> tuple[str, int]:
-    """A score for each label."""
+    """Return a score for each label."""
     return text_scores(graph, head.scores, vectors), head.scores.num_labels
 
 
 def sigmoid(graph: Graph, head: TextSigmoidHead, vectors: str) -> tuple[str, int]:
-    """The one score of the second label, and a column of 0 for the first."""
+    """Return the single score of the second label, and a column of 0 for the first."""
     total = text_scores(graph, head.scores, vectors)  # (N, 1)
     return graph.add("Pad", total, graph.weight([0, 1, 0, 0])), 2
 
 
 def value(graph: Graph, head: TextValueHead, vectors: str) -> tuple[str, int]:
-    """low + (high − low) · sigmoid(z): the one value."""
+    """Return the single value low + (high − low) · sigmoid(z)."""
     shares = graph.add("Sigmoid", text_scores(graph, head.scores, vectors))  # (N, 1)
     scaled = graph.add("Mul", shares, _number(graph, head.high - head.low))
     return graph.add("Add", scaled, _number(graph, head.low)), 1
 
 
 def text_scores(graph: Graph, part: TextScores, vectors: str) -> str:
-    """W vectors + b + the direct weights of the n-grams of each text: (N, P) -> (N, K)."""
+    """Return W vectors + b + the direct weights of the n-grams of each text: (N, P) -> (N, K)."""
     total = _linear(graph, part, vectors)
     for direct in part.direct.values():
         total = graph.add("Add", total, bag_sums(graph, direct))  # type: ignore[arg-type]

@@ -144,7 +144,7 @@ def _exp_in_place(values: Any) -> Callable[[Any], None]:
     return single if values.dtype == numba.float32 else double
 
 
-def side_by_side(tasks: Iterable[Callable[[], Result]]) -> list[Result]:
+def run_in_parallel(tasks: Iterable[Callable[[], Result]]) -> list[Result]:
     """Run compiled loops in parallel, on at most as many threads as torch uses. Return results in order."""
     first, *rest = tasks
     threads = min(torch.get_num_threads() - 1, len(rest))  # besides the current thread
@@ -155,7 +155,7 @@ def side_by_side(tasks: Iterable[Callable[[], Result]]) -> list[Result]:
     return [first(), *(other.result() for other in others)]
 
 
-def blas_alone() -> AbstractContextManager[Any]:
+def single_threaded_blas() -> AbstractContextManager[Any]:
     """Return a context in which matrix products run in the calling thread only."""
     return cast("AbstractContextManager[Any]", _blas().limit(limits=1, user_api="blas"))
 

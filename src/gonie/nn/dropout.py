@@ -57,13 +57,13 @@ class WordDropout(nn.Module):
 def checked_rate(rate: float) -> float:
     """Return the rate if it is in [0, 1), otherwise raise an error."""
     if not 0.0 <= rate < 1.0:
-        raise InputError(f"expected a dropout rate of at least 0 and below 1, got {rate}")
+        raise InputError(f"dropout rate must be at least 0 and below 1: {rate}")
     return rate
 
 
-def plain(rate: float) -> nn.Dropout:
+def standard_dropout(rate: float) -> nn.Dropout:
     """Return ``torch.nn.Dropout`` with a checked rate."""
     return nn.Dropout(checked_rate(rate))
 
 
-__all__ = ["VariationalDropout", "WordDropout", "checked_rate", "plain"]
+__all__ = ["VariationalDropout", "WordDropout", "checked_rate", "standard_dropout"]

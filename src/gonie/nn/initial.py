@@ -47,7 +47,7 @@ def orthogonal_(weight: Tensor, *, gates: int = 1) -> Tensor:
 
 
 @torch.no_grad()
-def remember_(bias: Tensor) -> Tensor:
+def forget_bias_(bias: Tensor) -> Tensor:
     """Set the forget-gate bias to 1, all others to 0: Gers et al. 2000, Jozefowicz et al. 2015.
 
     Shape: ``bias`` (4 * H,), gates in the order input, forget, cell, output.

@@ -24,7 +24,7 @@ class Kernel:
         parameters = inspect.signature(function).parameters.values()
         varying = [p.name for p in parameters if "constexpr" not in str(p.annotation)]
         self._function: Any = triton.jit(do_not_specialize=varying)(function)
-        self._forms: dict[tuple[Any, ...], Any] = {}
+        self._compiled: dict[tuple[Any, ...], Any] = {}
 
     def launch(
         self, programs: int, tensors: Sequence[Tensor], numbers: Sequence[int], *constants: Any, warps: int
@@ -37,9 +37,9 @@ class Kernel:
             with torch.cuda.device(device):
                 return self.launch(programs, tensors, numbers, *constants, warps=warps)
         kind = (device, warps, constants, *[tensor.dtype for tensor in tensors])
-        form = self._forms.get(kind)
-        if form is None:  # always the case in the interpreter, which compiles nothing
-            self._forms[kind] = self._function[programs,](*tensors, *numbers, *constants, num_warps=warps)
+        compiled = self._compiled.get(kind)
+        if compiled is None:  # always the case in the interpreter, which compiles nothing
+            self._compiled[kind] = self._function[programs,](*tensors, *numbers, *constants, num_warps=warps)
         else:
-            form[programs, 1, 1](*tensors, *numbers, *constants)
+            compiled[programs, 1, 1](*tensors, *numbers, *constants)
         return None

@@ -127,5 +127,5 @@ def as_modules(parts: Iterable[Embedding | Encoder | Pooling | Head | TextHead])
     found = list(parts)
     for part in found:
         if not isinstance(part, nn.Module):
-            raise InputError(f"expected parts that are torch modules, got {type(part).__name__}")
+            raise InputError(f"expected a torch module, got {type(part).__name__}")
     return cast("list[nn.Module]", found)

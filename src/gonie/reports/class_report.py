@@ -67,7 +67,7 @@ def render_classes(
         section("Labels", label_scores(evaluation.scores, evaluation.intervals)),
         None if evaluation.relations is None else _relations(evaluation.relations),
         _confusion(evaluation),
-        _calibration(evaluation.calibration, noun="labels" if evaluation.several else "texts"),
+        _calibration(evaluation.calibration, noun="labels" if evaluation.multi_label else "texts"),
         _lengths(evaluation.lengths),
         _errors(evaluation, explain),
         detail_section(details or {}),
@@ -91,7 +91,7 @@ def _head(evaluation: ClassEvaluation, title: str) -> Markup:
 def _facts(evaluation: ClassEvaluation) -> dict[str, str]:
     micro = evaluation.scores.micro
     values = {"accuracy": percent(evaluation.accuracy)}
-    if evaluation.several:
+    if evaluation.multi_label:
         values |= {"precision": percent(micro.precision), "recall": percent(micro.recall)}
     values["macro F1"] = percent(evaluation.scores.macro.f1)
     if evaluation.auc is not None:
@@ -104,7 +104,7 @@ def _facts(evaluation: ClassEvaluation) -> dict[str, str]:
 
 def how_classes_scored(evaluation: ClassEvaluation) -> str:
     """Return one sentence on how the averages are computed."""
-    if evaluation.several:
+    if evaluation.multi_label:
         return "A text may have several labels: it is right, for accuracy, if it has them all and no other."
     return "One label a text: micro precision, recall and F1 equal accuracy."
 

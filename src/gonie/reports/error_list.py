@@ -20,7 +20,6 @@ from rich.table import Table
 from rich.text import Text
 
 from gonie.errors import OutputError
-from gonie.metrics.errors import Kind
 from gonie.reports.terminal import one_line
 from gonie.system.files import atomic_write
 from gonie.text.report import count
@@ -95,7 +94,7 @@ class Sure(Protocol):
         """How sure the model was."""
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> str:
         """What is wrong."""
 
 
@@ -117,7 +116,7 @@ def print_errors(
         grid.add_column(name, no_wrap=name in ("sure", "error"))
     grid.add_column(text, overflow="fold")
     for error in errors[:SHOWN]:
-        grid.add_row(f"{error.confidence:.3f}", error.kind.value, *cells(error))
+        grid.add_row(f"{error.confidence:.3f}", str(error.kind), *cells(error))
     console.print(grid)
     told = count(len(errors), "error")
     left = f"The {SHOWN} surest of {told}" if len(errors) > SHOWN else told

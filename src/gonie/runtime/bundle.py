@@ -52,7 +52,7 @@ from safetensors import SafetensorError
 from gonie.errors import BundleError, GonieError, MissingExtraError, OutputError
 from gonie.runtime.about import About
 from gonie.runtime.bundle_description import check_about, parsed
-from gonie.system.atomic_folder import replace_folder, set_aside
+from gonie.system.atomic_folder import backup_path, replace_folder
 from gonie.version import __version__
 
 FORMAT = 4
@@ -141,7 +141,7 @@ def write_bundle(folder: str | PathLike[str], bundle: Contents) -> None:
 
 def _further_files(folder: Path) -> list[str]:
     """The further files of an earlier bundle there, perhaps of another task: it has the digest of each."""
-    place = folder if folder.exists() else set_aside(folder)
+    place = folder if folder.exists() else backup_path(folder)
     try:
         listed = _read_index(place)["files"]
         names = [entry.name for entry in place.iterdir() if entry.name not in LIMITS and entry.is_file()]
@@ -251,10 +251,10 @@ def _names(index: Mapping[str, Any], kind: type[Contents]) -> tuple[str, ...]:
 def _check_folder(folder: Path) -> None:
     if folder.is_dir():
         return
-    if set_aside(folder).is_dir() and not folder.exists():
+    if backup_path(folder).is_dir() and not folder.exists():
         raise BundleError(
             f"{folder}: expected a bundle, got nothing: an export was stopped half-way. "
-            f"Do: mv {set_aside(folder)} {folder}"
+            f"Do: mv {backup_path(folder)} {folder}"
         )
     got = "a file" if folder.exists() else "nothing there"
     raise BundleError(f"{folder}: expected a bundle's folder, got {got}. Check the path.")

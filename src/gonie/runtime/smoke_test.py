@@ -27,19 +27,23 @@ def trial_batch(encoding: Encoding) -> Batch:
     return _corpus(encoding).batch(_SENTENCE)
 
 
-def trial_texts(encoding: TextEncoding) -> Batch:
-    """One text of one such sentence, and of the last n-gram."""
+def trial_texts(encoding: TextEncoding, *, sentences: int = 1) -> Batch:
+    """One text of so many such sentences, and of the last n-gram."""
     bag = None if encoding.bag is None else _last(encoding.bag.vocabulary, places=1)
     return TextCorpus(
-        sentences=_corpus(encoding.words), offsets=np.array([0, 1]), labels=np.array([-1]), bag=bag
+        sentences=_corpus(encoding.words, sentences),
+        offsets=np.array([0, sentences]),
+        labels=np.array([-1]),
+        bag=bag,
     ).batch(_SENTENCE)
 
 
-def _corpus(encoding: Encoding) -> Corpus:
+def _corpus(encoding: Encoding, sentences: int = 1) -> Corpus:
+    tokens = sentences * TOKENS
     arrays: dict[str, NDArray[np.generic]] = {
-        "offsets": np.array([0, TOKENS]),
-        "forms": np.arange(TOKENS),
-        "tags": np.full(TOKENS, -1),
+        "offsets": TOKENS * np.arange(sentences + 1),
+        "forms": np.arange(tokens) % TOKENS,
+        "tags": np.full(tokens, -1),
         "form_words": np.array([len(encoding.words) - 1, 1]),
         "form_offsets": np.array([0, 2, 3]),
         "form_chars": np.array([1, len(encoding.chars) - 1, 1]),
@@ -47,7 +51,7 @@ def _corpus(encoding: Encoding) -> Corpus:
     if encoding.longest:
         arrays["form_bytes"] = spell_bytes(["é", "a"], longest=encoding.longest).ravel()
     for group in encoding.groups:
-        arrays[f"{group}.ids"], arrays[f"{group}.offsets"] = _last(encoding.features[group], places=TOKENS)
+        arrays[f"{group}.ids"], arrays[f"{group}.offsets"] = _last(encoding.features[group], places=tokens)
     return Corpus(arrays, encoding.groups)
 
 

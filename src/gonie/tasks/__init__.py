@@ -1,1 +1,1 @@
-"""What a model can learn to do: each task in a folder of its own, with its torch half in ``torch``."""
+"""The tasks that models learn: one folder each, with the code that needs torch in its subfolder ``torch``."""

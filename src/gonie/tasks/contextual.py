@@ -28,81 +28,82 @@ Note = Callable[[str], None]
 
 
 class ContextualConfig(Section):
-    """What the recipe of any contextual source may say; a source adds its own keys."""
+    """The recipe keys of every contextual source. A source adds its own keys."""
 
     at: Literal["input", "output", "both"] = Field(
-        default="input", description="where: at the encoder's input, beside its states, or both"
+        default="input",
+        description="where the vectors are used: encoder input, concatenated to the encoder output, or both",
     )
     dropout: Rate = Field(
-        default=0.0, description="on the contextual vectors, besides that of the encoder's input"
+        default=0.0, description="dropout on the contextual vectors, in addition to model.dropout.input"
     )
     tuned: bool = Field(
-        default=False, description="train the source too; otherwise its vectors are computed once"
+        default=False, description="fine-tune the source; if false, its vectors are computed once"
     )
     rate: float = Field(
         default=0.1, gt=0, description="learning rate of a tuned source, as a multiple of train.lr"
     )
     cache: CacheFolder | None = Field(
-        default=None, description="folder to keep the vectors in, for further runs; unset: not cached"
+        default=None, description="folder that caches the vectors for later runs; unset: not cached"
     )
 
 
 class LoadedSource(Protocol):
-    """A source whose weights, or at least their shape, are in memory; needs torch."""
+    """A source in memory, with its weights or only their shape. It needs torch."""
 
     @property
     def longest(self) -> int:
-        """Bytes of a word that the encoding must spell for it; 0 if it reads words otherwise."""
+        """The number of bytes per word that the encoding must spell; 0 if the source does not read bytes."""
         ...
 
     def digest(self) -> bytes:
-        """A digest of its shape and weights, so that a run is resumed with the same source."""
+        """Return a digest of its shape and weights. A resumed run must have the same."""
         ...
 
     def files(self) -> Mapping[str, str]:
-        """What a run folder keeps so that ``restore`` can build the same shape: content by file name."""
+        """Return the files that ``restore`` needs in a run folder: content by file name."""
         ...
 
     def build(self, config: Any) -> ContextualEmbedding:
-        """A fresh embedding of its vectors, with weights of its own."""
+        """Build a new embedding of its vectors, with its own weights."""
         ...
 
 
 class CorpusVectors(Protocol):
-    """The vectors of a source for every token of a corpus, to be computed once."""
+    """The vectors of a source for every token of a corpus, computed once."""
 
     shape: tuple[int, ...]
     """(M, …) for M tokens."""
     dtype: np.dtype[Any]
     suffix: str
-    """The suffix of a file that keeps them."""
+    """The suffix of their cache file."""
     instead_of: tuple[str, ...]
-    """Arrays of the corpus that a batch no longer needs."""
+    """Arrays of the corpus that batches no longer need."""
 
     def digest(self) -> str:
-        """A digest of everything that they depend on: the name of the file."""
+        """Return a digest of everything that they depend on, which names the cache file."""
         ...
 
     def fill(self, array: NDArray[Any]) -> None:
-        """Compute them into an array of this shape."""
+        """Compute the vectors into an array of this shape."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class ContextualSource:
-    """One kind of source."""
+    """One type of source."""
 
     section: type[ContextualConfig]
-    """Its section of a recipe."""
+    """Its section in a recipe."""
     description: str
-    """What it is, in a few words."""
+    """A short description."""
     load: Callable[[Any, CorpusConfig, Note], LoadedSource]
-    """From its section and the data's, with its weights; ``note`` is told what the user should know."""
+    """Loads the source with its weights, from its section, the data section and a callback for notes."""
     loaded_by: tuple[str, ...]
-    """Keys of its section that ``load`` depends on: recipes that differ in others share what is loaded."""
+    """Keys of its section that ``load`` depends on. Recipes with the same values share the source."""
     restore: Callable[[Path], LoadedSource]
-    """From a run folder, with the right shape; the weights are loaded with the network's."""
+    """Builds the source from a run folder, without weights, which are loaded with the network's."""
     synthetic: Callable[[CorpusConfig, int], LoadedSource]
-    """A small one with weights drawn by a seed, for checks that need no files."""
+    """Builds a small source with random weights from a seed, for checks without files."""
     vectors: Callable[[Any, Corpus, Note], CorpusVectors]
-    """The vectors that its embedding in a network gives to a corpus, where it is not trained."""
+    """Computes the vectors of a corpus by the source's embedding in a network, if it is not trained."""

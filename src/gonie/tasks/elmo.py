@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 class ElmoConfig(ContextualConfig):
     """Contextual embeddings from a bidirectional language model (Peters et al. 2018)."""
 
-    bilm: InputFolder = Field(description="folder of the language model: what pretrain or import-elmo wrote")
+    bilm: InputFolder = Field(description="folder of the language model, written by pretrain or import-elmo")
     normalize: bool = Field(
-        default=False, description="bring each layer's vectors to mean 0 and variance 1 before they are mixed"
+        default=False, description="normalise each layer's vectors to mean 0 and variance 1 before mixing"
     )
     l2: float = Field(
-        default=0.001, ge=0, description="λ of λ ‖w‖², the pull of the layers' weights to their plain mean"
+        default=0.001,
+        ge=0,
+        description="L2 penalty λ ‖w‖² on the mixing weights; pulls them towards the mean",
     )
 
 

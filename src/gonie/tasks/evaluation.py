@@ -1,4 +1,4 @@
-"""The facet of a task that scores a model on a file with gold answers: what `gonie evaluate` asks."""
+"""The interface of a task for scoring a model on a file with gold labels, used by `gonie evaluate`."""
 
 from __future__ import annotations
 
@@ -8,39 +8,39 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from gonie.reports.class_report import ErrorExplainer
 
-if TYPE_CHECKING:  # only who shows scores on a terminal needs it
+if TYPE_CHECKING:  # needed only to show scores on a terminal
     from rich.console import Console
 
     from gonie.reports.error_list import Cells
 
 FORMAT = "format"
-"""The option that every task takes: how the file is read."""
+"""The option of every task for the format of the file."""
 
 
 class JsonEvaluation(Protocol):
-    """What was measured."""
+    """Evaluation results that can be written as JSON."""
 
     def to_json(self) -> dict[str, object]:
-        """As fractions and counts."""
+        """Return the results as fractions and counts."""
         ...
 
 
 class FileScores(Protocol):
-    """A model scored on one file, ready to be shown."""
+    """The scores of a model on one file."""
 
     @property
     def evaluation(self) -> JsonEvaluation:
-        """Everything that was measured."""
+        """All results."""
         ...
 
     @property
     def notes(self) -> Sequence[str]:
-        """What was found out about the file, and what of it was not read."""
+        """What was detected in the file, and what was skipped."""
         ...
 
     @property
     def examples(self) -> Sequence[Any]:
-        """The examples that were scored, as far as the page can explain their errors."""
+        """The scored examples, if the page can explain their errors."""
         ...
 
     def show(self, console: Console) -> None:
@@ -55,36 +55,36 @@ class FileScores(Protocol):
         details: Mapping[str, object],
         explain: ErrorExplainer | None,
     ) -> str:
-        """The scores as an HTML page; ``curve`` are the epochs of the run, where there is one."""
+        """Return the scores as an HTML page. ``curve`` holds the epochs of the run, if there is one."""
         ...
 
     def errors(self) -> Sequence[Any]:
-        """Every error by itself, the surest first."""
+        """Return every error, the most confident first."""
         ...
 
 
 class Evaluator(Protocol):
-    """The facet."""
+    """Scores the models of a task on files."""
 
     @property
     def options(self) -> frozenset[str]:
-        """The options of `gonie evaluate` that apply to the task, beside those of all tasks."""
+        """The options of `gonie evaluate` that apply to this task, besides those of all tasks."""
         ...
 
     @property
     def error(self) -> type[Any]:
-        """The dataclass of an error, whose fields are the columns of a list."""
+        """The dataclass of an error. Its fields are the columns of an error list."""
         ...
 
     @property
     def error_heading(self) -> str:
-        """What heads the last cell of an error on the terminal."""
+        """The heading of the last column of the error list on the terminal."""
         ...
 
     def error_cells(self) -> Callable[[Any], Cells]:
-        """What shows an error on the terminal."""
+        """Return the function that formats an error for the terminal."""
         ...
 
     def score(self, model: Any, file: Path, *, folder: Path, options: Mapping[str, Any]) -> FileScores:
-        """Score ``model``, loaded from ``folder``, on ``file``; ``options`` has those that were given."""
+        """Score ``model``, loaded from ``folder``, on ``file`` with the given ``options``."""
         ...

@@ -1,9 +1,8 @@
-"""The facet of a task that explains its models: what the methods and the course of `gonie explain` ask.
+"""The interface of a task for explaining its models, used by `gonie explain`.
 
-An *item* is what is explained, a text or a sentence. A model gives *answers* about it: a label, or a span.
-Explanations are weights over the tokens of an item for one of its answers. How weights are made and judged is
-written once, in ``gonie.explain``; what an answer is, and what it becomes with words taken out, is the
-task's.
+An *item* is a text or a sentence. A model gives *answers* about it: a label, or spans. An explanation is a
+weight for each token of an item, for one of its answers. ``gonie.explain`` computes and evaluates the weights
+for all tasks. The task defines what an answer is, and how it changes when words are removed.
 """
 
 from __future__ import annotations
@@ -19,34 +18,34 @@ from gonie.metrics.log_odds import Floats
 from gonie.reports.explanation import Faithfulness, LayerShares, Method, TokenWeights
 from gonie.reports.explanations.heat import Rows
 
-if TYPE_CHECKING:  # only who shows explanations on a terminal needs it
+if TYPE_CHECKING:  # needed only to show explanations on a terminal
     from gonie.reports.explanations.screen import ExplanationScreen
 
 Keep: TypeAlias = NDArray[np.bool_]
-"""(M,), true at each token that stays, over all M tokens of an item in their order."""
+"""(M,), true at each token that is kept, for all M tokens of an item in order."""
 
 
 class Answer(Protocol):
-    """Something that a model said of an item."""
+    """A prediction of a model about an item."""
 
     @property
     def label(self) -> str:
-        """What it said."""
+        """The predicted label."""
         ...
 
     @property
     def lengths(self) -> Sequence[int]:
-        """The tokens of each sentence of the item."""
+        """The number of tokens of each sentence of the item."""
         ...
 
     @property
     def tokens(self) -> int:
-        """M, those that can be taken out."""
+        """M, the number of tokens that can be removed."""
         ...
 
 
 class AskedItem(Protocol):
-    """An item and what the model says of it."""
+    """An item and the model's answers about it."""
 
     @property
     def answers(self) -> Sequence[Any]:
@@ -54,14 +53,14 @@ class AskedItem(Protocol):
         ...
 
     def explanation(self, weights: Sequence[tuple[TokenWeights, ...]]) -> Any:
-        """What is shown: the item, the answers, and for each answer the weights of each method."""
+        """Return the item, its answers, and the weights of each method for each answer, for display."""
         ...
 
 
 class HeldOutFile(NamedTuple):
-    """Items to measure methods on: those of ``file``.
+    """The items of ``file``, to evaluate explanation methods on.
 
-    ``what`` tells apart figures of different things that are measured on the same file.
+    ``what`` distinguishes different measurements on the same file.
     """
 
     items: Iterable[Any]
@@ -70,52 +69,52 @@ class HeldOutFile(NamedTuple):
 
 
 class ItemSize(NamedTuple):
-    """About how large an item is: its tokens, and the answers about it."""
+    """The approximate size of an item: its tokens and its answers."""
 
     tokens: int
     answers: int = 1
 
 
 class ExplainedModel(Protocol):
-    """A loaded model whose answers can be explained."""
+    """A loaded model with explanations."""
 
     @property
     def noun(self) -> str:
-        """What an answer is about: a text, or a span."""
+        """What an answer describes: a text, or a span."""
         ...
 
     @property
     def warning(self) -> str:
-        """What a reader should know before anything else."""
+        """A caveat that is shown before the explanations."""
         ...
 
     @property
     def methods(self) -> tuple[Method, ...]:
-        """The methods that its kind of model allows."""
+        """The explanation methods that the model supports."""
         ...
 
     def items(self, text: str | None, files: Sequence[Path]) -> Iterator[Any]:
-        """The items of a text, of files or of standard input."""
+        """Yield the items of a text, of files or of standard input."""
         ...
 
     def held_out(self, folder: Path, file: Path | None) -> HeldOutFile | None:
-        """The items of ``file``, or those that training has left in the run's folder; None without either."""
+        """Return the items of ``file`` or, without one, of the run folder. None if there are none."""
         ...
 
     def size(self, item: Any) -> ItemSize:
-        """How large an item is, before the model is asked."""
+        """Return the approximate size of an item, without running the model."""
         ...
 
     def ask(self, item: Any) -> AskedItem:
-        """What the model says of an item."""
+        """Run the model on an item."""
         ...
 
     def log_odds(self, questions: Iterable[tuple[Any, Keep]]) -> Floats:
-        """The log-odds of each answer where only the tokens of its ``Keep`` are left. Shape: (Q,)."""
+        """Return the log-odds of each answer when only the tokens of its ``Keep`` are left. Shape: (Q,)."""
         ...
 
     def rows(self, explanation: Any) -> Rows:
-        """The text of an explanation as it was written, cut at its tokens."""
+        """Return the original text of an explanation, split at its tokens."""
         ...
 
     def show(self, explanation: Any, screen: ExplanationScreen) -> None:
@@ -123,7 +122,7 @@ class ExplainedModel(Protocol):
         ...
 
     def show_model(self, screen: ExplanationScreen) -> None:
-        """Show what is the model's and no item's, after all items."""
+        """Show the part of the explanation that does not depend on an item, after all items."""
         ...
 
     def page(
@@ -135,26 +134,26 @@ class ExplainedModel(Protocol):
         notes: Sequence[str] = (),
         layers: Sequence[LayerShares] = (),
     ) -> str:
-        """Explanations as an HTML page."""
+        """Return the explanations as an HTML page."""
         ...
 
 
 class AttendingModel(Protocol):
-    """What a model with the method "attention" has as well."""
+    """A model that also supports the method "attention"."""
 
     def attention(self, answer: Any) -> Floats:
-        """Each token's share in what the answer is made from, at least 0 and 1 in sum. Shape: (M,)."""
+        """Return the attention weight of each token, nonnegative and with sum 1. Shape: (M,)."""
         ...
 
 
 class Explanations(Protocol):
-    """The facet."""
+    """Explains the models of a task."""
 
     @property
     def options(self) -> frozenset[str]:
-        """The options of `gonie explain` that apply to the task, beside those of all tasks."""
+        """The options of `gonie explain` that apply to this task, besides those of all tasks."""
         ...
 
     def explained(self, model: Any, options: Mapping[str, Any]) -> ExplainedModel:
-        """The model, explained as the options say that were given."""
+        """Return the model with explanations, as set by the given options."""
         ...

@@ -1,4 +1,4 @@
-"""From a folder on disk to a model that is ready to be called, whatever its task."""
+"""Load a model of any task from a folder."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from gonie.tasks.classification.classifier import TextClassifier
     from gonie.tasks.tagging.tagger import Tagger
 
-BUNDLE = "bundle"  # what a run folder calls the bundle inside it
+BUNDLE = "bundle"  # the folder of the bundle inside a run folder
 RECIPE = "recipe.toml"
 
 
 def load(path: str | PathLike[str], *, threads: int | None = None, task: str | None = None) -> Any:
-    """The model in ``path``, a bundle or a run folder with one; ``threads`` bounds what one call uses.
+    """Load the model in ``path``, a bundle or a run folder. ``threads`` limits the CPU threads of a call.
 
-    With ``task``, a model of another task is refused.
+    With ``task``, a model of another task raises an error.
     """
     folder = find_bundle(Path(path))
     bundle = read_bundle(folder, bundle_kinds())
     found = TASKS[bundle.task]
     if task not in (None, found.name):
-        raise BundleError(f"{path} is a {found.model}; use gonie {found.predict} {path}")
+        raise BundleError(f"{path} is a {found.model}; {found.describe_use(path)}")
     try:
         return found.load(bundle, threads)
     except MissingExtraError:
@@ -37,24 +37,24 @@ def load(path: str | PathLike[str], *, threads: int | None = None, task: str | N
 
 
 def load_tagger(path: str | PathLike[str], *, threads: int | None = None) -> Tagger:
-    """As ``load``, for whoever needs a tagger."""
+    """Load a tagger, as ``load`` does."""
     tagger: Tagger = load(path, threads=threads, task="tag")
     return tagger
 
 
 def load_classifier(path: str | PathLike[str], *, threads: int | None = None) -> TextClassifier:
-    """As ``load``, for whoever needs a classifier."""
+    """Load a classifier, as ``load`` does."""
     classifier: TextClassifier = load(path, threads=threads, task="classify")
     return classifier
 
 
 def bundle_kinds() -> dict[str, type[Contents]]:
-    """What the bundles of each task hold, by the name of the task."""
+    """Return the bundle class of each task, by the name of the task."""
     return {task.name: task.bundle for task in TASKS.values() if task.bundle is not None}
 
 
 def find_bundle(path: Path) -> Path:
-    """The bundle that ``path`` means: itself, or the one inside a run folder."""
+    """Return the folder of the bundle: ``path`` itself, or the bundle inside a run folder."""
     inside = path / BUNDLE
     if (path / INDEX).exists() or not path.is_dir():
         return path
@@ -62,10 +62,10 @@ def find_bundle(path: Path) -> Path:
         return inside
     if (path / RECIPE).exists():
         raise BundleError(
-            f"{path}: expected a run folder with a bundle, got one whose training has not finished. "
-            f"Do: gonie train {path / RECIPE} --out {path} --resume"
+            f"{path}: training has not finished, so there is no bundle. "
+            f"Resume with: gonie train {path / RECIPE} --out {path} --resume"
         )
     raise BundleError(
-        f"{path}: expected a bundle or a run folder, got a folder with neither {INDEX} nor {BUNDLE}/. "
-        "Give what `gonie train` or `gonie export` wrote."
+        f"{path}: not a bundle or a run folder: it has neither {INDEX} nor {BUNDLE}/. "
+        "Pass a folder that `gonie train` or `gonie export` wrote."
     )

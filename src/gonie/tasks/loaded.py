@@ -1,4 +1,4 @@
-"""A loaded model together with its task, for whoever is written against tasks as values."""
+"""A loaded model together with its task, for code that works with any task."""
 
 from __future__ import annotations
 
@@ -23,18 +23,16 @@ class LoadedModel(NamedTuple):
     folder: str
 
     def records(self, command: str) -> Records:
-        """The facet that answers rows; a model that another command runs is refused."""
+        """Return the interface that answers rows, or raise an error if another command runs the model."""
         found = self.task.records
         if found is None or self.task.predict != command:
-            raise BundleError(
-                f"{self.folder} is a {self.task.model}; use gonie {self.task.predict} {self.folder}"
-            )
+            raise BundleError(f"{self.folder} is a {self.task.model}; {self.task.describe_use(self.folder)}")
         return found()
 
     def evaluator(self, given: Iterable[str]) -> Evaluator:
-        """The facet that scores files; options that are ``given`` and do not apply are refused."""
+        """Return the interface that scores files, or raise an error if a ``given`` option does not apply."""
         if self.task.evaluation is None:
-            raise GonieError(f"{self.folder} is a {self.task.model}, which cannot be scored on a file.")
+            raise GonieError(f"{self.folder} is a {self.task.model}, which cannot be scored on a file")
         found = self.task.evaluation()
         others = [name for name in given if name not in found.options]
         if others:
@@ -42,9 +40,9 @@ class LoadedModel(NamedTuple):
         return found
 
     def explained(self, options: Mapping[str, Any]) -> ExplainedModel:
-        """The model as it is explained; options that were given and do not apply are refused."""
+        """Return the model with explanations, or raise an error for options that do not apply."""
         if self.task.explanation is None:
-            raise GonieError(f"{self.folder} is a {self.task.model}, which cannot be explained.")
+            raise GonieError(f"{self.folder} is a {self.task.model}, which cannot be explained")
         found = self.task.explanation()
         for name in options:
             if name not in found.options:
@@ -59,7 +57,7 @@ class LoadedModel(NamedTuple):
 
 
 def _typed(option: str) -> str:
-    """An option as it is typed."""
+    """Return an option as it is typed on the command line."""
     return f"--{option.replace('_', '-')}"
 
 
@@ -69,6 +67,6 @@ def _listed(options: Sequence[str]) -> str:
 
 
 def load_model(folder: str | PathLike[str], *, threads: int | None = None) -> LoadedModel:
-    """The model in a bundle or a run folder with one, and its task."""
+    """Load the model in a bundle or run folder, together with its task."""
     model = load(folder, threads=threads)
     return LoadedModel(TASKS[model.task], model, str(folder))

@@ -1,15 +1,15 @@
-"""The parts that recipes name, a table for each role.
+"""The parts that recipes name, one table per role.
 
-A line says all there is to know of a part beside its own module and its ONNX graph: its name, what it is, how
-it is built from its section of a recipe. Keys of recipes, their documentation and the builders read these
-tables, so a new part is its module, its graph and a line here. Nothing of torch is imported before a part is
-built.
+An entry has the name of a part, its description, and the function that builds it from its recipe section.
+Recipe keys, their documentation and the builders read these tables. So a new part needs its module, its ONNX
+graph and one entry here. torch is imported only when a part is built.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from gonie.tasks.contextual import ContextualSource
@@ -18,19 +18,17 @@ from gonie.tasks.elmo import ELMO
 
 @dataclass(frozen=True)
 class Part:
-    """One part: what it is, and how it is built; the builder's arguments are those of its table."""
+    """One part: its description, and its builder, whose arguments are those of its table."""
 
     help: str
     build: Callable[..., Any]
     recurrent: bool = False
-    """For encoders: whether it is one layer in one direction, of which deep and two-way ones are made."""
+    """For encoders: whether it is a one-way recurrent layer, which can be stacked and made bidirectional."""
 
 
-def _nn() -> Any:
-    """The parts, imported when the first one is built."""
-    from gonie import nn
-
-    return nn
+def _nn(module: str = "") -> Any:
+    """Import ``gonie.nn``, or a module of it, when the first part is built."""
+    return import_module(f"gonie.nn.{module}" if module else "gonie.nn")
 
 
 CHARS: dict[str, Part] = {
@@ -41,7 +39,7 @@ CHARS: dict[str, Part] = {
         ),
     ),
     "lstm": Part(
-        "LSTM in both directions (Lample et al. 2016)",
+        "bidirectional LSTM (Lample et al. 2016)",
         lambda size, c: _nn().CharLSTM(size=size, width=c.width, hidden=c.hidden, dropout=c.dropout),
     ),
 }
@@ -83,21 +81,21 @@ POOLINGS: dict[str, Part] = {
         lambda width, c, both_ways: _nn().AdditiveAttention(width=width, hidden=c.hidden, heads=c.heads),
     ),
     "dot": Part(
-        "attention by a dot product",
+        "dot-product attention",
         lambda width, c, both_ways: _nn().DotAttention(width=width, heads=c.heads),
     ),
-    "mean": Part("the mean", lambda width, c, both_ways: _nn().Mean(width=width)),
-    "max": Part("the maximum of each feature", lambda width, c, both_ways: _nn().Max(width=width)),
+    "mean": Part("mean", lambda width, c, both_ways: _nn().Mean(width=width)),
+    "max": Part("maximum of each feature", lambda width, c, both_ways: _nn().Max(width=width)),
     "last": Part(
-        "the last state of each direction",
+        "last state of each direction",
         lambda width, c, both_ways: _nn().Last(width=width, both_ways=both_ways),
     ),
 }
-"""Poolings: (width of the states, section, whether the states are of two directions) -> pooling."""
+"""Poolings: (width of the states, section, whether the encoder is bidirectional) -> pooling."""
 
 TAG_HEADS: dict[str, Part] = {
     "crf": Part(
-        "CRF over the whole sentence",
+        "CRF over the sentence",
         lambda plan: _nn().CRFHead(
             scores=plan.scores(plan.num_tags), crf=plan.crf(), objective=plan.objective
         ),
@@ -107,7 +105,7 @@ TAG_HEADS: dict[str, Part] = {
         lambda plan: _nn().SoftmaxHead(scores=plan.scores(plan.num_tags), objective=plan.objective),
     ),
     "sigmoid": Part(
-        "sigmoid for each token, for one type",
+        "sigmoid for each token, for a single type",
         lambda plan: _nn().SigmoidHead(
             scores=plan.scores(1), outside=plan.outside(), objective=plan.objective
         ),
@@ -117,11 +115,11 @@ TAG_HEADS: dict[str, Part] = {
 
 TEXT_HEADS: dict[str, Part] = {
     "softmax": Part(
-        "one label of several",
+        "one of several labels",
         lambda plan: _nn().TextSoftmaxHead(scores=plan.scores(plan.num_labels), objective=plan.one_label()),
     ),
     "sigmoid": Part(
-        "one label of two by one output",
+        "one of two labels, with a single output",
         lambda plan: _nn().TextSigmoidHead(scores=plan.scores(1), objective=plan.one_label()),
     ),
     "labels": Part(
@@ -136,5 +134,5 @@ CONTEXTUAL: dict[str, ContextualSource] = {"elmo": ELMO}
 
 
 def choices(table: dict[str, Part]) -> str:
-    """The names of a table with what they are, for the description of a key."""
+    """Return the names of a table with their descriptions, for the description of a key."""
     return "; ".join(f"{name}: {part.help}" for name, part in table.items())

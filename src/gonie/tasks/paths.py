@@ -1,4 +1,4 @@
-"""The paths that a recipe names: marked where a key is declared, found and made absolute in one place."""
+"""The paths in a recipe: keys are marked where they are declared, and paths are resolved here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SectionType = TypeVar("SectionType", bound=BaseModel)
 
 @dataclass(frozen=True)
 class PathTo:
-    """Marks a key whose values are paths: to a file or folder that is read, or to a cache that is made."""
+    """Marks a key whose values are paths: a file or folder that is read, or a cache folder."""
 
     what: Literal["file", "folder", "cache"]
 
@@ -28,14 +28,14 @@ CacheFolder = Annotated[str, PathTo("cache")]
 
 
 def locate(path: str) -> Path:
-    """The file a recipe means: ``bundled:NAME/FILE`` lies in the package, anything else is as written."""
+    """Resolve a path of a recipe. ``bundled:NAME/FILE`` is a corpus in the package."""
     if not path.startswith(BUNDLED):
         return Path(path).expanduser()
     return Path(str(resources.files("gonie") / "corpora")) / path.removeprefix(BUNDLED)
 
 
 def with_absolute_paths(section: SectionType) -> SectionType:
-    """The section with every path in full, so that a run can be resumed from any folder."""
+    """Return the section with absolute paths, so that a run can be resumed from any folder."""
     changes: dict[str, Any] = {}
     for name, field in type(section).model_fields.items():
         value = getattr(section, name)
@@ -47,7 +47,7 @@ def with_absolute_paths(section: SectionType) -> SectionType:
 
 
 def missing_paths(section: BaseModel) -> list[str]:
-    """A sentence for each file or folder that the section names and that is not there."""
+    """Return a message for each file or folder of the section that does not exist."""
     return [
         f"{key}: {mark.what} not found: {path}"
         for key, path, mark in _named(section, "")
@@ -81,7 +81,7 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def _mark(field: FieldInfo) -> PathTo | None:
-    """The mark of a key's own type, or of what a list, a mapping or an optional value holds."""
+    """Return the mark of a key's type, or of the items of a list, mapping or optional value."""
     found = [*field.metadata, *_inner(field.annotation)]
     return next((each for each in found if isinstance(each, PathTo)), None)
 

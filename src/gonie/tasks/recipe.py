@@ -1,4 +1,4 @@
-"""Recipes as TOML: found by path or by name, changed by ``--set``, checked whole, written back resolved."""
+"""Recipes as TOML files: read by path or name, changed by ``--set``, validated, and written with all keys."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gonie.tasks.table import TASKS
 
 
 def recipe_names(*tasks: str) -> list[str]:
-    """Names of the recipes that ship with gonie: all, or those of some tasks."""
+    """Return the names of the recipes that ship with gonie: all, or those of some tasks."""
     files = [file for file in _shipped().iterdir() if file.name.endswith(".toml")]
     return sorted(file.name.removesuffix(".toml") for file in files if not tasks or _task(file) in tasks)
 
@@ -42,9 +42,9 @@ def load_recipe(
 ) -> Any:
     """Read the recipe ``name`` (a file, or a shipped recipe's name) and apply ``key=value`` changes to it.
 
-    The recipe has the type of its task, one of those that ``command`` trains. A change of ``data.train`` to
-    another file also drops the dev and test files and the columns that belong to the recipe's own file,
-    unless they are changed too. ``absent`` has values for keys that nothing else gives.
+    The task must be one that ``command`` trains. A change of ``data.train`` to another file also removes the
+    keys that belong to the recipe's own file (dev and test files, columns), unless they are changed too.
+    ``absent`` has default values for keys that are not set otherwise.
     """
     changes = list(changes)
     values = _read(str(name))
@@ -63,14 +63,14 @@ def load_recipe(
 def check_recipe(
     values: Mapping[str, Any], *, source: str, problems: Iterable[str] = (), command: str = "train"
 ) -> Any:
-    """The typed recipe, or one ``RecipeError`` with everything that is wrong with it."""
+    """Return the typed recipe, or raise one ``RecipeError`` with all its problems."""
     found = list(problems)
     known = recipe_types(command)
-    if "task" in values and values["task"] not in tuple(known):  # a table is no key, but may stand there
+    if "task" in values and values["task"] not in tuple(known):  # it may be a table, which is not hashable
         task = values["task"]
         other = TASKS.get(task) if isinstance(task, str) else None
-        advice = f"; that is for gonie {other.command}" if other else ""
-        found.append(f"task: expected {' or '.join(known)}, got {task!r}{advice}")
+        advice = f"use gonie {other.command} {source}" if other else f"use {' or '.join(known)}"
+        found.append(f"task: gonie {command} does not train {task!r}; {advice}")
         if other:
             raise RecipeError(found, source=source)
         values = {key: value for key, value in values.items() if key != "task"}
@@ -85,7 +85,7 @@ def check_recipe(
 
 
 def recipe_types(command: str) -> dict[str, type[Recipe]]:
-    """The recipes that a command trains, by the name of their task."""
+    """Return the recipe types that a command trains, by the name of their task."""
     sources = tuple(CONTEXTUAL)
     trained = [task for task in TASKS.values() if task.command == command]
     return {task.name: _opened(task.recipe(), sources) for task in trained}
@@ -93,12 +93,12 @@ def recipe_types(command: str) -> dict[str, type[Recipe]]:
 
 @cache
 def _opened(recipe: type[Recipe], sources: tuple[str, ...]) -> type[Recipe]:
-    """The recipe with a key for each contextual source; made once for the same sources."""
+    """Return the recipe type with a key for each contextual source, created once per set of sources."""
     return with_sources(recipe)
 
 
 def write_recipe(recipe: Recipe) -> str:
-    """The resolved recipe as TOML: every key, defaults included."""
+    """Return the recipe as TOML, with every key, including defaults."""
     try:
         import tomli_w
     except ImportError as error:
@@ -106,13 +106,13 @@ def write_recipe(recipe: Recipe) -> str:
     text = tomli_w.dumps(recipe.model_dump(mode="json", exclude_none=True))
     if not is_utf8(text):
         raise RecipeError(
-            ["a file's name is not UTF-8, which a recipe cannot hold; rename it, or link to it"]
+            ["a file name is not valid UTF-8, so it cannot be written to a recipe; rename the file"]
         )
     return text
 
 
 def _type_of(values: Mapping[str, Any], command: str) -> type[Recipe]:
-    """The recipe that the task asks for; the first of the command where none is named."""
+    """Return the recipe type of the task, or the first type of the command if no task is named."""
     types = recipe_types(command)
     return types.get(str(values.get("task")), next(iter(types.values())))
 
@@ -127,22 +127,20 @@ def _read(name: str) -> dict[str, Any]:
         path = _shipped() / f"{name}.toml"
     if not path.is_file():
         near = difflib.get_close_matches(name, recipe_names(), n=1)
-        advice = f"did you mean {near[0]!r}?" if near else f"shipped recipes are {', '.join(recipe_names())}"
-        raise RecipeError(
-            [f"expected a recipe file or the name of a shipped one, got {name!r}; {advice}"], source=name
-        )
+        advice = f"did you mean {near[0]!r}?" if near else f"shipped recipes: {', '.join(recipe_names())}"
+        raise RecipeError([f"no such recipe file or shipped recipe: {name}; {advice}"], source=name)
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RecipeError([f"expected TOML, got {error}"], source=str(path)) from error
+        raise RecipeError([f"invalid TOML: {error}"], source=str(path)) from error
     except OSError as error:
-        raise RecipeError([f"cannot be read: {error.strerror}"], source=str(path)) from error
+        raise RecipeError([f"cannot read the file: {error.strerror}"], source=str(path)) from error
 
 
 def _apply(values: dict[str, Any], change: str, problems: list[str], command: str) -> None:
     key, equals, text = change.partition("=")
     if not equals or not key.strip():
-        problems.append(f"--set {change}: expected key=value, such as train.epochs=10")
+        problems.append(f"--set {change}: not of the form key=value; use, for example, train.epochs=10")
         return
     *parents, last = key.strip().split(".")
     place: Any = values
@@ -159,7 +157,7 @@ def _apply(values: dict[str, Any], change: str, problems: list[str], command: st
 
 
 def _fill(values: dict[str, Any], key: str, value: str) -> None:
-    """Gives ``key`` a value where it has none; a parent that is no section is left to be refused."""
+    """Set ``key`` if it has no value. Validation reports a parent that is not a section."""
     *parents, last = key.split(".")
     place: Any = values
     for parent in parents:
@@ -170,7 +168,7 @@ def _fill(values: dict[str, Any], key: str, value: str) -> None:
 
 
 def _parse(text: str, place: list[str], kind: type[BaseModel]) -> Any:
-    """A TOML value if it reads as one, else the text itself; ``none`` takes a key away if it is no value."""
+    """Parse a TOML value, or return the text. ``none`` removes the key unless it is one of its values."""
     if text.lower() == "none":
         return text.lower() if _has_choice(kind, place, text.lower()) else None
     try:
@@ -180,17 +178,17 @@ def _parse(text: str, place: list[str], kind: type[BaseModel]) -> Any:
 
 
 def _train_file(values: dict[str, Any]) -> Path | None:
-    """The training file that the recipe names, if it names one."""
+    """Return the training file of the recipe, if it names one."""
     data = values.get("data")
     path = data.get("train") if isinstance(data, dict) else None
     return locate(path).absolute() if isinstance(path, str) else None
 
 
 def _drop_companions(values: dict[str, Any], changed: set[str], kind: type[Recipe]) -> None:
-    """With a training file of the user's own, the recipe's own dev, test and columns do not apply."""
+    """Remove the keys that belong to the recipe's own training file."""
     data = values.get("data")
     if not isinstance(data, dict):
-        return  # to be refused as no section
+        return  # validation reports that it is not a section
     section = _section(kind.model_fields["data"].annotation)
     for key in getattr(section, "companions", ()):
         if not any(k == f"data.{key}" or k.startswith(f"data.{key}.") for k in changed):
@@ -198,7 +196,7 @@ def _drop_companions(values: dict[str, Any], changed: set[str], kind: type[Recip
 
 
 def _explain(kind: type[BaseModel], error: ValidationError) -> list[str]:
-    """A sentence for every key that is wrong; what each choice of a union refuses is said in one."""
+    """Return one message per invalid key, which joins the errors of a union's alternatives."""
     details: dict[str, list[ErrorDetails]] = {}
     for detail in error.errors(include_url=False):
         details.setdefault(".".join(_key(kind, detail["loc"])) or "recipe", []).append(detail)
@@ -214,8 +212,9 @@ def _reason(kind: type[BaseModel], key: str, details: list[ErrorDetails]) -> str
         return "unknown key; " + (f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}")
     if first["type"] == "missing":
         field = _fields(kind, place[:-1])[place[-1]]
-        what = "a section" if _section(field.annotation) else f"a value ({field.description})"
-        return f"expected {what}, got none; give it with --set {key}=…"
+        if _section(field.annotation):
+            return f"missing section; set its keys with --set {key}.KEY=…"
+        return f"missing value ({field.description}); set it with --set {key}=…"
     if first["type"] == "value_error":
         return first["msg"].removeprefix("Value error, ")
     return " or ".join(_uncapitalised(detail["msg"]) for detail in details) + f", got {first['input']!r}"
@@ -226,7 +225,7 @@ def _uncapitalised(text: str) -> str:
 
 
 def _key(kind: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
-    """The recipe's own key for a place in it, without the names of a union's choices that pydantic adds."""
+    """Return the recipe key of a pydantic location, without the names that pydantic adds for unions."""
     parts = [str(part) for part in place]
     fields = _fields(kind, [])
     for depth, part in enumerate(parts):
@@ -241,7 +240,7 @@ def _key(kind: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
 
 
 def _fields(kind: type[BaseModel], place: list[str]) -> dict[str, FieldInfo]:
-    """The fields of the section at ``place`` in a recipe of this kind."""
+    """Return the fields of the section at ``place`` in a recipe of this type."""
     section = kind
     for name in place:
         section = _section(section.model_fields[name].annotation) or section
@@ -249,7 +248,7 @@ def _fields(kind: type[BaseModel], place: list[str]) -> dict[str, FieldInfo]:
 
 
 def _has_choice(kind: type[BaseModel], place: list[str], text: str) -> bool:
-    """Is ``text`` one of the values that the key at ``place`` may have?"""
+    """Return whether ``text`` is one of the allowed values of the key at ``place``."""
     section: type[BaseModel] | None = kind
     field: FieldInfo | None = None
     for name in place:
@@ -262,6 +261,6 @@ def _has_choice(kind: type[BaseModel], place: list[str], text: str) -> bool:
 
 
 def _section(annotation: Any) -> type[BaseModel] | None:
-    """The section that a key holds, if it holds one."""
+    """Return the section type of a key, if its value is a section."""
     options = (annotation, *get_args(annotation))
     return next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), None)

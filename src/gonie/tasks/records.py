@@ -1,7 +1,7 @@
-"""The facet of a task that answers rows of texts: what `gonie tag`, `gonie classify` and bulk runs ask.
+"""The interface of a task for answering rows of texts, used by `gonie tag`, `gonie classify` and bulk runs.
 
-Reading, streaming, shards and parts are written once against these roles. A task says which input it takes,
-how a loaded model answers rows, and what is written of an answer.
+Reading, streaming, shards and output parts are written once for all tasks. A task defines its input formats,
+how a loaded model answers rows, and how an answer is written.
 """
 
 from __future__ import annotations
@@ -11,33 +11,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from gonie.errors import InputError
-from gonie.features.lm_text.cutting import Cutting
 from gonie.formats.text_rows import TextRow
 from gonie.text.report import Report
+from gonie.text.tokenizers.settings import TokenizerSettings
 
-if TYPE_CHECKING:  # only who shows answers on a terminal needs it
+if TYPE_CHECKING:  # needed only to show answers on a terminal
     from rich.text import Text
 
 Reject = Callable[[TextRow, InputError], None]
-"""Is told which row a model cannot take, and why."""
+"""Called with a row that a model cannot process, and the reason."""
 
 
 DIGITS = 6
-"""Decimals of a probability in a record."""
+"""Decimal places of a probability in a record."""
 
 
 def rounded(score: float) -> float:
-    """A probability as records have it."""
+    """Round a probability for a record."""
     return round(score, DIGITS)
 
 
 def noted(notes: Sequence[str]) -> dict[str, Any]:
-    """The notes of an answer as records have them: only where there are any."""
+    """Return the notes of an answer as a field of its record, or no field if there are none."""
     return {"notes": list(notes)} if notes else {}
 
 
 class Answered(NamedTuple):
-    """What a model says of a row, how many tokens it read, and what there is to note."""
+    """The model's answer for a row, the number of tokens read, and notes."""
 
     row: TextRow
     found: Any
@@ -46,84 +46,84 @@ class Answered(NamedTuple):
 
 
 class InputKinds(NamedTuple):
-    """The kinds of input that a task takes (``gonie.formats.text_rows``)."""
+    """The input formats of a task (``gonie.formats.text_rows``)."""
 
     stream: tuple[str, ...]
-    """Of a text, files or standard input."""
+    """Formats of a text, of files or of standard input."""
     labelled: tuple[str, ...]
-    """Those of ``stream`` that are labelled formats, which the task reads itself."""
+    """The labelled formats in ``stream``, which the task reads itself."""
     detected: tuple[str, ...]
-    """Those of ``stream`` that are told by the suffix of a file."""
+    """The formats in ``stream`` that are detected by the suffix of a file."""
     files: tuple[str, ...]
-    """Of the files of a bulk run, all of which are told by their suffix."""
+    """Formats of the files of a bulk run, all detected by their suffix."""
 
 
 class Notes(Protocol):
-    """Collects what there is to note of the answers of a stream."""
+    """Collects the notes of the answers of a stream."""
 
     def add(self, notes: Sequence[str]) -> Iterable[str]:
-        """Take the notes of an answer; gives those to show at once."""
+        """Add the notes of an answer. Return those to show immediately."""
         ...
 
     def summary(self) -> Iterable[str]:
-        """What to show at the end."""
+        """Return the lines to show at the end."""
         ...
 
 
 class Answering(Protocol):
-    """A loaded model that answers as the options say."""
+    """A loaded model with its options, which answers rows."""
 
     @property
-    def cutting(self) -> Cutting:
-        """How its texts are cut into tokens."""
+    def tokenizer_settings(self) -> TokenizerSettings:
+        """How its texts are tokenised."""
         ...
 
     def __call__(self, rows: Iterable[TextRow], reject: Reject, *, first: int = ...) -> Iterator[Answered]:
-        """The answers to rows, in order; some rows are read ahead, at first about ``first`` tokens."""
+        """Yield the answers in order. Rows are read ahead, about ``first`` tokens before the first answer."""
         ...
 
     def read(self, path: str | Path, kind: str, report: Report) -> Iterator[Any]:
-        """The examples of a file of a labelled format, without their labels."""
+        """Yield the examples of a file in a labelled format, without their labels."""
         ...
 
     def record(self, answered: Answered) -> dict[str, Any]:
-        """An answer as a JSON object."""
+        """Return an answer as a JSON object."""
         ...
 
     def view(self, output: str, *, alone: bool) -> Callable[[Answered], Text | str]:
-        """What shows an answer, as Rich text or as plain lines; ``alone`` if it is the only one."""
+        """Return a function that formats answers. ``alone`` is set if there is only one."""
         ...
 
 
 class Records(Protocol):
-    """The facet."""
+    """Answers rows with the models of a task."""
 
     @property
     def inputs(self) -> InputKinds:
-        """What it reads."""
+        """The input formats."""
         ...
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """What a stream may be written as; ``jsonl`` is among them, ``view`` shows the others."""
+        """The output formats of a stream: ``jsonl``, and those that ``view`` supports."""
         ...
 
     def columns(self, recipe: Mapping[str, Any], asked: Sequence[str]) -> tuple[str, ...]:
-        """The columns, or JSON keys, of a row's texts: those ``asked`` for, else as the recipe says."""
+        """Return the columns, or JSON keys, of a row's texts: those ``asked`` for, or those of the recipe."""
         ...
 
     def answering(self, model: Any, options: Mapping[str, Any]) -> Answering:
-        """The model, asked as ``options`` say: plain values by name, which travel as JSON."""
+        """Return the model with ``options``: JSON values by name."""
         ...
 
     def arrow_columns(self, arrow: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The columns of a Parquet part that are the task's own, with their types; ``arrow`` is PyArrow."""
+        """Return the task's columns of a Parquet part, with their types. ``arrow`` is PyArrow."""
         ...
 
     def cells(self, answered: Answered, record: Mapping[str, Any]) -> dict[str, Any]:
-        """The record of an answer as a row of those columns."""
+        """Return the record of an answer as a row of those columns."""
         ...
 
     def notes(self) -> Notes:
-        """A collector for the notes of one stream."""
+        """Return a collector for the notes of one stream."""
         ...

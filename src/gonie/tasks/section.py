@@ -1,4 +1,4 @@
-"""What every section of a recipe is made of: frozen, typed, and closed to keys it does not have."""
+"""The base class of recipe sections, and the types of their values."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ Size = Annotated[int, Field(ge=1)]
 
 
 class Section(BaseModel):
-    """A frozen part of a recipe that refuses keys it does not know."""
+    """A frozen section of a recipe. Unknown keys raise an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 @dataclass(frozen=True, eq=False)
 class ChoiceOf:
-    """Marks a key whose value names an entry of a table, or ``auto`` where ``also`` has it.
+    """Marks a key whose value is a name in ``table`` or in ``also``, such as ``auto``.
 
-    The table is read when a value is checked, so a part that is added to its table can be named in recipes.
+    The table is read when a value is checked, so recipes can name parts that were added to the table later.
     """
 
     table: Mapping[str, Any]
@@ -33,7 +33,7 @@ class ChoiceOf:
         return core_schema.no_info_after_validator_function(self.check, handler(source))
 
     def check(self, name: str) -> str:
-        """The name, if the table has it."""
+        """Return the name if it is in the table, otherwise raise an error."""
         if name not in (known := (*self.also, *self.table)):
-            raise ValueError(f"expected one of {', '.join(known)}, got {name!r}")
+            raise ValueError(f"unknown name: {name!r}; use one of {', '.join(known)}")
         return name

@@ -1,8 +1,8 @@
-"""What the recipes of every task may say: each key once, with its type, its default and what it means.
+"""The recipe sections that tasks share: each key with its type, its default and its description.
 
-``recipe.py`` in the folder of a task has what is its own. These classes only
-describe: ``gonie.tasks.torch.build`` turns them into parts, and ``gonie.tasks.recipe`` reads them from TOML.
-Unknown keys are refused.
+``recipe.py`` in the folder of a task has the sections of that task. These classes contain no logic:
+``gonie.tasks.recipe`` reads them from TOML, and ``gonie.tasks.torch.build`` builds parts from them. Unknown
+keys raise an error.
 """
 
 from __future__ import annotations
@@ -22,246 +22,247 @@ Group = Annotated[str, ChoiceOf(EXTRACTORS)]
 
 
 class CorpusConfig(Section):
-    """The files of any task, and how their words are looked up."""
+    """The data files of any task, and how their words are looked up."""
 
     companions: ClassVar[tuple[str, ...]] = ("dev", "test", "format")
-    """Keys that belong to the training file: with another one, they do not apply."""
+    """Keys that belong to the training file and do not apply to another one."""
 
     train: InputFile = Field(
         description="training file; `bundled:NAME/FILE` is a corpus that ships with gonie"
     )
     dev: InputFile | None = Field(
-        default=None, description="file to choose the best epoch on; without one, part of train is held out"
+        default=None, description="dev file, to select the best epoch; unset: part of train is held out"
     )
-    test: InputFile | None = Field(default=None, description="file scored once, at the end")
+    test: InputFile | None = Field(default=None, description="test file, scored once after training")
     holdout: Rate = Field(
-        default=0.1, description="share of the training file held out when there is no dev file"
+        default=0.1, description="share of the training file to hold out if there is no dev file"
     )
     language: Literal["en", "ko"] = Field(default="en", description="language of raw text")
     unit: Literal["word", "eojeol", "syllable", "morpheme"] | None = Field(
-        default=None, description="what a token is: word for English; eojeol, syllable or morpheme for Korean"
+        default=None, description="token unit: word for English; eojeol, syllable or morpheme for Korean"
     )
     lowercase: bool = Field(
-        default=True, description="look words up in lower case (characters keep their case)"
+        default=True, description="look up words in lower case (characters keep their case)"
     )
-    digits: bool = Field(default=True, description="look words up with every digit as 0")
+    digits: bool = Field(default=True, description="look up words with every digit replaced by 0")
     min_count: Size = Field(
-        default=1, description="words rarer than this are unknown, unless a vector is known for them"
+        default=1, description="words rarer than this are unknown, unless they have a pretrained vector"
     )
     vectors: InputFile | None = Field(
-        default=None, description="pretrained word vectors: GloVe, word2vec or fastText, plain or gzip"
+        default=None, description="pretrained word vectors: GloVe, word2vec or fastText, uncompressed or gzip"
     )
     vectors_limit: Size | None = Field(default=None, description="read only the first N vectors")
     gazetteers: dict[str, InputFile] = Field(
-        default={}, description='lists of names: {city = "cities.txt"}, one entry a line'
+        default={}, description='gazetteers: {city = "cities.txt"}, one entry per line'
     )
-    context_window: Size = Field(default=2, description="words to each side that context features look at")
-    min_feature_count: Size = Field(default=1, description="sparse features rarer than this are left out")
+    context_window: Size = Field(default=2, description="words on each side that context features use")
+    min_feature_count: Size = Field(default=1, description="sparse features rarer than this are ignored")
     cache: CacheFolder | None = Field(
-        default=None, description="folder to keep the encoded corpus in, memory-mapped, if larger than memory"
+        default=None,
+        description="folder for the encoded corpus, memory-mapped; unset: the corpus is kept in memory",
     )
 
     @property
     def token_unit(self) -> str:
-        """The unit, or the language's usual one."""
+        """The token unit, or the default of the language."""
         return self.unit or ("word" if self.language == "en" else "eojeol")
 
     @property
     def further_columns(self) -> tuple[str, ...]:
-        """Columns beside words and labels that context features may use."""
+        """Columns besides words and labels that context features may use."""
         return ()
 
 
 class WordsConfig(Section):
-    """Vectors of whole words."""
+    """Word embeddings."""
 
-    width: Size = Field(default=100, description="width of random vectors; pretrained ones bring their own")
+    width: Size = Field(default=100, description="width of random vectors; pretrained vectors have their own")
     tuned: Literal["missing", "all", "none"] = Field(
         default="missing",
-        description="which vectors to train: beside pretrained ones only those missing there, all, or none; "
-        "random ones all, unless none",
+        description="which vectors to train: missing (words without a pretrained vector), all, or none; "
+        "without pretrained vectors, missing is the same as all",
     )
     singleton_rate: Rate = Field(
-        default=0.5, description="how often a word met once in training is trained as unknown"
+        default=0.5,
+        description="probability that a word seen once in training is replaced by the unknown word",
     )
 
 
 class CharsConfig(Section):
-    """Vectors of words made from their characters."""
+    """Character-based word embeddings."""
 
     kind: Annotated[str, ChoiceOf(CHARS)] = Field(default="cnn", description=choices(CHARS))
     width: Size = Field(default=30, description="width of a character's vector")
     hidden: Size = Field(
-        default=30, description="filters of the convolution, or LSTM cells in each direction"
+        default=30, description="number of convolution filters, or LSTM units in each direction"
     )
-    kernel: Size = Field(default=3, description="characters under a convolution filter")
+    kernel: Size = Field(default=3, description="kernel size of the convolution, in characters")
     dropout: Rate = Field(default=0.0, description="dropout on character vectors")
-    jamo: bool = Field(default=False, description="see Hangul syllables as their jamo")
+    jamo: bool = Field(default=False, description="decompose Hangul syllables into jamo")
 
 
 class FeaturesConfig(Section):
-    """Vectors of sparse features, summed, as input to the encoder."""
+    """Embeddings of sparse features, summed, as input to the encoder."""
 
     groups: list[Group] = Field(description="feature groups to embed")
     width: Size = Field(default=20, description="width of each group's vector")
 
 
 class EmbeddingConfig(Section):
-    """What the model sees of a token, side by side."""
+    """The embeddings of a token, which are concatenated."""
 
-    words: WordsConfig | None = Field(default=None, description="word vectors")
-    chars: CharsConfig | None = Field(default=None, description="character vectors")
-    features: FeaturesConfig | None = Field(default=None, description="embedded sparse features")
+    words: WordsConfig | None = Field(default=None, description="word embeddings")
+    chars: CharsConfig | None = Field(default=None, description="character-based word embeddings")
+    features: FeaturesConfig | None = Field(default=None, description="embeddings of sparse features")
 
     @property
     def sees_tokens(self) -> bool:
-        """Whether there is anything for an encoder to read."""
+        """Whether the encoder has any input."""
         seen = any(config.at != "output" for config in self.contextual.values())
         return bool(self.words or self.chars or self.features or seen)
 
     @property
     def contextual(self) -> dict[str, ContextualConfig]:
-        """The sections of contextual sources that the recipe has, by their key."""
+        """The sections of the recipe's contextual sources, by key."""
         values = {name: getattr(self, name) for name in type(self).model_fields}
         return {name: value for name, value in values.items() if isinstance(value, ContextualConfig)}
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """Feature groups that any part of the model uses, each once."""
+        """The distinct feature groups that the model uses."""
         return tuple(dict.fromkeys(self.features.groups if self.features else []))
 
 
 class EncoderConfig(Section):
-    """What reads the sentence."""
+    """The encoder."""
 
     kind: Annotated[str, ChoiceOf(ENCODERS)] = Field(default="lstm", description=choices(ENCODERS))
     hidden: Size = Field(
-        default=200, description="cells in each direction; filters of each kernel of the cnn"
+        default=200, description="hidden units in each direction; for cnn, filters of each kernel size"
     )
-    layers: Size = Field(default=1, description="layers, one on top of the other")
-    bidirectional: bool = Field(default=True, description="read the sentence both ways (recurrent layers)")
-    activation: Literal["tanh", "sigmoid"] = Field(default="tanh", description="of the rnn only")
-    window: Size = Field(
-        default=5, description="words that the window network sees at once, an odd number, its own included"
-    )
+    layers: Size = Field(default=1, description="number of stacked layers")
+    bidirectional: bool = Field(default=True, description="read in both directions (recurrent layers)")
+    activation: Literal["tanh", "sigmoid"] = Field(default="tanh", description="activation (rnn only)")
+    window: Size = Field(default=5, description="window size in words, an odd number (window network only)")
 
     kernels: list[Size] = Field(
-        default=[3, 4, 5], min_length=1, description="words under the filters of the cnn, one size each"
+        default=[3, 4, 5], min_length=1, description="kernel sizes in words (cnn only)"
     )
 
     @field_validator("window")
     @classmethod
     def _has_a_middle(cls, size: int) -> int:
         if size % 2 == 0:
-            raise ValueError(f"expected an odd number of words, so that one is in the middle, got {size}")
+            raise ValueError(f"window size must be odd: {size}")
         return size
 
 
 class DropoutConfig(Section):
-    """Where and how values are dropped in training."""
+    """Dropout rates."""
 
     kind: Literal["variational", "plain"] = Field(
-        default="variational", description="one mask a sentence, or one a token"
+        default="variational", description="variational: one mask per sentence; plain: one mask per token"
     )
-    input: Rate = Field(default=0.5, description="on the encoder's input")
-    output: Rate = Field(default=0.5, description="on the encoder's output")
-    between: Rate = Field(default=0.5, description="between encoder layers")
+    input: Rate = Field(default=0.5, description="dropout on the encoder's input")
+    output: Rate = Field(default=0.5, description="dropout on the encoder's output")
+    between: Rate = Field(default=0.5, description="dropout between encoder layers")
     recurrent: Rate = Field(
-        default=0.0, description="on the encoder's recurrent weights, one mask a batch (Merity et al. 2018)"
+        default=0.0,
+        description="dropout on the encoder's recurrent weights, one mask per batch (Merity et al. 2018)",
     )
-    word: Rate = Field(default=0.0, description="how often a whole token's input vector is dropped")
+    word: Rate = Field(default=0.0, description="probability of dropping a token's whole input vector")
 
 
 class LearningConfig(Section):
-    """How any model learns."""
+    """Training settings of every task."""
 
-    epochs: Size = Field(default=30, description="passes over the training data, at most")
+    epochs: Size = Field(default=30, description="maximum number of epochs")
     optimizer: Literal["sgd", "adam", "adamw", "nadam", "per-window"] = Field(
         default="adam",
-        description="the update rule; per-window is plain SGD after every single token, for the window "
-        "network alone",
+        description="optimizer; per-window is SGD with an update after every token (window network only)",
     )
-    lr: float = Field(default=0.002, gt=0, description="learning rate at its highest")
-    momentum: Rate = Field(default=0.9, description="of sgd")
-    weight_decay: float = Field(default=0.0, ge=0, description="pull of the weights towards zero")
-    warmup: int = Field(default=0, ge=0, description="steps over which the learning rate rises from zero")
+    lr: float = Field(default=0.002, gt=0, description="peak learning rate")
+    momentum: Rate = Field(default=0.9, description="momentum (sgd only)")
+    weight_decay: float = Field(default=0.0, ge=0, description="weight decay")
+    warmup: int = Field(default=0, ge=0, description="warm-up steps, in which the learning rate rises from 0")
     schedule: Literal["constant", "linear", "cosine", "inverse"] = Field(
         default="constant",
-        description="how the rate falls: not, to zero in a line or a cosine, or as lr / (1 + decay * epoch)",
+        description="learning rate schedule; linear and cosine end at 0, inverse is lr / (1 + decay * epoch)",
     )
-    decay: float = Field(default=0.05, ge=0, description="of the inverse schedule")
-    clip: float = Field(default=5.0, ge=0, description="largest gradient norm; 0 for none")
+    decay: float = Field(default=0.05, ge=0, description="decay of the inverse schedule")
+    clip: float = Field(default=5.0, ge=0, description="maximum gradient norm; 0: no clipping")
     normalize: bool = Field(
         default=False,
-        description="scale every gradient to norm 1 instead of clipping (Reimers & Gurevych 2017)",
+        description="scale every gradient to norm 1 instead of clipping it (Reimers & Gurevych 2017)",
     )
     average: float = Field(
         default=0.0,
         ge=0,
         lt=1,
-        description="decay of the moving average of the weights that is evaluated; 0 for none",
+        description="decay of the moving average of the weights, which is then evaluated; 0: no average",
     )
-    seed: int = Field(default=1, ge=0, description="fixes every random choice")
-    device: Literal["auto", "cpu", "cuda"] = Field(default="auto", description="where to train")
-    precision: Literal["float32", "bf16"] = Field(default="float32", description="bf16 on GPUs that have it")
-    deterministic: bool = Field(
-        default=False, description="bit for bit repeatable on a GPU too, somewhat slower"
+    seed: int = Field(default=1, ge=0, description="random seed")
+    device: Literal["auto", "cpu", "cuda"] = Field(
+        default="auto", description="device; auto is a GPU if there is one"
     )
-    threads: int = Field(default=0, ge=0, description="CPU threads; 0 leaves the choice to PyTorch")
+    precision: Literal["float32", "bf16"] = Field(
+        default="float32", description="bf16 uses mixed precision on a GPU"
+    )
+    deterministic: bool = Field(default=False, description="bit-exact results on a GPU too, somewhat slower")
+    threads: int = Field(default=0, ge=0, description="CPU threads; 0 chooses automatically")
     checkpoint_seconds: float = Field(
-        default=30.0, gt=0, description="a checkpoint at least this often, besides every epoch's"
+        default=30.0, gt=0, description="seconds between checkpoints; each epoch also ends with one"
     )
 
 
 class TrainConfig(LearningConfig):
-    """How a tagger or classifier learns."""
+    """Training settings of taggers and classifiers."""
 
-    patience: Size = Field(default=8, description="stop after so many epochs without a better dev score")
-    batch_tokens: Size = Field(default=1000, description="cells in a batch at most, padding counted")
+    patience: Size = Field(default=8, description="epochs without a better dev score before training stops")
+    batch_tokens: Size = Field(default=1000, description="maximum tokens per batch, including padding")
     batch_sentences: Size | Literal["auto"] = Field(
         default="auto",
-        description="sentences, or texts, in a batch at most; auto is a hundredth of all, but from 4 to 32",
+        description="maximum sentences, or texts, per batch; auto is 1% of the data, between 4 and 32",
     )
     l2: float = Field(
         default=0.0,
         ge=0,
-        description="λ: λ/2m ‖W‖² is part of the cost, for the matrices of encoder and head (not biases, not "
-        "vectors), where m is the number of training tokens",
+        description="λ of the L2 penalty λ/2m ‖W‖² on the matrices of encoder and head (not biases or "
+        "embeddings); m is the number of training tokens",
     )
     baselines: bool = Field(
         default=False,
-        description="score two taggers beside the model that learn next to nothing: every capitalised word, "
-        "and words known by heart",
+        description="also score baselines: for taggers, every capitalised word, and the most frequent label "
+        "of each word; for classifiers, the most frequent label",
     )
     score_train: int = Field(
         default=0,
         ge=0,
-        description="training sentences, or texts, to score after each epoch, for curves that show "
-        "overfitting; 0 for none",
+        description="training sentences, or texts, to score after each epoch, to detect overfitting; 0: none",
     )
 
 
 class Recipe(Section):
-    """All that a run needs; each task has its own, which adds to this."""
+    """A recipe: everything that a run needs. Each task has its own subclass."""
 
-    task: str = Field(description="what to learn")
+    task: str = Field(description="the task")
 
-    if TYPE_CHECKING:  # declared by each recipe after its data and model, so that keys stay in this order
+    if TYPE_CHECKING:  # each recipe declares it after its data and model, which fixes the order of keys
         train: LearningConfig
 
 
 class CorpusRecipe(Recipe):
-    """The recipe of a task that learns from labelled examples in files."""
+    """The recipe of a task that learns from labelled examples."""
 
-    data: CorpusConfig = Field(description="the files")
-    model: EmbeddingConfig = Field(description="the parts of the model")
+    data: CorpusConfig = Field(description="the data files")
+    model: EmbeddingConfig = Field(description="the model")
     train: TrainConfig = Field(default=TrainConfig(), description="training")
     loss: dict[str, dict[str, Any]] = Field(
-        default={}, description="terms that are added to the task's loss: [loss.NAME] with the term's keys"
+        default={}, description="additional loss terms: [loss.NAME] with the keys of the term"
     )
     variants: dict[str, dict[str, Any]] = Field(
         default={},
-        description="models trained beside this one for comparison: a name, and the keys that differ",
+        description="variants of the model, trained for comparison: a name, and the keys that differ",
     )
 
 
@@ -270,7 +271,7 @@ SectionType = TypeVar("SectionType", bound=Section)
 
 
 def with_sources(recipe: type[RecipeType]) -> type[RecipeType]:
-    """The recipe whose ``model`` also has a key for every contextual source of the table."""
+    """Return the recipe type with a ``model`` key for every contextual source of the table."""
     model = recipe.model_fields["model"]
     if not (isinstance(model.annotation, type) and issubclass(model.annotation, EmbeddingConfig)):
         return recipe
@@ -283,7 +284,7 @@ def with_sources(recipe: type[RecipeType]) -> type[RecipeType]:
 
 
 def _extended(section: type[SectionType], **keys: Any) -> type[SectionType]:
-    """The section with further keys, under its own name and docstring."""
+    """Return the section type with additional keys, under the same name and docstring."""
     found: type[SectionType] = create_model(
         section.__name__, __base__=section, __doc__=section.__doc__, __module__=section.__module__, **keys
     )

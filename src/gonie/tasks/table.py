@@ -1,4 +1,4 @@
-"""The table of tasks: what ``task`` in a recipe may be."""
+"""The table of tasks: the values of ``task`` in a recipe."""
 
 from __future__ import annotations
 
@@ -8,4 +8,4 @@ from gonie.tasks.tagging.task import TAGGING
 from gonie.tasks.task import Task
 
 TASKS: dict[str, Task] = {task.name: task for task in (TAGGING, CLASSIFICATION, LANGUAGE_MODEL)}
-"""By name. A new task is its folder and its place here."""
+"""All tasks by name. A new task needs its folder and an entry here."""

@@ -1,14 +1,15 @@
-"""What a task is: one value that holds all that differs between tagging, classifying and the rest.
+"""A task as one value, which holds everything that differs between tasks.
 
-Training, run folders, resuming, comparing, export and its proof, bulk, explaining and the commands are
-written once against this value. ``table`` lists the tasks. The code of a task is in its folder, and what
-needs torch in the folder's ``torch``.
+Training, run folders, resuming, comparing, export, bulk runs, explanations and the commands are written once
+for all tasks. ``table`` lists the tasks. The code of a task is in its folder, and the code that needs torch
+in the subfolder ``torch``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal
 
 from gonie.errors import GonieError
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def _no_predictor(bundle: Any, threads: int | None) -> Any:
-    raise GonieError(f"models of the task {bundle.task!r} give no answers")
+    raise GonieError(f"models of the task {bundle.task!r} make no predictions")
 
 
 def _as_it_is(recipe: Recipe) -> Recipe:
@@ -33,42 +34,50 @@ def _as_it_is(recipe: Recipe) -> Recipe:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """One thing that a model can learn to do."""
+    """A task that models learn."""
 
     name: str
     """The value of ``task`` in a recipe and in a bundle."""
     command: Literal["train", "pretrain"] = "train"
     """The command that trains it."""
     model: str
-    """What a model of the task is called, in messages: ``tagger``."""
+    """The name of its models in messages: ``tagger``."""
     examples: str
-    """What its examples are called, in the plural: ``sentences``."""
+    """The name of its examples, in the plural: ``sentences``."""
     answers: str
-    """What its answers are called, in the plural: ``tags``."""
+    """The name of its predictions, in the plural: ``tags``."""
     recipe: Callable[[], type[Recipe]]
-    """Imports what a recipe of the task may say; loading a bundle does not need it."""
+    """Imports the recipe type of the task. Loading a bundle does not need it."""
     torch: Callable[[], TorchTask]
-    """Imports the torch half: reading training data, the network, export."""
+    """Imports the code that needs torch: reading training data, the network, export."""
 
     bundle: type[Contents] | None = None
-    """What a bundle of the task holds; None for a task whose models have none."""
+    """The contents of a bundle; None for a task without bundles."""
     load: Callable[[Any, int | None], Any] = _no_predictor
-    """Makes a predictor from a bundle, for so many threads (None: all cores)."""
+    """Builds a predictor from a bundle and a number of threads (None: all cores)."""
     predict: str = ""
-    """The command that runs its models over texts: ``tag``; none where there is no such command."""
+    """The command that runs its models on texts, such as ``tag``; empty if there is none."""
     sample: tuple[str, ...] = ("Anna Kim works in Seoul. 안나는 서울에서 일한다.",)
-    """What a predictor may be called with to try it: one text, or as many as an answer needs."""
+    """Arguments for a test call of a predictor: one text, or as many as it needs."""
 
     run_files: tuple[str, ...] = EXAMPLE_RUN
-    """Files and folders that a run of the task leaves, besides those of every run."""
+    """Files and folders that a run of the task writes, besides those of every run."""
     resumable_reading: bool = False
-    """Whether reading the data takes long and can be resumed: a run folder then begins before it."""
+    """Whether reading the data is slow and can be resumed. The run folder is then created before it."""
+    baselines: Callable[[], Collection[str]] = tuple
+    """The names of its baselines, which variants of a recipe may not have."""
     resolve: Callable[[Recipe], Recipe] = _as_it_is
-    """A recipe with what other files decide about it, as a new run writes it down."""
+    """Fills in recipe keys that depend on other files, before a new run saves the recipe."""
 
     records: Callable[[], Records] | None = None
-    """Imports what answers rows of texts, for that command and for bulk runs."""
+    """Imports the interface that answers rows of texts, for ``predict`` and for bulk runs."""
     evaluation: Callable[[], Evaluator] | None = None
-    """Imports what scores a model on a file with gold answers, for `gonie evaluate`."""
+    """Imports the interface that scores a model on a file with gold labels, for `gonie evaluate`."""
     explanation: Callable[[], Explanations] | None = None
-    """Imports what explains a model's answers, for `gonie explain` and the pages of `gonie evaluate`."""
+    """Imports the interface for explanations, for `gonie explain` and the pages of `gonie evaluate`."""
+
+    def describe_use(self, folder: str | PathLike[str]) -> str:
+        """How to use a model of the task, for messages: ``use gonie tag runs/ner``."""
+        if self.predict:
+            return f"use gonie {self.predict} {fspath(folder)}"
+        return f"use gonie.load({fspath(folder)!r}) in Python"

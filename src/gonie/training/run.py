@@ -6,6 +6,7 @@ whole or not at all, in an order that a kill at any moment leaves a run that can
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -20,6 +21,7 @@ from gonie.tasks.paths import with_absolute_paths
 from gonie.tasks.recipe import load_recipe, write_recipe
 from gonie.tasks.sections import Recipe
 from gonie.tasks.table import TASKS
+from gonie.tasks.task import Task
 from gonie.tasks.torch.checkpoint import load_weights
 from gonie.tasks.torch.compiled_loops import must_compile
 from gonie.tasks.torch.job import Evaluated, Job, RunOutput, TrainedRun
@@ -80,9 +82,9 @@ class RunResult:
         return self.output.evaluations
 
     @property
-    def beside(self) -> Mapping[str, str]:
+    def baselines(self) -> Mapping[str, str]:
         """Baselines and variants by name, with a line of scores each."""
-        return self.output.beside
+        return self.output.baselines
 
 
 class _Complete(NamedTuple):
@@ -233,5 +235,14 @@ def _complete(job: Job, run: RunFolder, trainee: Trainee, display: RunDisplay) -
     progress = trainee.state.progress
     trained = TrainedRun(run.root, trainee.model, run.history(), progress.best_epoch + 1)
     output = job.finish(trained, display.note)
+    output = replace(output, commands=[*_commands(TASKS[job.recipe.task], run.root), *output.commands])
     result = RunResult(run.root, output, trained.best_epoch, time.monotonic() - started)
     return _Complete(trained, result)
+
+
+def _commands(task: Task, folder: Path) -> list[str]:
+    """The commands that use a model of the task."""
+    model = shlex.quote(str(folder))
+    texts = " ".join(['"your text"'] * len(task.sample))
+    predict = [f"gonie {task.predict} {model} {texts}"] if task.predict else []
+    return [*predict, *([f"gonie evaluate {model} FILE"] if task.evaluation else [])]

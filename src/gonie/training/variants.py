@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from gonie.errors import RecipeError
-from gonie.tasks.classification.torch.job import MAJORITY
 from gonie.tasks.recipe import check_recipe
 from gonie.tasks.sections import CorpusRecipe, Recipe
-from gonie.tasks.tagging.torch.job import BASELINES
+from gonie.tasks.table import TASKS
 from gonie.training.folder import file_name
 
 
@@ -17,17 +16,17 @@ def build_variants(recipe: Recipe) -> dict[str, CorpusRecipe]:
     """The recipe's variants as recipes of their own, checked before anything is trained."""
     if not isinstance(recipe, CorpusRecipe):
         return {}
-    if problems := list(_name_problems(recipe.variants)):
+    if problems := list(_name_problems(recipe.variants, TASKS[recipe.task].baselines())):
         raise RecipeError(problems)
     return {name: _changed(recipe, name, changes) for name, changes in recipe.variants.items()}
 
 
-def _name_problems(names: Iterable[str]) -> Iterator[str]:
+def _name_problems(names: Iterable[str], baselines: Collection[str]) -> Iterator[str]:
     """Each variant has a folder and a line of its own."""
     folders: dict[str, str] = {}
     for name in names:
         folder = file_name(name)
-        if name in BASELINES or name == MAJORITY or not folder:
+        if name in baselines or not folder:
             yield f"variants: expected a name with letters or digits that no baseline has, got {name!r}"
         elif folder in folders:
             yield f"variants: {folders[folder]!r} and {name!r} would be one folder, {folder}; rename one"

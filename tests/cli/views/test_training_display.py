@@ -23,7 +23,7 @@ OUTPUT = RunOutput(
     results=[("dev F1", "100.00  (95% 98.00 to 100.00)"), ("report", "runs/[x]/report.html")],
     commands=['gonie tag runs/x "your text"', "gonie evaluate runs/x FILE"],
     evaluations={},
-    beside={"words known by heart": "dev F1 44.52"},
+    baselines={"most frequent label of each word": "dev F1 44.52"},
 )
 
 
@@ -86,7 +86,7 @@ def test_a_run_from_its_beginning_to_its_end(terminal: bool) -> None:
         "epoch   1  loss   1.2500  dev F1  50.00  2,500 tokens/s  3 s  ETA 27 s best",
         "dev F1 100.00  (95% 98.00 to 100.00)",
         "report runs/[x]/report.html",
-        "compared with words known by heart: dev F1 44.52",
+        "compared with most frequent label of each word: dev F1 44.52",
         "best epoch 1, 1 min 05 s in total",
         'Try:  gonie tag runs/x "your text"',
         "      gonie evaluate runs/x FILE",
@@ -156,7 +156,7 @@ def test_tokenising_shows_how_far_it_is(time: Clock, terminal: bool) -> None:
 def test_a_resumed_run_says_where_it_goes_on() -> None:
     display, file = shown(terminal=False)
     display.begin(summary(first=4))
-    assert "resuming in epoch 4" in plain(file)
+    assert "resuming at epoch 4" in plain(file)
     display, file = shown(terminal=False)
     display.begin(summary(first=10, complete=True))
     assert "training is complete" in plain(file)

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from gonie.nn.bilm import BiLM, ClippedLSTM, Direction, Filters, ProjectedLSTM, SpelledWords
+from gonie.nn.bilm import BiLM, CarriedBoth, ClippedLSTM, Direction, Filters, ProjectedLSTM, SpelledWords
 
 P, FORMS = 4, 12
 
@@ -122,3 +122,11 @@ def test_read_on_is_each_direction_s_stream_of_whole_sentences(bilm: BiLM) -> No
         torch.testing.assert_close(top[:, :P], tops[0][first + 1 : last - 1])
         torch.testing.assert_close(top[:, P:], tops[1][first + 1 : last - 1].flip(0))
         first = last
+
+
+def test_detached_states_carry_no_gradient() -> None:
+    weight = torch.ones(2, 3, requires_grad=True)
+    carried = CarriedBoth(ahead=[(2 * weight, 3 * weight)], back=[(4 * weight, 5 * weight)])
+    cut = carried.detached()
+    assert [tensor.requires_grad for layers in cut for pair in layers for tensor in pair] == [False] * 4
+    assert torch.equal(cut.back[0][1], carried.back[0][1])

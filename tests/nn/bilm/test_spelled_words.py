@@ -66,5 +66,5 @@ def test_the_mask_has_no_vector_and_learns_none() -> None:
 
 
 def test_no_filters_are_refused() -> None:
-    with pytest.raises(InputError, match="at least one kind of filter"):
+    with pytest.raises(InputError, match="no filters"):
         SpelledWords(byte_width=3, filters=[], highways=1, width=6)

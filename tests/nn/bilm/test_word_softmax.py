@@ -109,7 +109,7 @@ def test_gradients_equal_finite_differences(drawn: list[int]) -> None:
 def test_a_vocabulary_of_one_word_is_certain_and_of_none_refused() -> None:
     part = WordSoftmax(size=1, width=P, exact=4096, sampled=4096)
     assert part(torch.randn(3, P), torch.zeros(3, dtype=torch.long)).tolist() == [0.0, 0.0, 0.0]
-    with pytest.raises(InputError, match="at least one word, got 0"):
+    with pytest.raises(InputError, match="vocabulary size must be at least 1: 0"):
         WordSoftmax(size=0, width=P)
 
 

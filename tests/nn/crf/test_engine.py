@@ -1,6 +1,6 @@
 """Each implementation where it is hardest: long sentences, forbidden moves, far scores, low precision.
 
-Without a GPU the fused kernels run in Triton's interpreter, number by number, on small cases only.
+Without a GPU the Triton kernels run in Triton's interpreter, number by number, on small cases only.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from torch import Tensor
 from gonie.errors import InputError
 from gonie.nn import CRF
 from gonie.nn.available import has_numba
-from gonie.nn.crf import brute, layer, scan
+from gonie.nn.crf import brute_force as brute
+from gonie.nn.crf import layer, scan
 from gonie.nn.crf.chain import Chain
-from gonie.nn.crf.engine import SCAN, ChainEngine, choose, fused
+from gonie.nn.crf.engine import SCAN, ChainEngine, choose, triton_kernels
 from gonie.nn.crf.path_score import path_score
 
 HAS_GPU = torch.cuda.is_available()
 if not HAS_GPU:
     os.environ["TRITON_INTERPRET"] = "1"  # read when the kernels are first imported, below
 COMPILED, _ = choose(torch.zeros(1, 1, 1), torch.float32)
-FUSED = fused() if find_spec("triton") else SCAN
+TRITON = triton_kernels() if find_spec("triton") else SCAN
 needs_numba = pytest.mark.skipif(not has_numba(), reason="Numba is not installed")
 needs_triton = pytest.mark.skipif(not find_spec("triton"), reason="Triton is not installed")
 EVERYWHERE = [
@@ -313,7 +314,7 @@ def test_the_choice_gives_its_reason() -> None:
 @pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")  # the interpreter's log of 0
 @pytest.mark.parametrize("kind", [torch.float32, torch.float64])
 @pytest.mark.parametrize("num_tags", [1, 5, 17])
-def test_the_fused_kernels_equal_the_scan(num_tags: int, kind: torch.dtype) -> None:
+def test_the_triton_kernels_equal_the_scan(num_tags: int, kind: torch.dtype) -> None:
     device = "cuda" if HAS_GPU else "cpu"
     chain = Chain(*(part.to(device) for part in chain_of(num_tags, dtype=kind)))
     if num_tags > 1:
@@ -326,7 +327,7 @@ def test_the_fused_kernels_equal_the_scan(num_tags: int, kind: torch.dtype) -> N
     tags, weights = torch.zeros(3, 6, dtype=torch.int64, device=device), torch.tensor([1.0, -2.0, 0.5])
     tags = tags.masked_fill(~mask, 999)
     found = []
-    for run in (FUSED, SCAN):
+    for run in (TRITON, SCAN):
         results: list[Tensor] = []
         for value_of in (
             lambda e, c, run=run: run.log_likelihood(e, tags, mask, c),
@@ -346,11 +347,11 @@ def test_the_fused_kernels_equal_the_scan(num_tags: int, kind: torch.dtype) -> N
 @pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
 @pytest.mark.parametrize(
     "run",
-    [SCAN, pytest.param(COMPILED, marks=needs_numba), pytest.param(FUSED, marks=needs_triton)],
-    ids=["scan", "compiled", "fused"],
+    [SCAN, pytest.param(COMPILED, marks=needs_numba), pytest.param(TRITON, marks=needs_triton)],
+    ids=["scan", "compiled", "triton"],
 )
 def test_each_implementation_sees_what_does_not_fit(run: ChainEngine) -> None:
-    device = "cuda" if HAS_GPU and run.name == "fused" else "cpu"
+    device = "cuda" if HAS_GPU and run.name == "triton" else "cpu"
     chain = Chain(*(part.to(device) for part in chain_of(3)))
 
     def fits(given: list[list[int]], given_tags: list[list[int]] | None = None) -> bool:
@@ -383,7 +384,7 @@ def test_each_implementation_sees_what_does_not_fit(run: ChainEngine) -> None:
 def test_the_layer_names_the_row_that_the_kernels_mark(monkeypatch: pytest.MonkeyPatch) -> None:
     """They see it while they compute; whoever asked must be told before using the value."""
     device = "cuda" if HAS_GPU else "cpu"
-    monkeypatch.setattr(layer, "engine", lambda emissions, parameters: FUSED)
+    monkeypatch.setattr(layer, "engine", lambda emissions, parameters: TRITON)
     crf, emissions = CRF(3).to(device), torch.zeros(2, 3, 3, device=device)
     tags, mask = torch.zeros(2, 3, dtype=torch.int64, device=device), full(2, 3).to(device)
     assert crf.log_likelihood(emissions, tags, mask).isfinite().all()
@@ -395,7 +396,7 @@ def test_the_layer_names_the_row_that_the_kernels_mark(monkeypatch: pytest.Monke
         lambda: crf.viterbi(emissions, stray),
         lambda: crf.marginals(emissions, stray),
     ):
-        with pytest.raises(InputError, match="row 1 with a token after padding"):
+        with pytest.raises(InputError, match="a token after padding in row 1"):
             ask()
     with pytest.raises(InputError, match="5 in row 0 at token 0"):
         crf.log_likelihood(emissions, tags + 5, mask)
@@ -403,13 +404,13 @@ def test_the_layer_names_the_row_that_the_kernels_mark(monkeypatch: pytest.Monke
 
 @needs_triton
 @pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
-def test_the_fused_kernels_take_a_weight_for_all_rows() -> None:
+def test_the_triton_kernels_take_a_weight_for_all_rows() -> None:
     """The gradient of a mean is one number that stands for all rows, not one number a row."""
     device = "cuda" if HAS_GPU else "cpu"
     chain = Chain(*(part.to(device) for part in chain_of(3)))
     emissions = torch.randn(4, 5, 3, dtype=torch.float64, device=device)
     found = []
-    for run in (FUSED, SCAN):
+    for run in (TRITON, SCAN):
         e = emissions.clone().requires_grad_()
         found += torch.autograd.grad(run.log_partition(e, full(4, 5).to(device), chain).mean(), e)
     torch.testing.assert_close(*found)
@@ -417,11 +418,11 @@ def test_the_fused_kernels_take_a_weight_for_all_rows() -> None:
 
 @needs_triton
 @pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
-def test_the_fused_kernels_take_low_precision_scores() -> None:
+def test_the_triton_kernels_take_low_precision_scores() -> None:
     device = "cuda" if HAS_GPU else "cpu"
     chain = Chain(*(part.float().to(device) for part in chain_of(4)))
     emissions, mask = torch.randn(2, 5, 4, device=device).bfloat16().requires_grad_(), full(2, 5).to(device)
-    value = FUSED.log_partition(emissions, mask, chain)
+    value = TRITON.log_partition(emissions, mask, chain)
     torch.testing.assert_close(value, SCAN.log_partition(emissions.detach().float(), mask, chain))
     value.sum().backward()
     assert emissions.grad is not None

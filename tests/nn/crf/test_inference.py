@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from gonie.nn import CRF
-from gonie.nn.crf import brute
-from gonie.nn.crf.chain import Chain
-from gonie.nn.crf.constraints import Constraints
+from gonie.nn.crf import brute_force as brute
+from gonie.nn.crf.chain import Chain, Constraints
 
 EXACT = {"atol": 1e-10, "rtol": 1e-10}
 
@@ -166,7 +165,10 @@ def test_weights_count_conditional_probabilities() -> None:
     by_tag, by_move = torch.tensor([1.0, 2.0, 0.5]).double(), torch.rand(3, 3).double() + 0.5
     mask = torch.ones(1, 4, dtype=torch.bool)
     got = crf.weighted_log_likelihood(emissions, tags, mask, tag_weights=by_tag, move_weights=by_move)
-    unary, pairs = brute.marginals(emissions[0], crf.chain()), brute.pair_marginals(emissions[0], crf.chain())
+    unary, pairs = (
+        brute.marginals(emissions[0], crf.chain()),
+        brute.pair_marginals(emissions[0], crf.chain()),
+    )
     expected = by_tag[0] * unary[0, 0].log()
     for t, (i, j) in enumerate([(0, 2), (2, 2), (2, 1)]):
         expected = expected + by_tag[j] * by_move[i, j] * (pairs[t, i, j] / unary[t, i]).log()

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from gonie.nn import CRF
-from gonie.nn.crf import brute, layer
-from gonie.nn.crf.constraints import Constraints
+from gonie.nn.crf import brute_force as brute
+from gonie.nn.crf import layer
+from gonie.nn.crf.chain import Constraints
 from gonie.nn.crf.engine import SCAN, ChainEngine, engine
 
 sizes = st.tuples(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from gonie.nn.crf import brute
+from gonie.nn.crf import brute_force as brute
 from gonie.nn.crf.chain import Chain
 from gonie.nn.crf.path_score import log_likelihood, path_score
 from gonie.nn.crf.scan import log_partition

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from gonie.nn import CRF
-from gonie.nn.crf import brute
+from gonie.nn.crf import brute_force as brute
 
 B, O = 0, 1  # noqa: E741
 EMISSIONS = torch.tensor([[[2.0, 1.0], [1.0, 0.0]]], dtype=torch.float64)  # Gonie, Sleep
@@ -24,7 +24,12 @@ def crf() -> CRF:
 
 def test_the_four_paths(crf: CRF) -> None:
     scores = brute.path_scores(EMISSIONS[0], crf.chain()).tolist()
-    assert dict(zip(brute.paths(2, 2), scores, strict=True)) == {(B, B): 2, (B, O): 5, (O, B): 2, (O, O): -2}
+    assert dict(zip(brute.paths(2, 2), scores, strict=True)) == {
+        (B, B): 2,
+        (B, O): 5,
+        (O, B): 2,
+        (O, O): -2,
+    }
 
 
 def test_the_partition_function_and_the_probabilities(crf: CRF) -> None:

@@ -73,7 +73,7 @@ def test_dropout_under_a_maximum_is_dropout_of_the_pooled_vector() -> None:
 
 @pytest.mark.parametrize("kernels", [(), (0,), (3, -1)])
 def test_a_kernel_without_a_token_is_refused(kernels: tuple[int, ...]) -> None:
-    with pytest.raises(InputError, match="at least one token"):
+    with pytest.raises(InputError, match="invalid kernels"):
         Convolution(width=3, hidden=2, kernels=kernels)
 
 

@@ -16,7 +16,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from gonie.nn import LSTM, Bidirectional
 
 pytest.importorskip("numba")
-from gonie.nn.compiled import side_by_side
+from gonie.nn.compiled import run_in_parallel
 from gonie.nn.encoders import lstm_cpu as packed
 
 
@@ -134,14 +134,45 @@ def test_rows_are_dealt_out_when_threads_are_left() -> None:
     assert len(packed.plan(lengths[:8], 32, directions=2, threads=16)) == 2  # too few rows to share
 
 
+@pytest.mark.parametrize(("rows", "time"), [(3, 2), (3, 0), (0, 2)])
+@pytest.mark.parametrize("directions", [1, 2])
+def test_a_batch_without_tokens_has_no_states_and_no_gradients(rows: int, time: int, directions: int) -> None:
+    """The first row's length was read past the end of an empty array, and so much memory asked for."""
+    torch.manual_seed(1)
+    layers = [nn.LSTM(4, 3) for _ in range(directions)]
+    weights = [list(layer.parameters()) for layer in layers]
+    x = torch.randn(rows, time, 4, requires_grad=True)
+    states = packed.lstm(x, torch.zeros(rows, time, dtype=torch.bool), *weights)
+    assert torch.equal(states, torch.zeros(rows, time, 3 * directions))
+    states.sum().backward()
+    for leaf in (x, *(weight for own in weights for weight in own)):
+        assert leaf.grad is not None
+        assert torch.equal(leaf.grad, torch.zeros_like(leaf))
+
+
+def test_rows_without_tokens_leave_the_others_alone() -> None:
+    torch.manual_seed(1)
+    layer, before = nn.LSTM(4, 3), torch.get_num_threads()
+    x, mask = torch.randn(24, 2, 4), torch.zeros(24, 2, dtype=torch.bool)
+    mask[5] = True
+    torch.set_num_threads(3)  # two of the three groups of rows have no tokens
+    try:
+        states = packed.lstm(x, mask, list(layer.parameters()))
+    finally:
+        torch.set_num_threads(before)
+    alone = packed.lstm(x[5:6], mask[5:6], list(layer.parameters()))
+    torch.testing.assert_close(states[5:6], alone)
+    assert not states[~mask].any()
+
+
 def test_one_thread_means_one_thread() -> None:
     """`train.threads=1` leaves the other cores to whoever else is on the machine."""
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(1)
-        assert set(side_by_side([threading.get_ident] * 3)) == {threading.get_ident()}
+        assert set(run_in_parallel([threading.get_ident] * 3)) == {threading.get_ident()}
         torch.set_num_threads(2)
-        assert len(set(side_by_side([threading.get_ident] * 2))) == 2
+        assert len(set(run_in_parallel([threading.get_ident] * 2))) == 2
     finally:
         torch.set_num_threads(before)
 
@@ -152,13 +183,13 @@ def test_an_error_in_any_thread_is_raised() -> None:
 
     for tasks in ([fail], [fail, int], [int, fail]):
         with pytest.raises(ValueError, match="in a thread"):
-            side_by_side(tasks)
+            run_in_parallel(tasks)
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_forked_process_has_threads_of_its_own() -> None:
-    assert side_by_side([int, int, int]) == [0, 0, 0]
+    assert run_in_parallel([int, int, int]) == [0, 0, 0]
     child = os.fork()
     if child == 0:
-        os._exit(0 if side_by_side([int, int, int]) == [0, 0, 0] else 1)
+        os._exit(0 if run_in_parallel([int, int, int]) == [0, 0, 0] else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

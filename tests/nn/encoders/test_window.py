@@ -55,5 +55,5 @@ def test_it_starts_in_the_range_that_leaves_tanh_its_slope() -> None:
 
 @pytest.mark.parametrize(("size", "layers"), [(4, 1), (0, 1), (-1, 1), (3, 0)])
 def test_a_window_without_a_middle_is_refused(size: int, layers: int) -> None:
-    with pytest.raises(InputError, match=r"odd window|at least one layer"):
+    with pytest.raises(InputError, match=r"size must be odd|layers must be at least 1"):
         Window(width=3, hidden=2, size=size, layers=layers)

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from gonie.nn import CRF, CRFHead, Scores, SoftmaxHead
 from gonie.nn.crf import layer
-from gonie.nn.crf.constraints import Constraints
+from gonie.nn.crf.chain import Constraints
 from gonie.nn.heads.objectives import AnyOf, Exact, Weighted
 
 K = 3

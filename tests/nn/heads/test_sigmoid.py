@@ -58,5 +58,5 @@ def test_weights_count(make_batch: Callable[..., Batch]) -> None:
 
 
 def test_more_than_one_output_is_refused() -> None:
-    with pytest.raises(InputError, match="got 2 outputs"):
+    with pytest.raises(InputError, match="1 output, got 2"):
         SigmoidHead(scores=Scores(width=4, num_tags=2, direct={}))

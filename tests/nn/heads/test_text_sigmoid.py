@@ -21,5 +21,5 @@ def test_the_loss_is_binary_cross_entropy() -> None:
 
 
 def test_more_than_one_output_is_refused() -> None:
-    with pytest.raises(InputError, match="got 2 outputs"):
+    with pytest.raises(InputError, match="1 output, got 2"):
         TextSigmoidHead(scores=TextScores(width=4, num_labels=2, direct={}))

@@ -99,7 +99,7 @@ def test_the_file_holds_weights_alone(through_a_file: Callable[[nn.Module, nn.Mo
 
 
 def test_several_outputs_and_a_scale_without_length_are_refused() -> None:
-    with pytest.raises(InputError, match="got 2 outputs"):
+    with pytest.raises(InputError, match="1 output, got 2"):
         TextValueHead(scores=TextScores(width=4, num_labels=2, direct={}), low=0.0, high=5.0)
-    with pytest.raises(InputError, match=r"got 5\.0 to 5\.0"):
+    with pytest.raises(InputError, match=r"low=5\.0, high=5\.0"):
         head(low=5.0, high=5.0)

@@ -36,5 +36,5 @@ def test_one_way_takes_the_last_real_token() -> None:
 
 
 def test_an_odd_width_has_no_halves() -> None:
-    with pytest.raises(InputError, match="even width"):
+    with pytest.raises(InputError, match="must be even"):
         Last(width=5, both_ways=True)

@@ -51,14 +51,14 @@ def test_single_precision_goes_the_way_of_double(outputs: int, hidden: int, widt
     np.testing.assert_allclose(made[0].learned[0], made[1].learned[0], atol=1e-4)
 
 
-@pytest.mark.parametrize("pull", [1e-5, 1e-3, 1.0, 400.0, 900.0, 1000.0, 1500.0])
-def test_a_pull_is_felt_however_small_or_large(pull: float) -> None:
+@pytest.mark.parametrize("weight_decay", [1e-5, 1e-3, 1.0, 400.0, 900.0, 1000.0, 1500.0])
+def test_a_pull_is_felt_however_small_or_large(weight_decay: float) -> None:
     """1 - α λ/m is 1 in float32 for any λ that people try, and the penalty would be none at all."""
     order = np.random.default_rng(2).permutation(400)
     made = [network(kind, hidden=7, width=13) for kind in (np.float32, np.float64)]
     free = [network(kind, hidden=7, width=13) for kind in (np.float32, np.float64)]
     for part, other in zip(made, free, strict=True):
-        run(order, tokens(), part, 0.001, pull)
+        run(order, tokens(), part, 0.001, weight_decay)
         run(order, tokens(), other, 0.001, 0.0)
     pulled, expected = (
         np.linalg.norm(part.weights[0]) / np.linalg.norm(other.weights[0]) - 1

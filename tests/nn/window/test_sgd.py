@@ -78,10 +78,10 @@ MODELS: dict[str, Callable[[], Model]] = {
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("pull", [0.0, 0.3])
+@pytest.mark.parametrize("weight_decay", [0.0, 0.3])
 def test_it_is_sgd_by_autograd_window_by_window(
     name: str,
-    pull: float,
+    weight_decay: float,
     make_batch: Callable[..., Batch],
     scramble: Callable[[nn.Module], nn.Module],
 ) -> None:
@@ -94,7 +94,7 @@ def test_it_is_sgd_by_autograd_window_by_window(
 
     torch.manual_seed(3)
     total = WindowSGD(embedding=model.embedding, encoder=model.encoder, head=model.head).step(
-        batch, rate=rate, pull=pull
+        batch, rate=rate, weight_decay=weight_decay
     )
 
     torch.manual_seed(3)
@@ -105,7 +105,7 @@ def test_it_is_sgd_by_autograd_window_by_window(
         log_p = slow.score(batch)[row, at].log_softmax(0)
         loss = -log_p[batch["tags"][row, at]]
         expected += float(loss.detach())
-        gradients = torch.autograd.grad(loss + pull / 2 * slow.squares(), trained, allow_unused=True)
+        gradients = torch.autograd.grad(loss + weight_decay / 2 * slow.squares(), trained, allow_unused=True)
         with torch.no_grad():
             for weight, gradient in zip(trained, gradients, strict=True):
                 if gradient is not None:
@@ -132,16 +132,16 @@ def test_words_seen_once_are_unknown_now_and_then(make_batch: Callable[..., Batc
     [
         (
             {"embedding": CharCNN(size=9, width=3, filters=3, kernel=3, dropout=0.0)},
-            "words and features alone.* got CharCNN",
+            "support CharCNN: embeddings must be WordEmbedding",
         ),
-        ({"encoder": Elman(width=3, hidden=6)}, "a window as encoder.* got Elman"),
+        ({"encoder": Elman(width=3, hidden=6)}, "support Elman: the encoder must be Window"),
         (
             {"head": CRFHead(scores=Scores(width=6, num_tags=5, direct={}), crf=CRF(5))},
-            "a sigmoid or softmax head.* got CRFHead",
+            "support CRFHead: the head must be SigmoidHead",
         ),
         (
             {"head": SoftmaxHead(scores=Scores(width=6, num_tags=5, direct={"spelling": 3}))},
-            "without direct features",
+            "no direct features",
         ),
         (
             {
@@ -149,7 +149,7 @@ def test_words_seen_once_are_unknown_now_and_then(make_batch: Callable[..., Batc
                     scores=Scores(width=6, num_tags=5, direct={}), objective=Weighted(torch.ones(5))
                 )
             },
-            "exact tags.* got Weighted",
+            "support Weighted: the objective must be Exact",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -42,7 +42,7 @@ def test_headline_labels_confusion_lengths_and_calibration_are_shown() -> None:
         "macro F1",
         "(4 texts)",
         "micro",
-        "taken for",
+        "predicted",
         "0–5",
         "Calibration error 15.00",
     ):
@@ -67,11 +67,11 @@ def test_long_labels_are_whole_on_a_narrow_terminal() -> None:
 def test_several_labels_have_no_confusion() -> None:
     gold = [LabelledText("a", ("x", "y")), LabelledText("b", ())]
     result = evaluate_classes(
-        gold, [("x",), ()], [[0.9, 0.2], [0.1, 0.1]], ["x", "y"], several=True, bootstrap=0
+        gold, [("x",), ()], [[0.9, 0.2], [0.1, 0.1]], ["x", "y"], multi_label=True, bootstrap=0
     )
     text = printed(result)
     assert text.startswith("F1 66.67  accuracy 50.00")
-    assert "taken for" not in text
+    assert "predicted as" not in text
 
 
 def test_a_label_that_the_model_lacks_is_said_and_none_is_read_as_markup() -> None:

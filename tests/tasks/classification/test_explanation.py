@@ -100,7 +100,7 @@ def test_gold_labels_stay_with_their_texts(make_reader: Any) -> None:
 
 
 def test_a_label_that_is_none_is_refused_at_once(make_reader: Any) -> None:
-    with pytest.raises(InputError, match="a label among a, b, c, got 'z'"):
+    with pytest.raises(InputError, match=r"unknown label: z\. Use one of a, b, c"):
         TextExplanations().explained(make_reader(), {"label": "z"})
 
 

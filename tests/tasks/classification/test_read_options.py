@@ -24,5 +24,5 @@ def test_without_a_recipe_the_columns_are_text_and_label() -> None:
 
 @pytest.mark.parametrize("data", [{"marks": 3}, {"marks": [3]}, {"text_column": None}, "none", 3, [{}]])
 def test_a_recipe_of_other_values_is_refused(data: Any) -> None:
-    with pytest.raises(BundleError, match="expected a recipe that says how its texts are read"):
+    with pytest.raises(BundleError, match="invalid data section in the model's recipe"):
         text_options({"data": data})

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gonie.errors import InputError
 from gonie.nn import CRF
-from gonie.nn.crf.constraints import Constraints
+from gonie.nn.crf.chain import Constraints
 from gonie.runtime.decoder import Decoder
 from gonie.tasks.tagging.decoding import Decoding
 from gonie.tasks.tagging.labeller import Labeller

@@ -48,7 +48,7 @@ def test_one_damaged_byte_is_noticed(tmp_path: Path, place: int) -> None:
     content = bytearray(path.read_bytes())
     content[place] ^= 0x40
     path.write_bytes(content)
-    with pytest.raises(BundleError, match=r"t\.safetensors: expected"):
+    with pytest.raises(BundleError, match=r"t\.safetensors: (damaged file|cannot read the weights)"):
         read_tensors(path)
 
 
@@ -57,7 +57,7 @@ def test_a_file_cut_short_is_noticed(tmp_path: Path, kept: int) -> None:
     path = tmp_path / "t.safetensors"
     write_tensors(path, {"a": torch.randn(50)})
     path.write_bytes(path.read_bytes()[:kept])
-    with pytest.raises(BundleError, match="expected"):
+    with pytest.raises(BundleError, match="cannot read the weights"):
         read_tensors(path)
 
 
@@ -73,10 +73,10 @@ def test_a_model_gets_its_weights_back(tmp_path: Path) -> None:
 def test_weights_of_another_model_are_refused(tmp_path: Path, other: nn.Module) -> None:
     """Loading what happens to fit would be a model that is half trained."""
     save_weights(tmp_path / "w", nn.Linear(3, 2))
-    with pytest.raises(BundleError, match="expected the weights of this model"):
+    with pytest.raises(BundleError, match="the weights do not fit the model"):
         load_weights(tmp_path / "w", other)
 
 
 def test_a_file_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(BundleError, match="expected a file of weights"):
+    with pytest.raises(BundleError, match="cannot read the weights"):
         load_weights(tmp_path / "missing", nn.Linear(3, 2))

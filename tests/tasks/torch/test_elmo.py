@@ -182,7 +182,7 @@ def test_what_takes_long_is_told(bilm: BiLM, corpus: Corpus, monkeypatch: pytest
     monkeypatch.setattr(elmo, "SPOKEN", -1.0)
     notes: list[str] = []
     layered(model_of(bilm), corpus, None, notes.append)
-    assert notes[-1] == f"contextual embeddings of {corpus.tokens} of {corpus.tokens} tokens"
+    assert notes[-1] == f"contextual embeddings: {corpus.tokens} of {corpus.tokens} tokens"
 
 
 def test_cached_layers_come_with_the_batch_in_place_of_bytes(bilm: BiLM, corpus: Corpus) -> None:
@@ -237,9 +237,9 @@ def test_one_of_another_language_is_refused_and_of_another_unit_told(bilm: BiLM,
     config = section(bilm=str(tmp_path))
     LoadedElmo.load(config, CorpusConfig(train="x"), notes.append)
     (note,) = notes
-    assert "a language model of syllables, but the text is cut into words" in note
+    assert "trained on syllables, but the text is tokenised into words" in note
     assert "--set data.unit=syllable" in note
-    with pytest.raises(RecipeError, match=r"is a language model of en, but the text is ko; .*data\.language"):
+    with pytest.raises(RecipeError, match=r"is a language model for en, but data\.language is ko"):
         LoadedElmo.load(config, CorpusConfig(train="x", language="ko"), notes.append)
 
 

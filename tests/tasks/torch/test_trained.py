@@ -114,7 +114,7 @@ def test_a_classifier_comes_back_too(tmp_path: Path, upper: bool) -> None:
         passages=Passages(tokenizer=EnglishTokenizer(), by=recipe.cut_by),
         words=words,
         labels=("a", "b"),
-        several=False,
+        multi_label=False,
         bag=NGramBag.fit([text.text for text in texts], ngrams=NGrams()),
     )
     assert recipe.model.words is not None
@@ -143,9 +143,9 @@ def fit_words(texts: list[LabelledText]) -> Encoding:
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path, toy_run: Path) -> None:
-    with pytest.raises(InputError, match=r"without recipe\.toml, encoding\.json, best\.safetensors"):
+    with pytest.raises(InputError, match=r"recipe\.toml, encoding\.json, best\.safetensors not found"):
         load_trained(tmp_path)
-    with pytest.raises(InputError, match="that `gonie train` has left"):
+    with pytest.raises(InputError, match="that `gonie train` wrote"):
         load_trained(toy_run / "bundle")
 
 

@@ -100,7 +100,7 @@ def test_a_file_is_named_before_what_was_noticed_in_it() -> None:
 def test_labels_never_met_are_named_by_split_the_most_frequent_first() -> None:
     notes: list[str] = []
     tell_unmet({"dev": ["a", "x", "y", "x"], "test": ["a"]}, {"a"}, notes.append)
-    assert notes == ["dev: 2 labels never met in training, which cannot be predicted: x (2), y (1)"]
+    assert notes == ["dev: 2 labels not in the training data, which cannot be predicted: x (2), y (1)"]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """The bidirectional language model of ELMo, one module per file."""
 
-from gonie.nn.bilm.bilm import BiLM
-from gonie.nn.bilm.carried import CarriedBoth
+from gonie.nn.bilm.bilm import BiLM, CarriedBoth
 from gonie.nn.bilm.clipped_lstm import ClippedLSTM
 from gonie.nn.bilm.direction import Direction
 from gonie.nn.bilm.highway import Highway

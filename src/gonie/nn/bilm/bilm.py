@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from gonie.nn.bilm.carried import CarriedBoth
 from gonie.nn.bilm.direction import Direction
 from gonie.nn.bilm.projected_lstm import Carried
 from gonie.nn.bilm.spelled_words import SpelledWords
 from gonie.nn.reverse import reversal, reverse
+
+
+class CarriedBoth(NamedTuple):
+    """The states that both directions carry from one stretch of text to the next, by layer."""
+
+    ahead: list[Carried]
+    back: list[Carried]
+
+    def detached(self) -> CarriedBoth:
+        """Return the same states without gradient, which truncates back-propagation."""
+        return CarriedBoth(*([(h.detach(), c.detach()) for h, c in layers] for layers in self))
 
 
 class BiLM(nn.Module):

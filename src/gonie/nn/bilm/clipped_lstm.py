@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from gonie.nn.bilm.projected_lstm import Carried, ProjectedLSTM
-from gonie.nn.bilm.stepping import each_input
+from gonie.nn.bilm.projected_lstm_cpu import gate_inputs
 from gonie.nn.precision import full_precision
 
 
@@ -29,7 +29,7 @@ class ClippedLSTM(ProjectedLSTM):
     def _run(self, x: Tensor, carried: Carried) -> tuple[Tensor, Carried]:
         h, c = carried
         states = []
-        for step in each_input(x, self.input_weight, self.bias):  # (B, 4H)
+        for step in gate_inputs(x, self.input_weight, self.bias):  # (B, 4H)
             i, f, g, o = (step + h @ self.state_weight.t()).chunk(4, dim=1)  # (B, H) each
             c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
             c = c.clamp(-self.cell_clip, self.cell_clip)

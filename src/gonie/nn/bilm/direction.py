@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from torch import Tensor, nn
 
 from gonie.nn.bilm.projected_lstm import Carried, ProjectedLSTM
-from gonie.nn.dropout import plain
+from gonie.nn.dropout import standard_dropout
 
 
 class Direction(nn.Module):
@@ -23,7 +23,7 @@ class Direction(nn.Module):
         super().__init__()
         self.layers: Sequence[ProjectedLSTM] = nn.ModuleList(layers)  # type: ignore[assignment]
         self.skip = skip
-        self.dropout = plain(dropout)
+        self.dropout = standard_dropout(dropout)
 
     def start(self, x: Tensor) -> list[Carried]:
         """Return zero states for new rows."""

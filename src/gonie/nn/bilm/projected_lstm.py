@@ -9,8 +9,8 @@ from typing import TypeAlias
 import torch
 from torch import Tensor, nn
 
-from gonie.nn.bilm.stepping import read_in_steps
-from gonie.nn.initial import glorot_, remember_
+from gonie.nn.bilm.projected_lstm_cpu import run_projected_lstm
+from gonie.nn.initial import forget_bias_, glorot_
 from gonie.nn.precision import full_precision
 
 Carried: TypeAlias = tuple[Tensor, Tensor]
@@ -40,7 +40,7 @@ class ProjectedLSTM(nn.Module):
         """Initialise the weights: all matrices Glorot, biases 1 for the forget gates and 0 otherwise."""
         glorot_(self.input_weight, gates=4)
         glorot_(self.state_weight, gates=4)
-        remember_(self.bias)
+        forget_bias_(self.bias)
         with torch.no_grad():
             glorot_(self.projection).mul_(math.sqrt(0.5))
 
@@ -53,7 +53,7 @@ class ProjectedLSTM(nn.Module):
         """Return the states, and the final states to carry to the next stretch of the same rows."""
         weights = (self.input_weight, self.state_weight, self.bias, self.projection)
         if x.device.type == "cpu" and not torch.is_grad_enabled():
-            states, h, c = full_precision(read_in_steps)(x, *carried, weights)
+            states, h, c = full_precision(run_projected_lstm)(x, *carried, weights)
             return states, (h, c)
         kind = _compute_type(x)
         W, U, b, R = (weight.to(kind) for weight in weights)

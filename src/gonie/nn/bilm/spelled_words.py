@@ -40,7 +40,7 @@ class SpelledWords(nn.Module):
     def __init__(self, *, byte_width: int, filters: Sequence[Filters], highways: int, width: int) -> None:
         super().__init__()
         if not filters:
-            raise InputError("expected at least one kind of filter, got none")
+            raise InputError("no filters", fix="Pass at least one kernel size")
         self.width = width
         self.widest = max(kernel for kernel, _ in filters)
         self.bytes = nn.Embedding(BYTES, byte_width, padding_idx=0)

@@ -36,7 +36,7 @@ class WordSoftmax(nn.Module):
     def __init__(self, *, size: int, width: int, exact: int = 0, sampled: int = 0) -> None:
         super().__init__()
         if size < 1:
-            raise InputError(f"expected a vocabulary of at least one word, got {size}")
+            raise InputError(f"vocabulary size must be at least 1: {size}")
         self.size = size
         self.exact = size if sampled == 0 else min(exact, size)
         self.sampled = min(sampled, size - self.exact)

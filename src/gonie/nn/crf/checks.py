@@ -66,8 +66,8 @@ def check_options(options: Tensor, mask: Tensor, num_tags: int) -> None:
     if without.any():
         row, at = (int(i) for i in without.nonzero()[0])
         raise InputError(
-            f"expected at least one tag allowed for each token, got none in row {row} at token {at}",
-            fix="Allow every tag where nothing is known",
+            f"no tag is allowed for token {at} of row {row}",
+            fix="Allow every tag of a token whose label is unknown",
         )
 
 
@@ -81,16 +81,15 @@ def check_segments(rows: Tensor, starts: Tensor, tags: Tensor, mask: Tensor, num
     if wrong.any():
         at = int(wrong.nonzero()[0])
         raise InputError(
-            "expected segments of at least one token within their rows, of tags below "
-            f"{num_tags}, got segment {at}: row {int(rows[at])}, from {int(starts[at])}, tags "
-            f"{tags[at].tolist()}"
+            f"invalid segment {at}: row {int(rows[at])}, start {int(starts[at])}, tags {tags[at].tolist()}",
+            fix=f"A segment has at least one token, lies within its row, and has tags below {num_tags}",
         )
 
 
 def check_count(n: int) -> None:
     """Raise an error if fewer than one path is requested."""
     if n < 1:
-        raise InputError(f"expected to be asked for at least one path, got n={n}")
+        raise InputError(f"n must be at least 1: {n}")
 
 
 def _explain(mask: Tensor, tags: Tensor | None, num_tags: int) -> None:
@@ -105,8 +104,8 @@ def _explain_tags(tags: Tensor, mask: Tensor, num_tags: int) -> None:
     if wrong.any():
         row, at = (int(i) for i in wrong.nonzero()[0])
         raise InputError(
-            f"expected tags from 0 to {num_tags - 1} wherever the mask is true, got "
-            f"{int(tags[row, at])} in row {row} at token {at}"
+            f"tag out of range: {int(tags[row, at])} in row {row} at token {at}",
+            fix=f"Where the mask is true, tags must be from 0 to {num_tags - 1}",
         )
 
 
@@ -118,7 +117,6 @@ def _explain_padding(mask: Tensor) -> None:
         row = int(wrong.nonzero()[0])
         empty = int(lengths[row]) == 0
         raise InputError(
-            "expected a mask with at least one token in each row and padding on the right only, "
-            f"got row {row} with {('no token' if empty else 'a token after padding')}",
-            fix="Leave empty sentences out of the batch" if empty else "Pad after the last token",
+            f"the mask has {'no token' if empty else 'a token after padding'} in row {row}",
+            fix="Leave empty sentences out of the batch" if empty else "Pad after the last token only",
         )

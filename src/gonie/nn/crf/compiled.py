@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from gonie.nn.compiled import side_by_side
+from gonie.nn.compiled import run_in_parallel
 from gonie.nn.crf.chain import Chain
 from gonie.nn.crf.loops import (
     BLOCK,
@@ -65,7 +65,7 @@ def log_partition(emissions: Tensor, mask: Tensor, chain: Chain) -> Tensor:
     Shape: (B, T, K), (B, T) -> (B,).
     """
     emissions = emissions.to(chain.transitions.dtype)
-    return _Sums.apply(emissions, None, mask, *chain)  # type: ignore[no-any-return, no-untyped-call]
+    return _LogLikelihood.apply(emissions, None, mask, *chain)  # type: ignore[no-any-return, no-untyped-call]
 
 
 def log_likelihood(emissions: Tensor, tags: Tensor, mask: Tensor, chain: Chain) -> Tensor:
@@ -74,7 +74,7 @@ def log_likelihood(emissions: Tensor, tags: Tensor, mask: Tensor, chain: Chain) 
     Shape: (B, T, K), (B, T), (B, T) -> (B,).
     """
     emissions = emissions.to(chain.transitions.dtype)
-    return _Sums.apply(emissions, tags, mask, *chain)  # type: ignore[no-any-return, no-untyped-call]
+    return _LogLikelihood.apply(emissions, tags, mask, *chain)  # type: ignore[no-any-return, no-untyped-call]
 
 
 @torch.no_grad()
@@ -95,11 +95,11 @@ def viterbi(emissions: Tensor, mask: Tensor, chain: Chain) -> tuple[Tensor, Tens
     B, T, _ = batch.emissions.shape
     tags, scores = np.full((B, T), -1), np.empty(B, batch.emissions.dtype)
     tables = _tables(chain)
-    side_by_side(partial(decode, batch, share, tables, tags, scores) for share in _shares(batch))
+    run_in_parallel(partial(decode, batch, share, tables, tags, scores) for share in _shares(batch))
     return torch.from_numpy(tags), torch.from_numpy(scores)
 
 
-class _Sums(torch.autograd.Function):
+class _LogLikelihood(torch.autograd.Function):
     """log Z, or with tags their score minus log Z."""
 
     @staticmethod
@@ -144,7 +144,7 @@ def _run_ahead(task: _LoopTask) -> Tensor:
     batch, tables, factors = task.batch, task.tables, task.factors
     B = len(batch.order)
     out = LoopResult(np.empty(B, tables.start.dtype), np.zeros(B, np.bool_))
-    side_by_side(partial(run_ahead, batch, share, tables, factors, out) for share in _shares(batch))
+    run_in_parallel(partial(run_ahead, batch, share, tables, factors, out) for share in _shares(batch))
     result = torch.from_numpy(out.result)
     if out.hard.any():
         rows = torch.from_numpy(out.hard)
@@ -157,7 +157,7 @@ def _run_back(weights: Tensor, task: _LoopTask) -> tuple[Tensor, ...]:
     """Return gradients of emissions, transitions, start and end, each row's times its weight (B,)."""
     batch = task.batch
     out = LoopResult(np.zeros_like(batch.emissions), np.zeros(len(batch.order), np.bool_))
-    shares = side_by_side(
+    shares = run_in_parallel(
         partial(run_back, batch, share, task.factors, _array(weights), out) for share in _shares(batch)
     )
     tables = (sum(parts[1:], parts[0]) for parts in zip(*shares, strict=True))
@@ -205,11 +205,11 @@ def _tables(chain: Chain) -> Tables:
 def _factors(tables: Tables) -> Factors:
     tops = [float(table.max()) for table in tables]
     tops = [top if np.isfinite(top) else 0.0 for top in tops]
-    moves, turned, start, end = (
+    moves, transposed, start, end = (
         np.exp(table - table.dtype.type(top)) for table, top in zip(tables, tops, strict=True)
     )
     least = LEAST[moves.dtype]
-    return Factors(moves, turned, start, end, shift=tops[2] + tops[3], move_shift=tops[0], least=least)
+    return Factors(moves, transposed, start, end, shift=tops[2] + tops[3], move_shift=tops[0], least=least)
 
 
 def _array(tensor: Tensor) -> NDArray[Any]:

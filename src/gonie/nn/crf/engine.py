@@ -1,7 +1,7 @@
 """Choose the implementation of the chain for a device.
 
-``scan`` runs anywhere, as torch operations in log space. ``compiled`` runs on a CPU and ``fused`` (the Triton
-kernels) on a GPU, both many times faster. All have the same interface, and none checks its inputs.
+``scan`` runs anywhere, as torch operations in log space. ``compiled`` runs on a CPU and ``triton_kernels`` on
+a GPU, both many times faster. All have the same interface, and none checks its inputs.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ChainEngine(NamedTuple):
 
 
 MOST_TAGS = 128
-"""The largest K whose transitions fit the registers of one program of the fused kernels."""
+"""The largest K whose transitions fit the registers of one program of the Triton kernels."""
 
 
 def fits(mask: Tensor, tags: Tensor | None, num_tags: int) -> bool:
@@ -66,22 +66,22 @@ def choose(emissions: Tensor, parameters: torch.dtype) -> tuple[ChainEngine, str
 @cache
 def _choose(device: str, kind: torch.dtype, num_tags: int) -> tuple[ChainEngine, str]:
     if kind not in (torch.float32, torch.float64):
-        return SCAN, f"the faster ones take parameters in float32 and float64, not {kind}"
+        return SCAN, f"the faster engines support float32 and float64 parameters, not {kind}"
     if device == "cpu":
         if has_numba():
             return compiled(), f"{kind} on a CPU"
         return SCAN, "the compiled loops need Numba: pip install 'gonie[train]'"
     if device != "cuda":
-        return SCAN, f"the faster ones run on a CPU or a CUDA GPU, not on {device}"
+        return SCAN, f"the faster engines run on a CPU or a CUDA GPU, not on {device}"
     return _choose_on_gpu(kind, num_tags)
 
 
 def _choose_on_gpu(kind: torch.dtype, num_tags: int) -> tuple[ChainEngine, str]:
     if num_tags > MOST_TAGS:
-        return SCAN, f"the fused kernels hold at most {MOST_TAGS} tags, not {num_tags}"
+        return SCAN, f"the Triton kernels support at most {MOST_TAGS} tags, not {num_tags}"
     if has_triton():
-        return fused(), f"{kind} on a CUDA GPU, {num_tags} tags"
-    return SCAN, "the fused kernels need Triton, which comes with PyTorch for CUDA"
+        return triton_kernels(), f"{kind} on a CUDA GPU, {num_tags} tags"
+    return SCAN, "the Triton kernels need Triton, which comes with PyTorch for CUDA"
 
 
 @cache
@@ -94,8 +94,8 @@ def compiled() -> ChainEngine:
 
 
 @cache
-def fused() -> ChainEngine:
-    """Return the fused Triton kernels."""
+def triton_kernels() -> ChainEngine:
+    """Return the Triton kernels."""
     from gonie.nn.crf.triton_kernels import log_likelihood, log_partition, marginals, viterbi
 
-    return ChainEngine("fused", True, fits, log_likelihood, log_partition, marginals, viterbi)
+    return ChainEngine("triton", True, fits, log_likelihood, log_partition, marginals, viterbi)

@@ -25,7 +25,7 @@ import torch
 from torch import Tensor, nn
 
 from gonie.errors import InputError
-from gonie.nn.crf.chain import Chain
+from gonie.nn.crf.chain import Chain, Constraints, checked
 from gonie.nn.crf.checks import (
     check_contents,
     check_count,
@@ -34,7 +34,6 @@ from gonie.nn.crf.checks import (
     check_segments,
     check_shapes,
 )
-from gonie.nn.crf.constraints import Constraints, checked
 from gonie.nn.crf.engine import choose, engine
 from gonie.nn.crf.entropy import entropy
 from gonie.nn.crf.nbest import nbest
@@ -66,7 +65,7 @@ class CRF(nn.Module):
     ) -> None:
         super().__init__()
         if num_tags < 1:
-            raise InputError(f"expected at least one tag, got num_tags={num_tags}")
+            raise InputError(f"num_tags must be at least 1: {num_tags}")
         self.num_tags = num_tags
         self.constrain_training = constrain_training
         self.transitions = nn.Parameter(torch.zeros(num_tags, num_tags))

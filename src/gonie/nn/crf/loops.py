@@ -69,7 +69,7 @@ class Tables(NamedTuple):
 
     moves: Floats
     """(R, R), indexed [from, to]"""
-    turned: Floats
+    transposed: Floats
     """(R, R), indexed [to, from]"""
     start: Floats
     """(R,)"""
@@ -91,7 +91,7 @@ class Factors(NamedTuple):
 
     moves: Floats
     """E (R, R), indexed [from, to]"""
-    turned: Floats
+    transposed: Floats
     """(R, R), indexed [to, from]"""
     start: Floats
     """(R,)"""
@@ -125,7 +125,7 @@ def find_fault(mask: Bools, tags: Ints, num_tags: int) -> bool:
 def run_ahead(batch: LoopBatch, share: Share, tables: Tables, factors: Factors, out: LoopResult) -> None:
     """Compute log Z of each row, or with tags log p(tags)."""
     e = batch.emissions
-    ahead, x = _room(e, factors), _room(e, factors)
+    ahead, x = _buffer(e, factors), _buffer(e, factors)
     for g in range(share.first, _groups(batch), share.step):
         group = _group(batch, g, ahead, x)
         log_z = _ahead(e, group, factors, out.hard)
@@ -150,7 +150,7 @@ def run_back(
     K, R = e.shape[2], len(factors.start)
     expected, observed = np.zeros((R, R), kind), np.zeros((K, K), kind)
     start, end = np.zeros(K, kind), np.zeros(K, kind)
-    ahead, x, arriving = _room(e, factors), _room(e, factors), _room(e, factors)
+    ahead, x, arriving = _buffer(e, factors), _buffer(e, factors), _buffer(e, factors)
     sign = -1 if batch.tags.size else 1
     for g in range(share.first, _groups(batch), share.step):
         group = _group(batch, g, ahead, x)
@@ -183,7 +183,7 @@ def decode(batch: LoopBatch, share: Share, tables: Tables, tags: Ints, scores: F
     Backtracking computes each choice again by K sums, which is cheaper than storing all K² going forward.
     """
     e = batch.emissions
-    best = _room(e, tables)
+    best = _buffer(e, tables)
     for g in range(share.first, _groups(batch), share.step):
         group = _group(batch, g, best, best)
         rows, lengths = group.rows, group.lengths
@@ -195,11 +195,11 @@ def decode(batch: LoopBatch, share: Share, tables: Tables, tags: Ints, scores: F
             for t in range(last, -1, -1):
                 tags[rows[lane], t] = tag
                 if t > 0:
-                    tag = _choose(best[t - 1], lane, tables.turned[tag])
+                    tag = _choose(best[t - 1], lane, tables.transposed[tag])
 
 
 @inlined
-def _room(e: Floats, tables: Any) -> Floats:
+def _buffer(e: Floats, tables: Any) -> Floats:
     """Allocate a buffer for a group's steps. Shape: (T, R, lanes)."""
     return np.empty((e.shape[1], len(tables.start), LANES), e.dtype)
 
@@ -216,7 +216,7 @@ def _group(batch: LoopBatch, number: int, ahead: Floats, x: Floats) -> Group:
 
 
 @inlined
-def _going(lengths: Ints, t: int) -> int:
+def _active_rows(lengths: Ints, t: int) -> int:
     """Return how many rows have a token t."""
     going = len(lengths)
     while lengths[going - 1] <= t:
@@ -243,14 +243,14 @@ def _best(e: Floats, group: Group, tables: Tables) -> Floats:
     tops, shifts, nothing = np.empty(LANES, kind), np.zeros(LANES), splat(kind.type(-1e30))
     for t in range(group.lengths[0]):
         here = best[t]
-        going = _going(group.lengths, t)
+        going = _active_rows(group.lengths, t)
         _gather(e, group.rows[:going], t, here)
         if t == 0:
             for j in range(R):
                 store(here[j], load(here[j]) + splat(tables.start[j]))
         else:
             for j in range(0, R, BLOCK):
-                _reach(best[t - 1], tables.turned, j, here)
+                _add_best_moves(best[t - 1], tables.transposed, j, here)
         top = nothing
         for j in range(R):
             top = larger(load(here[j]), top)
@@ -269,7 +269,7 @@ def _ahead(e: Floats, group: Group, factors: Factors, hard: Bools) -> Floats:
     log_z, scales = np.zeros(LANES), np.ones(LANES)
     tops, totals, least = np.empty(LANES, kind), np.empty(LANES, kind), np.full(LANES, kind.type(1))
     for t in range(lengths[0]):
-        going = _going(lengths, t)
+        going = _active_rows(lengths, t)
         _exponentiate(e, group.rows[:going], t, group.x[t], tops)
         _step_ahead(group, t, factors, totals)
         ahead[t][:, going:] = 0.0  # rows that have ended, and unused lanes, count nothing
@@ -318,7 +318,7 @@ def _step_ahead(group: Group, t: int, factors: Factors, totals: Floats) -> None:
             store(here[j], splat(factors.start[j]))
     else:
         for j in range(0, R, BLOCK):
-            _sums(group.ahead[t - 1], factors.turned, j, here)
+            _sums(group.ahead[t - 1], factors.transposed, j, here)
     store(here[0], load(here[0]) * load(there[0]))
     sums = load(here[0])
     for j in range(1, R):
@@ -345,7 +345,7 @@ def _back(group: Group, factors: Factors, weights: Floats, arriving: Floats, out
     sums = np.empty((2, LANES), kind)
     before = 0
     for t in range(lengths[0] - 1, -1, -1):
-        going = _going(lengths, t)
+        going = _active_rows(lengths, t)
         for lane in range(before, going):  # rows that end at t
             ending = _ending(ahead[t], lane, factors)
             for j in range(R):
@@ -452,7 +452,7 @@ def _sums(rows: Floats, table: Floats, j: int, out: Floats) -> None:
 
 
 @inlined
-def _reach(rows: Floats, table: Floats, j: int, out: Floats) -> None:
+def _add_best_moves(rows: Floats, table: Floats, j: int, out: Floats) -> None:
     """out[j] += maxi (rows[i] + table[j, i]) for a block of j. Shape: (R, lanes), (R, R) -> (R, lanes)."""
     row = load(rows[0])
     a, b = row + splat(table[j, 0]), row + splat(table[j + 1, 0])

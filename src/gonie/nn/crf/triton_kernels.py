@@ -48,7 +48,7 @@ def log_partition(emissions: Tensor, mask: Tensor, chain: Chain) -> Tensor:
 
     Shape: (B, T, K), (B, T) -> (B,).
     """
-    return _KernelSums.apply(emissions, None, mask, *chain)  # type: ignore[no-any-return, no-untyped-call]
+    return _LogLikelihood.apply(emissions, None, mask, *chain)  # type: ignore[no-any-return, no-untyped-call]
 
 
 def log_likelihood(emissions: Tensor, tags: Tensor, mask: Tensor, chain: Chain) -> Tensor:
@@ -56,7 +56,7 @@ def log_likelihood(emissions: Tensor, tags: Tensor, mask: Tensor, chain: Chain) 
 
     Shape: (B, T, K), (B, T), (B, T) -> (B,).
     """
-    return _KernelSums.apply(emissions, tags, mask, *chain)  # type: ignore[no-any-return, no-untyped-call]
+    return _LogLikelihood.apply(emissions, tags, mask, *chain)  # type: ignore[no-any-return, no-untyped-call]
 
 
 @torch.no_grad()
@@ -83,7 +83,7 @@ def viterbi(emissions: Tensor, mask: Tensor, chain: Chain) -> tuple[Tensor, Tens
     return tags, scores
 
 
-class _KernelSums(torch.autograd.Function):
+class _LogLikelihood(torch.autograd.Function):
     """log Z, or with tags their score minus log Z."""
 
     @staticmethod
@@ -172,7 +172,7 @@ def _load_pairs(A_ptr, K: tl.constexpr, WIDTH: tl.constexpr):
 
 
 @triton.jit
-def _load_turned_pairs(A_ptr, room_ptr, K: tl.constexpr, WIDTH: tl.constexpr):
+def _load_transposed_pairs(A_ptr, buffer_ptr, K: tl.constexpr, WIDTH: tl.constexpr):
     """Load transitions [to, from] as a tile, through a buffer (K, K) in memory.
 
     The layout of a tile across threads follows its layout in memory. Sums down its columns are fast only if
@@ -180,9 +180,9 @@ def _load_turned_pairs(A_ptr, room_ptr, K: tl.constexpr, WIDTH: tl.constexpr):
     """
     A = _load_pairs(A_ptr, K, WIDTH)
     i, j = tl.arange(0, WIDTH)[:, None], tl.arange(0, WIDTH)[None, :]
-    tl.store(room_ptr + j * K + i, A, mask=(i < K) & (j < K))
+    tl.store(buffer_ptr + j * K + i, A, mask=(i < K) & (j < K))
     tl.debug_barrier()  # from here on, values stored by other threads are read
-    return _load_pairs(room_ptr, K, WIDTH)
+    return _load_pairs(buffer_ptr, K, WIDTH)
 
 
 @triton.jit
@@ -259,7 +259,7 @@ def _backward_kernel(
     i = tl.arange(0, WIDTH)
     tag = i < K
     to, origin = i[:, None], i[None, :]
-    A = _load_turned_pairs(A_ptr, counts_ptr + row * (K + 2) * K, K, WIDTH)
+    A = _load_transposed_pairs(A_ptr, counts_ptr + row * (K + 2) * K, K, WIDTH)
     here, path = row * T * K + i, tags_ptr + row * T
     sign = tl.load(grad_ptr + row * grad_step).to(kind)  # for a mean, the stride is 0
     if GOLD:

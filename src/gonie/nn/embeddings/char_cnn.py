@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from gonie.nn.dropout import plain
+from gonie.nn.dropout import standard_dropout
 from gonie.nn.embeddings.forms import real_characters, spell_by_length
 from gonie.nn.initial import embedding_
 from gonie.nn.protocols import Batch
@@ -28,7 +28,7 @@ class CharCNN(nn.Module):
         super().__init__()
         self.width = filters
         self.characters = nn.Embedding(size, width, padding_idx=0)
-        self.dropout = plain(dropout)
+        self.dropout = standard_dropout(dropout)
         self.convolution = nn.Conv1d(width, filters, kernel)
         self.margins = ((kernel - 1) // 2, kernel // 2)
         self.reset_parameters()

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from gonie.nn.dropout import plain
+from gonie.nn.dropout import standard_dropout
 from gonie.nn.embeddings.forms import real_characters
 from gonie.nn.encoders.bidirectional import Bidirectional
 from gonie.nn.encoders.lstm import LSTM
@@ -29,7 +29,7 @@ class CharLSTM(nn.Module):
         self.width = 2 * hidden
         self.characters = nn.Embedding(size, width, padding_idx=0)
         embedding_(self.characters.weight)
-        self.dropout = plain(dropout)
+        self.dropout = standard_dropout(dropout)
         self.encoder = Bidirectional(
             ahead=LSTM(width=width, hidden=hidden), back=LSTM(width=width, hidden=hidden)
         )

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from gonie.nn.bilm.bilm import BiLM
-from gonie.nn.dropout import plain
+from gonie.nn.dropout import standard_dropout
 from gonie.nn.embeddings.scalar_mix import ScalarMix
 from gonie.nn.protocols import Batch
 
@@ -54,7 +54,7 @@ class ElmoEmbedding(nn.Module):
         if tuned and rate is not None:
             self.bilm.rate_scale = rate  # type: ignore[assignment]
         self.mixes = nn.ModuleList(mixes.values())
-        self.dropout = plain(dropout)
+        self.dropout = standard_dropout(dropout)
         self.tuned = tuned
         self.strength = penalty
 

@@ -17,7 +17,7 @@ class Stack(nn.Module):
     def __init__(self, parts: Sequence[Embedding]) -> None:
         super().__init__()
         if not parts:
-            raise InputError("expected at least one part, got none", fix="Use NoEmbedding for none at all")
+            raise InputError("no embeddings", fix="Pass at least one, or use NoEmbedding")
         self.width = sum(part.width for part in parts)
         self.parts = nn.ModuleList(as_modules(parts))
 

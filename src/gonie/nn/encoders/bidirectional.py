@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from gonie.errors import InputError
-from gonie.nn.encoders.lstm import LSTM, run_packed, runs_packed
+from gonie.nn.encoders.lstm import LSTM, run_lstm_cpu, supports_lstm_cpu
 from gonie.nn.protocols import Encoder
 from gonie.nn.reverse import reversal, reverse
 
@@ -23,8 +23,8 @@ class Bidirectional(nn.Module):
         super().__init__()
         if ahead.input_width != back.input_width:
             raise InputError(
-                "expected both directions to take vectors of one width, as ahead does "
-                f"({ahead.input_width}), got {back.input_width} for back"
+                f"both directions must take the same width: {ahead.input_width} ahead, "
+                f"{back.input_width} back"
             )
         self.input_width = ahead.input_width
         self.width = ahead.width + back.width
@@ -38,9 +38,9 @@ class Bidirectional(nn.Module):
             isinstance(ahead, LSTM)
             and isinstance(back, LSTM)
             and ahead.width == back.width
-            and runs_packed(x)
+            and supports_lstm_cpu(x)
         ):
-            return run_packed(x, mask, ahead, back)
+            return run_lstm_cpu(x, mask, ahead, back)
         order = reversal(mask)  # (B, T)
         behind = reverse(back(reverse(x, order), mask), order)
         return torch.cat([ahead(x, mask), behind], dim=2)

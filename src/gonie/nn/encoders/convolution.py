@@ -30,7 +30,7 @@ class Convolution(nn.Module):
     ) -> None:
         super().__init__()
         if not kernels or min(kernels) < 1:
-            raise InputError(f"expected kernels of at least one token each, got {list(kernels)}")
+            raise InputError(f"invalid kernels: {list(kernels)}", fix="Pass one or more sizes of at least 1")
         self.input_width = width
         self.width = len(kernels) * hidden
         self.kernels = tuple(kernels)

@@ -21,12 +21,12 @@ class Deep(nn.Module):
     def __init__(self, *, layers: Sequence[Encoder], dropout: nn.Module | None = None) -> None:
         super().__init__()
         if not layers:
-            raise InputError("expected at least one layer, got none", fix="Use NoEncoder for none at all")
+            raise InputError("no layers", fix="Pass at least one, or use NoEncoder")
         for number, (below, above) in enumerate(pairwise(layers), start=2):
             if below.width != above.input_width:
                 raise InputError(
-                    f"expected layer {number} to take width {below.width}, which the layer below it "
-                    f"gives, got {above.input_width}"
+                    f"expected layer {number} to take width {below.width}, the output of the layer below, "
+                    f"got {above.input_width}"
                 )
         self.input_width = layers[0].input_width
         self.width = layers[-1].width

@@ -52,7 +52,7 @@ class Elman(nn.Module):
     ) -> None:
         super().__init__()
         if activation not in _NONLINEARITIES:
-            raise InputError(f"expected activation {' or '.join(_NONLINEARITIES)}, got {activation!r}")
+            raise InputError(f"unknown activation: {activation!r}", fix=f"Use {' or '.join(_NONLINEARITIES)}")
         self.input_width = width
         self.width = hidden
         self.activation = activation

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from gonie.nn.available import has_numba
 from gonie.nn.dropout import checked_rate
-from gonie.nn.initial import glorot_, orthogonal_, remember_
+from gonie.nn.initial import forget_bias_, glorot_, orthogonal_
 
 
 class LSTM(nn.Module):
@@ -41,13 +41,13 @@ class LSTM(nn.Module):
         weights = dict(self.lstm.named_parameters())
         glorot_(weights["weight_ih_l0"], gates=4)
         orthogonal_(weights["weight_hh_l0"], gates=4)
-        remember_(weights["bias_ih_l0"])
+        forget_bias_(weights["bias_ih_l0"])
         nn.init.zeros_(weights["bias_hh_l0"])
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """Return the hidden states, zero at padding."""
-        if runs_packed(x):
-            return run_packed(x, mask, self)
+        if supports_lstm_cpu(x):
+            return run_lstm_cpu(x, mask, self)
         nothing = x.new_zeros(1, x.shape[0], self.width)
         with warnings.catch_warnings():  # weights with dropout are not contiguous, so cuDNN copies them
             warnings.filterwarnings("ignore", message=".*single contiguous chunk")
@@ -62,12 +62,12 @@ class LSTM(nn.Module):
         return W, F.dropout(U, self.dropout) if self.training and self.dropout else U, b, c
 
 
-def runs_packed(x: Tensor) -> bool:
+def supports_lstm_cpu(x: Tensor) -> bool:
     """Return whether the compiled loops support these vectors: float32 on a CPU with Numba."""
     return x.is_cpu and x.dtype == torch.float32 and not torch.is_autocast_enabled("cpu") and has_numba()
 
 
-def run_packed(x: Tensor, mask: Tensor, *layers: LSTM) -> Tensor:
+def run_lstm_cpu(x: Tensor, mask: Tensor, *layers: LSTM) -> Tensor:
     """Return the states of one layer, or of two side by side. The second of two reads backwards.
 
     Shape: (B, T, width), (B, T) -> (B, T, len(layers) * hidden), zero at padding.

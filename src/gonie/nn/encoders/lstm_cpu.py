@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from gonie.nn.compiled import ONE, blas_alone, compiled, side_by_side, sigmoid, tanh
+from gonie.nn.compiled import ONE, compiled, run_in_parallel, sigmoid, single_threaded_blas, tanh
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -66,13 +66,13 @@ def lstm(x: Tensor, mask: Tensor, *directions: Sequence[Tensor]) -> Tensor:
     (4H,). Shape: ``x`` (B, T, D) float32 on the CPU, ``mask`` (B, T) -> (B, T, len(directions) * H).
     """
     weights = [weight for direction in directions for weight in direction]
-    return _Packed.apply(x, mask, *weights)  # type: ignore[no-any-return, no-untyped-call]
+    return _LstmFunction.apply(x, mask, *weights)  # type: ignore[no-any-return, no-untyped-call]
 
 
 def plan(lengths: Ints, time: int, *, directions: int, threads: int) -> list[LstmPart]:
     """Divide the work into parts. With more threads than directions, the rows of a direction are divided too.
 
-    ``lengths`` (B,) within a padded ``time``.
+    ``lengths`` (B,) within a padded ``time``. Every part has tokens; without any token there are no parts.
     """
     order = np.argsort(-lengths, kind="stable")
     groups = max(1, min(threads // directions, len(lengths) // ROWS_A_THREAD))
@@ -80,6 +80,8 @@ def plan(lengths: Ints, time: int, *, directions: int, threads: int) -> list[Lst
     for direction in range(directions):
         for group in range(groups):
             rows = order[group::groups]
+            if not lengths[rows].any():
+                continue
             step = np.arange(lengths[rows[0]])[:, None]  # (S, 1)
             going = step < lengths[rows]  # (S, rows)
             at = step if direction == 0 else lengths[rows] - 1 - step
@@ -87,7 +89,7 @@ def plan(lengths: Ints, time: int, *, directions: int, threads: int) -> list[Lst
     return parts
 
 
-class _Packed(torch.autograd.Function):
+class _LstmFunction(torch.autograd.Function):
     """Forward and backward pass of all parts in parallel."""
 
     @staticmethod
@@ -98,23 +100,27 @@ class _Packed(torch.autograd.Function):
         parts = plan(mask.sum(1).numpy(), T, directions=len(weights), threads=torch.get_num_threads())
         flat = x.detach().reshape(-1, D).contiguous().numpy()
         states = np.zeros((B * T, len(weights) * H), dtype=np.float32)
-        with blas_alone():
-            traces = side_by_side(
-                partial(run_ahead, flat, part, weights[part.direction], states) for part in parts
-            )
+        traces: list[Trace] = []
+        if parts:
+            with single_threaded_blas():
+                traces = run_in_parallel(
+                    partial(run_ahead, flat, part, weights[part.direction], states) for part in parts
+                )
         ctx.save_for_backward(*parameters)
         ctx.parts, ctx.traces, ctx.shape = parts, traces, x.shape
-        return torch.from_numpy(states).view(B, T, -1)
+        return torch.from_numpy(states).view(B, T, len(weights) * H)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         B, T, D = ctx.shape
+        if not ctx.parts:  # no token, so nothing depends on anything
+            return torch.zeros(B, T, D), None, *map(torch.zeros_like, ctx.saved_tensors)
         weights = _by_direction(ctx.saved_tensors)
         given = grads[0].reshape(B * T, -1).contiguous().numpy()
         dx = np.zeros((len(weights), B * T, D), dtype=np.float32)  # contribution of each direction
-        with blas_alone():
-            found = side_by_side(
+        with single_threaded_blas():
+            found = run_in_parallel(
                 partial(run_back, given, part, weights[part.direction], trace, dx[part.direction])
                 for part, trace in zip(ctx.parts, ctx.traces, strict=True)
             )
@@ -151,13 +157,14 @@ def run_ahead(x: Floats, part: LstmPart, weights: LstmWeights, out: Floats) -> T
         np.empty((N, H), np.float32),
     )
     recurrent = np.zeros((sizes[0], 4 * H), np.float32)  # U h[t-1]
-    turned = np.empty(sizes[0] * 4 * H, np.float32)
+    transposed = np.empty(sizes[0] * 4 * H, np.float32)
     none = np.zeros(H, np.float32)
     before = here = 0
     for step in range(len(sizes)):
         rows = sizes[step]
         if step > 0:
-            product = turned[: rows * 4 * H].reshape(4 * H, rows)  # transposed, OpenBLAS is a quarter faster
+            # OpenBLAS is a quarter faster on transposed matrices.
+            product = transposed[: rows * 4 * H].reshape(4 * H, rows)
             np.dot(U, states[before : before + rows].T, product)
             for j in range(4 * H):
                 for r in range(rows):
@@ -194,8 +201,8 @@ def run_back(given: Floats, part: LstmPart, weights: LstmWeights, trace: Trace, 
     for n in range(N):
         dh[n] = given[cells[n], column : column + H]
     dc = np.zeros((sizes[0], H), np.float32)  # gradient of the cells, passed back in time
-    U_turned = np.ascontiguousarray(U.T)  # (H, 4H)
-    turned = np.empty(sizes[0] * H, np.float32)
+    U_transposed = np.ascontiguousarray(U.T)  # (H, 4H)
+    transposed = np.empty(sizes[0] * H, np.float32)
     past_states = np.empty((N, H), np.float32)
     dgates = np.empty((N, 4 * H), np.float32)
     none = np.zeros(H, np.float32)
@@ -218,8 +225,8 @@ def run_back(given: Floats, part: LstmPart, weights: LstmWeights, trace: Trace, 
                 d[3 * H + j] = g[j] * t[j] * o * (ONE - o)
                 e[j] = cell * f
         if step > 0:
-            product = turned[: rows * H].reshape(H, rows)  # transposed for speed, as in ``run_ahead``
-            np.dot(U_turned, dgates[here : here + rows].T, product)
+            product = transposed[: rows * H].reshape(H, rows)  # transposed for speed, as in ``run_ahead``
+            np.dot(U_transposed, dgates[here : here + rows].T, product)
             for r in range(rows):
                 for j in range(H):
                     dh[before + r, j] += product[j, r]

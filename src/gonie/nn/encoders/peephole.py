@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from gonie.nn.dropout import checked_rate
-from gonie.nn.initial import glorot_, orthogonal_, remember_
+from gonie.nn.initial import forget_bias_, glorot_, orthogonal_
 from gonie.nn.precision import full_precision
 
 
@@ -48,7 +48,7 @@ class PeepholeLSTM(nn.Module):
         """Initialise the weights."""
         glorot_(self.weight_ih, gates=4)
         orthogonal_(self.weight_hh, gates=4)
-        remember_(self.bias)
+        forget_bias_(self.bias)
         nn.init.zeros_(self.peepholes)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
@@ -103,13 +103,13 @@ def _run(inputs: Tensor, weight: Tensor, peepholes: Tensor) -> _Trace:
     h, c, tanh_c, every_gate = (x.unbind(0) for x in (states, cells, squashed, gates.flatten(2)))
     i, f, g, o = (gate.unbind(0) for gate in gates.unbind(2))
     i_and_f = gates[:, :, :2].unbind(0)
-    turned, look_before, look_after = weight.t(), peepholes[:2], peepholes[2]
+    transposed, peep_before, peep_after = weight.t(), peepholes[:2], peepholes[2]
     for t, x in enumerate(inputs.unbind(0)):
-        torch.addmm(x, h[t], turned, out=every_gate[t])
-        i_and_f[t].addcmul_(c[t].unsqueeze(1), look_before).sigmoid_()
+        torch.addmm(x, h[t], transposed, out=every_gate[t])
+        i_and_f[t].addcmul_(c[t].unsqueeze(1), peep_before).sigmoid_()
         g[t].tanh_()
         torch.mul(f[t], c[t], out=c[t + 1]).addcmul_(i[t], g[t])
-        o[t].addcmul_(c[t + 1], look_after).sigmoid_()
+        o[t].addcmul_(c[t + 1], peep_after).sigmoid_()
         torch.tanh(c[t + 1], out=tanh_c[t])
         torch.mul(o[t], tanh_c[t], out=h[t + 1])
     return _Trace(gates, cells, squashed, states)
@@ -139,14 +139,14 @@ def _run_back(grad: Tensor, weight: Tensor, peepholes: Tensor, trace: _Trace) ->
     d_i, d_f, _, d_o = (gate.unbind(0) for gate in inside.unbind(2))  # (B, H) each
     up_to_cell = inside[:, :, :3].unbind(0)  # (B, 3, H) each: i, f and cell input
     f = trace.gates[:, :, 1].unbind(0)
-    look_i, look_f, look_o = peepholes.unbind(0)
+    peep_i, peep_f, peep_o = peepholes.unbind(0)
     here, d_c = d_h[-1], torch.zeros_like(trace.cells[0])
     for t in range(len(f) - 1, -1, -1):
         d_o[t].mul_(here)
-        d_c.addcmul_(here, through_cell[t]).addcmul_(d_o[t], look_o)
+        d_c.addcmul_(here, through_cell[t]).addcmul_(d_o[t], peep_o)
         up_to_cell[t].mul_(d_c.unsqueeze(1))
         if t > 0:
-            d_c.mul_(f[t]).addcmul_(d_i[t], look_i).addcmul_(d_f[t], look_f)
+            d_c.mul_(f[t]).addcmul_(d_i[t], peep_i).addcmul_(d_f[t], peep_f)
             here = torch.addmm(d_h[t - 1], every_gate[t], weight)
     return inside
 

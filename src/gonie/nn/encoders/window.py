@@ -22,9 +22,9 @@ class Window(nn.Module):
     def __init__(self, *, width: int, hidden: int, size: int, layers: int = 1) -> None:
         super().__init__()
         if size < 1 or size % 2 == 0:
-            raise InputError(f"expected an odd window size, so that a token has a middle, got {size}")
+            raise InputError(f"window size must be odd: {size}")
         if layers < 1:
-            raise InputError(f"expected at least one layer, got {layers}")
+            raise InputError(f"layers must be at least 1: {layers}")
         self.input_width = width
         self.width = hidden
         self.size = size

@@ -21,7 +21,7 @@ class CRFHead(nn.Module):
         super().__init__()
         if scores.num_tags != crf.num_tags:
             raise InputError(
-                f"expected a CRF of {scores.num_tags} tags, as the scores have, got {crf.num_tags} tags"
+                f"expected a CRF with {scores.num_tags} tags, as the scores have, got {crf.num_tags}"
             )
         self.scores = scores
         self.crf = crf

@@ -22,11 +22,10 @@ class SigmoidHead(nn.Module):
 
     def __init__(self, *, scores: Scores, outside: int = 0, objective: Objective | None = None) -> None:
         super().__init__()
-        if scores.num_tags != 1 or outside not in (0, 1):
-            raise InputError(
-                f"expected scores of one output, and outside as tag 0 or 1, got {scores.num_tags} "
-                f"outputs and outside={outside}"
-            )
+        if scores.num_tags != 1:
+            raise InputError(f"expected scores with 1 output, got {scores.num_tags}")
+        if outside not in (0, 1):
+            raise InputError(f"outside must be tag 0 or 1: {outside}")
         self.scores = scores
         self.outside = outside
         self.objective = objective or Exact()

@@ -71,5 +71,5 @@ class AnyNumber(nn.Module):
 def _checked(smoothing: float) -> float:
     """Return the smoothing if it is in [0, 1), otherwise raise an error."""
     if not 0.0 <= smoothing < 1.0:
-        raise InputError(f"expected a label smoothing of at least 0 and below 1, got {smoothing}")
+        raise InputError(f"label smoothing must be at least 0 and below 1: {smoothing}")
     return smoothing

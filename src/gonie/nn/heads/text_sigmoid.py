@@ -21,7 +21,7 @@ class TextSigmoidHead(nn.Module):
     def __init__(self, *, scores: TextScores, objective: TextObjective | None = None) -> None:
         super().__init__()
         if scores.num_labels != 1:
-            raise InputError(f"expected scores of one output, got {scores.num_labels} outputs")
+            raise InputError(f"expected scores with 1 output, got {scores.num_labels}")
         self.scores = scores
         self.objective = objective or OneOf()
 

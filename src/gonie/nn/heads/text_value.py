@@ -20,9 +20,9 @@ class TextValueHead(nn.Module):
     def __init__(self, *, scores: TextScores, low: float, high: float) -> None:
         super().__init__()
         if scores.num_labels != 1:
-            raise InputError(f"expected scores of one output, got {scores.num_labels} outputs")
+            raise InputError(f"expected scores with 1 output, got {scores.num_labels}")
         if not low < high:
-            raise InputError(f"expected a scale whose low end is below its high end, got {low} to {high}")
+            raise InputError(f"low must be below high: low={low}, high={high}")
         self.scores = scores
         self.low = low
         self.high = high

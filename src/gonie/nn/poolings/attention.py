@@ -25,9 +25,7 @@ class AdditiveAttention(nn.Module):
     def __init__(self, *, width: int, hidden: int, heads: int = 1) -> None:
         super().__init__()
         if hidden < 1 or heads < 1:
-            raise InputError(
-                f"expected hidden and heads of at least 1, got hidden={hidden} and heads={heads}"
-            )
+            raise InputError(f"hidden and heads must be at least 1: hidden={hidden}, heads={heads}")
         self.input_width = width
         self.width = heads * width
         self.heads = heads

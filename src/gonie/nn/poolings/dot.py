@@ -26,7 +26,7 @@ class DotAttention(nn.Module):
     def __init__(self, *, width: int, heads: int = 1) -> None:
         super().__init__()
         if heads < 1:
-            raise InputError(f"expected heads of at least 1, got {heads}")
+            raise InputError(f"heads must be at least 1: {heads}")
         self.input_width = width
         self.width = heads * width
         self.heads = heads

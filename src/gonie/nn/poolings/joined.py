@@ -20,10 +20,10 @@ class Joined(nn.Module):
     def __init__(self, parts: Sequence[Pooling]) -> None:
         super().__init__()
         if not parts:
-            raise InputError("expected at least one pooling, got none")
+            raise InputError("no poolings", fix="Pass at least one")
         widths = [part.input_width for part in parts]
         if len(set(widths)) > 1:
-            raise InputError(f"expected poolings that take states of one width, got {widths}")
+            raise InputError(f"poolings must take states of the same width: {widths}")
         self.input_width = widths[0]
         self.width = sum(part.width for part in parts)
         self.parts = nn.ModuleList(as_modules(parts))

@@ -21,7 +21,7 @@ class Last(nn.Module):
     def __init__(self, *, width: int, both_ways: bool = False) -> None:
         super().__init__()
         if both_ways and width % 2:
-            raise InputError(f"expected an even width, half of it for each direction, got {width}")
+            raise InputError(f"width must be even with both_ways, half for each direction: {width}")
         self.input_width = width
         self.width = width
         self.both_ways = both_ways

@@ -71,17 +71,17 @@ class Network(NamedTuple):
 
 
 @compiled
-def run(order: Ints, tokens: WindowTokens, network: Network, rate: float, pull: float) -> float:
+def run(order: Ints, tokens: WindowTokens, network: Network, rate: float, weight_decay: float) -> float:
     """Update the network once for each token of ``order``. Return the summed cross-entropy.
 
-    ``rate`` is α, ``pull`` λ/m. The result excludes the penalty.
+    ``rate`` is α, ``weight_decay`` λ/m. The result excludes the penalty.
     """
     edges, weights, output = network.edges, network.weights, network.output
     size = weights[0].shape[1] // edges.shape[1]
     depth, hidden = len(weights), output.shape[1]
-    step, shrink = edges.dtype.type(rate), 1.0 - rate * pull
-    put_off = shrink > HALF
-    keep = edges.dtype.type(1.0 if put_off else shrink)
+    step, shrink = edges.dtype.type(rate), 1.0 - rate * weight_decay
+    deferred = shrink > HALF
+    keep = edges.dtype.type(1.0 if deferred else shrink)
     scale = 1.0  # the matrices are this times the stored values
     x, dx = np.empty_like(weights[0][0]), np.empty_like(weights[0][0])  # (C * D,)
     states = np.empty((depth, hidden), edges.dtype)
@@ -89,32 +89,32 @@ def run(order: Ints, tokens: WindowTokens, network: Network, rate: float, pull: 
     p = np.empty_like(network.output_bias)  # (K,)
     total = 0.0
     for token in order:
-        now, scale = edges.dtype.type(scale), scale * shrink if put_off else scale
+        now, scale = edges.dtype.type(scale), scale * shrink if deferred else scale
         move = edges.dtype.type(rate / scale)  # step of the stored values
         _read_window(x, token, size, tokens, network)
         for layer in range(depth):
             below = x if layer == 0 else states[layer - 1]
             _multiply(weights[layer], now, below, network.biases[layer], states[layer])
-            _squash(states[layer])
+            _tanh_in_place(states[layer])
         _multiply(output, now, states[depth - 1], network.output_bias, p)
-        total += _compare(p, tokens.tags[token])
-        _go_back(output, now, p, states[depth - 1], errors[depth - 1], move, keep)
-        _move(network.output_bias, p, step)
+        total += _cross_entropy_errors(p, tokens.tags[token])
+        _backpropagate(output, now, p, states[depth - 1], errors[depth - 1], move, keep)
+        _subtract_step(network.output_bias, p, step)
         for layer in range(depth - 1, -1, -1):
             below, error = (x, dx) if layer == 0 else (states[layer - 1], errors[layer - 1])
-            _slope(errors[layer], states[layer])
-            _go_back(weights[layer], now, errors[layer], below, error, move, keep)
-            _move(network.biases[layer], errors[layer], step)
+            _times_tanh_slope(errors[layer], states[layer])
+            _backpropagate(weights[layer], now, errors[layer], below, error, move, keep)
+            _subtract_step(network.biases[layer], errors[layer], step)
         _write_window(dx, token, size, tokens, network, step)
         if scale < HALF:
-            _multiply_in(network, scale)
+            _apply_scale(network, scale)
             scale = 1.0
-    _multiply_in(network, scale)
+    _apply_scale(network, scale)
     return total
 
 
 @compiled
-def _multiply_in(network: Network, scale: float) -> None:
+def _apply_scale(network: Network, scale: float) -> None:
     """Multiply the scale into the stored matrices."""
     if scale == 1.0:
         return
@@ -158,7 +158,7 @@ def _write_window(
         at, base = token + place - size // 2, place * width
         if at < tokens.first[token] or at > tokens.last[token]:
             side = 0 if at < tokens.first[token] else 1
-            _move(network.edges[side], dx[base : base + width], step)
+            _subtract_step(network.edges[side], dx[base : base + width], step)
             continue
         for part in range(len(network.learned)):
             learned = network.learned[part]
@@ -166,7 +166,7 @@ def _write_window(
             stop = base + learned.shape[1]
             for i in range(offsets[at], offsets[at + 1]):
                 if ids[i] < len(learned):
-                    _move(learned[ids[i]], dx[base:stop], step)
+                    _subtract_step(learned[ids[i]], dx[base:stop], step)
             base = stop
 
 
@@ -195,7 +195,7 @@ def _multiply(weight: Floats, scale: np.float32, x: Floats, bias: Floats, result
 
 
 @compiled
-def _go_back(
+def _backpropagate(
     weight: Floats,
     scale: np.float32,
     error: Floats,
@@ -230,14 +230,14 @@ def _go_back(
 
 
 @compiled
-def _move(values: Floats, gradient: Floats, step: np.float32) -> None:
+def _subtract_step(values: Floats, gradient: Floats, step: np.float32) -> None:
     """values -= step gradient."""
     for i in range(len(values)):
         values[i] -= step * gradient[i]
 
 
 @compiled
-def _squash(z: Floats) -> None:
+def _tanh_in_place(z: Floats) -> None:
     """Apply tanh in place, as 2 / (1 + e^-2z) - 1."""
     for i in range(len(z)):
         z[i] = -(z[i] + z[i])
@@ -248,7 +248,7 @@ def _squash(z: Floats) -> None:
 
 
 @compiled
-def _slope(error: Floats, state: Floats) -> None:
+def _times_tanh_slope(error: Floats, state: Floats) -> None:
     """error *= 1 - state²."""
     one = error.dtype.type(1.0)
     for i in range(len(error)):
@@ -256,7 +256,7 @@ def _slope(error: Floats, state: Floats) -> None:
 
 
 @compiled
-def _compare(scores: Floats, tag: int) -> float:
+def _cross_entropy_errors(scores: Floats, tag: int) -> float:
     """Replace scores by the errors p - y in place, and return -log p of the correct output."""
     if len(scores) == 1:  # sigmoid
         z = float(scores[0]) if tag == 1 else -float(scores[0])

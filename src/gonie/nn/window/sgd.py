@@ -33,7 +33,7 @@ class WindowSGD:
         self._parts = list(_vectors(embedding))
         self._head = _checked_head(head)
         if not isinstance(encoder, Window):
-            raise _refusal("a window as encoder", encoder)
+            raise _unsupported(encoder, "the encoder must be Window")
         tables = [_tables(part) for part in self._parts]
         self._network = Network(
             learned=List([learned for learned, _ in tables]),
@@ -45,10 +45,10 @@ class WindowSGD:
             output_bias=_array(self._head.scores.bias),
         )
 
-    def step(self, batch: Batch, *, rate: float, pull: float = 0.0) -> float:
+    def step(self, batch: Batch, *, rate: float, weight_decay: float = 0.0) -> float:
         """Update once for each token of the batch, in random order. Return the summed cross-entropy.
 
-        ``rate`` is α. ``pull`` is λ/m, the weight decay of the matrices at each update.
+        ``rate`` is α. ``weight_decay`` is λ/m, the weight decay of the matrices at each update.
         """
         mask = batch["mask"]  # (B, T)
         grid = torch.arange(mask.numel()).view_as(mask)
@@ -58,12 +58,12 @@ class WindowSGD:
         tokens = WindowTokens(
             ids=List([ids.numpy() for ids, _ in reads]),
             offsets=List([offsets.numpy() for _, offsets in reads]),
-            first=_spread(grid[:, 0], mask),
-            last=_spread(last, mask),
+            first=_per_token(grid[:, 0], mask),
+            last=_per_token(last, mask),
             tags=self._tags(batch["tags"]).flatten().numpy(),
         )
         order = here[torch.randperm(len(here))]
-        return run(order.numpy(), tokens, self._network, rate, pull)
+        return run(order.numpy(), tokens, self._network, rate, weight_decay)
 
     def _tags(self, tags: Tensor) -> Tensor:
         """Return gold tags (B, T) as the indices of the correct outputs."""
@@ -74,24 +74,24 @@ def _vectors(embedding: nn.Module) -> Iterator[WordEmbedding | FeatureEmbedding]
     """Yield the parts of a token's vector, in order."""
     for part in embedding.parts if isinstance(embedding, Stack) else [embedding]:
         if not isinstance(part, WordEmbedding | FeatureEmbedding):
-            raise _refusal("vectors of words and features alone", part)
+            raise _unsupported(part, "embeddings must be WordEmbedding or FeatureEmbedding")
         yield part
 
 
 def _checked_head(head: nn.Module) -> SigmoidHead | SoftmaxHead:
     if not isinstance(head, SigmoidHead | SoftmaxHead):
-        raise _refusal("a sigmoid or softmax head", head)
+        raise _unsupported(head, "the head must be SigmoidHead or SoftmaxHead")
     if len(head.scores.direct) or head.scores.weight is None:
-        raise _refusal("a head without direct features", head.scores)
+        raise _unsupported(head, "the head must have no direct features")
     if not isinstance(head.objective, Exact):
-        raise _refusal("a head that learns from exact tags, all worth the same", head.objective)
+        raise _unsupported(head.objective, "the objective must be Exact")
     return head
 
 
-def _refusal(expected: str, got: object) -> InputError:
+def _unsupported(part: object, requirement: str) -> InputError:
     return InputError(
-        f"expected {expected}, to update it per window, got {type(got).__name__}",
-        fix="Take another optimizer, such as sgd",
+        f"per-window SGD does not support {type(part).__name__}: {requirement}",
+        fix="Use another optimizer, such as sgd",
     )
 
 
@@ -110,8 +110,8 @@ def _array(tensor: Tensor | None) -> Floats:
     assert tensor is not None
     if not tensor.is_cpu or not tensor.is_contiguous():
         raise InputError(
-            f"expected weights on a CPU, to update them per window, got {tensor.device!s}",
-            fix="--device cpu",
+            f"per-window SGD needs contiguous weights on the CPU: {tensor.device!s}",
+            fix="Train with --device cpu",
         )
     return tensor.detach().numpy()
 
@@ -124,7 +124,7 @@ def _reads(part: WordEmbedding | FeatureEmbedding, batch: Batch) -> tuple[Tensor
     return rows, torch.arange(len(rows) + 1)
 
 
-def _spread(values: Tensor, mask: Tensor) -> Ints:
+def _per_token(values: Tensor, mask: Tensor) -> Ints:
     """Repeat a sentence's value at each of its tokens. Shape: (B,), (B, T) -> (B * T,)."""
     spread: Ints = values.unsqueeze(1).expand(mask.shape).reshape(-1).numpy().astype(np.int64)
     return spread

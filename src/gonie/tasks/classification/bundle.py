@@ -1,12 +1,12 @@
-"""A trained classifier as plain values: what a bundle of the task "classify" holds.
+"""The contents of a bundle of the task "classify": a trained classifier as plain values.
 
-Its description has, beside what every bundle has (``gonie.runtime.bundle``),
+Besides the keys of every bundle (``gonie.runtime.bundle``), its description has
 
-    temperature above 0: the scores are divided by it before they become probabilities
+    temperature above 0: scores are divided by it before they become probabilities
 
-and its ``encoding`` is as ``gonie.features.text_encoding`` writes it, with how texts are cut. ``model.onnx``
-is a graph from the arrays of ``gonie.features.text_corpus`` to ``scores`` (N, K), ``word_shares`` (B, T) and
-``sentence_shares`` (N, S).
+``encoding`` is written by ``gonie.features.text_encoding`` and includes how texts are tokenised.
+``model.onnx`` is a graph from the arrays of ``gonie.features.text_corpus`` to ``scores`` (N, K),
+``word_shares`` (B, T) and ``sentence_shares`` (N, S).
 """
 
 from __future__ import annotations
@@ -30,13 +30,15 @@ _DESCRIPTION = record(
 
 @dataclass(frozen=True, kw_only=True)
 class TextBundle:
-    """``graph`` and ``forms`` are serialised ONNX (``Graphs``), which the export adds; scores divided by the
+    """The contents of a classifier's bundle.
+
+    ``graph`` and ``forms`` are serialised ONNX (``Graphs``), added by the export. Scores divided by the
     ``temperature`` give calibrated probabilities.
     """
 
     task: ClassVar[str] = "classify"
     further: ClassVar[Mapping[str, int]] = {}
-    """It has no files beside the description and the graphs."""
+    """Additional files: none."""
 
     encoding: TextEncoding
     graph: bytes = b""
@@ -45,24 +47,24 @@ class TextBundle:
     about: About = field(default_factory=About)
 
     def describe(self) -> dict[str, Any]:
-        """What the description of a classifier has and that of another bundle has not."""
+        """Return the keys of the description that only classifiers have."""
         return {"temperature": self.temperature}
 
     def files(self) -> dict[str, bytes]:
-        """It has no further files."""
+        """Return no additional files."""
         return {}
 
     @classmethod
     def check(cls, index: Mapping[str, Any]) -> None:
-        """Refuse a value that no description of a classifier has."""
+        """Raise an error for an invalid value in the description."""
         _DESCRIPTION(index, "")
 
     @classmethod
     def read(cls, index: Mapping[str, Any], graphs: Graphs, files: Mapping[str, bytes]) -> TextBundle:
-        """From a description and graphs; what is wrong with them is raised as it comes."""
+        """Build the bundle from a description and graphs. Errors are not translated."""
         temperature = of_kind(index, "temperature", float)
         if not 0 < temperature < math.inf:
-            raise ValueError(f"temperature is {temperature}")
+            raise ValueError(f"temperature must be positive and finite: {temperature}")
         return cls(
             encoding=TextEncoding.from_json(index["encoding"]),
             graph=graphs.graph,

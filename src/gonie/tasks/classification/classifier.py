@@ -1,7 +1,7 @@
-"""The one path from a text to its label: cut, encode, score in batches, calibrate.
+"""The prediction path of classifiers: tokenise, encode, score in batches, calibrate.
 
-A bundle runs it with an ONNX scorer. Training scores dev texts with a torch scorer on the same path, so what
-is scored is what ships, limits on the length of a text included.
+A bundle runs it with an ONNX scorer. Training scores dev texts on the same path with a torch scorer. So the
+dev score is that of the bundle, including the limits on the length of a text.
 """
 
 from __future__ import annotations
@@ -12,16 +12,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gonie.errors import BundleError
-from gonie.features.batching import sorted_batches
 from gonie.features.text_corpus import TextCorpus
 from gonie.features.text_encoding import TextEncoding
 from gonie.runtime.groups import FIRST, grouped
-from gonie.runtime.scorer import Batch, ScoredTexts, TextScorer
-from gonie.system.thread_map import thread_map
+from gonie.runtime.scorer import TextScorer
 from gonie.tasks.classification.long_texts import bounded, searched
 from gonie.tasks.classification.read_options import text_options
-from gonie.tasks.classification.reading import Reading
+from gonie.tasks.classification.reading import ONNX_TEXT_BATCH, TextBatchSize, TextReader
 from gonie.text.labelled_text import LabelledText
 from gonie.text.marks import cut_marks, mark_words
 from gonie.text.passages import Passage
@@ -29,41 +26,31 @@ from gonie.text.plain_text import checked_text
 from gonie.text.report import Report
 from gonie.text.types import Classification
 
-GIVEN = 0.5  # the probability from which a label is given where a text may have several
+GIVEN = 0.5  # minimum probability of a predicted label if a text may have several
 
 Cut = tuple[LabelledText, Passage, tuple[str, ...]]
-"""A text, what of it is read, and what there is to note."""
-
-
-class TextBatchSize(NamedTuple):
-    """The most tokens, padding included, and the most texts that are scored together."""
-
-    tokens: int
-    texts: int
-
-
-ONNX_TEXT_BATCH = TextBatchSize(8192, 128)
+"""A text, the passage that is read, and notes."""
 
 
 class EncodedTexts(NamedTuple):
-    """Texts cut and encoded once, so that they can be classified many times as a model learns."""
+    """Texts tokenised and encoded once, to be classified many times during training."""
 
     cuts: Sequence[Cut]
     corpus: TextCorpus
 
 
-class TextClassifier:
+class TextClassifier(TextReader):
     """Labels texts with a trained model.
 
-    A text is given as a string, or as a ``LabelledText`` with its marks. In a string, the marks that the
-    model's recipe names (``data.marks``) are written out, ``<e1>…</e1>``. It may hold any character but lone
-    surrogates, which are not text and are refused. Probabilities are calibrated: scores are divided by the
-    ``temperature`` that was fitted on dev. Nothing is kept between calls, so threads may share a classifier.
-    ``batch_size`` bounds what is scored together; results do not depend on it.
+    A text is a string, or a ``LabelledText`` with its marks. In a string, the marks that the model's recipe
+    names (``data.marks``) are written as tags, ``<e1>…</e1>``. Any character is allowed except lone
+    surrogates, which raise an error. Probabilities are calibrated: scores are divided by the ``temperature``
+    fitted on dev. A classifier keeps no state between calls, so threads may share it. ``batch_size`` limits
+    the size of a batch. Results do not depend on it.
     """
 
     task: ClassVar[str] = "classify"
-    """Its place in the table of tasks."""
+    """The name of its task."""
 
     def __init__(
         self,
@@ -74,21 +61,8 @@ class TextClassifier:
         recipe: Mapping[str, Any] | None = None,
         batch_size: TextBatchSize = ONNX_TEXT_BATCH,
     ) -> None:
-        self.encoding = encoding
-        self.scorer = scorer
-        self.temperature = temperature
+        super().__init__(encoding=encoding, scorer=scorer, temperature=temperature, batch_size=batch_size)
         self.recipe = recipe or {}
-        self._batch_size = batch_size
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The labels that the model gives, in the order of its scores."""
-        return self.encoding.labels
-
-    @property
-    def several(self) -> bool:
-        """May a text have more than one label, or none?"""
-        return self.encoding.several
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -100,19 +74,19 @@ class TextClassifier:
         return next(self.pipe([text]))
 
     def pipe(self, texts: Iterable[str | LabelledText], *, first: int = FIRST) -> Iterator[Classification]:
-        """Classify a stream of texts, in order; some are read ahead to be scored together, never all.
+        """Classify a stream of texts in order, reading ahead only as far as batching needs.
 
-        ``first`` is about how many tokens are read before the first answer, as for ``Predictor.pipe``.
+        ``first`` is the approximate number of tokens read before the first result, as for ``Tagger.pipe``.
         """
         for group in grouped(map(self._cut, texts), _tokens, first=first):
             yield from self.classify_encoded(self._encoded(group))
 
     def encode(self, texts: Iterable[str | LabelledText]) -> EncodedTexts:
-        """Cut and encode texts once; ``classify_encoded`` then gives what ``pipe`` would."""
+        """Tokenise and encode texts once. ``classify_encoded`` then gives the same results as ``pipe``."""
         return self._encoded([self._cut(text) for text in texts])
 
     def classify_encoded(self, encoded: EncodedTexts) -> list[Classification]:
-        """Classify texts that ``encode`` gave, or the same with more arrays in their corpus."""
+        """Classify the result of ``encode``, optionally with additional arrays in its corpus."""
         if not encoded.cuts:
             return []
         scores = np.stack([reading.scores for reading in self.read_encoded(encoded.corpus)])  # (N, K)
@@ -120,7 +94,7 @@ class TextClassifier:
         return [self._classification(cut, row) for cut, row in zip(encoded.cuts, chances, strict=True)]
 
     def text(self, text: str | LabelledText, *, path: str = "", line: int = 0) -> LabelledText:
-        """A string as the model reads it, its marks cut out; ``path`` and ``line`` are for messages."""
+        """Return a text with its marks parsed. ``path`` and ``line`` are for messages."""
         if isinstance(text, LabelledText):
             checked_text(text.text)
             return text
@@ -128,42 +102,17 @@ class TextClassifier:
         return LabelledText(clean, (), marks, path, line)
 
     def passage(self, text: str | LabelledText, report: Report | None = None) -> Passage:
-        """What of a text is read: all of it, but for what the encoding or its sheer length leaves out."""
+        """Return the passage of a text that the model reads, within its limits on length."""
         report, given = report or Report(), self.text(text)
         if lacking := [name for name in self.marks if all(mark.label != name for mark in given.marks)]:
             named = ", ".join("…".join(mark_words(name)) for name in lacking)
-            report.noticed[f"texts without {named}, which the model was trained with"] += 1
+            report.noticed[f"texts without {named}, which the model was trained on"] += 1
         passage = bounded(self.encoding.passages(given, report), report)
         return passage if self.encoding.bag is None else searched(passage, report)
 
-    def read(self, passages: Sequence[Passage]) -> list[Reading]:
-        """The scores and shares of texts that are already cut; none depends on the others."""
-        return self.read_encoded(self.encoding.encode_passages(passages))
-
-    def read_encoded(self, corpus: TextCorpus) -> list[Reading]:
-        """The scores and shares of texts that are already encoded."""
-        tokens, texts = self._batch_size
-        batches = list(sorted_batches(corpus.lengths, tokens=tokens, sentences=texts, heights=corpus.heights))
-
-        def read(rows: NDArray[np.int64]) -> list[Reading]:
-            return list(self._readings(corpus.batch(rows)))
-
-        readings: dict[int, Reading] = {}
-        for rows, found in zip(batches, thread_map(read, batches, threads=self.scorer.at_once), strict=True):
-            readings.update(zip(rows.tolist(), found, strict=True))
-        return [readings[row] for row in range(len(corpus))]
-
-    def probabilities(self, scores: NDArray[np.floating]) -> NDArray[np.float64]:
-        """softmax(scores / T) of each text, of several labels sigmoid(scores / T). Shape: (N, K)."""
-        scaled = np.asarray(scores, dtype=np.float64) / self.temperature
-        if self.several:
-            return np.asarray((1 + np.tanh(scaled / 2)) / 2)
-        weights = np.exp(scaled - scaled.max(axis=1, keepdims=True))
-        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
-
     def given(self, chances: NDArray[np.floating]) -> tuple[str, ...]:
-        """The labels that a text gets for its probabilities (K,): the best, or of several those from ½."""
-        if self.several:
+        """Return the predicted labels for probabilities (K,): the best one, or for several those from ½."""
+        if self.multi_label:
             return tuple(self.labels[k] for k in np.flatnonzero(chances >= GIVEN))
         return (self.labels[int(chances.argmax())],)
 
@@ -174,17 +123,6 @@ class TextClassifier:
 
     def _encoded(self, cuts: Sequence[Cut]) -> EncodedTexts:
         return EncodedTexts(cuts, self.encoding.encode_passages([passage for _, passage, _ in cuts]))
-
-    def _readings(self, batch: Batch) -> Iterator[Reading]:
-        scored = self.scorer.score_texts(batch)
-        if scored.scores.shape[1] != len(self.labels):
-            raise BundleError(
-                f"expected a graph that scores {len(self.labels)} labels, got one of "
-                f"{scored.scores.shape[1]}. Export the model again."
-            )
-        heights = batch["places_mask"].sum(axis=1)  # (N,)
-        for row, height in enumerate(heights):
-            yield _reading(scored, row, batch["places"][row, :height], batch["lengths"])
 
     def _classification(self, cut: Cut, chances: NDArray[np.float64]) -> Classification:
         text, _, notes = cut
@@ -202,12 +140,3 @@ class TextClassifier:
 
 def _tokens(cut: Cut) -> int:
     return sum(map(len, cut[1].sentences))
-
-
-def _reading(scored: ScoredTexts, row: int, own: NDArray[np.int64], lengths: NDArray[np.int64]) -> Reading:
-    """Text ``row`` of a batch, whose sentences are ``own``; copied, lest it keep the batch alive."""
-    return Reading(
-        scores=scored.scores[row].copy(),
-        words=tuple(scored.words[sentence, : lengths[sentence]].copy() for sentence in own),
-        sentences=scored.sentences[row, : len(own)].copy(),
-    )

@@ -1,4 +1,4 @@
-"""Words taken out of a classifier's text, to see what its label hangs on."""
+"""Removal of words from a classifier's text, for explanations by erasure."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gonie.tasks.explanation import Keep
-from gonie.text.passages import BLANK, Passage, blank, picked
+from gonie.text.passages import BLANK, Passage, blank, select_tokens
 from gonie.text.types import Sentence
 
 
 def without(passage: Passage, keep: Keep) -> Passage:
-    """The passage with only the tokens of ``keep``, as if it had been written so.
+    """Return the passage with only the tokens of ``keep``.
 
-    A sentence that has lost all tokens is gone, and a text that has is one ``BLANK``, as an empty text is. In
-    ``running`` blanks stand for the characters that no token needs any more: so the n-grams lose them, the
-    words beside them do not grow together, and offsets stay what they were. Characters that were in no token
-    stay, such as those of words beyond ``max_tokens``.
+    A sentence without tokens is removed, and a text without tokens becomes one ``BLANK``, as an empty text
+    does. In ``running``, blanks replace the characters of removed tokens. So n-grams no longer contain them,
+    neighbouring words are not joined, and offsets do not change. Characters outside any token stay, such as
+    those of words beyond ``max_tokens``.
     """
     seams = np.cumsum([len(sentence) for sentence in passage.sentences])[:-1]
     kept = [
@@ -34,11 +34,11 @@ def _kept(sentence: Sentence, keep: Keep) -> Sentence:
         return sentence
     places = np.flatnonzero(keep).tolist()
     starts, ends = sentence.starts, sentence.ends
-    return picked(sentence, places, [starts[i] for i in places], [ends[i] for i in places])
+    return select_tokens(sentence, places, [starts[i] for i in places], [ends[i] for i in places])
 
 
 def _running(passage: Passage, keep: Keep) -> str:
-    """The running text with blanks at the characters of tokens taken out, unless one that stays has them."""
+    """Return the running text with blanks for the characters that only removed tokens cover."""
     starts = np.array([start for sentence in passage.sentences for start in sentence.starts], dtype=np.int64)
     ends = np.array([end for sentence in passage.sentences for end in sentence.ends], dtype=np.int64)
     size = len(passage.running)
@@ -49,7 +49,7 @@ def _running(passage: Passage, keep: Keep) -> str:
 
 
 def _covered(starts: NDArray[np.int64], ends: NDArray[np.int64], size: int) -> Keep:
-    """Which of ``size`` characters lie in one of the ranges, which may reach beyond them."""
+    """Return which of ``size`` characters are in one of the ranges, which may be longer than the text."""
     starts, ends = np.minimum(starts, size), np.minimum(ends, size)
     depth = np.bincount(starts, minlength=size + 1) - np.bincount(ends, minlength=size + 1)
     return np.asarray(np.cumsum(depth)[:size] > 0)

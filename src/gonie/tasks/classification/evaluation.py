@@ -1,4 +1,4 @@
-"""A classifier scored on a file with gold labels, and how that is shown."""
+"""Scoring a classifier on a file with gold labels, and showing the scores."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 class TextEvaluator:
-    """The facet."""
+    """Scores classifiers on files."""
 
     options = frozenset({"text_column", "label_column"})
     error = ClassError
     error_heading = "text"
 
     def error_cells(self) -> Callable[[ClassError], Cells]:
-        """The labels of a text, and the text."""
+        """Return the function that formats the labels of a text, and the text."""
         from gonie.tasks.classification.evaluation_view import text_cells
 
         return text_cells
@@ -41,7 +41,7 @@ class TextEvaluator:
     def score(
         self, model: TextClassifier, file: Path, *, folder: Path, options: Mapping[str, Any]
     ) -> TextFileScores:
-        """Score the labels of a file; what was not given is read as in training."""
+        """Score the labels of a file. Options that are not given are as in training."""
         changes = {name: value for name, value in options.items() if name in (*self.options, FORMAT)}
         source = LabelledSource(file, text_options(model.recipe, **changes))
         notes: Counter[str] = Counter()
@@ -52,7 +52,7 @@ class TextEvaluator:
                 notes.update(found.notes)
                 yield found
 
-        evaluation = score_texts(texts, classify, labels=model.labels, several=model.several)
+        evaluation = score_texts(texts, classify, labels=model.labels, multi_label=model.multi_label)
         told = [f"{number:,} {note}" for note, number in notes.most_common()]
         return TextFileScores(evaluation, [*source.report.lines(), *told], texts)
 
@@ -79,9 +79,9 @@ class TextFileScores:
         details: Mapping[str, object],
         explain: ErrorExplainer | None,
     ) -> str:
-        """The scores as an HTML page, the worst errors with what they rest on."""
+        """Return the scores as an HTML page, with explanations of the worst errors."""
         return render_classes(self.evaluation, title=title, curve=curve, details=details, explain=explain)
 
     def errors(self) -> list[ClassError]:
-        """Every error by itself, the surest first."""
+        """Return every error, the most confident first."""
         return self.evaluation.errors()

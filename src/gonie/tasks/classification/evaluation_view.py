@@ -1,4 +1,4 @@
-"""The evaluation of a classifier on the terminal: the headline, labels, confusions, calibration, lengths."""
+"""The evaluation of a classifier on the terminal: scores, labels, confusions, calibration, text lengths."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from gonie.reports.terminal import one_line
 
 NAMES = {"accuracy": "Accuracy", "f1": "F1", "relation_f1": "Official macro F1"}
 BEGINNING, END = 100, 60
-"""Characters of a long text with a wrong label that are shown."""
+"""Characters shown at the beginning and end of a long misclassified text."""
 MOST_PAIRS = 10
-"""Of the labels taken for others, how many pairs are shown."""
+"""Maximum number of confused label pairs shown."""
 
 
 def print_class_evaluation(console: Console, evaluation: ClassEvaluation) -> None:
-    """Print scores in percent; labels are shown as they are, never read as markup."""
+    """Print scores in percent. Labels are not interpreted as markup."""
     console.print(_headline(evaluation))
     print_labels(console, "label", evaluation.scores, evaluation.intervals)
     if evaluation.confusion is not None and evaluation.right < evaluation.texts:
@@ -49,9 +49,9 @@ def _headline(evaluation: ClassEvaluation) -> Text:
 
 
 def _confusions(confusion: Confusion) -> Table:
-    """Which label was taken for which, the most frequent first."""
+    """Return a table of confused labels, the most frequent pairs first."""
     wrong = [(pair, number) for pair, number in confusion.pairs.items() if pair[0] != pair[1] and number]
-    grid = score_grid(("gold", "taken for", "texts"))
+    grid = score_grid(("gold", "predicted as", "texts"))
     for (gold, predicted), number in sorted(wrong, key=lambda item: -item[1])[:MOST_PAIRS]:
         grid.add_row(Text(one_line(gold)), Text(one_line(predicted)), f"{number:,}")
     return grid
@@ -75,7 +75,7 @@ def _calibration(evaluation: ClassEvaluation) -> Text:
 
 
 def text_cells(error: ClassError) -> Cells:
-    """The labels of a text, and the text; of a long one its beginning and its end."""
+    """Return the labels of a text, and the text, or its beginning and end if it is long."""
     text = one_line(error.text)
     if len(text) > BEGINNING + END:
         text = f"{text[:BEGINNING]} … {text[-END:]}"

@@ -1,4 +1,4 @@
-"""Explanations of a classifier: its labels, asked for again with words taken out, and what it attends to."""
+"""Explanations of a classifier: attention, gradients, and predictions with words removed."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ LABEL = "label"
 
 
 class TextExplanations:
-    """The facet. Its option ``label`` is explained instead of the most probable one."""
+    """Explains classifiers. With the option ``label``, that label is explained, not the most probable one."""
 
     options = frozenset({LABEL})
 
     def explained(self, model: TextClassifier, options: Mapping[str, Any]) -> ExplainedClassifier:
-        """The classifier, explained as the options say."""
+        """Return the classifier with explanations, as set by the options."""
         return ExplainedClassifier(model, label=options.get(LABEL))
 
 
 class TextAnswer(NamedTuple):
-    """That the passage has this label; ``reading`` is what the model made of the whole of it."""
+    """The label of a passage. ``reading`` is the model's output for the whole passage."""
 
     passage: Passage
     label: str
@@ -55,20 +55,20 @@ class TextAnswer(NamedTuple):
 
     @property
     def lengths(self) -> list[int]:
-        """The tokens of each sentence."""
+        """The number of tokens of each sentence."""
         return [len(sentence) for sentence in self.passage.sentences]
 
     @property
     def tokens(self) -> int:
-        """M, over all sentences."""
+        """M, the number of tokens of all sentences."""
         return sum(self.lengths)
 
 
 class ExplainedClassifier:
-    """A classifier whose labels can be explained.
+    """A classifier with explanations.
 
-    Explained is the label that the model finds most probable, or ``label`` for every text: why it has it, or
-    has it not. A word is taken out as if the text had been written without it.
+    It explains the most probable label, or ``label`` for every text. Words are removed as if the text had
+    been written without them.
     """
 
     noun = "text"
@@ -80,10 +80,10 @@ class ExplainedClassifier:
         self._label = label
         self._numbers = {name: number for number, name in enumerate(classifier.labels)}
         if label is not None and label not in self._numbers:
-            raise InputError(f"expected a label among {', '.join(classifier.labels)}, got {label!r}")
+            raise InputError(f"unknown label: {label}", fix=f"Use one of {', '.join(classifier.labels)}")
 
     def items(self, text: str | None, files: Sequence[Path]) -> Iterator[LabelledText]:
-        """The texts in order: of tables and JSONL with their labels, else one a line, blank ones left out."""
+        """Yield the texts in order: rows of tables and JSONL, otherwise one per non-blank line."""
         for file in files:
             if _is_table(file):
                 label = self._label_column(file)
@@ -99,7 +99,7 @@ class ExplainedClassifier:
                 yield self._classifier.text(line, path="" if text is not None else path, line=number)
 
     def _label_column(self, file: Path) -> str | None:
-        """The recipe's column of labels, if the file can be read by it: it need not have any."""
+        """Return the recipe's label column, or None if the file has no such column."""
         options = text_options(self._classifier.recipe)
         try:
             next(iter(LabelledSource(file, options)), None)
@@ -108,7 +108,7 @@ class ExplainedClassifier:
         return options.label_column
 
     def held_out(self, folder: Path, file: Path | None) -> HeldOutFile | None:
-        """The file that was named, else what training has left."""
+        """Return the texts of the given file or, without one, of the run folder."""
         found = file or folder / SAMPLES
         if file is None and not found.is_file():
             return None
@@ -116,11 +116,11 @@ class ExplainedClassifier:
         return HeldOutFile(LabelledSource(found, options), found, f"label {self._label}")
 
     def size(self, item: str | LabelledText) -> ItemSize:
-        """Its tokens; there is one answer."""
+        """Return the number of tokens. There is one answer."""
         return ItemSize(sum(map(len, self._classifier.passage(item).sentences)))
 
     def ask(self, item: str | LabelledText) -> AskedText:
-        """The probabilities of the labels, and the label to explain."""
+        """Return the probabilities of the labels, and the label to explain."""
         classifier = self._classifier
         text = classifier.text(item)
         passage = classifier.passage(text)
@@ -129,37 +129,39 @@ class ExplainedClassifier:
         return AskedText(classifier, text, passage, reading, chances, self._label)
 
     def log_odds(self, questions: Iterable[tuple[TextAnswer, Keep]]) -> Floats:
-        """The log-odds of each label where only the tokens of its ``Keep`` are left, calibrated: (Q,)."""
+        """Return the calibrated log-odds of each label with only the tokens of its ``Keep``: (Q,)."""
         found = [np.zeros(0)]
         for block in grouped(questions, lambda question: 1 + int(question[1].sum()), first=MOST):
             readings = self._classifier.read([without(answer.passage, keep) for answer, keep in block])
             scores = np.stack([reading.scores for reading in readings])  # (Q, K)
             labels = np.array([self._numbers[answer.label] for answer, _ in block], dtype=np.int64)
-            several = self._classifier.several
-            found.append(label_log_odds(scores / self._classifier.temperature, labels, several=several))
+            multi_label = self._classifier.multi_label
+            found.append(
+                label_log_odds(scores / self._classifier.temperature, labels, multi_label=multi_label)
+            )
         return np.concatenate(found)
 
     def attention(self, answer: TextAnswer) -> Floats:
-        """Each token's share of the whole text: that of its sentence, times its own within it. Shape: (M,).
+        """Return each token's attention weight times that of its sentence. Shape: (M,).
 
-        The shares are the same whatever the label.
+        The weights do not depend on the label.
         """
         reading = answer.reading or self._classifier.read([answer.passage])[0]
         sentences = zip(reading.sentences.tolist(), reading.words, strict=True)
         return np.concatenate([share * words.astype(np.float64) for share, words in sentences])
 
     def rows(self, explanation: TextExplanation) -> Rows:
-        """The text, a row for each sentence."""
+        """Return the text, one row per sentence."""
         return lay_out(explanation.text, explanation.passage.sentences)
 
     def show(self, explanation: TextExplanation, screen: ExplanationScreen) -> None:
-        """The labels, and the text by each method."""
+        """Show the labels, and the text with the weights of each method."""
         from gonie.tasks.classification.explanation_view import show_text
 
         show_text(screen, explanation, self.rows(explanation))
 
     def show_model(self, screen: ExplanationScreen) -> None:
-        """Nothing: all is said with the texts."""
+        """Show nothing, because everything is shown with the texts."""
 
     def page(
         self,
@@ -170,13 +172,13 @@ class ExplainedClassifier:
         notes: Sequence[str] = (),
         layers: Sequence[LayerShares] = (),
     ) -> str:
-        """Texts with a heat map for each method."""
+        """Return the texts with a heat map for each method as an HTML page."""
         return render_texts(explanations, faithfulness, title=title, notes=notes, layers=layers)
 
 
 @dataclass(frozen=True)
 class AskedText:
-    """What a classifier says of one text: probabilities (K,), and the ``asked`` label if there is one."""
+    """The prediction for one text: probabilities (K,), and the ``asked`` label if there is one."""
 
     classifier: TextClassifier
     text: LabelledText
@@ -192,11 +194,11 @@ class AskedText:
 
     @property
     def answers(self) -> tuple[TextAnswer]:
-        """The label asked for, else the most probable one."""
+        """The requested label, or the most probable one."""
         return (TextAnswer(self.passage, self.best if self.asked is None else self.asked, self.reading),)
 
     def explanation(self, weights: Sequence[tuple[TokenWeights, ...]]) -> TextExplanation:
-        """The text with its labels and the weights of its one answer."""
+        """Return the text with its labels and the weights of its answer."""
         return TextExplanation(
             text=self.text.text,
             passage=self.passage,
@@ -209,6 +211,6 @@ class AskedText:
 
 
 def _is_table(file: Path) -> bool:
-    """Does its name say that a text is only a part of each line?"""
+    """Return whether the suffix is that of a table, in which a text is only part of a line."""
     known = {suffix for each in TEXT_FORMATS.values() for suffix in each.suffixes}
     return not known.isdisjoint(file.suffixes)

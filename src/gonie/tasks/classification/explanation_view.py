@@ -1,4 +1,4 @@
-"""An explained text on the terminal: its labels, and the words by each method."""
+"""An explained text on the terminal: its labels, and its words with the weights of each method."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gonie.reports.explanations.screen import ExplanationScreen, bars
 from gonie.reports.terminal import one_line, safe
 
 MOST_LABELS = 8
-"""How many labels of a text are shown."""
+"""Maximum number of labels shown per text."""
 
 
 def show_text(screen: ExplanationScreen, each: TextExplanation, rows: Rows) -> None:
-    """One classified text."""
+    """Show one classified text."""
     screen.print(Text(""))
     screen.print(_answer(each))
     screen.print(_labels(each.probabilities))

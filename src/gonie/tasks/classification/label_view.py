@@ -1,4 +1,4 @@
-"""Labels of texts on the terminal: a line for each text, or every label of one text."""
+"""Labels of texts on the terminal: one line per text, or all labels of one text."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from rich.text import Text
 from gonie.reports.terminal import one_line
 from gonie.text.types import Classification
 
-NONE = "–"  # where a text has none of several labels
+NONE = "–"  # for a text without labels
 
 
 def pretty(found: Classification) -> Text:
-    """One line: ``positive 0.982  A good film.``, or the labels given of several."""
+    """Return one line: ``positive 0.982  A good film.``, or all predicted labels."""
     shown = Text()
     for label in found.labels or (NONE,):
         shown.append(one_line(label), style="bold green")
@@ -21,10 +21,10 @@ def pretty(found: Classification) -> Text:
 
 
 def all_scores(found: Classification) -> Text:
-    """A line a label, the most probable first, those given in colour."""
+    """Return one line per label, the most probable first, with predicted labels in colour."""
     ranked = sorted(found.scores.items(), key=lambda item: -item[1])
     names = {label: one_line(label) for label in found.scores}
-    width = max(map(cell_len, names.values()))  # a letter of Hangul takes two columns
+    width = max(map(cell_len, names.values()))  # a Hangul syllable takes two columns
     return Text("\n").join(
         Text.assemble(
             (names[label], "bold green" if label in found.labels else ""),

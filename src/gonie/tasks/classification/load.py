@@ -1,4 +1,4 @@
-"""From a classifier's bundle to the classifier: encoding, ONNX scorer and temperature put together."""
+"""Load a classifier from its bundle."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gonie.tasks.classification.classifier import TextClassifier
 
 
 def load_text_bundle(bundle: TextBundle, threads: int | None = None) -> TextClassifier:
-    """The classifier in ``bundle``, tried on a first batch; ``threads`` bounds what one call uses."""
+    """Load the classifier and test it on a batch. ``threads`` limits the CPU threads of a call."""
     encoding = bundle.encoding
     scorer = OnnxScorer(
         bundle.graph,

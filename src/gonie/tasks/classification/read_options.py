@@ -1,4 +1,4 @@
-"""How files of texts are read for a model: as those it was trained on, unless the user says otherwise."""
+"""How a model reads files of texts: as in training, unless options change it."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from gonie.errors import BundleError
 from gonie.text.labelled_text import TextOptions
 
 NAMES = ("text_column", "label_column", "label_separator")
-"""Those keys of a recipe's ``data`` that say how texts are read; ``marks`` is a list."""
+"""Keys of a recipe's ``data`` for reading texts, besides the list ``marks``."""
 
 
 def text_options(recipe: Mapping[str, Any], **changes: Any) -> TextOptions:
-    """The options of reading texts in a recipe's ``data``, with some of them changed."""
+    """Return the reading options of a recipe's ``data``, with changes."""
     data = recipe.get("data", {})
     try:
         names = {key: _text(data[key]) for key in NAMES if key in data}
         marks = tuple(map(_text, data.get("marks", ())))
     except (TypeError, AttributeError) as error:
         raise BundleError(
-            f"expected a recipe that says how its texts are read, got {error}. Export the model again."
+            f"invalid data section in the model's recipe: {error}. Export the model again."
         ) from error
     return replace(TextOptions(**names, marks=marks), **changes)
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} as a name")
+        raise TypeError(f"not a name: {value!r}")
     return value

@@ -1,4 +1,4 @@
-"""How a classifier answers rows of texts, and what is written of their labels."""
+"""Answering rows of texts with a classifier, and writing their labels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gonie.errors import InputError
-from gonie.features.lm_text.cutting import Cutting
 from gonie.formats.labelled import read_texts
 from gonie.formats.text_rows import JSONL, PARQUET, TEXT, TextRow
 from gonie.runtime.groups import FIRST
@@ -18,6 +17,7 @@ from gonie.tasks.classification.read_options import text_options
 from gonie.tasks.records import Answered, InputKinds, Reject, noted, rounded
 from gonie.text.labelled_text import LabelledText
 from gonie.text.report import Report, count
+from gonie.text.tokenizers.settings import TokenizerSettings
 from gonie.text.types import Classification
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ TABLES = ("tsv", "csv")
 
 
 class TextRecords:
-    """The facet. It has no options."""
+    """Answers rows with classifiers. It has no options."""
 
     inputs = InputKinds(
         stream=(TEXT, JSONL, *TABLES, PARQUET),
@@ -38,17 +38,17 @@ class TextRecords:
     outputs = ("pretty", JSONL)
 
     def columns(self, recipe: Mapping[str, Any], asked: Sequence[str]) -> tuple[str, ...]:
-        """One column, that of the recipe unless another is asked for."""
+        """Return one column: the requested one, or that of the recipe."""
         if len(asked) > 1:
-            raise InputError(f"expected one --column for a classifier, got {', '.join(asked)}")
+            raise InputError(f"a classifier reads one --column: {', '.join(asked)}")
         return tuple(asked) or (text_options(recipe).text_column,)
 
     def answering(self, model: TextClassifier, options: Mapping[str, Any]) -> TextAnswering:
-        """The classifier; there is nothing to choose."""
+        """Return the classifier, which has no options."""
         return TextAnswering(model)
 
     def arrow_columns(self, arrow: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The label, the probability of every label, and the labels given where there may be several.
+        """Return columns for the label, the probability of every label, and the predicted labels.
 
         label string, score double, scores list<{label string, score double}>, labels list<string>
         """
@@ -61,36 +61,36 @@ class TextRecords:
         }
 
     def cells(self, answered: Answered, record: Mapping[str, Any]) -> dict[str, Any]:
-        """The record with its scores as a list, and the labels also where there is always one."""
+        """Return the record with its scores as a list, and ``labels`` also for a single label."""
         scores = [{"label": label, "score": score} for label, score in record["scores"].items()]
         return {"labels": [record["label"]], **record, "text": answered.found.text, "scores": scores}
 
     def notes(self) -> TextNotes:
-        """A collector for the notes of one stream."""
+        """Return a collector for the notes of one stream."""
         return TextNotes()
 
 
 class TextAnswering:
-    """Answers with the label of each text and every label's probability."""
+    """Answers with the label of each text and the probability of every label."""
 
     def __init__(self, classifier: TextClassifier) -> None:
         self._classifier = classifier
 
     @property
-    def cutting(self) -> Cutting:
-        """As the model's tokenizer cuts."""
+    def tokenizer_settings(self) -> TokenizerSettings:
+        """The tokenisation of the model."""
         known = self._classifier.encoding.passages.tokenizer.to_json()
-        return Cutting(known["language"], known["unit"])
+        return TokenizerSettings(known["language"], known["unit"])
 
     def __call__(self, rows: Iterable[TextRow], reject: Reject, *, first: int = FIRST) -> Iterator[Answered]:
-        """The labels of rows, in order."""
+        """Yield the labels of rows, in order."""
         given, known = tee(self._texts(rows, reject))
         labelled = self._classifier.pipe((text for _, text in given), first=first)
         for (row, _), found in zip(known, labelled, strict=True):
             yield Answered(row, found, found.tokens, found.notes)
 
     def _texts(self, rows: Iterable[TextRow], reject: Reject) -> Iterator[tuple[TextRow, LabelledText]]:
-        """Texts with their marks cut out; a row with marks that do not fit is rejected."""
+        """Yield texts with their marks parsed. A row with invalid marks is rejected."""
         for row in rows:
             try:
                 given = row.example if row.example is not None else row.texts[0]
@@ -101,15 +101,15 @@ class TextAnswering:
             yield row, text
 
     def read(self, path: str | Path, kind: str, report: Report) -> Iterator[LabelledText]:
-        """The texts of a table, found by the header as in training."""
+        """Yield the texts of a table, with columns found by the header as in training."""
         return read_texts(path, text_options(self._classifier.recipe, format=kind, label_column=None), report)
 
     def record(self, answered: Answered) -> dict[str, Any]:
-        """The object that was given, or the text, with its labels."""
-        return label_result(answered.found, answered.row.record, several=self._classifier.several)
+        """Return the input object, or the text, with its labels."""
+        return label_result(answered.found, answered.row.record, multi_label=self._classifier.multi_label)
 
     def view(self, output: str, *, alone: bool) -> Callable[[Answered], Text | str]:
-        """The label, its probability and the text; of a text that comes alone every label."""
+        """Return a function that formats the label and the text, or all labels if ``alone``."""
         from gonie.tasks.classification.label_view import all_scores, pretty
 
         show = all_scores if alone else pretty
@@ -117,31 +117,31 @@ class TextAnswering:
 
 
 def label_result(
-    found: Classification, given: Mapping[str, Any] | None = None, *, several: bool
+    found: Classification, given: Mapping[str, Any] | None = None, *, multi_label: bool
 ) -> dict[str, Any]:
-    """The object that was given, or the text, with the label and every label's probability."""
+    """Return the input object, or the text, with the label and the probability of every label."""
     record: dict[str, Any] = {
         **(given or {"text": found.text}),
         "label": found.label,
         "score": rounded(found.score),
         "scores": {label: rounded(score) for label, score in found.scores.items()},
     }
-    if several:
+    if multi_label:
         record["labels"] = list(found.labels)
     return record | noted(found.notes)
 
 
 class TextNotes:
-    """Notes of texts are of a few kinds: each is counted, and shown once, at the end."""
+    """Counts the notes of texts, and shows each once at the end."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
 
     def add(self, notes: Sequence[str]) -> Iterable[str]:
-        """None of them at once."""
+        """Count the notes. None is shown immediately."""
         self._counts.update(notes)
         return ()
 
     def summary(self) -> Iterable[str]:
-        """Each with the number of texts."""
+        """Return each note with its number of texts."""
         return (f"{note}: {count(times, 'text')}" for note, times in self._counts.most_common())

@@ -1,4 +1,4 @@
-"""Scoring a classifier on texts with gold labels: have them classified, compare."""
+"""Scoring a classifier on texts with gold labels."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from gonie.metrics.classes import ClassEvaluation, evaluate_classes
 from gonie.text.labelled_text import LabelledText
 from gonie.text.types import Classification
 
+MAJORITY = "always the most frequent label"
+"""The name of the baseline."""
+
 Classify = Callable[[Iterable[LabelledText]], Iterable[Classification]]
 
 
@@ -16,13 +19,13 @@ def score_texts(
     classify: Classify,
     *,
     labels: Sequence[str],
-    several: bool,
+    multi_label: bool,
     bootstrap: int = 1000,
 ) -> ClassEvaluation:
-    """Score what ``classify`` says of ``texts``; ``labels`` are those it can give.
+    """Score the predictions of ``classify`` for ``texts``. ``labels`` are all labels of the model.
 
-    A text is scored by its length as the model cuts it. ``bootstrap`` is the number of resamples, 0 for no
-    intervals.
+    Scores by length use the number of tokens that the model reads. ``bootstrap`` is the number of resamples;
+    0: no intervals.
     """
     gold = list(texts)
     found = list(classify(gold))
@@ -31,7 +34,7 @@ def score_texts(
         [given.labels for given in found],
         [[given.scores[label] for label in labels] for given in found],
         labels,
-        several=several,
+        multi_label=multi_label,
         lengths=[given.tokens for given in found],
         bootstrap=bootstrap,
     )

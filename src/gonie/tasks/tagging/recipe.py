@@ -58,7 +58,8 @@ class TagDataConfig(CorpusConfig):
         description="what to do with an invalid tag sequence: refuse, open an entity, or make it O",
     )
     max_tokens: Size = Field(
-        default=1000, description="training sentences longer than this are cut into pieces, and counted"
+        default=1000,
+        description="training sentences longer than this are cut into pieces between entities, and counted",
     )
 
     @property

@@ -1,1 +1,1 @@
-"""What the torch halves of all tasks share: building parts, checkpoints, the training job."""
+"""The torch code that all tasks share: building parts, checkpoints, the training job."""

@@ -1,6 +1,6 @@
-"""Networks from recipes: what the builders of all tasks share.
+"""Build networks from recipes: the code that all tasks share.
 
-``gonie.tasks.parts`` has the tables of parts; here their sections and the encoding become arguments.
+``gonie.tasks.parts`` has the tables of parts. Here their recipe sections and the encoding become arguments.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ DROPOUTS: Mapping[str, Callable[[float], nn.Module]] = {
 
 @dataclass(frozen=True)
 class WordTable:
-    """How word vectors are laid out: ``size`` learned rows, ``fixed`` others, each of ``width`` numbers.
+    """The layout of word vectors: ``size`` learned rows and ``fixed`` other rows, each of ``width`` numbers.
 
-    ``rows`` (V,) says where each word id lies, ``vectors`` (V, width) what the words start with. Both are
-    None where all vectors are random and learned. The sizes are saved with a run, so that its network can be
-    built again without the file of vectors.
+    ``rows`` (V,) maps each word id to its row. ``vectors`` (V, width) are the initial vectors. Both are None
+    if all vectors are random and learned. The sizes are saved with a run, so that its network can be built
+    again without the file of vectors.
     """
 
     size: int
@@ -55,7 +55,7 @@ class WordTable:
     def plan(
         cls, config: WordsConfig, encoding: Encoding, pretrained: PretrainedVectors | None = None
     ) -> WordTable:
-        """The table for the words of ``encoding``; ``pretrained`` are vectors for them."""
+        """Plan the table for the words of ``encoding``, with ``pretrained`` vectors if given."""
         vocabulary = encoding.words
         if pretrained is None:
             return cls(len(vocabulary), 0, config.width)
@@ -68,7 +68,7 @@ class WordTable:
         return cls(int(learned.sum()), int((~learned).sum()), width, rows, pretrained.matrix)
 
     def to_json(self) -> dict[str, Any]:
-        """The sizes, and whether words lie in another order than that of their ids."""
+        """Return the sizes, and whether rows are in another order than word ids."""
         return {
             "size": self.size,
             "fixed": self.fixed,
@@ -78,7 +78,7 @@ class WordTable:
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> WordTable:
-        """The table of a run; where each word lies is loaded with the weights."""
+        """Return the table of a run. The rows of the words are loaded with the weights."""
         size, fixed, width = (int(saved[name]) for name in ("size", "fixed", "width"))
         rows = np.zeros(size + fixed, dtype=np.int64) if saved["reordered"] else None
         return cls(size, fixed, width, rows)
@@ -87,7 +87,7 @@ class WordTable:
 def plan_words(
     config: EmbeddingConfig, encoding: Encoding, pretrained: PretrainedVectors | None
 ) -> WordTable | None:
-    """The table of word vectors, where the model has any."""
+    """Plan the table of word vectors, if the model has word embeddings."""
     return WordTable.plan(config.words, encoding, pretrained) if config.words else None
 
 
@@ -97,10 +97,10 @@ def build_embedding(
     words: WordTable | None,
     sources: Mapping[str, LoadedSource],
 ) -> Embedding:
-    """Words, characters, features and contextual vectors side by side, those that the recipe names.
+    """Build the embeddings that the recipe names: words, characters, features and contextual vectors.
 
-    ``words`` is a plan of its own where none is given. Contextual vectors come last, because they may bypass
-    the encoder.
+    Without ``words``, the table is planned here. Contextual vectors are last, because they may bypass the
+    encoder.
     """
     parts: list[Embedding] = []
     if config.words:
@@ -122,17 +122,17 @@ def build_embedding(
 def build_contextual(
     config: EmbeddingConfig, sources: Mapping[str, LoadedSource]
 ) -> list[ContextualEmbedding]:
-    """The embeddings of the recipe's contextual sources; one that bypasses the encoder is last."""
+    """Build the embeddings of the recipe's contextual sources. One that bypasses the encoder is last."""
     sections = config.contextual
     named = sorted(sections, key=lambda name: sections[name].at != "input")
     past = [f"model.{name}.at" for name in named if sections[name].at != "input"]
     if len(past) > 1:
-        raise RecipeError([f"{' and '.join(past)}: only one contextual source may be at output or both"])
+        raise RecipeError([f"{' and '.join(past)}: only one contextual source can be at output or both"])
     return [sources[name].build(sections[name]) for name in named]
 
 
 def build_words(config: WordsConfig, encoding: Encoding, table: WordTable) -> WordEmbedding:
-    """Word vectors, learned ones and fixed ones as the table lays them out."""
+    """Build the word embeddings with the layout of the table."""
     words = WordEmbedding(
         size=table.size,
         width=table.width,
@@ -148,14 +148,14 @@ def build_words(config: WordsConfig, encoding: Encoding, table: WordTable) -> Wo
 
 
 def build_reader(embedding: Embedding, encoder: EncoderConfig, dropout: DropoutConfig) -> Encoder:
-    """The encoder of what an embedding gives, with a bypass for vectors that stand beside its states."""
+    """Build the encoder over an embedding, with a bypass for contextual vectors at its output."""
     past = sum(part.place_width for part in contextual_parts(embedding) if "output" in part.places)
     inner = build_encoder(encoder, embedding.width - past, dropout)
     return Bypass(encoder=inner, passed=past) if past else inner
 
 
 def build_encoder(config: EncoderConfig, width: int, dropout: DropoutConfig) -> Encoder:
-    """Recurrent layers, one or both ways, one on top of the other; or a single part of another kind."""
+    """Build stacked recurrent layers in one or both directions, or a single encoder of another type."""
     part = ENCODERS[config.kind]
     if not part.recurrent:
         single: Encoder = part.build(width, config, dropout.recurrent)
@@ -171,12 +171,12 @@ def build_encoder(config: EncoderConfig, width: int, dropout: DropoutConfig) -> 
 
 
 def contextual_parts(model: object) -> list[ContextualEmbedding]:
-    """The contextual embeddings among the parts of a model."""
+    """Return the contextual embeddings among the parts of a model."""
     modules = model.modules() if isinstance(model, nn.Module) else ()
     return [part for part in modules if isinstance(part, ContextualEmbedding)]
 
 
 def learning_rates(model: nn.Module) -> dict[str, float]:
-    """Multiples of the learning rate that parts ask for, by how the names of their parameters begin."""
+    """Return the learning-rate multiples of parts (``rate_scale``), by the prefix of parameter names."""
     scales = {name: getattr(part, "rate_scale", None) for name, part in model.named_modules()}
     return {f"{name}.": float(scale) for name, scale in scales.items() if scale is not None}

@@ -1,8 +1,8 @@
-"""Named tensors as one safetensors file that is whole or refused: a model's weights, a run's state.
+"""Named tensors in one safetensors file with a checksum: the weights of a model, the state of a run.
 
-The file is written whole or not at all, and carries a checksum of what it holds in its metadata: safetensors
-itself notices a file cut short, but not one whose numbers were damaged. All metadata is one JSON object under
-one key, since safetensors would write several in random order: the same content is the same bytes.
+The file is written atomically. Its metadata has a checksum of its contents, because safetensors detects a
+truncated file but not damaged numbers. All metadata is one JSON object under one key, because safetensors
+writes several keys in random order. So equal content gives equal bytes.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ KEY, CHECKSUM = "gonie", "checksum"
 def write_tensors(
     path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None
 ) -> None:
-    """Write ``tensors``, with ``metadata`` beside them."""
+    """Write ``tensors`` and ``metadata``."""
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     told = dict(metadata or {})
     atomic_write(path, save(plain, {KEY: json.dumps({**told, CHECKSUM: _checksum(plain, told)})}))
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """The tensors and the metadata that ``write_tensors`` wrote; a damaged file is a ``BundleError``."""
+    """Read the tensors and metadata that ``write_tensors`` wrote. A damaged file raises ``BundleError``."""
     try:
         with safe_open(path, framework="pt") as file:
             metadata = json.loads((file.metadata() or {}).get(KEY, "{}"))
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
     except (OSError, ValueError, SafetensorError) as error:
-        raise BundleError(f"{path}: expected a file of weights, got {error}") from error
+        raise BundleError(f"{path}: cannot read the weights: {error}") from error
     if not isinstance(metadata, dict) or metadata.pop(CHECKSUM, None) != _checksum(tensors, metadata):
-        raise BundleError(f"{path}: expected the weights that were written, got a damaged file")
+        raise BundleError(f"{path}: damaged file: wrong checksum")
     return tensors, metadata
 
 
 def moving_tensors(model: nn.Module) -> dict[str, Tensor]:
-    """What training changes in ``model``: parameters that are trained, and buffers that parts say move.
+    """Return the tensors that training changes: trained parameters, and the buffers in ``moves`` of parts.
 
-    The others, such as a language model's, are what the recipe and its files give to any fresh model.
+    All others, such as those of a frozen language model, are the same in a new model of the recipe.
     """
     moved = {
         f"{name}.{buffer}": part.get_buffer(buffer)
@@ -59,23 +59,23 @@ def moving_tensors(model: nn.Module) -> dict[str, Tensor]:
 
 
 def save_weights(path: Path, model: nn.Module) -> None:
-    """Write every parameter and buffer of ``model``, whole or not at all."""
+    """Write all parameters and buffers of ``model`` atomically."""
     write_tensors(path, model.state_dict())
 
 
 def load_weights(path: Path, model: nn.Module) -> None:
-    """Read what ``save_weights`` wrote into ``model``, which must have the same shape."""
+    """Load the weights that ``save_weights`` wrote into ``model``, which must have the same shape."""
     tensors, _ = read_tensors(path)
     try:
         model.load_state_dict(tensors)
     except RuntimeError as error:
         raise BundleError(
-            f"{path}: expected the weights of this model, got {error}. Train it again."
+            f"{path}: the weights do not fit the model: {error}. Train the model again."
         ) from error
 
 
 def _checksum(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
-    """CRC-32 over the metadata and over all tensors in the order of their names, in hexadecimal."""
+    """Return the CRC-32 of the metadata and of all tensors in the order of their names, in hexadecimal."""
     value = zlib.crc32(json.dumps(metadata, sort_keys=True).encode())
     for name in sorted(tensors):
         value = zlib.crc32(name.encode(), value)

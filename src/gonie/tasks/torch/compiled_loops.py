@@ -1,4 +1,4 @@
-"""Whether a model's first step will take seconds, because its loops are not compiled yet."""
+"""Check whether the loops of a model are compiled already, because compiling takes seconds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gonie.nn.encoders import LSTM
 
 
 def must_compile(model: nn.Module, *, per_window: bool = False) -> bool:
-    """Whether this model's compiled loops are still to be made on this machine."""
+    """Return whether loops of this model must still be compiled on this machine."""
     if not has_numba() or not next(model.parameters()).is_cpu:
         return False
     from gonie.nn.compiled import is_on_disk

@@ -1,4 +1,4 @@
-"""The score of a network in training on one split, by the very predictor that a bundle runs."""
+"""Scores a network during training on one split, with the predictor of the bundle."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from gonie.tasks.torch.training_setup import DevScore
 
 
 class DevEvaluator:
-    """Scores ``model`` as it is at each call on one split of a job's examples, which are encoded once.
+    """Scores the current state of ``model`` on one split of a job. The examples are encoded once.
 
-    The answers come from the task's own predictor with a torch scorer in the place of the ONNX one. So long
-    texts, limits and decoding are those of the bundle, and the dev score is the score that ships. ``metric``
-    is the name of the score; ``note`` is told what takes long.
+    Predictions come from the task's predictor, with a torch scorer in place of the ONNX one. So long texts,
+    limits and decoding are handled as in the bundle, and the dev score is that of the bundle. ``metric`` is
+    the name of the score. ``note`` receives progress notes.
     """
 
     def __init__(
@@ -28,18 +28,18 @@ class DevEvaluator:
         self.metric = job.metric(split)
 
     def score(self) -> float:
-        """The score, by which the best epoch is chosen."""
+        """Return the score, which selects the best epoch."""
         return self._job.measure(self._split, self.answers())
 
     def evaluate(self) -> DevScore:
-        """The score, as training notes and shows it."""
+        """Return the score with its name and its display text."""
         value = self.score()
         return DevScore(value, self.metric, f"{self._split} {self.metric} {100 * value:6.2f}")
 
     def tally(self) -> Tally:
-        """Gold and predicted counts of each example, by which two models are compared."""
+        """Return the gold and predicted counts of each example, to compare two models."""
         return self._job.tally(self._split, self.answers())
 
     def answers(self) -> Sequence[Any]:
-        """What the model says of each example."""
+        """Return the model's prediction for each example."""
         return self._job.answers(self._job.predictor(self._model), self._encoded)

@@ -1,4 +1,4 @@
-"""The torch half of ELMo: its language model from a folder, as an embedding with a mix for each place."""
+"""ELMo in torch: a language model from a folder, as an embedding with one mix per place."""
 
 from __future__ import annotations
 
@@ -42,53 +42,53 @@ if TYPE_CHECKING:
     from gonie.tasks.sections import CorpusConfig
 
 PLACES = {"input": ("input",), "output": ("output",), "both": ("input", "output")}
-"""Where each mix is used, in their order, by the recipe's ``at``."""
+"""The places of the mixes, in order, by the recipe's ``at``."""
 BATCH = {"cpu": (8_000, 256)}
-"""Tokens and sentences read at once; more on a GPU, which a step of few sentences leaves idle."""
+"""Maximum tokens and sentences per batch on a CPU. ``LARGE`` is for a GPU, which small batches leave idle."""
 LARGE = (64_000, 2_048)
 AT_ONCE = 4096
-"""Words whose spelling is read at once."""
+"""Words that are encoded from bytes at once."""
 SPOKEN = 5.0  # seconds between two progress notes
 SYNTHETIC = BilmConfig(byte_width=3, longest=8, filters=[(1, 2), (3, 3)], width=2, hidden=3)
 
 
 @dataclass(frozen=True)
 class LoadedElmo:
-    """A language model in memory, as ``gonie.tasks.contextual`` asks for it."""
+    """A language model in memory (a ``LoadedSource`` of ``gonie.tasks.contextual``)."""
 
     saved: SavedBilm
 
     @classmethod
     def load(cls, config: ElmoConfig, data: CorpusConfig, note: Note) -> LoadedElmo:
-        """The language model that the recipe names; one of another language is refused.
+        """Load the language model that the recipe names.
 
-        One whose tokens are of another unit is used, and the user is told.
+        A model of another language raises an error. A model with another token unit gives a warning.
         """
         saved = load_bilm(locate(config.bilm))
         if saved.language != data.language:
             raise RecipeError(
                 [
-                    f"model.elmo.bilm: {config.bilm} is a language model of {saved.language}, but the text "
-                    f"is {data.language}; name another one, or set data.language"
+                    f"model.elmo.bilm: {config.bilm} is a language model for {saved.language}, but "
+                    f"data.language is {data.language}; use another model, or set data.language"
                 ]
             )
         if saved.unit != data.token_unit:
             note(
-                f"{config.bilm}: a language model of {saved.unit}s, but the text is cut into "
-                f"{data.token_unit}s, many of which it may not know; --set data.unit={saved.unit} matches it"
+                f"{config.bilm}: the language model was trained on {saved.unit}s, but the text is tokenised "
+                f"into {data.token_unit}s; to match, use --set data.unit={saved.unit}"
             )
         return cls(saved)
 
     @classmethod
     def restore(cls, run: Path) -> LoadedElmo:
-        """The shape that a run folder describes, with random weights."""
+        """Build a model of the shape in a run folder, with random weights."""
         index = read_index(run)
         shape = read_shape(run, index)
         return cls(SavedBilm(build_bilm(shape), shape, str(index["language"]), str(index["unit"])))
 
     @classmethod
     def synthetic(cls, data: CorpusConfig, seed: int) -> LoadedElmo:
-        """A small language model with weights drawn by the seed."""
+        """Build a small language model with random weights from the seed."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             bilm = build_bilm(SYNTHETIC)
@@ -96,22 +96,22 @@ class LoadedElmo:
 
     @property
     def longest(self) -> int:
-        """Bytes of a word that its character network reads."""
+        """The number of bytes per word that its character network reads."""
         return self.saved.shape.longest
 
     def digest(self) -> bytes:
-        """A digest of its shape and weights."""
+        """Return a digest of its shape and weights."""
         digest = hashlib.sha256(self.saved.shape.model_dump_json().encode())
         for tensor in self.saved.bilm.state_dict().values():
             digest.update(tensor.cpu().numpy().tobytes())
         return digest.digest()
 
     def files(self) -> Mapping[str, str]:
-        """Its description, by which its weights are read again."""
+        """Return its description, which ``restore`` reads."""
         return {INDEX: describe(self.saved)}
 
     def build(self, config: ElmoConfig) -> ElmoEmbedding:
-        """Its layers with a mix for each place where they are used."""
+        """Build an embedding of its layers, with one mix per place."""
         places = PLACES[config.at]
         bilm = self.saved.bilm
         return ElmoEmbedding(
@@ -125,9 +125,10 @@ class LoadedElmo:
 
 
 class BilmVectors:
-    """The layers of a biLM for every token of a corpus, as ``CorpusVectors`` describes them.
+    """The layers of a biLM for every token of a corpus (``CorpusVectors``).
 
-    A biLM that is not trained gives the same vectors in every epoch, and takes longer than the tagger.
+    A frozen biLM gives the same vectors in every epoch and takes longer to run than the tagger, so its
+    vectors are computed once.
     """
 
     dtype: np.dtype[Any] = np.dtype("<f2")
@@ -141,7 +142,7 @@ class BilmVectors:
         self._note = note
 
     def digest(self) -> str:
-        """A digest of everything that the layers depend on."""
+        """Return a digest of everything that the layers depend on."""
         return _digest(self._bilm, self._corpus)
 
     def fill(self, array: NDArray[Any]) -> None:
@@ -151,7 +152,7 @@ class BilmVectors:
 
 def _fill(layers: NDArray[Any], bilm: BiLM, corpus: Corpus, note: Note) -> None:
     offsets, forms = corpus.arrays["offsets"], corpus.arrays["forms"]
-    real = np.flatnonzero(corpus.lengths)  # a sentence may have no words
+    real = np.flatnonzero(corpus.lengths)  # sentences with words
     spoke, done = time.monotonic(), 0
     with inferring(bilm) as device:
         words, marks = _spelled(bilm, corpus, device)
@@ -168,12 +169,12 @@ def _fill(layers: NDArray[Any], bilm: BiLM, corpus: Corpus, note: Note) -> None:
             layers[places[mask]] = found.permute(1, 2, 0, 3).half().cpu().numpy()[mask]
             done += int(lengths.sum())
             if time.monotonic() - spoke > SPOKEN:
-                note(f"contextual embeddings of {done:,} of {corpus.tokens:,} tokens")
+                note(f"contextual embeddings: {done:,} of {corpus.tokens:,} tokens")
                 spoke = time.monotonic()
 
 
 def _spelled(bilm: BiLM, corpus: Corpus, device: torch.device) -> tuple[Tensor, Tensor]:
-    """The vector of every form (U, P), and those of the marks (2, P)."""
+    """Return the vectors of all forms (U, P) and of the sentence marks (2, P)."""
     table = corpus.arrays["form_bytes"].reshape(len(corpus.arrays["form_words"]), -1)  # (U, C)
     longest = table.shape[1]
     rows = np.concatenate([[begin_row(longest), end_row(longest)], table])
@@ -183,8 +184,8 @@ def _spelled(bilm: BiLM, corpus: Corpus, device: torch.device) -> tuple[Tensor, 
 
 
 def _digest(bilm: BiLM, corpus: Corpus) -> str:
-    """Of everything that the layers depend on."""
-    digest = hashlib.sha256(repr(bilm).encode())  # skip connections and bounds are no weights
+    """Return a digest of everything that the layers depend on."""
+    digest = hashlib.sha256(repr(bilm).encode())  # includes skip connections and clipping bounds
     for name, tensor in sorted(bilm.state_dict().items()):
         digest.update(name.encode())
         digest.update(np.ascontiguousarray(tensor.cpu().numpy()).data)

@@ -1,4 +1,4 @@
-"""Batches of encoded examples: an epoch has every example once, in an order that the seed decides."""
+"""Batches of encoded examples. An epoch has every example once, in an order fixed by the seed."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from gonie.tasks.sections import TrainConfig
 from gonie.tasks.torch.training_setup import StepBatch
 
 CutBatches = Callable[..., list[NDArray[np.int64]]]
-"""Cuts an epoch: lengths, most cells and most examples to batches of rows (``features.batching``)."""
+"""Divides an epoch into batches of rows, given lengths and maximum sizes (``features.batching``)."""
 
 
 class ExampleBatches:
-    """The examples of a corpus in batches, on ``device``; ``cut`` says which examples share one."""
+    """The examples of a corpus in batches on ``device``. ``cut`` divides an epoch into batches."""
 
     def __init__(
         self,
@@ -33,19 +33,19 @@ class ExampleBatches:
         self._config = config
         self._device = device
         self._cut = cut
-        self._epoch = -1  # whose rows are kept
+        self._epoch = -1  # the epoch of ``_rows``
         self._rows: list[NDArray[np.int64]] = []
 
     def size(self, epoch: int) -> int:
-        """How many batches an epoch has."""
+        """Return the number of batches of an epoch."""
         return len(self._epoch_rows(epoch))
 
     def weight(self, epoch: int) -> int:
-        """How many examples an epoch has: all of them."""
+        """Return the number of examples of an epoch, which has all of them."""
         return len(self._examples)
 
     def batches(self, epoch: int, first: int = 0) -> Iterator[StepBatch]:
-        """The batches of an epoch, from number ``first`` on."""
+        """Yield the batches of an epoch, from number ``first`` on."""
         for rows in self._epoch_rows(epoch)[first:]:
             content = to_tensors(self._examples.batch(rows), self._device)
             yield StepBatch(content, int(self._examples.sizes[rows].sum()), len(rows))
@@ -64,7 +64,7 @@ class ExampleBatches:
 
 
 def batch_size(config: TrainConfig, examples: int) -> int:
-    """How many examples a batch holds at most: few if there are few, so that an epoch has enough steps."""
+    """Return the maximum examples per batch. With ``auto``, small data has small batches, for more steps."""
     if config.batch_sentences == "auto":
         return min(max(examples // 100, 4), 32)
     return config.batch_sentences

@@ -1,9 +1,8 @@
-"""Training and finishing what every job over labelled examples trains and finishes alike."""
+"""The training setup and the final steps of every job over labelled examples."""
 
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -11,18 +10,18 @@ from torch import nn
 
 from gonie.export.driver import export_model
 from gonie.system.files import atomic_write
-from gonie.tasks.run_files import BESIDE, BUNDLE, EVALUATION, RECIPE, REPORT
+from gonie.tasks.run_files import BASELINE_SCORES, BUNDLE, EVALUATION, RECIPE, REPORT
 from gonie.tasks.torch.dev_evaluator import DevEvaluator
 from gonie.tasks.torch.example_batches import ExampleBatches
-from gonie.tasks.torch.job import Beside, Evaluated, ExampleJob, Note, RunOutput, Split, TrainedRun
+from gonie.tasks.torch.job import BaselineScores, Evaluated, ExampleJob, Note, RunOutput, Split, TrainedRun
 from gonie.tasks.torch.training_setup import Rows, TrainingSetup
 
 SHOWN_LABELS = 12
-MOST_TYPES = 12  # whose scores a line lists
+MOST_TYPES = 12  # maximum number of types whose scores are listed in a line
 
 
 def example_setup(job: ExampleJob, model: nn.Module, note: Note) -> TrainingSetup:
-    """Batches of examples, gradient steps, and the dev score by the predictor that ships."""
+    """Return a setup with batches of examples, gradient steps, and the dev score of the predictor."""
     config = job.recipe.train
     job.compute_once(model, note)
     sample = DevEvaluator(job, model, "sample", note) if job.size("sample") else None
@@ -39,10 +38,10 @@ def example_setup(job: ExampleJob, model: nn.Module, note: Note) -> TrainingSetu
 
 
 def finish_examples(job: ExampleJob, run: TrainedRun, note: Note) -> RunOutput:
-    """Export the best model, score the export on every split there is, and write the report."""
-    # cuDNN rounds to TF32, and the export is compared with all digits: hence on the CPU
+    """Export the best model, score the export on every split, and write the report."""
+    # On the CPU, because cuDNN rounds to TF32 and the export is compared in full precision.
     difference = export_model(job.exportable(run.model.cpu()), run.folder / BUNDLE).difference
-    note(f"exported the best model; its scores equal the trained model's within {difference.value:.1g}")
+    note(f"exported the best model; its scores match the trained model's within {difference.value:.1g}")
     evaluations: dict[str, Evaluated] = {}
     splits: tuple[Split, ...] = ("dev", "test")
     for split in splits:
@@ -52,15 +51,13 @@ def finish_examples(job: ExampleJob, run: TrainedRun, note: Note) -> RunOutput:
     scores = {split: evaluation.to_json() for split, evaluation in evaluations.items()}
     atomic_write(run.folder / EVALUATION, json.dumps(scores, ensure_ascii=False, indent=1))
     _write_report(job, run, evaluations, {})
-    folder = shlex.quote(str(run.folder))
     return RunOutput(
         results=[
             *(_result(split, evaluation) for split, evaluation in evaluations.items()),
             ("report", str(run.folder / REPORT)),
         ],
-        commands=[f'gonie {job.recipe.task} {folder} "your text"', f"gonie evaluate {folder} FILE"],
         evaluations=evaluations,
-        beside={},
+        baselines={},
     )
 
 
@@ -68,18 +65,18 @@ def add_example_comparisons(
     job: ExampleJob, run: TrainedRun, output: RunOutput, variants: Mapping[str, RunOutput], note: Note
 ) -> RunOutput:
     """Score the baselines, and write their scores and those of the variants into the run folder."""
-    rows: list[Beside] = []
+    rows: list[BaselineScores] = []
     if job.recipe.train.baselines:
         note("scoring baselines")
         rows += job.baselines()
-    rows += [Beside(name, variant.evaluations) for name, variant in variants.items()]
+    rows += [BaselineScores(name, variant.evaluations) for name, variant in variants.items()]
     if not rows:
         return output
     scores = {row.name: {split: e.to_json() for split, e in row.evaluations.items()} for row in rows}
-    atomic_write(run.folder / BESIDE, json.dumps(scores, ensure_ascii=False, indent=1))
-    beside = {row.name: ", ".join(_line(*item) for item in row.evaluations.items()) for row in rows}
-    _write_report(job, run, output.evaluations, {"compared with": beside})
-    return replace(output, beside=beside)
+    atomic_write(run.folder / BASELINE_SCORES, json.dumps(scores, ensure_ascii=False, indent=1))
+    baselines = {row.name: ", ".join(_line(*item) for item in row.evaluations.items()) for row in rows}
+    _write_report(job, run, output.evaluations, {"compared with": baselines})
+    return replace(output, baselines=baselines)
 
 
 def _summary(job: ExampleJob, model: nn.Module) -> Rows:
@@ -94,14 +91,14 @@ def _summary(job: ExampleJob, model: nn.Module) -> Rows:
 
 
 def _labels(labels: Sequence[tuple[str, int]]) -> Iterator[str]:
-    """The most frequent labels with their counts, and how many there are besides."""
+    """Yield the most frequent labels with their counts, and the number of other labels."""
     yield from (f"{label} {times:,}" for label, times in labels[:SHOWN_LABELS])
     if len(labels) > SHOWN_LABELS:
         yield f"and {len(labels) - SHOWN_LABELS} more"
 
 
 def _result(split: str, evaluation: Evaluated) -> tuple[str, str]:
-    """The score of a split by its name, with its confidence interval."""
+    """Return the name and value of a split's score, with its confidence interval."""
     name, value = evaluation.headline
     interval = evaluation.interval(name)
     band = f"  (95% {100 * interval[0]:.2f} to {100 * interval[1]:.2f})" if interval else ""
@@ -109,7 +106,7 @@ def _result(split: str, evaluation: Evaluated) -> tuple[str, str]:
 
 
 def _line(split: str, evaluation: Evaluated) -> str:
-    """The score of a split, and that of each type where there are several."""
+    """Return the score of a split, and that of each type if there are several."""
     name, value = evaluation.headline
     types = evaluation.by_type
     each = ", ".join(f"{label} {100 * counts.f1:.2f}" for label, counts in types)

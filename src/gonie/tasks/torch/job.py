@@ -1,8 +1,7 @@
-"""What training asks of a task: the role that its jobs play, so that all else is written once.
+"""The interface of a task for training: jobs.
 
-A job is a recipe with its data read. ``Job`` is what ``fit`` and ``run`` train and finish, whatever is
-learned. ``ExampleJob`` is a job over labelled examples, which can also be scored, exported, reported and
-compared with others.
+A job is a recipe with its data. ``fit`` and ``run`` train and finish any ``Job``. ``ExampleJob`` is a job
+over labelled examples, which can also be scored, exported, reported and compared.
 """
 
 from __future__ import annotations
@@ -23,45 +22,45 @@ from gonie.tasks.torch.training_setup import Rows, TrainingSetup
 
 Note = Callable[[str], None]
 Split = Literal["dev", "test", "sample"]
-"""Examples to be scored: ``sample`` are some of the training examples, where their score is asked for."""
+"""Examples to score. ``sample`` are some of the training examples (``train.score_train``)."""
 
 
 class Evaluated(Protocol):
-    """Everything measured on one split."""
+    """The evaluation of one split."""
 
     @property
     def headline(self) -> tuple[str, float]:
-        """The one score, with its name."""
+        """The name and value of the main score."""
         ...
 
     @property
     def by_type(self) -> Sequence[tuple[str, Counts]]:
-        """What was right of each type or label, where that says more than the headline."""
+        """The counts of each type or label, if they add to the headline."""
         ...
 
     def interval(self, score: str) -> Interval | None:
-        """Where a score lies with 95% confidence."""
+        """Return the 95% confidence interval of a score."""
         ...
 
     def to_json(self) -> dict[str, object]:
-        """As plain values, fractions for scores."""
+        """Return the results as plain values, scores as fractions."""
         ...
 
 
-class Beside(NamedTuple):
-    """Another model on the same data."""
+class BaselineScores(NamedTuple):
+    """A baseline or variant, scored on the same data."""
 
     name: str
     evaluations: Mapping[str, Evaluated]
-    """By split, as those of the run."""
+    """The evaluations by split, as those of the run."""
 
 
 class TrainedRun(NamedTuple):
-    """A run whose training is done."""
+    """A run after training."""
 
     folder: Path
     model: Any
-    """What was trained, with the weights of its best epoch."""
+    """The model with the weights of its best epoch."""
     history: Sequence[Mapping[str, Any]]
     """The records of ``metrics.jsonl``."""
     best_epoch: int
@@ -70,20 +69,20 @@ class TrainedRun(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class RunOutput:
-    """What a complete run leaves, as it is told at the end."""
+    """The results of a complete run, for display."""
 
     results: Rows
     """Names and values: scores, files, sizes."""
-    commands: Sequence[str]
-    """Commands to try next."""
     evaluations: Mapping[str, Evaluated]
-    """By split: dev, and test where there is one; none of a language model."""
-    beside: Mapping[str, str]
-    """Baselines and variants by name, with a line of scores each."""
+    """The evaluations by split: dev, and test if there is one. Empty for a language model."""
+    baselines: Mapping[str, str]
+    """A line of scores for each baseline and variant, by name."""
+    commands: Sequence[str] = ()
+    """Commands to try next. A job gives only those that do not follow from its task."""
 
 
 class Job(Protocol):
-    """A recipe and what its files hold, none of which training changes."""
+    """A recipe and its data, which training does not change."""
 
     @property
     def recipe(self) -> Recipe:
@@ -91,41 +90,41 @@ class Job(Protocol):
         ...
 
     def rates(self, model: Any) -> Mapping[str, float]:
-        """Multiples of the learning rate, for parameters of ``model`` whose name begins so."""
+        """Return multiples of the learning rate, by the prefix of parameter names of ``model``."""
         ...
 
     def fingerprint(self) -> str:
-        """A digest of what is learned from, so that a run is resumed over the same."""
+        """Return a digest of the training data. A resumed run must have the same."""
         ...
 
     def files(self) -> Mapping[str, str]:
-        """What the run folder keeps beside the weights: the content of each file by its name."""
+        """Return the files of the run folder besides the weights: content by file name."""
         ...
 
     def build(self) -> Any:
-        """The model before its first step, from torch's generator as it is."""
+        """Build the untrained model, with torch's current random generator."""
         ...
 
     def setup(self, model: Any, note: Note) -> TrainingSetup:
-        """How ``model`` is trained where it lies; ``note`` is told what takes long."""
+        """Return the training setup of ``model`` on its device. ``note`` receives progress notes."""
         ...
 
     def finish(self, run: TrainedRun, note: Note) -> RunOutput:
-        """Write what a complete run leaves: the model as it ships, its scores, a report."""
+        """Write the results of a complete run: the exported model, its scores, a report."""
         ...
 
     def add_comparisons(
         self, run: TrainedRun, output: RunOutput, variants: Mapping[str, RunOutput], note: Note
     ) -> RunOutput:
-        """Write how baselines and the recipe's variants did beside the run, and tell of it."""
+        """Write the scores of baselines and variants to the run folder, and add them to the output."""
         ...
 
 
 class ExampleJob(Job, Protocol):
-    """A job over labelled examples; ``finish`` and ``setup`` of such a job follow from the rest."""
+    """A job over labelled examples. ``example_training`` implements its ``setup`` and ``finish``."""
 
     noun: str
-    """What examples are called: sentences, or texts."""
+    """The name of its examples: sentences, or texts."""
 
     @property
     def recipe(self) -> CorpusRecipe:
@@ -134,56 +133,56 @@ class ExampleJob(Job, Protocol):
 
     @property
     def train(self) -> Examples:
-        """What is learned from, encoded."""
+        """The encoded training examples."""
         ...
 
     @property
     def labels(self) -> Counter[str]:
-        """How often each tag or label comes."""
+        """The count of each tag or label."""
         ...
 
     def again(self, recipe: Any) -> ExampleJob:
-        """The same data under another recipe that reads the same (``prepare.data_key``)."""
+        """Return a job with the same data for another recipe with the same ``prepare.data_key``."""
         ...
 
     def size(self, split: Split) -> int:
-        """How many examples there are to be scored."""
+        """Return the number of examples of a split."""
         ...
 
     def compute_once(self, model: Any, note: Note) -> None:
-        """Give the training examples what parts of the model that are not trained make of them."""
+        """Compute the outputs of frozen parts of the model for the training examples once."""
         ...
 
     def predictor(self, model: Any) -> Any:
-        """The task's torch-free predictor over ``model`` as it is now, with a torch scorer."""
+        """Return the task's predictor for the current state of ``model``, with a torch scorer."""
         ...
 
     def encode(self, model: Any, split: Split, note: Note) -> Any:
-        """The examples of a split as the predictor encodes them, with what fixed parts of ``model`` give."""
+        """Encode the examples of a split for the predictor, with the outputs of frozen parts of ``model``."""
         ...
 
     def answers(self, predictor: Any, encoded: Any) -> Sequence[Any]:
-        """What a predictor says of each encoded example."""
+        """Return the prediction for each encoded example."""
         ...
 
     def metric(self, split: Split) -> str:
-        """The name of the score that ``measure`` gives."""
+        """Return the name of the score of ``measure``."""
         ...
 
     def measure(self, split: Split, answers: Sequence[Any]) -> float:
-        """The score of the answers to a split."""
+        """Return the score of the predictions for a split."""
         ...
 
     def tally(self, split: Split, answers: Sequence[Any]) -> Tally:
-        """Gold and predicted counts of each example of a split."""
+        """Return the gold and predicted counts of each example of a split."""
         ...
 
     def exportable(self, model: Any) -> Exportable:
-        """The model with what its bundle is to hold, and dev examples to prove the export on."""
+        """Return the model with the contents of its bundle, and dev examples to test the export."""
         ...
 
     def evaluate(self, bundle: Path, split: Split) -> Evaluated:
-        """Measure an exported model on a split from every side."""
+        """Evaluate an exported model on a split."""
         ...
 
     def report(
@@ -194,9 +193,9 @@ class ExampleJob(Job, Protocol):
         curve: Sequence[Mapping[str, object]],
         details: Mapping[str, object],
     ) -> str:
-        """The evaluation as a page."""
+        """Return the evaluation as an HTML page."""
         ...
 
-    def baselines(self) -> Iterator[Beside]:
-        """Models that learn next to nothing, scored on the same splits."""
+    def baselines(self) -> Iterator[BaselineScores]:
+        """Yield the scores of baselines on the same splits."""
         ...

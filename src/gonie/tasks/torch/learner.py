@@ -1,4 +1,4 @@
-"""What training asks of a model, whatever it learns: its parameters and its loss."""
+"""The interface of a model for training: its parameters and its loss."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from torch.nn import Parameter
 
 
 class Learner(Protocol):
-    """The role; a torch module plays it by having these."""
+    """A torch module with a loss."""
 
     def parameters(self) -> Iterator[Parameter]:
-        """All there is to learn."""
+        """Return all parameters."""
         ...
 
     def loss(self, batch: Any) -> Tensor:
-        """What is to be made small: the mean over a batch, as ``StepBatch.content`` has it. Shape: ()."""
+        """Return the mean loss of a batch (``StepBatch.content``). Shape: ()."""
         ...

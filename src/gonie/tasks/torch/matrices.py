@@ -1,4 +1,4 @@
-"""The matrices of a model's parts, as a penalty on large weights sees them."""
+"""The squared norm of the matrices of a model's parts, for the L2 penalty."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from torch import Tensor, nn
 
 
 def squared_norm(parts: Iterable[nn.Module]) -> Tensor:
-    """‖W‖² of all matrices of ``parts``, not of biases, vectors and moves; 0 without any. Shape: ()."""
+    """Return ‖W‖² of all matrices of ``parts``, without biases, vectors and transitions. Shape: ()."""
     named = (item for part in parts for item in part.named_parameters())
     chosen = [weight.square().sum() for name, weight in named if _is_matrix(name)]
     return torch.stack(chosen).sum() if chosen else torch.zeros(())
 
 
 def _is_matrix(name: str) -> bool:
-    """Whether a parameter is what its part multiplies its input by: parts call it weight, weight_ih …"""
+    """Return whether a parameter is a matrix that multiplies the input: ``weight``, ``weight_ih`` …"""
     return name.rpartition(".")[2].startswith("weight")

@@ -1,4 +1,4 @@
-"""From a recipe to the data that its task trains on."""
+"""Read the training data of a recipe."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gonie.tasks.sections import CorpusRecipe, Recipe
 from gonie.tasks.table import TASKS
 from gonie.tasks.torch.job import ExampleJob, Job, Note
 from gonie.tasks.torch.synthetic import Specimen
-from gonie.tasks.torch.task import ExampleTask, RunContext
+from gonie.tasks.torch.task import ExampleTask, GradientCheckTask, RunContext
 
 Advance = Callable[[TokenisingProgress], None]
 
@@ -30,16 +30,16 @@ def prepare(
 
 
 def prepare(recipe: Recipe, note: Note, *, folder: Path | None = None, advance: Advance | None = None) -> Job:
-    """Read, count and encode everything that the recipe names; ``note`` is told what was found.
+    """Read and encode the data of a recipe. ``note`` receives what was found.
 
-    ``folder`` is that of the run, where a task may keep what it has read; ``advance`` is told how far a long
-    text is tokenised.
+    ``folder`` is the run folder, where a task may store what it has read. ``advance`` receives the progress
+    of tokenising a long text.
     """
     return TASKS[recipe.task].torch().prepare(recipe, RunContext(note, folder, advance))
 
 
 def example_task(name: str) -> ExampleTask:
-    """The torch half of a task that learns from labelled examples; any other task is refused."""
+    """Return the torch half of a task over labelled examples. Any other task raises an error."""
     half = TASKS[name].torch()
     if not isinstance(half, ExampleTask):
         raise GonieError(f"a {TASKS[name].model} does not learn from labelled examples")
@@ -47,15 +47,18 @@ def example_task(name: str) -> ExampleTask:
 
 
 def read_dev(recipe: Recipe, note: Note) -> Sequence[Any]:
-    """Read only the examples that a run of ``recipe`` chooses its best epoch by."""
+    """Read only the dev examples of ``recipe``."""
     return example_task(recipe.task).read_dev(recipe, note)
 
 
 def data_key(recipe: Recipe) -> str:
-    """The part of a recipe that ``prepare`` depends on: recipes with equal keys share their data."""
+    """Return the part of a recipe that ``prepare`` depends on. Recipes with equal keys share their data."""
     return TASKS[recipe.task].torch().data_key(recipe)
 
 
 def synthetic(recipe: Recipe) -> Specimen[Any, Any]:
-    """A small network of the recipe's kind with synthetic data; the seed decides on data and weights."""
-    return example_task(recipe.task).synthetic(recipe)
+    """Build a small network of the recipe with synthetic data. The seed determines data and weights."""
+    half = example_task(recipe.task)
+    if not isinstance(half, GradientCheckTask):
+        raise GonieError(f"gonie check-gradients does not support {TASKS[recipe.task].model}s")
+    return half.synthetic(recipe)

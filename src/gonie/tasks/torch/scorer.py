@@ -1,4 +1,4 @@
-"""The torch scorers: a model behind the same door as an exported bundle."""
+"""The torch scorers: a network with the interface of an exported bundle."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from torch import Tensor
 
 from gonie.nn.inference import inferring, to_tensors
 from gonie.runtime.scorer import ScoredTexts
-from gonie.tasks.classification.torch.network import LABEL, ClassifyingNetwork
+from gonie.tasks.classification.torch.network import LABEL, TextNetwork
 from gonie.tasks.tagging.torch.network import TAGS, TaggingNetwork
 
 
 class TorchScorer:
-    """Scores batches with a model in evaluation mode, wherever the model lies."""
+    """Scores batches with a network in evaluation mode, on its device."""
 
     at_once = 1
 
@@ -25,22 +25,22 @@ class TorchScorer:
         self._head = head
 
     def scores(self, batch: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
-        """Scores (B, T, K) of a numpy batch."""
+        """Return the scores (B, T, K) of a numpy batch."""
         with inferring(self._model) as device:
             return _to_numpy(self._model(to_tensors(batch, device), self._head))
 
 
 class TorchTextScorer:
-    """Scores batches of texts with a classifier in evaluation mode, wherever it lies."""
+    """Scores batches of texts with a network in evaluation mode, on its device."""
 
     at_once = 1
 
-    def __init__(self, model: ClassifyingNetwork, head: str = LABEL) -> None:
+    def __init__(self, model: TextNetwork, head: str = LABEL) -> None:
         self._model = model
         self._head = head
 
     def score_texts(self, batch: Mapping[str, NDArray[Any]]) -> ScoredTexts:
-        """Scores (N, K) of a numpy batch, and the shares of tokens (B, T) and sentences (N, S)."""
+        """Return the scores (N, K) of a numpy batch, and the weights of tokens and sentences."""
         model = self._model
         with inferring(model) as device:
             tensors = to_tensors(batch, device)

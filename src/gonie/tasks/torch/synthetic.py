@@ -1,7 +1,7 @@
-"""What small models over made-up text have in common: words, vectors, lists and a biLM that are in no file.
+"""Synthetic data for small models, for checks without the files of a recipe: words, vectors, gazetteers.
 
-A check that needs none of a recipe's files (``specimen``) builds its model from these, by the code of
-training. Kinds of parts, layers, directions and feature groups are the recipe's; widths are cut.
+The models are built by the same code as in training. Types of parts, layers, directions and feature groups
+are those of the recipe. Widths are reduced.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from torch import Tensor, nn
 from gonie.features.gazetteer import Gazetteers
 from gonie.features.vectors import Vectors
 from gonie.tasks.sections import CorpusConfig, CorpusRecipe
-from gonie.tasks.torch.model import Model
 from gonie.text.types import Sentence
 
 WORDS: Mapping[str, tuple[str, ...]] = {
@@ -27,20 +26,20 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "ko": ("고니", "는", "방", "12호", "에서", "잔다", "삼성", "IBM", "전자", "."),
 }
 NEW: Mapping[str, tuple[str, ...]] = {"en": ("Oslo", "rains", "3rd"), "ko": ("서울", "비", "3일")}
-"""Words met after counting, so unknown unless there are vectors for them."""
-WIDEST = {"width": 4, "hidden": 3}  # whatever a recipe calls so; unequal, so that a transposed matrix shows
+"""Words that are not counted, so unknown unless they have a vector."""
+WIDEST = {"width": 4, "hidden": 3}  # maximum of keys of these names; unequal, to detect transposed matrices
 NOISE = 0.2
 
 Batch = Mapping[str, Tensor]
 RecipeType = TypeVar("RecipeType", bound=CorpusRecipe)
 SectionType = TypeVar("SectionType", bound=BaseModel)
-ModelType = TypeVar("ModelType", bound=Model)
+ModelType = TypeVar("ModelType", bound=nn.Module)
 EncodingType = TypeVar("EncodingType")
 
 
 @dataclass(frozen=True)
 class Specimen(Generic[ModelType, EncodingType]):
-    """A fresh model with weights nowhere zero, and a batch of so many examples for it."""
+    """An untrained model without zero weights, and a batch of ``examples`` examples for it."""
 
     model: ModelType
     batch: dict[str, Tensor]
@@ -49,13 +48,13 @@ class Specimen(Generic[ModelType, EncodingType]):
 
 
 def words_of(table: Mapping[str, tuple[str, ...]], data: CorpusConfig) -> tuple[str, ...]:
-    """The words of the recipe's language, or their syllables."""
+    """Return the words of the recipe's language, or their syllables."""
     words = table[data.language]
     return tuple(dict.fromkeys("".join(words))) if data.unit == "syllable" else words
 
 
 def made_up_vectors(recipe: CorpusRecipe, generator: np.random.Generator) -> Vectors | None:
-    """Vectors for every other word, and for the new ones, where the recipe names some."""
+    """Return vectors for half of the known and new words, if the recipe has vectors."""
     if not recipe.data.vectors:
         return None
     known = list(dict.fromkeys([*words_of(WORDS, recipe.data)[::2], *words_of(NEW, recipe.data)[::2]]))
@@ -65,14 +64,14 @@ def made_up_vectors(recipe: CorpusRecipe, generator: np.random.Generator) -> Vec
 
 
 def made_up_lists(data: CorpusConfig, sentences: Sequence[Sentence]) -> Gazetteers:
-    """Lists of the names that the recipe's have, with entries of one and two words of the text."""
+    """Return gazetteers under the names in the recipe, with entries of one and two words of the text."""
     entries = [sentence.words[:2] for sentence in sentences]
     names = list(data.gazetteers) or ["list"]
     return Gazetteers(lists={name: entries[number:] for number, name in enumerate(names)})
 
 
 def small(recipe: RecipeType) -> RecipeType:
-    """The recipe with widths of a few numbers, and with every word, feature and n-gram kept."""
+    """Return the recipe with small widths, and without minimum counts."""
     every = {"min_count": 1, "min_feature_count": 1}
     return recipe.model_copy(
         update={"data": recipe.data.model_copy(update=every), "model": _narrowed(recipe.model)}
@@ -80,7 +79,7 @@ def small(recipe: RecipeType) -> RecipeType:
 
 
 def _narrowed(section: SectionType) -> SectionType:
-    """A section of a recipe, and those within it, with no width above ``WIDEST``."""
+    """Return a section, including its subsections, with no width above ``WIDEST``."""
     changes: dict[str, object] = {}
     for name in type(section).model_fields:
         value = getattr(section, name)
@@ -94,9 +93,9 @@ def _narrowed(section: SectionType) -> SectionType:
 
 
 def disturbed(seed: int, build: Callable[[], ModelType]) -> ModelType:
-    """The model that ``build`` gives, every weight moved: what starts at 0 would hide what it multiplies.
+    """Return the model of ``build`` with noise on every weight, because zero weights would hide errors.
 
-    The caller's random numbers are left alone.
+    The caller's random generator is not changed.
     """
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(seed)

@@ -1,6 +1,6 @@
-"""What the torch half of a task brings: all that training, exporting and checking its network need.
+"""The interface of the torch half of a task: training, exporting and checking its network.
 
-A module plays this role by having these functions (``gonie.tasks.tagging.torch.task``).
+It is implemented by a module with these functions (``gonie.tasks.tagging.torch.task``).
 """
 
 from __future__ import annotations
@@ -23,63 +23,73 @@ from gonie.tasks.torch.synthetic import Specimen
 
 @dataclass(frozen=True)
 class RunContext:
-    """The run that data is read for."""
+    """The run for which data is read."""
 
     note: Note
-    """Is told what was found."""
+    """Receives what was found."""
     folder: Path | None = None
-    """The run folder, where a task may keep what it has read."""
+    """The run folder, where a task may store what it has read."""
     advance: Callable[[TokenisingProgress], None] | None = None
-    """Is told how far a long text is tokenised."""
+    """Receives the progress of tokenising a long text."""
 
 
 class OddsPath(NamedTuple):
-    """The log-odds of an answer as a function that can be differentiated, where it is to be explained."""
+    """The log-odds of an answer as a differentiable function, for explanations by gradients."""
 
     function: Callable[..., Tensor]
-    """Takes n copies of the inputs, (n, ...) each, and gives n log-odds, (n,)."""
+    """Maps n copies of the inputs, (n, ...) each, to n log-odds, (n,)."""
     inputs: Sequence[Tensor]
-    """What the function is explained by, such as the vectors of the words, as they are. Shape: (...) each."""
+    """The inputs to attribute to, such as the vectors of the words. Shape: (...) each."""
     words: Callable[[Sequence[Tensor]], Floats]
-    """From a weight for each number of the inputs to one for each token: (M,)."""
+    """Maps weights of the input numbers to weights of the tokens: (M,)."""
 
 
 class TorchTask(Protocol):
-    """The role of any task. ``recipe`` is always one of the task's own type."""
+    """The torch half of any task. ``recipe`` is always of the task's recipe type."""
 
     def prepare(self, recipe: Any, context: RunContext) -> Job:
-        """Read, count and encode everything that the recipe names."""
+        """Read and encode the data of a recipe."""
         ...
 
     def data_key(self, recipe: Any) -> str:
-        """The part of a recipe that ``prepare`` depends on: recipes with equal keys share their data."""
+        """Return the part of a recipe that ``prepare`` depends on. Recipes with equal keys share data."""
         ...
 
 
 @runtime_checkable
 class ExampleTask(TorchTask, Protocol):
-    """The role of a task that learns from labelled examples, and whose models are exported."""
+    """The torch half of a task that learns from labelled examples and exports its models."""
 
     def read_dev(self, recipe: Any, note: Note) -> Sequence[Any]:
-        """Read only the examples that a run of the recipe chooses its best epoch by."""
+        """Read only the dev examples of a recipe."""
         ...
 
     def exportable(self, model: Any, bundle: Any, examples: Sequence[Any]) -> Exportable:
-        """A trained network, what its bundle holds, and held-out examples to prove an export on."""
+        """Return a trained network with the contents of its bundle, and held-out examples to test them."""
         ...
+
+    def read_encoding(self, saved: Mapping[str, Any]) -> Any:
+        """Return the encoding saved in a run folder."""
+        ...
+
+    def build(self, recipe: Any, encoding: Any, words: WordTable | None, sources: Sources) -> nn.Module:
+        """Build an untrained network of the recipe, with the shape of ``words`` and ``sources``."""
+        ...
+
+
+@runtime_checkable
+class GradientCheckTask(Protocol):
+    """What a task has whose networks `gonie check-gradients` checks."""
 
     def synthetic(self, recipe: Any) -> Specimen[Any, Any]:
         """A small network of the recipe's kind with a batch of synthetic data, for checks without files."""
         ...
 
-    def read_encoding(self, saved: Mapping[str, Any]) -> Any:
-        """The encoding that a run folder keeps."""
-        ...
 
-    def build(self, recipe: Any, encoding: Any, words: WordTable | None, sources: Sources) -> nn.Module:
-        """A fresh network of the recipe's kind, in the shape that ``words`` and ``sources`` say."""
-        ...
+@runtime_checkable
+class GradientTask(Protocol):
+    """What a task has whose answers are explained by gradients."""
 
     def odds_path(self, network: Any, model: Any, answer: Any) -> OddsPath:
-        """The log-odds of an answer of ``model``, the predictor, by its ``network`` in evaluation mode."""
+        """Return the log-odds of an answer of the predictor ``model``, computed by ``network``."""
         ...

@@ -1,6 +1,6 @@
-"""A run's best weights back in torch: for explanations by gradients, further exports and word vectors.
+"""Load the best weights of a run into a torch network, for gradients, exports and word vectors.
 
-The run folder is enough; the files that it was trained on, and its word vectors, need not be there.
+This needs only the run folder, not the training data or the file of word vectors.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ RECIPE, BEST = "recipe.toml", "best.safetensors"
 
 
 class Trained(NamedTuple):
-    """What a run has learned."""
+    """The trained network of a run."""
 
     recipe: CorpusRecipe
     encoding: Any
@@ -33,7 +33,7 @@ class Trained(NamedTuple):
 
 
 def load_trained(folder: Path) -> Trained:
-    """The network of a run folder with its best weights, on the CPU, in evaluation mode."""
+    """Load the network of a run folder with its best weights, on the CPU, in evaluation mode."""
     need_run(folder)
     recipe: CorpusRecipe = load_recipe(folder / RECIPE)
     task = example_task(recipe.task)
@@ -45,17 +45,17 @@ def load_trained(folder: Path) -> Trained:
 
 
 def need_run(folder: Path) -> None:
-    """Refuse a folder that training has not left."""
+    """Raise an error unless the folder is a training run."""
     if lacking := [name for name in (RECIPE, ENCODING, BEST) if not (folder / name).is_file()]:
         raise InputError(
-            f"expected the folder of a training run, got one without {', '.join(lacking)}",
+            f"not a training run: {', '.join(lacking)} not found",
             path=folder,
-            fix="Name a folder that `gonie train` has left",
+            fix="Pass a folder that `gonie train` wrote",
         )
 
 
 def read_word_table(folder: Path, recipe: CorpusRecipe) -> WordTable | None:
-    """How the word vectors of a run are laid out, as ``network.json`` says."""
+    """Read the layout of the word vectors of a run from ``network.json``."""
     if recipe.model.words is None:
         return None
     if (folder / NETWORK).is_file():
@@ -65,7 +65,7 @@ def read_word_table(folder: Path, recipe: CorpusRecipe) -> WordTable | None:
 
 
 def _word_table_of_0_1(tensors: Mapping[str, Tensor]) -> WordTable | None:
-    """Runs of gonie 0.1 have no ``network.json``: pretrained vectors show by the tensor ``rows``."""
+    """Return the layout of a run of gonie 0.1, which has no ``network.json``, from its tensors."""
     name = next((name for name in tensors if name.endswith("rows")), None)
     if name is None:
         return None

@@ -1,7 +1,7 @@
-"""How the model of a job is trained, as one value: ``gonie.training`` asks for nothing else.
+"""The training setup of a job as one value, which is all that ``gonie.training`` needs.
 
-A ``TrainingSetup`` says what an epoch is made of, what a step does, what scores the model and what is kept of
-it. So the loop, the checkpoints and the display are written once, for tagging as for language models.
+A ``TrainingSetup`` has the batches, the update, the dev score and the module to save. So the loop, the
+checkpoints and the display are written once for all tasks.
 """
 
 from __future__ import annotations
@@ -13,58 +13,58 @@ from typing import Any, NamedTuple, Protocol
 from torch import Tensor, nn
 
 Rows = Sequence[tuple[str, str]]
-"""Names and values, for a table that a display shows."""
+"""Names and values of a table for display."""
 
 
 class StepBatch(NamedTuple):
-    """What one step learns from."""
+    """The batch of one training step."""
 
     content: Any
-    """What the ``loss`` of the model takes, on its device."""
+    """The argument of the model's ``loss``, on its device."""
     tokens: int
-    """How many tokens it has, for the speed."""
+    """The number of tokens, to measure speed."""
     weight: int
-    """How much its mean loss counts in that of the epoch: its number of examples, or 1."""
+    """The weight of its mean loss in that of the epoch: its number of examples, or 1."""
 
 
 class Batches(Protocol):
     """The training data in batches. Epochs are counted from 0.
 
-    An epoch can be read from any of its batches on, so that a run is resumed in the middle of it.
+    An epoch can start at any of its batches, so that a run can be resumed within an epoch.
     """
 
     def size(self, epoch: int) -> int:
-        """How many batches an epoch has."""
+        """Return the number of batches of an epoch."""
         ...
 
     def weight(self, epoch: int) -> int:
-        """The sum of the weights of an epoch's batches."""
+        """Return the sum of the weights of an epoch's batches."""
         ...
 
     def batches(self, epoch: int, first: int = 0) -> Iterator[StepBatch]:
-        """The batches of an epoch, from number ``first`` on."""
+        """Yield the batches of an epoch, from number ``first`` on."""
         ...
 
 
 class Update(Protocol):
-    """What a step does. Random choices come from torch's generator, which the caller has seeded."""
+    """Updates the model. Random numbers come from torch's generator, which the caller seeds."""
 
     def __call__(self, batch: StepBatch, *, rate: float, epochs_done: float) -> Tensor:
-        """Learn from a batch at this rate; its mean loss before the step, without loss terms. Shape: ()."""
+        """Update with a batch at this rate. Return its mean loss before, without loss terms. Shape: ()."""
         ...
 
 
 class DevScore(NamedTuple):
-    """The score by which the best epoch is chosen."""
+    """The score that selects the best epoch."""
 
     value: float
     """Higher is better."""
     metric: str
     """The name of the score."""
     shown: str
-    """The score as a display shows it."""
+    """The score as displayed."""
     details: Mapping[str, Any] = {}
-    """What ``metrics.jsonl`` has besides."""
+    """Additional values for ``metrics.jsonl``."""
 
 
 def _nothing_rests(epochs_done: float) -> Iterable[nn.Module]:
@@ -77,27 +77,27 @@ def _do_nothing() -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingSetup:
-    """All that training needs to know of a model besides its recipe."""
+    """Everything that training needs to know about a model besides its recipe."""
 
     batches: Batches
-    """What an epoch is made of."""
+    """The training data."""
     evaluate: Callable[[], DevScore]
-    """Scores the model as it is at the call."""
+    """Scores the current state of the model."""
     weights: nn.Module
-    """The part of the model whose weights are kept of the best epoch."""
+    """The part of the model whose best weights are saved."""
     evaluate_train: Callable[[], float] | None = None
-    """The same score on training examples, where the recipe asks for it."""
+    """Computes the same score on training examples, if the recipe has ``train.score_train``."""
     patience: int | None = None
-    """Epochs without a better score after which training stops; None never stops it."""
+    """Epochs without a better score before training stops; None: no early stopping."""
     prefer_later: bool = False
-    """Whether of two epochs with equal scores the later one is the best."""
+    """Whether the later of two epochs with equal scores is the best."""
     update: Update | None = None
-    """An update of the task's own, in the place of a gradient step of the recipe's optimizer."""
+    """The task's own update, which replaces a gradient step of the recipe's optimizer."""
     examples: int = 1
-    """How many examples are learned from; loss terms may need an example's share of a sum."""
+    """The number of training examples. Some loss terms divide by it."""
     resting: Callable[[float], Iterable[nn.Module]] = _nothing_rests
-    """Parts of the model that do not learn yet, when so many epochs are done."""
+    """Returns the parts of the model that are frozen after a number of epochs."""
     end_epoch: Callable[[], None] = _do_nothing
-    """Called when an epoch is done and scored."""
+    """Called after an epoch is finished and scored."""
     summary: Rows = field(default=())
-    """What is about to be trained: its data and its size."""
+    """The data and the size of the model, for display before training."""

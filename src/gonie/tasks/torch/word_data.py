@@ -1,4 +1,4 @@
-"""What taggers and classifiers read alike: words with their features and vectors, and an account of it."""
+"""Reading words with their features and vectors, and notes about the data, for taggers and classifiers."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from gonie.text.types import Sentence
 
 Note = Callable[[str], None]
 
-SHOWN_SPANS = 5  # gold spans without tokens of their own that are named before training
-SHOWN_LABELS = 8  # labels that training has not met
+SHOWN_SPANS = 5  # listed gold spans that do not match token boundaries
+SHOWN_LABELS = 8  # listed labels that are not in the training data
 
 Example = TypeVar("Example")
 
 
 def vectors_of(data: CorpusConfig) -> Vectors | None:
-    """The pretrained vectors that the recipe names, if it does."""
+    """Read the pretrained vectors of the recipe, if it names any."""
     return read_vectors(locate(data.vectors), limit=data.vectors_limit) if data.vectors else None
 
 
@@ -45,7 +45,7 @@ def fit_encoding(
     *,
     sources: Sources | None = None,
 ) -> tuple[Encoding, Counter[str]]:
-    """The encoding that the training texts ask for, and how often each of their labels comes."""
+    """Fit the encoding to the training texts. Also return the count of each label."""
     data = recipe.data
     normalization = Normalization(lowercase=data.lowercase, digits=data.digits)
     jamo = bool(recipe.model.chars and recipe.model.chars.jamo)
@@ -67,7 +67,7 @@ def fit_encoding(
 def pretrained_table(
     vectors: Vectors | None, encoding: Encoding, seed: int, note: Note
 ) -> PretrainedVectors | None:
-    """A vector for every word of ``encoding``; ``note`` is told how many words the file had."""
+    """Return a vector for every word of ``encoding``. ``note`` receives the coverage of the file."""
     if vectors is None:
         return None
     pretrained = vectors.table_for(encoding.words, np.random.default_rng([seed, 2]))
@@ -76,12 +76,12 @@ def pretrained_table(
 
 
 def read_gazetteers(data: CorpusConfig) -> Gazetteers:
-    """The lists that the recipe names."""
+    """Read the gazetteers of the recipe."""
     if not data.gazetteers:
         raise RecipeError(
             [
-                "the model uses gazetteers but data.gazetteers names none; "
-                "give --set data.gazetteers.city=cities.txt"
+                "data.gazetteers: the model uses gazetteer features but there are no gazetteers; "
+                "for example, --set data.gazetteers.city=cities.txt"
             ]
         )
     lists = {name: read_entries(locate(path)).entries for name, path in data.gazetteers.items()}
@@ -91,7 +91,7 @@ def read_gazetteers(data: CorpusConfig) -> Gazetteers:
 def build_extractors(
     recipe: CorpusRecipe, gazetteers: Callable[[CorpusConfig], Gazetteers] = read_gazetteers
 ) -> list[Extractor]:
-    """The feature extractors that the model's parts ask for; ``gazetteers`` finds the lists."""
+    """Build the feature extractors of the model's parts. ``gazetteers`` reads the gazetteers."""
     data = recipe.data
     makers: dict[str, Callable[[], Extractor]] = {
         "spelling": Spelling,
@@ -103,16 +103,16 @@ def build_extractors(
 
 
 def tell_unmet(parts: Mapping[str, Iterable[str]], known: Container[str], note: Note) -> None:
-    """Say which labels of the examples to be scored, by split, training has not met."""
+    """Note the labels of each held-out split that are not in the training data."""
     for name, labels in parts.items():
         unmet = Counter(label for label in labels if label not in known)
         if unmet:
             listed = ", ".join(f"{label} ({times})" for label, times in unmet.most_common(SHOWN_LABELS))
-            note(f"{name}: {len(unmet)} labels never met in training, which cannot be predicted: {listed}")
+            note(f"{name}: {len(unmet)} labels not in the training data, which cannot be predicted: {listed}")
 
 
 def sampled(examples: Iterable[Example], number: int) -> tuple[Example, ...]:
-    """``number`` examples evenly spaced over the whole stream, or all where there are fewer."""
+    """Return ``number`` examples evenly spaced over the stream, or all if there are fewer."""
     if not number:
         return ()
     total = sum(1 for _ in examples)
@@ -121,5 +121,5 @@ def sampled(examples: Iterable[Example], number: int) -> tuple[Example, ...]:
 
 
 def tell(name: str, report: Report, note: Note) -> None:
-    """Say what reading a file noticed."""
+    """Note what was found in a file."""
     note("\n  ".join([name, *report.lines(shown=SHOWN_SPANS)]))

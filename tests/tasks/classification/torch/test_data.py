@@ -72,7 +72,7 @@ def test_nothing_to_hold_out_is_said(tmp_path: Path, text_toy: Path) -> None:
     train = table(tmp_path / "t.tsv", "a\tone", "b\ttwo")
     made, notes = prepared(text_toy, train)
     assert len(made.dev) == len(made.train) == 2
-    assert any("the training texts themselves are scored" in note for note in notes)
+    assert any("the training texts are used as dev texts" in note for note in notes)
 
 
 def folds(text_toy: Path, *changes: str) -> list[TextData]:
@@ -98,7 +98,7 @@ def test_the_fold_is_named_and_rare_labels_with_it(text_toy: Path, tmp_path: Pat
     train = table(tmp_path / "t.tsv", *["a\tone two"] * 6, *["b\tthree"] * 5, "c\tfour")
     _, notes = prepared(text_toy, train, "data.folds=3", "data.fold=2")
     assert any(note.startswith("fold 2 of 3: 4 texts of") for note in notes)
-    assert any("labels of a single text" in note and "'c'" in note for note in notes)
+    assert any("labels with a single text" in note and "'c'" in note for note in notes)
 
 
 # --- what was found --------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def test_several_labels_become_a_table(text_toy: Path, tmp_path: Path) -> None:
     rows = ["a|b\tone", "a\ttwo", "\tthree", "b | a\tfour"] * 4
     train = table(tmp_path / "t.tsv", *rows)
     made, _ = prepared(text_toy, train, "data.label_separator=|", f"data.dev={tmp_path}/t.tsv")
-    assert made.encoding.several
+    assert made.encoding.multi_label
     assert made.train.labels[:4].tolist() == [[1, 1], [1, 0], [0, 0], [1, 1]]
 
 
@@ -134,18 +134,18 @@ def test_labels_never_met_in_training_are_named(text_toy: Path, tmp_path: Path) 
     (tmp_path / "dev.tsv").write_text("label\ttext\ngood\ta film\nawful\tno\n", "utf-8")
     _, notes = prepared(text_toy, f"data.dev={tmp_path}/dev.tsv")
     (found,) = [note for note in notes if note.startswith("dev: ")]
-    assert "1 labels never met in training" in found
+    assert "1 labels not in the training data" in found
     assert "awful (1)" in found
 
 
 @pytest.mark.parametrize(
     ("rows", "changes", "message"),
     [
-        (["a\tone", "a\ttwo"], [], "at least two labels, got only a"),
-        (["a\tone", "b\ttwo"], ["data.text_column=review"], "t.tsv:1: expected a header with the columns"),
-        (["a\tone", "b\ttwo"], ["data.folds=3"], "from 2 to 2 folds"),
-        (["a\t<e1>one", "b\ttwo"], ['data.marks=["e1"]'], "t.tsv:2: expected marks that open and close"),
-        (["\tone", "b\ttwo"], [], "expected a label"),
+        (["a\tone", "a\ttwo"], [], "only one label: a"),
+        (["a\tone", "b\ttwo"], ["data.text_column=review"], "t.tsv:1: no column review in the header"),
+        (["a\tone", "b\ttwo"], ["data.folds=3"], "Set data.folds from 2 to 2"),
+        (["a\t<e1>one", "b\ttwo"], ['data.marks=["e1"]'], "t.tsv:2: unpaired mark"),
+        (["\tone", "b\ttwo"], [], "empty label"),
     ],
 )
 def test_what_cannot_be_learned_from_is_refused(
@@ -160,7 +160,7 @@ def test_too_many_labels_are_taken_for_something_else(
     text_toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(text_data, "MOST_LABELS", 3)
-    with pytest.raises(InputError, match=r"at most 3 different labels, got 4.*data\.label_column"):
+    with pytest.raises(InputError, match=r"more than 3 different labels: 4.*data\.label_column"):
         prepared(text_toy, table(tmp_path / "t.tsv", *[f"l{at}\tsame" for at in range(4)]))
 
 
@@ -175,7 +175,7 @@ def test_bytes_that_are_no_text_are_refused_with_their_line(text_toy: Path, tmp_
 
 def test_cut_texts_are_counted_once_however_often_they_are_read(text_toy: Path) -> None:
     _, notes = prepared(text_toy, "data.max_tokens=3")
-    (found,) = [note for note in notes if "to train on" in note]
+    (found,) = [note for note in notes if "training texts" in note]
     assert "sentences cut to 3 tokens" in found
     assert "60 sentences, 180 tokens" in found
 
@@ -211,7 +211,7 @@ def test_only_so_much_is_kept(text_toy: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_long_cutting_says_how_far_it_is(text_toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_data, "SPOKEN", -1.0)
     _, notes = prepared(text_toy)
-    assert any("cut 59 of 60 texts into tokens" in note for note in notes)
+    assert any("tokenised 59 of 60 texts" in note for note in notes)
 
 
 def test_a_cache_holds_the_same_corpus(text_toy: Path, tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def encoding() -> TextEncoding:
         min_feature_count=1,
     )
     bag = NGramBag.fit([text.text for text in TEXTS], ngrams=NGrams(chars=(1, 2)))
-    return TextEncoding(passages=passages, words=words, labels=("neg", "pos"), several=False, bag=bag)
+    return TextEncoding(passages=passages, words=words, labels=("neg", "pos"), multi_label=False, bag=bag)
 
 
 def level(width: int) -> Level:
@@ -150,7 +150,7 @@ def test_a_share_is_as_much_a_promise_as_a_score(
     """An explanation by attention would show weights that the trained model never had."""
     own = exportable(model, encoding)
     spoil(monkeypatch, name, by)
-    with pytest.raises(GonieError, match="expected the exported model to give the trained model's scores"):
+    with pytest.raises(GonieError, match="the exported model's scores differ from the trained model's"):
         prove(own.trained, own.shipped(float_bundle(own)), own.batches(3), jumping=own.jumping)
 
 

@@ -14,8 +14,9 @@ from gonie.features.text_encoding import TextEncoding
 from gonie.formats.labelled import LabelledSource
 from gonie.tasks.classification.read_options import text_options
 from gonie.tasks.classification.recipe import TextRecipe
+from gonie.tasks.classification.scoring import MAJORITY
 from gonie.tasks.classification.torch import job as text_job
-from gonie.tasks.classification.torch.job import MAJORITY, TextJob
+from gonie.tasks.classification.torch.job import TextJob
 from gonie.tasks.load import load_classifier
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.torch.dev_evaluator import DevEvaluator
@@ -142,9 +143,9 @@ def test_the_bag_has_a_rate_of_its_own(text_toy: Path) -> None:
 def test_the_baseline_always_gives_the_most_frequent_label(text_toy: Path, tmp_path: Path) -> None:
     rows = "label\ttext\n" + "b\tx\n" * 3 + "a\ty\n"
     job = job_of(text_toy / "texts.toml", *own(tmp_path / "t.tsv", rows))
-    (beside,) = job.baselines()
-    assert beside.name == MAJORITY
-    assert {split: found.headline for split, found in beside.evaluations.items()} == {
+    (baseline,) = job.baselines()
+    assert baseline.name == MAJORITY
+    assert {split: found.headline for split, found in baseline.evaluations.items()} == {
         "dev": ("accuracy", 0.75),
         "test": ("accuracy", 0.75),
     }

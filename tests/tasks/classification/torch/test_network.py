@@ -114,9 +114,9 @@ def test_it_learns_what_its_labels_say() -> None:
 
 
 def test_levels_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(InputError, match="a pooling over states of width 3"):
+    with pytest.raises(InputError, match="a pooling of states of width 3"):
         Level(encoder=LSTM(width=5, hidden=3), pooling=AdditiveAttention(width=4, hidden=2))
-    with pytest.raises(InputError, match="an upper level that reads width 6"):
+    with pytest.raises(InputError, match="an upper level of input width 6"):
         ClassifyingNetwork(
             embedding=WordEmbedding(size=20, width=5),
             words=level(5),
@@ -125,5 +125,5 @@ def test_levels_that_do_not_fit_are_refused() -> None:
             word_dropout=nn.Identity(),
             dropout=nn.Identity(),
         )
-    with pytest.raises(InputError, match="a head among label"):
+    with pytest.raises(InputError, match="no such head"):
         classifier().head("other")

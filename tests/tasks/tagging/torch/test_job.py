@@ -9,10 +9,11 @@ import pytest
 
 from gonie.export.driver import export_model
 from gonie.features.encoding import Encoding
+from gonie.metrics.baselines import BASELINES
 from gonie.metrics.novelty import SeenMentions
 from gonie.tasks.load import load_tagger
 from gonie.tasks.recipe import load_recipe
-from gonie.tasks.tagging.torch.job import BASELINES, TagJob
+from gonie.tasks.tagging.torch.job import TagJob
 from gonie.tasks.torch.prepare import prepare
 from gonie.training.fit import begin, fresh_model
 

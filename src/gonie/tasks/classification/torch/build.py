@@ -1,4 +1,4 @@
-"""From a recipe's words to the parts of a classifier: poolings, levels and heads of texts, a table a role."""
+"""Build classifiers from recipes: the network, its poolings and its head."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ NORMS: Mapping[str, Callable[[int], nn.Module]] = {
 
 
 class TextHeadPlan(NamedTuple):
-    """What a head is made of."""
+    """The arguments of a head's builder."""
 
     config: TextHeadConfig
     num_labels: int
     weights: Tensor | None
-    """(K,) what a text of each label counts, where not all count the same."""
+    """(K,) weights of the labels; None if all are equal."""
     scores: Callable[[int], TextScores]
-    """Scores with so many outputs over the vectors of texts and their n-grams."""
+    """Builds scores with a number of outputs, over the vectors of texts and their n-grams."""
 
     def one_label(self) -> OneOf:
-        """The objective where each text has one label."""
+        """Return the objective for one label per text."""
         return OneOf(weights=self.weights, smoothing=self.config.smoothing)
 
     def any_labels(self) -> AnyNumber:
-        """The objective where a text has any number of labels."""
+        """Return the objective for any number of labels per text."""
         return AnyNumber(weights=self.weights, smoothing=self.config.smoothing)
 
 
@@ -60,9 +60,9 @@ def build_classifier(
     *,
     sources: Mapping[str, LoadedSource] | None = None,
 ) -> ClassifyingNetwork:
-    """A fresh classifier for ``encoding``, with word vectors as ``words`` lays them out.
+    """Build an untrained classifier for ``encoding``, with the word vectors of ``words``.
 
-    ``counts`` is how many training texts have each label, where the recipe wants them balanced.
+    ``counts`` has the number of training texts of each label, for balanced weights.
     """
     embedding = build_embedding(config, encoding.words, words, sources or {})
     reader = build_reader(embedding, config.encoder, config.dropout)
@@ -85,7 +85,7 @@ def build_classifier(
 def build_level(
     encoder: Encoder, config: EncoderConfig, pooling: PoolingConfig, dropout: DropoutConfig
 ) -> Level:
-    """An encoder, as its config describes it, and the pooling over it."""
+    """Build a level: the encoder and the pooling of its states."""
     drop = DROPOUTS[dropout.kind]
     both_ways = ENCODERS[config.kind].recurrent and config.bidirectional
     return Level(
@@ -97,9 +97,9 @@ def build_level(
 
 
 def build_pooling(config: PoolingConfig, encoder: Encoder, *, both_ways: bool) -> Pooling:
-    """The poolings that the recipe names over the encoder's states, side by side, normalised if so asked.
+    """Build the poolings that the recipe names, concatenated, and normalised if ``norm`` is set.
 
-    Where n-grams stand alone there are no states, and nothing to learn over them: their mean is as empty.
+    A model of n-grams alone has empty states, and the mean of these is empty too.
     """
     if not encoder.width:
         return Mean(width=0)
@@ -113,7 +113,7 @@ def build_pooling(config: PoolingConfig, encoder: Encoder, *, both_ways: bool) -
 def build_text_head(
     config: ClassifierConfig, width: int, encoding: TextEncoding, counts: Counter[str]
 ) -> TextHead:
-    """Scores with their n-grams, under the head that the recipe names or the labels ask for."""
+    """Build the head that the recipe names, or the one that fits the labels."""
     direct = {NGrams.name: len(encoding.bag.vocabulary)} if encoding.bag else {}
     scale = config.bag.rate if config.bag else None
     weights = label_weights(config.head, encoding.labels, counts)
@@ -131,26 +131,28 @@ def build_text_head(
 
 
 def head_kind(config: TextHeadConfig, encoding: TextEncoding) -> str:
-    """The head's name, once it is sure that it fits the labels."""
-    several, number = encoding.several, len(encoding.labels)
+    """Return the type of the head, or raise an error if it does not fit the labels."""
+    multi_label, number = encoding.multi_label, len(encoding.labels)
     if config.kind == "auto":
-        return "labels" if several else "sigmoid" if number == 2 else "softmax"
+        return "labels" if multi_label else "sigmoid" if number == 2 else "softmax"
     problem = ""
-    if several != (config.kind == "labels"):
+    if multi_label != (config.kind == "labels"):
         problem = (
-            "texts with several labels" if several else "one label a text (data.label_separator is empty)"
+            "texts with several labels"
+            if multi_label
+            else "one label per text (data.label_separator is empty)"
         )
     elif config.kind == "sigmoid" and number != 2:
-        problem = f"{number} labels, and sigmoid is for two"
+        problem = f"{number} labels (it needs two)"
     if problem:
-        raise RecipeError([f"model.head.kind: {config.kind} does not fit {problem}; take auto"])
+        raise RecipeError([f"model.head.kind: {config.kind} does not support {problem}; use auto"])
     return config.kind
 
 
 def label_weights(
     config: TextHeadConfig, labels: tuple[str, ...], counts: Counter[str]
 ) -> list[float] | None:
-    """What a text of each label counts in training; None where all count alike."""
+    """Return the weight of each label in the loss, or None if all are equal."""
     if config.weights == "balanced":
         total = sum(counts[label] for label in labels)
         return [total / (len(labels) * max(counts[label], 1)) for label in labels]
@@ -159,6 +161,6 @@ def label_weights(
     if unknown := [name for name in config.weights if name not in labels]:
         known = ", ".join(labels[:20])
         raise RecipeError(
-            [f"model.head.weights.{name}: expected one of {known}, got {name!r}" for name in unknown]
+            [f"model.head.weights.{name}: unknown label; use one of {known}" for name in unknown]
         )
     return [config.weights.get(label, 1.0) for label in labels]

@@ -1,4 +1,4 @@
-"""From a classifier's files to what training needs: encoded texts, word vectors, and an account of it all."""
+"""Read the training data of a classifier: encoded texts, word vectors, and notes about the files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,35 +43,35 @@ from gonie.text.tokenizers import tokenizer
 from gonie.text.types import Sentence
 
 MOST_LABELS = 4000
-"""More are texts or ids of a table taken for labels."""
+"""Maximum number of labels. More are usually texts or ids of a table, read as labels by mistake."""
 KEPT = 10_000_000
-"""Tokens of cut texts that are kept in memory between two passes; beyond them texts are cut again."""
+"""Maximum tokens of tokenised texts kept in memory between two passes. Other texts are tokenised again."""
 FOLD_SEED = 0
-"""Folds are the same whatever the seed of training, so that seeds can be compared on them."""
-SPOKEN = 5.0  # seconds between two words about how far cutting is
+"""The seed of the folds. It does not depend on the training seed, so that seeds can be compared."""
+SPOKEN = 5.0  # seconds between two progress notes
 
 
 @dataclass(frozen=True)
 class TextData:
-    """Everything training reads, none of which it changes."""
+    """The training data, which training does not change."""
 
     encoding: TextEncoding
     train: TextCorpus
     dev: Sequence[LabelledText]
     test: Sequence[LabelledText]
     pretrained: PretrainedVectors | None
-    """A vector for every word, where the recipe names a file of vectors."""
+    """A vector for every word, if the recipe has pretrained vectors."""
     labels: Counter[str]
     sources: Sources = field(default_factory=dict)
-    """The contextual sources that the recipe names."""
+    """The contextual sources of the recipe."""
     sample: Sequence[LabelledText] = ()
-    """Training texts to score after each epoch, as many as ``train.score_train`` asks for."""
+    """Training texts to score after each epoch (``train.score_train``)."""
 
     def fingerprint(self, recipe: TextRecipe) -> str:
-        """A digest of the recipe and of what its files held, so that a run is resumed over the same."""
+        """Return a digest of the recipe and its data. A resumed run must have the same."""
         digest = hashlib.sha256(recipe.model_dump_json().encode())
         digest.update(json.dumps(self.encoding.to_json()).encode())
-        for text in self.dev:  # it decides which epoch is the best, and when to stop
+        for text in self.dev:  # selects the best epoch, and when to stop
             marks = [(mark.start, mark.end, mark.label) for mark in text.marks]
             digest.update(json.dumps([text.text, text.labels, marks]).encode())
         train, own = self.train, self.train.sentences.arrays
@@ -85,12 +85,12 @@ class TextData:
 
 
 class CutTexts:
-    """Texts as passages, gone over any number of times; ``report`` counts what the first pass noticed.
+    """Tokenised texts as passages, which can be iterated several times. ``report`` is about the first pass.
 
-    Cutting can be slow (morphemes are), so what was cut is kept as far as memory allows.
+    Tokenising can be slow (morphemes), so tokenised texts are cached in memory, up to ``KEPT`` tokens.
     """
 
-    def __init__(self, texts: Sequence[LabelledText], passages: Passages, note: Note) -> None:
+    def __init__(self, texts: Sequence[Any], passages: Callable[[Any, Report], Passage], note: Note) -> None:
         self.report = Report()
         self._texts = texts
         self._passages = passages
@@ -101,20 +101,20 @@ class CutTexts:
     def __iter__(self) -> Iterator[Passage]:
         yield from self._kept
         spoke = time.monotonic()
-        report = self.report if not self.report.sentences else Report()  # a second pass says nothing new
+        report = self.report if not self.report.sentences else Report()  # only the first pass is reported
         for done, text in enumerate(self._texts[len(self._kept) :], start=len(self._kept)):
             passage = self._passages(text, report)
             if self._room > 0:
                 self._kept.append(passage)
                 self._room -= sum(map(len, passage.sentences))
             if time.monotonic() - spoke > SPOKEN:
-                self._note(f"cut {done:,} of {len(self._texts):,} texts into tokens")
+                self._note(f"tokenised {done:,} of {len(self._texts):,} texts")
                 spoke = time.monotonic()
             yield passage
 
 
 def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
-    """Read, count and encode everything the recipe names; ``note`` is told what was found on the way."""
+    """Read and encode the data of the recipe. ``note`` receives what was found."""
     data = recipe.data
     everything = _read(data.train, data, note)
     train, dev, test = _split(recipe, everything, note)
@@ -124,21 +124,21 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
     vectors = vectors_of(data)
     sources = load_sources(recipe, note)
     words, _ = fit_encoding(
-        recipe, _Sentences(cut), PLAIN, vectors, build_extractors(recipe), sources=sources
+        recipe, CutSentences(cut), PLAIN, vectors, build_extractors(recipe), sources=sources
     )
     bag = fit_bag(recipe.model.bag, (passage.running for passage in cut)) if recipe.model.bag else None
     encoding = TextEncoding(
         passages=passages,
         words=words,
         labels=sorted(labels),
-        several=bool(data.label_separator),
+        multi_label=bool(data.label_separator),
         bag=bag,
     )
     if bag:
-        note(f"{len(bag.vocabulary):,} n-grams beside the network")
+        note(f"{len(bag.vocabulary):,} n-grams in the bag")
     sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
     corpus = encoding.encode_passages(cut, sink=sink)
-    tell(f"{data.train}, to train on", cut.report, note)
+    tell(f"{data.train}, training texts", cut.report, note)
     held = {"dev": dev, "test": test}
     tell_unmet({name: count_labels(part).elements() for name, part in held.items()}, labels, note)
     return TextData(
@@ -154,7 +154,7 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
 
 
 def read_text_dev(recipe: TextRecipe, note: Note) -> Sequence[LabelledText]:
-    """The texts that a run of ``recipe`` chooses its epoch by, and nothing else."""
+    """Read only the dev texts of ``recipe``."""
     data = recipe.data.model_copy(update={"test": None})
     everything = [] if data.dev and not data.folds else _read(data.train, data, note)
     _, dev, _ = _split(recipe.model_copy(update={"data": data}), everything, note)
@@ -162,9 +162,9 @@ def read_text_dev(recipe: TextRecipe, note: Note) -> Sequence[LabelledText]:
 
 
 def text_data_key(recipe: TextRecipe) -> str:
-    """The part of a recipe that ``read_text_data`` reads, as text: equal texts give equal data.
+    """Return the part of a recipe that ``read_text_data`` depends on. Equal strings give equal data.
 
-    A seed is part of it where texts are held out by it, or words without a vector get a random one.
+    It includes the seed if texts are held out, or if words without a pretrained vector get a random one.
     """
     data, model = recipe.data, recipe.model
     read = {
@@ -181,7 +181,7 @@ def text_data_key(recipe: TextRecipe) -> str:
 
 
 def passages_of(recipe: TextRecipe) -> Passages:
-    """How the recipe says its texts are to be cut."""
+    """Return how the recipe splits and tokenises texts."""
     data = recipe.data
     return Passages(
         tokenizer=tokenizer(language=data.language, unit=data.token_unit),
@@ -193,14 +193,14 @@ def passages_of(recipe: TextRecipe) -> Passages:
 
 
 def fit_bag(config: BagConfig, texts: Iterable[str]) -> NGramBag:
-    """The n-grams of the training texts that the recipe wants."""
+    """Fit the bag of n-grams of the recipe to the training texts."""
     (shortest, longest), (fewest, most) = config.chars, config.words
     ngrams = NGrams(chars=(shortest, longest), words=(fewest, most), lowercase=config.lowercase)
     return NGramBag.fit(texts, ngrams=ngrams, min_count=config.min_count, max_size=config.max_size)
 
 
-class _Sentences:
-    """The sentences of passages, as often as they are asked for."""
+class CutSentences:
+    """The sentences of passages, which can be iterated several times."""
 
     def __init__(self, cut: CutTexts) -> None:
         self._cut = cut
@@ -220,7 +220,7 @@ def _read(name: str, data: TextDataConfig, note: Note) -> list[LabelledText]:
 def _split(
     recipe: TextRecipe, texts: list[LabelledText], note: Note
 ) -> tuple[Sequence[LabelledText], Sequence[LabelledText], Sequence[LabelledText]]:
-    """The texts to learn from, to choose the epoch by, and to score at the end."""
+    """Return the training, dev and test texts."""
     data = recipe.data
     test: Sequence[LabelledText] = () if data.test is None else _read(data.test, data, note)
     if data.folds:
@@ -228,36 +228,36 @@ def _split(
         for line in parts.notes:
             note(f"{data.train}: {line}")
         fold = parts.splits[data.fold - 1]
-        note(f"fold {data.fold} of {data.folds}: {len(fold.held):,} texts of {data.train} are the test texts")
+        note(f"fold {data.fold} of {data.folds}: {len(fold.held):,} texts of {data.train} are the test set")
         texts, test = [texts[row] for row in fold.train], [texts[row] for row in fold.held]
     if data.dev is not None:
         return texts, _read(data.dev, data, note), test
     if not data.holdout or len({text.labels for text in texts}) == len(texts):
-        note("no dev file and no text to hold out: the training texts themselves are scored")
+        note("no dev file, and no texts can be held out: the training texts are used as dev texts")
         return texts, texts, test
     held = splits.hold_out([text.labels for text in texts], share=data.holdout, seed=recipe.train.seed)
     for line in held.notes:
         note(f"{data.train}: {line}")
     (part,) = held.splits
     share = f"data.holdout = {data.holdout}"
-    note(f"no dev file: {len(part.held):,} texts of {data.train} are held out ({share})")
+    note(f"no dev file: held out {len(part.held):,} texts of {data.train} ({share})")
     return [texts[row] for row in part.train], [texts[row] for row in part.held], test
 
 
 def _checked_labels(data: TextDataConfig, texts: Sequence[LabelledText]) -> Counter[str]:
-    """How many training texts have each label, once it is sure that there is something to tell apart."""
+    """Return the number of training texts of each label, or raise an error for too few or too many labels."""
     labels = count_labels(texts)
     most_used = ", ".join(label for label, _ in labels.most_common(3))
     if len(labels) < (1 if data.label_separator else 2):
         raise InputError(
-            f"expected texts of at least two labels, got only {most_used or 'none'}",
+            f"only one label: {most_used}" if most_used else "no labels",
             path=data.train,
-            fix="Name the label's column: --set data.label_column=NAME",
+            fix="Use texts of at least two labels, or set the label column: --set data.label_column=NAME",
         )
     if len(labels) > MOST_LABELS:
         raise InputError(
-            f"expected at most {MOST_LABELS:,} different labels, got {len(labels):,}, such as {most_used}",
+            f"more than {MOST_LABELS:,} different labels: {len(labels):,}, such as {most_used}",
             path=data.train,
-            fix="Name the label's column: --set data.label_column=NAME",
+            fix="Set the label column: --set data.label_column=NAME",
         )
     return labels

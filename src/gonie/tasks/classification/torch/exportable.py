@@ -1,4 +1,4 @@
-"""A trained classifier on its way to a bundle, with labelled texts to try it on."""
+"""Export of a trained classifier, with labelled texts to test it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gonie.export.exportable import BATCH_SENTENCES, BATCH_TOKENS, Arrays, Judged, Standalone
 from gonie.export.graph import Graph
 from gonie.features.batching import sorted_batches
-from gonie.features.text_encoding import TextEncoding
+from gonie.features.text_corpus import TextCorpus
 from gonie.nn.poolings import Max
 from gonie.runtime.bundle import Graphs
 from gonie.runtime.scorer import Batch, TextScorer
@@ -27,7 +27,7 @@ SHARES = ("words", "sentences")
 
 
 class TextExportable:
-    """``bundle`` is what the classifier's bundle is to hold, ``examples`` are held-out texts."""
+    """A trained classifier, the contents of its ``bundle``, and held-out texts as ``examples``."""
 
     def __init__(
         self, model: ClassifyingNetwork, bundle: TextBundle, examples: Sequence[LabelledText]
@@ -38,47 +38,47 @@ class TextExportable:
 
     @property
     def longest(self) -> int:
-        """Bytes of a word that a language model sees."""
+        """The number of bytes per word that a language model reads."""
         return self.bundle.encoding.words.longest
 
     @property
     def jumping(self) -> Collection[str]:
-        """The shares, if any of them are those of a maximum."""
+        """The weights of tokens and sentences, if the network has max pooling."""
         return SHARES if any(isinstance(part, Max) for part in self.model.modules()) else ()
 
     def write(self, graph: Graph) -> Graphs:
-        """The network written into an empty graph."""
+        """Write the network into an empty graph."""
         return text_graph(self.model, graph=graph)
 
     def batches(self, samples: int) -> Iterator[Batch]:
-        """So many of the texts, in batches of like length."""
-        return text_batches(self.bundle.encoding, self.examples[:samples])
+        """Yield the first ``samples`` texts, in batches of similar length."""
+        return text_batches(self.bundle.encoding.encode(self.examples[:samples]))
 
     def trained(self, batch: Batch) -> Arrays:
-        """The network's scores, and the shares of the real tokens and sentences."""
-        return _without_padding(TorchTextScorer(self.model), batch)
+        """Return the scores of the network, and the weights of the real tokens and sentences."""
+        return text_arrays(TorchTextScorer(self.model), batch)
 
     def shipped(self, bundle: TextBundle) -> Callable[[Batch], Arrays]:
-        """A bundle's scores and shares."""
+        """Return a function that computes the scores and weights of a bundle."""
         scorer = load_text_bundle(bundle).scorer
-        return lambda batch: _without_padding(scorer, batch)
+        return lambda batch: text_arrays(scorer, batch)
 
     def judge(self, bundle: TextBundle) -> Judged:
-        """What a bundle says of all the texts, and how good that is."""
+        """Score the predictions of a bundle for all texts."""
         own = load_text_bundle(bundle)
         answers = list(own.pipe(self.examples))
         found = score_texts(
-            self.examples, lambda texts: iter(answers), labels=own.labels, several=own.several
+            self.examples, lambda texts: iter(answers), labels=own.labels, multi_label=own.multi_label
         )
         return Judged([answer.labels for answer in answers], *found.headline)
 
     def standalone(self, bundle: TextBundle) -> Standalone:
-        """One graph from ids to the calibrated probabilities that ``bundle`` gives."""
+        """Return one graph from ids to the calibrated probabilities of ``bundle``."""
         own, encoding = load_text_bundle(bundle), bundle.encoding
         graph = standalone_classifier(
             self.model,
             temperature=bundle.temperature,
-            several=encoding.several,
+            multi_label=encoding.multi_label,
             longest=self.longest,
             facts={"labels": json.dumps(encoding.labels, ensure_ascii=False)},
         )
@@ -89,15 +89,15 @@ class TextExportable:
         return Standalone(graph, "probabilities", chances)
 
 
-def text_batches(encoding: TextEncoding, texts: Sequence[LabelledText]) -> Iterator[Batch]:
-    """The texts in batches of like length."""
-    corpus = encoding.encode(texts)
+def text_batches(corpus: TextCorpus) -> Iterator[Batch]:
+    """Yield the texts in batches of similar length."""
     lengths, heights = corpus.lengths, corpus.heights
     for rows in sorted_batches(lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES, heights=heights):
         yield corpus.batch(rows)
 
 
-def _without_padding(scorer: TextScorer, batch: Batch) -> Arrays:
+def text_arrays(scorer: TextScorer, batch: Batch) -> Arrays:
+    """The scores of a batch, and the shares of its real tokens and sentences."""
     found = scorer.score_texts(batch)
     shares = found.words[batch["mask"]], found.sentences[batch["places_mask"]]
     return {"scores": found.scores, **dict(zip(SHARES, shares, strict=True))}

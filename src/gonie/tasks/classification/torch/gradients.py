@@ -1,7 +1,7 @@
-"""The log-odds of a label as a function of word vectors and n-grams, to take gradients of.
+"""The log-odds of a label as a differentiable function of word vectors and n-grams.
 
-An n-gram bag passes by the vectors of the words, and so by whatever explains those. But an n-gram stands
-somewhere in the text, and there are tokens there: they share its weight.
+A bag of n-grams bypasses the word vectors, so weights of these do not include it. The weight of an n-gram is
+divided among the tokens that it overlaps.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gonie.features.ngrams import NGrams
 from gonie.features.text_encoding import TextEncoding
 from gonie.metrics.log_odds import Floats
 from gonie.nn.inference import to_tensors
-from gonie.tasks.classification.torch.network import ClassifyingNetwork
+from gonie.tasks.classification.torch.network import TextNetwork
 from gonie.tasks.torch.task import OddsPath
 from gonie.text.passages import Passage
 
@@ -26,17 +26,17 @@ IDS, OFFSETS = f"{NGrams.name}.ids", f"{NGrams.name}.offsets"
 
 
 def label_odds_path(
-    network: ClassifyingNetwork,
+    network: TextNetwork,
     encoding: TextEncoding,
     passage: Passage,
     label: int,
     *,
     temperature: float = 1.0,
 ) -> OddsPath:
-    """The log-odds of label number ``label``; weights are one for each token.
+    """Return the log-odds of label number ``label``, with one weight per token.
 
-    The way leads from zero vectors and no n-grams. A token's weight is the sum over its vector, and its share
-    of the n-grams that it has characters of. N-grams that touch no token are missing from the weights.
+    The baseline is zero vectors without n-grams. The weight of a token is the sum over its vector, plus its
+    share of the n-grams that overlap it. N-grams that overlap no token are not in the weights.
     """
     corpus = encoding.encode_passages([passage])
     batch = to_tensors(corpus.batch(np.array([0])), next(network.parameters()).device)
@@ -49,7 +49,7 @@ def label_odds_path(
         copies = _copies(batch, len(points))
         pooled = network.pool(points.flatten(0, 1), copies).vectors  # (n, P)
         scores = network.score(pooled, copies) + added.sum(1)  # (n, K)
-        return _log_odds(scores / temperature, label, several=encoding.several)
+        return _log_odds(scores / temperature, label, multi_label=encoding.multi_label)
 
     def words(weights: Sequence[Tensor]) -> Floats:
         """Shape: (S, T, D), (F, K) -> (M,)."""
@@ -64,9 +64,9 @@ def label_odds_path(
 
 
 def spread_grams(weights: Floats, places: NDArray[np.int64], passage: Passage) -> Floats:
-    """Each n-gram's weight, in even shares on the tokens that it has characters of.
+    """Divide the weight of each n-gram evenly among the tokens that it overlaps.
 
-    What touches no token (a blank, or words beyond ``max_tokens``) is on none, and missing from the sum.
+    N-grams that overlap no token (a blank, or words beyond ``max_tokens``) are left out of the sum.
 
     Shape: weights (F,), places (F, 2) in the running text, first and end -> (M,).
     """
@@ -82,8 +82,8 @@ def spread_grams(weights: Floats, places: NDArray[np.int64], passage: Passage) -
     return found
 
 
-def _gram_scores(network: ClassifyingNetwork, vectors: Tensor, batch: Mapping[str, Tensor]) -> Tensor:
-    """What each n-gram of a text adds to its scores, (F, K); a head's scores are linear in its n-grams."""
+def _gram_scores(network: TextNetwork, vectors: Tensor, batch: Mapping[str, Tensor]) -> Tensor:
+    """Return what each n-gram of a text adds to its scores, (F, K). The scores are linear in the n-grams."""
     width = network.pool(vectors, batch).vectors.shape[1]
     ids = batch.get(IDS, vectors.new_zeros(0, dtype=torch.int64))
     each = {IDS: ids, OFFSETS: torch.arange(len(ids) + 1, device=ids.device)}  # as if a text of its own
@@ -93,7 +93,7 @@ def _gram_scores(network: ClassifyingNetwork, vectors: Tensor, batch: Mapping[st
 
 
 def _copies(batch: Mapping[str, Tensor], number: int) -> dict[str, Tensor]:
-    """What pooling and scoring read of a batch of one text, for so many copies of it without n-grams."""
+    """Return ``number`` copies of a batch of one text, for pooling and scoring, without n-grams."""
     mask, places = batch["mask"], batch["places"]  # (S, T), (1, S)
     shifts = torch.arange(number, device=mask.device).unsqueeze(1) * len(mask)  # (n, 1)
     return {
@@ -109,10 +109,10 @@ def _no_grams(batch: Mapping[str, Tensor], texts: int) -> dict[str, Tensor]:
     return {IDS: place.new_zeros(0), OFFSETS: place.new_zeros(texts + 1)}
 
 
-def _log_odds(scores: Tensor, label: int, *, several: bool) -> Tensor:
-    """``odds.log_odds`` where it can be differentiated. Shape: (n, K) -> (n,)."""
+def _log_odds(scores: Tensor, label: int, *, multi_label: bool) -> Tensor:
+    """Return a differentiable ``odds.log_odds``. Shape: (n, K) -> (n,)."""
     own = scores[:, label]
-    if several:
+    if multi_label:
         return own
     others = torch.arange(scores.shape[1], device=scores.device) != label
     return own - scores[:, others].logsumexp(1)

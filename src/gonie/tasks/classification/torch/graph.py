@@ -1,7 +1,7 @@
-"""A classifier as an ONNX graph, written part by part as a tagger's is (``onnx_graph``).
+"""The ONNX graph of a classifier, written part by part as that of a tagger (``onnx_graph``).
 
-The graph gives, beside the scores, what explanations need: the share of each token in its sentence's vector
-and of each sentence in its text's.
+Besides the scores, the graph returns the weights for explanations: of each token in its sentence's vector,
+and of each sentence in its text's vector.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ from gonie.tasks.classification.torch.network import LABEL, ClassifyingNetwork, 
 
 
 def text_graph(model: ClassifyingNetwork, head: str = LABEL, *, graph: Graph | None = None) -> Graphs:
-    """The graph from a batch's arrays to ``scores`` (N, K) and the shares of tokens and of sentences.
+    """Return the graph from a batch to ``scores`` (N, K) and the weights of tokens and sentences.
 
-    These are ``word_shares`` (B, T) and ``sentence_shares`` (N, S), ``words`` being the name of an input.
-    The inputs are those names of a batch of texts that the model reads, and for the bag of n-grams
-    ``bag.rows``, the text that each n-gram is of. ``graph`` is as ``onnx_graph``
-    takes it.
+    The weights are ``word_shares`` (B, T) and ``sentence_shares`` (N, S). The inputs are the arrays of a
+    batch of texts that the model reads and, for the bag of n-grams, ``bag.rows``, the text of each n-gram.
+    ``graph`` is an empty graph, as for ``onnx_graph``.
     """
     graph = graph or Graph()
     results = _results(graph, model, head)
@@ -36,15 +35,20 @@ def text_graph(model: ClassifyingNetwork, head: str = LABEL, *, graph: Graph | N
 
 
 def standalone_classifier(
-    model: ClassifyingNetwork, *, temperature: float, several: bool, longest: int, facts: Mapping[str, str]
+    model: ClassifyingNetwork,
+    *,
+    temperature: float,
+    multi_label: bool,
+    longest: int,
+    facts: Mapping[str, str],
 ) -> bytes:
-    """One graph from ids to ``probabilities`` (N, K), calibrated, and what ``text_graph`` gives."""
+    """Return one graph from ids to calibrated ``probabilities`` (N, K) and the outputs of ``text_graph``."""
     graph = StandaloneGraph(longest=longest)
     results = _results(graph, model, LABEL)
     scores = results["scores"]
     by = graph.weight(np.array(temperature, dtype=np.float32))
     scaled = graph.add("Div", scores.value, by)
-    chances = graph.add("Sigmoid", scaled) if several else graph.add("Softmax", scaled, axis=1)
+    chances = graph.add("Sigmoid", scaled) if multi_label else graph.add("Softmax", scaled, axis=1)
     return graph.serialize(
         "classifier", {"probabilities": GraphOutput(chances, scores.shape), **results}, facts
     )
@@ -62,7 +66,7 @@ def _results(graph: Graph, model: ClassifyingNetwork, head: str) -> dict[str, Gr
 
 
 def _texts(graph: Graph, level: Level | None, rows: str) -> PooledValues:
-    """The vectors of the texts and the shares of their sentences, from those of all sentences (B, P)."""
+    """Return the vectors of the texts and the weights of their sentences, from sentence vectors (B, P)."""
     places = graph.input("places")  # (N, S)
     if level is not None:
         return _level(graph, level, graph.add("Gather", rows, places, axis=0), Texts(graph))
@@ -72,12 +76,12 @@ def _texts(graph: Graph, level: Level | None, rows: str) -> PooledValues:
 
 
 def _level(graph: Graph, level: Level, vectors: str | None, rows: Rows) -> PooledValues:
-    """A sequence of vectors (B, T, D) as one, and the share of each in it."""
+    """Pool a sequence of vectors (B, T, D) into one. Also return the weight of each."""
     encoded = states(graph, level.encoder, vectors, rows)
     return pooling(graph, level.pooling, _empty(graph, rows) if encoded is None else encoded, rows)
 
 
 def _empty(graph: Graph, rows: Rows) -> str:
-    """Vectors of width 0: those of a model that lives on n-grams alone."""
+    """Return vectors of width 0, for a model of n-grams alone."""
     shape = graph.add("Concat", graph.add("Shape", rows.mask), graph.weight([0]), axis=0)  # [B, T, 0]
     return graph.add("ConstantOfShape", shape)

@@ -1,4 +1,4 @@
-"""Training a classifier: what its data asks for, how it is judged, and what becomes of it."""
+"""The training job of a classifier: its data, network, scores and export."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from gonie.reports.class_report import render_classes
 from gonie.runtime.about import About
 from gonie.runtime.bundle import read_bundle
 from gonie.tasks.classification.bundle import TextBundle
-from gonie.tasks.classification.classifier import EncodedTexts, TextBatchSize, TextClassifier
+from gonie.tasks.classification.classifier import EncodedTexts, TextClassifier
 from gonie.tasks.classification.load import load_text_bundle
+from gonie.tasks.classification.reading import TextBatchSize
 from gonie.tasks.classification.recipe import TextRecipe
-from gonie.tasks.classification.scoring import score_texts
+from gonie.tasks.classification.scoring import MAJORITY, score_texts
 from gonie.tasks.classification.torch.build import build_classifier
 from gonie.tasks.classification.torch.data import TextData
 from gonie.tasks.classification.torch.exportable import TextExportable
@@ -28,7 +29,7 @@ from gonie.tasks.run_files import ENCODING, SAMPLES
 from gonie.tasks.torch.build import WordTable, learning_rates, plan_words
 from gonie.tasks.torch.contextual import contextual_report, network_files, with_context
 from gonie.tasks.torch.example_training import add_example_comparisons, example_setup, finish_examples
-from gonie.tasks.torch.job import Beside, Note, RunOutput, Split, TrainedRun
+from gonie.tasks.torch.job import BaselineScores, Note, RunOutput, Split, TrainedRun
 from gonie.tasks.torch.scorer import TorchTextScorer
 from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.tasks.torch.word_data import sampled
@@ -37,14 +38,13 @@ from gonie.text.marks import with_marks
 from gonie.text.types import Classification
 
 METRICS = {"relation_f1": "relation F1", "f1": "F1"}
-"""What a score is called on display, if not by its own name."""
+"""The display names of scores, if different."""
 TORCH_BATCH = TextBatchSize(16_000, 512)
-MAJORITY = "always the most frequent label"
-SAMPLED = 200  # held-out texts that the run folder keeps, for explanations to be measured on
+SAMPLED = 200  # held-out texts saved in the run folder, to evaluate explanations
 
 
 class TextJob:
-    """A classifier's recipe with its files read."""
+    """The recipe of a classifier with its data."""
 
     noun = "texts"
 
@@ -55,41 +55,41 @@ class TextJob:
         self.labels = data.labels
 
     def rates(self, model: ClassifyingNetwork) -> Mapping[str, float]:
-        """Multiples of the learning rate that parts of the network ask for."""
+        """Return the learning-rate multiples of parts of the network."""
         return learning_rates(model)
 
     def again(self, recipe: TextRecipe) -> TextJob:
-        """The same data under another recipe that reads the same."""
+        """Return a job with the same data for another recipe."""
         return TextJob(recipe, self.data)
 
     def size(self, split: Split) -> int:
-        """How many texts there are to be scored."""
+        """Return the number of texts of a split."""
         return len(self._texts(split))
 
     def fingerprint(self) -> str:
-        """A digest of the recipe and of what its files held."""
+        """Return a digest of the recipe and its data."""
         return self.data.fingerprint(self.recipe)
 
     def files(self) -> Mapping[str, str]:
-        """The encoding, and some held-out texts."""
+        """Return the encoding, and some held-out texts."""
         encoding = json.dumps(self.data.encoding.to_json(), ensure_ascii=False)
         records = (self._record(text) for text in sampled(self.data.dev, SAMPLED))
         files = {ENCODING: encoding, SAMPLES: "".join(f"{record}\n" for record in records)}
         return files | network_files(self._words(), self.data.sources)
 
     def build(self) -> ClassifyingNetwork:
-        """The classifier before its first step."""
+        """Build the untrained classifier."""
         data = self.data
         return build_classifier(
             self.recipe.model, data.encoding, self._words(), data.labels, sources=data.sources
         )
 
     def setup(self, model: ClassifyingNetwork, note: Note) -> TrainingSetup:
-        """Batches of texts, and gradient steps."""
+        """Return a setup with batches of texts and gradient steps."""
         return example_setup(self, model, note)
 
     def finish(self, run: TrainedRun, note: Note) -> RunOutput:
-        """Leave the bundle, its scores and the report."""
+        """Write the bundle, its scores and the report."""
         return finish_examples(self, run, note)
 
     def add_comparisons(
@@ -99,12 +99,12 @@ class TextJob:
         return add_example_comparisons(self, run, output, variants, note)
 
     def compute_once(self, model: ClassifyingNetwork, note: Note) -> None:
-        """Give the training texts what parts of the model that are not trained make of them."""
+        """Compute the outputs of frozen parts of the model for the training texts once."""
         texts = self.data.train
         self.train = texts.with_sentences(with_context(model, texts.sentences, self.recipe.model, note))
 
     def predictor(self, model: ClassifyingNetwork) -> TextClassifier:
-        """The classifier that ships, with the network in the place of its graph; not calibrated yet."""
+        """Return the predictor with the network in place of its graph, not yet calibrated."""
         return TextClassifier(
             encoding=self.data.encoding,
             scorer=TorchTextScorer(model),
@@ -113,33 +113,33 @@ class TextJob:
         )
 
     def encode(self, model: ClassifyingNetwork, split: Split, note: Note) -> EncodedTexts:
-        """The texts of a split, overlong ones cut as in use."""
+        """Encode the texts of a split, with the length limits of the predictor."""
         encoded = self.predictor(model).encode(self._texts(split))
         corpus = encoded.corpus
         sentences = with_context(model, corpus.sentences, self.recipe.model, note)
         return encoded._replace(corpus=corpus.with_sentences(sentences))
 
     def answers(self, predictor: TextClassifier, encoded: EncodedTexts) -> list[Classification]:
-        """The labels of each text."""
+        """Return the labels of each text."""
         return predictor.classify_encoded(encoded)
 
     def metric(self, split: Split) -> str:
-        """Accuracy, F1 or F1 of relations, as the labels ask for."""
+        """Return the name of the score: accuracy, F1 or relation F1, depending on the labels."""
         texts, encoding = self._texts(split), self.data.encoding
-        some = () if encoding.several else encoding.labels[:1]
+        some = () if encoding.multi_label else encoding.labels[:1]
         name, _ = self._headline(texts, [some] * len(texts))
         return METRICS.get(name, name)
 
     def measure(self, split: Split, answers: Sequence[Classification]) -> float:
-        """The headline score of the evaluation."""
+        """Return the main score of the evaluation."""
         return self._headline(self._texts(split), [answer.labels for answer in answers])[1]
 
     def tally(self, split: Split, answers: Sequence[Classification]) -> Tally:
-        """The labels of each text, gold and predicted."""
+        """Return the gold and predicted labels of each text."""
         return Tally.from_labels(self._texts(split), [answer.labels for answer in answers])
 
     def temperature(self, model: ClassifyingNetwork) -> float:
-        """What the scores are divided by so that probabilities are calibrated on dev."""
+        """Fit the temperature that calibrates the probabilities on dev."""
         corpus = self.encode(model, "dev", lambda text: None).corpus
         readings = self.predictor(model).read_encoded(corpus)
         scores = np.stack([reading.scores for reading in readings]).astype(np.float64)  # (N, K)
@@ -147,7 +147,7 @@ class TextJob:
         return fit_temperature(scores, gold, doubt=1 / (len(gold) + 2))
 
     def exportable(self, model: ClassifyingNetwork) -> TextExportable:
-        """The classifier, its probabilities calibrated on dev, and the dev texts."""
+        """Return the classifier, calibrated on dev, with the dev texts."""
         bundle = TextBundle(
             encoding=self.data.encoding,
             temperature=float(self.temperature(model)),
@@ -160,10 +160,10 @@ class TextJob:
         return TextExportable(model, bundle, self.data.dev)
 
     def evaluate(self, bundle: Path, split: Split) -> ClassEvaluation:
-        """Measure an exported classifier on a split from every side."""
+        """Evaluate an exported classifier on a split."""
         classifier = load_text_bundle(read_bundle(bundle, {TextBundle.task: TextBundle}))
-        labels, several = classifier.labels, classifier.several
-        return score_texts(self._texts(split), classifier.pipe, labels=labels, several=several)
+        labels, multi_label = classifier.labels, classifier.multi_label
+        return score_texts(self._texts(split), classifier.pipe, labels=labels, multi_label=multi_label)
 
     def report(
         self,
@@ -173,13 +173,13 @@ class TextJob:
         curve: Sequence[Mapping[str, object]],
         details: Mapping[str, object],
     ) -> str:
-        """The evaluation as a page."""
+        """Return the evaluation as an HTML page."""
         return render_classes(evaluation, title=title, curve=curve, details=details)
 
-    def baselines(self) -> Iterator[Beside]:
-        """The classifier that always gives the most frequent label."""
+    def baselines(self) -> Iterator[BaselineScores]:
+        """Yield the baseline that always predicts the most frequent label."""
         (best, _), *_ = self.data.labels.most_common(1)
-        yield Beside(
+        yield BaselineScores(
             MAJORITY,
             {
                 split: self._always(best, texts)
@@ -189,25 +189,25 @@ class TextJob:
         )
 
     def _headline(self, texts: Sequence[LabelledText], given: Sequence[tuple[str, ...]]) -> tuple[str, float]:
-        """The name and the value of the one score; probabilities do not matter for it."""
-        labels, several = self.data.encoding.labels, self.data.encoding.several
+        """Return the name and value of the main score, which does not depend on probabilities."""
+        labels, multi_label = self.data.encoding.labels, self.data.encoding.multi_label
         chances = np.full((len(texts), len(labels)), 1 / len(labels))
-        return evaluate_classes(texts, given, chances, labels, several=several, bootstrap=0).headline
+        return evaluate_classes(texts, given, chances, labels, multi_label=multi_label, bootstrap=0).headline
 
     def _always(self, label: str, texts: Sequence[LabelledText]) -> ClassEvaluation:
-        labels, several = self.data.encoding.labels, self.data.encoding.several
+        labels, multi_label = self.data.encoding.labels, self.data.encoding.multi_label
         chances = [[float(own == label) for own in labels]] * len(texts)
-        return evaluate_classes(texts, [(label,)] * len(texts), chances, labels, several=several)
+        return evaluate_classes(texts, [(label,)] * len(texts), chances, labels, multi_label=multi_label)
 
     def _record(self, text: LabelledText) -> str:
-        """A text as one line of JSON, its marks in it, to be read by the recipe's own columns."""
+        """Return a text with its marks as one line of JSON, with the recipe's column names."""
         data = self.recipe.data
         labels = list(text.labels) if data.label_separator else text.labels[0]
         record = {data.text_column: with_marks(text.text, text.marks), data.label_column: labels}
         return json.dumps(record, ensure_ascii=False)
 
     def _told_recipe(self) -> TextRecipe:
-        """The recipe with the marks that the texts have, which some formats bring without being asked."""
+        """Return the recipe with the marks of the texts, which some formats add by themselves."""
         if self.recipe.data.marks:
             return self.recipe
         met = sorted({mark.label for text in self.data.dev for mark in text.marks})
@@ -215,7 +215,7 @@ class TextJob:
         return self.recipe.model_copy(update={"data": data})
 
     def _words(self) -> WordTable | None:
-        """How the recipe lays word vectors out."""
+        """Return the layout of the word vectors."""
         return plan_words(self.recipe.model, self.data.encoding.words, self.data.pretrained)
 
     def _texts(self, split: Split) -> Sequence[LabelledText]:

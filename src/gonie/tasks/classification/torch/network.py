@@ -1,4 +1,4 @@
-"""A classifier: embeddings, one or two levels of encoder and pooling, named heads over a text as a vector."""
+"""The network of a classifier: embeddings, one or two levels of encoder and pooling, and named heads."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ LABEL = "label"
 
 
 class Pooled(NamedTuple):
-    """What became of a batch of N texts of at most S sentences, B sentences in all of at most T tokens."""
+    """The vectors and weights of N texts of up to S sentences. All B sentences have up to T tokens."""
 
     vectors: Tensor
     """(N, P), one for each text."""
     words: Tensor
-    """(B, T): the share of each token in its sentence's vector, 0 at padding."""
+    """(B, T): the weight of each token in its sentence's vector, 0 at padding."""
     sentences: Tensor
-    """(N, S): the share of each sentence in its text's vector, 0 at padding."""
+    """(N, S): the weight of each sentence in its text's vector, 0 at padding."""
 
 
 class Level(nn.Module):
-    """An encoder and a pooling over its states: a sequence of vectors becomes one.
+    """An encoder and a pooling of its states, which map a sequence of vectors to one vector.
 
-    Dropout is on what the encoder reads and on what it gives. Shape: (B, T, D) -> (B, P) and weights (B, T).
+    Dropout is applied to the input and output of the encoder. Shape: (B, T, D) -> (B, P) and weights (B, T).
     """
 
     def __init__(
@@ -42,8 +42,8 @@ class Level(nn.Module):
         super().__init__()
         if encoder.width != pooling.input_width:
             raise InputError(
-                f"expected a pooling over states of width {encoder.width}, which the encoder gives, "
-                f"got one over {pooling.input_width}"
+                f"expected a pooling of states of width {encoder.width}, the output of the encoder, "
+                f"got {pooling.input_width}"
             )
         self.input_width = encoder.input_width
         self.width = pooling.width
@@ -54,28 +54,65 @@ class Level(nn.Module):
         as_modules([encoder, pooling])
 
     def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """The vectors, and the share of each position in its row's."""
+        """Return the vectors, and the weight of each position."""
         states = self.output_dropout(self.encoder(self.input_dropout(x), mask))
         vectors, weights = self.pooling(states, mask)
         return vectors, weights
 
 
-class ClassifyingNetwork(nn.Module):
+class TextNetwork(nn.Module):
+    """Base of the networks that compute one vector per text. Subclasses set the parts and define ``pool``.
+
+    ``embed``, ``pool`` and ``score`` are separate steps, whose inputs can be changed, cached or
+    differentiated. ``gonie.features.text_corpus`` lists the arrays of a batch.
+    """
+
+    embedding: Embedding
+    heads: nn.ModuleDict
+    word_dropout: nn.Module
+
+    def head(self, name: str = LABEL) -> TextHead:
+        """Return the head ``name``."""
+        if name not in self.heads:
+            raise InputError(f"no such head: {name!r}", fix=f"Use one of {', '.join(self.heads)}")
+        return cast("TextHead", self.heads[name])
+
+    def embed(self, batch: Mapping[str, Tensor]) -> Tensor:
+        """Return the vectors of the tokens, (B, T, D)."""
+        vectors: Tensor = self.word_dropout(self.embedding(batch))
+        return vectors
+
+    def pool(self, vectors: Tensor, batch: Mapping[str, Tensor]) -> Pooled:
+        """Return the vectors of the texts, from those of their tokens (B, T, D)."""
+        raise NotImplementedError
+
+    def score(self, vectors: Tensor, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
+        """Return the scores of the labels, (N, K), from ``vectors`` (N, P) and direct n-grams."""
+        return self.head(head).score(vectors, batch)
+
+    def forward(self, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
+        """Return the scores of a batch, (N, K)."""
+        return self.score(self.pool(self.embed(batch), batch).vectors, batch, head)
+
+    def loss(self, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
+        """Return the head's loss on a batch with gold ``labels``, mean over its texts. Shape: ()."""
+        return self.head(head).loss(self(batch, head), batch)
+
+
+class ClassifyingNetwork(TextNetwork):
     """embeddings -> encoder -> pooling -> head: Yang et al. 2016, "Hierarchical Attention Networks".
 
-    ``words`` reads the tokens of a sentence. ``sentences``, where there is one, reads the sentences of a text
-    in the same way, so that attention is paid at both levels; without it a text is one sentence. All
-    sentences of a batch are read at once, whoever's they are. ``embed``, ``pool`` and ``score`` are seams:
-    what lies between two of them can be changed, cached or differentiated on its own. The names of a batch
-    are in ``gonie.features.text_corpus``.
+    ``words`` encodes the tokens of a sentence. ``sentences``, if there is one, encodes the sentences of a
+    text in the same way, so there is attention at both levels. Without it, a text is one sentence. All
+    sentences of a batch are encoded together.
 
     Args:
         embedding: batch -> (B, T, D)
         words: (B, T, D) -> (B, P)
-        sentences: (N, S, P) -> (N, Q), or none
-        heads: scores and losses over the vectors of texts, by name; ``label`` is the one that is trained.
-        word_dropout: on whole token vectors.
-        dropout: on the vectors of texts.
+        sentences: (N, S, P) -> (N, Q), or None
+        heads: scores and losses over the vectors of texts, by name; ``label`` is trained.
+        word_dropout: dropout of whole token vectors.
+        dropout: dropout on the vectors of texts.
     """
 
     def __init__(
@@ -91,7 +128,7 @@ class ClassifyingNetwork(nn.Module):
         super().__init__()
         if sentences is not None and sentences.input_width != words.width:
             raise InputError(
-                f"expected an upper level that reads width {words.width}, which the lower one gives, "
+                f"expected an upper level of input width {words.width}, the output of the lower level, "
                 f"got {sentences.input_width}"
             )
         self.embedding = embedding
@@ -101,19 +138,8 @@ class ClassifyingNetwork(nn.Module):
         self.word_dropout = word_dropout
         self.dropout = dropout
 
-    def head(self, name: str = LABEL) -> TextHead:
-        """The head called ``name``."""
-        if name not in self.heads:
-            raise InputError(f"expected a head among {', '.join(self.heads)}, got {name!r}")
-        return cast("TextHead", self.heads[name])
-
-    def embed(self, batch: Mapping[str, Tensor]) -> Tensor:
-        """Vectors of the tokens, (B, T, D)."""
-        vectors: Tensor = self.word_dropout(self.embedding(batch))
-        return vectors
-
     def pool(self, vectors: Tensor, batch: Mapping[str, Tensor]) -> Pooled:
-        """The vectors of the texts from those of their tokens (B, T, D)."""
+        """Return the vectors of the texts from those of their tokens (B, T, D)."""
         rows, words = self.words(vectors, batch["mask"])  # (B, P), (B, T)
         places, mask = batch["places"], batch["places_mask"]  # (N, S), (N, S)
         below = rows[places]  # (N, S, P)
@@ -122,19 +148,7 @@ class ClassifyingNetwork(nn.Module):
         pooled, sentences = self.sentences(below, mask)
         return Pooled(self.dropout(pooled), words, sentences)
 
-    def score(self, vectors: Tensor, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
-        """Scores of each label for each text, (N, K), from ``vectors`` (N, P) and direct n-grams."""
-        return self.head(head).score(vectors, batch)
-
-    def forward(self, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
-        """Scores of a batch, (N, K)."""
-        return self.score(self.pool(self.embed(batch), batch).vectors, batch, head)
-
-    def loss(self, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
-        """The head's loss on a batch with gold ``labels``: a scalar, the mean over its texts."""
-        return self.head(head).loss(self(batch, head), batch)
-
     def squares(self) -> Tensor:
-        """‖W‖² of all matrices but those of the embedding. Shape: ()."""
+        """Return ‖W‖² of all matrices except those of the embedding. Shape: ()."""
         upper = [] if self.sentences is None else [self.sentences]
         return squared_norm([self.words, *upper, self.heads])

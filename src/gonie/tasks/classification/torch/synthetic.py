@@ -1,7 +1,7 @@
-"""The small instance of a classifier: made-up texts of one sentence or several, labelled at random.
+"""A small classifier with synthetic texts of one or more sentences, labelled at random.
 
-It goes the way of training from where texts are cut: their sentences are counted, encoded and collated, and
-the model is built, by the same code. No tokenizer is asked, so none need be installed.
+The sentences are counted, encoded and collated, and the model is built, by the same code as in training. No
+tokenizer is needed.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ from gonie.text.types import Morpheme, Sentence
 
 LENGTHS = ((4, 1), (1,), (3, 1, 2), (3,), (2, 2))  # tokens of each sentence of each text
 LABELS = ("bad", "good", "so-so")
-TAGS = ("NNG", "VV")  # of made-up morphemes
+TAGS = ("NNG", "VV")  # tags of synthetic morphemes
 
 
 def make_text_specimen(recipe: TextRecipe) -> Specimen[ClassifyingNetwork, TextEncoding]:
-    """The specimen of a classifier's recipe."""
+    """Build a small classifier of a recipe with a synthetic batch."""
     recipe = small(recipe)
     generator = np.random.default_rng([recipe.train.seed, 3])
     labels = named_labels(recipe)
@@ -70,7 +70,7 @@ def make_text_specimen(recipe: TextRecipe) -> Specimen[ClassifyingNetwork, TextE
 
 
 def named_labels(recipe: TextRecipe) -> tuple[str, ...]:
-    """The labels that the recipe gives weights, and made-up ones up to three; two for a sigmoid."""
+    """Return the labels with weights in the recipe, filled up to three labels, or two for a sigmoid."""
     head = recipe.model.head
     weighed = () if isinstance(head.weights, str) else tuple(head.weights)
     wanted = 2 if head.kind == "sigmoid" else len(LABELS)
@@ -85,7 +85,7 @@ def _fitted(
     vectors: Vectors | None,
     sources: Sources,
 ) -> TextEncoding:
-    """The encoding that the passages ask for, had they been the training texts."""
+    """Fit the encoding to the passages as training texts."""
     sentences = [sentence for passage in passages for sentence in passage.sentences]
     extractors = build_extractors(recipe, lambda data: made_up_lists(data, sentences))
     words, _ = fit_encoding(recipe, sentences, PLAIN, vectors, extractors, sources=sources)
@@ -94,13 +94,13 @@ def _fitted(
         passages=passages_of(recipe),
         words=words,
         labels=labels,
-        several=bool(recipe.data.label_separator),
+        multi_label=bool(recipe.data.label_separator),
         bag=fit_bag(bag, (passage.running for passage in passages)) if bag else None,
     )
 
 
 def _passages(recipe: TextRecipe, labels: Sequence[str], generator: np.random.Generator) -> Iterator[Passage]:
-    """Texts of ``LENGTHS`` from a few words, the last one from new words; one sentence each at one level."""
+    """Yield texts of ``LENGTHS``, the last one of new words. With one level, each text is one sentence."""
     for number, lengths in enumerate(LENGTHS):
         known = words_of(NEW if number == len(LENGTHS) - 1 else WORDS, recipe.data)
         sizes = lengths if recipe.cut_by != "text" else (sum(lengths),)
@@ -111,7 +111,7 @@ def _passages(recipe: TextRecipe, labels: Sequence[str], generator: np.random.Ge
 
 
 def _sentence(words: tuple[str, ...], marks: Sequence[str], generator: np.random.Generator) -> Sentence:
-    """A sentence with each mark around one of its words, as cutting a text leaves it."""
+    """Return a sentence with each mark around one of its words, as in a tokenised text."""
     shown = list(words)
     for mark in marks:
         at = int(generator.integers(len(shown)))
@@ -122,7 +122,7 @@ def _sentence(words: tuple[str, ...], marks: Sequence[str], generator: np.random
 
 
 def _labels(recipe: TextRecipe, number: int, labels: Sequence[str]) -> tuple[str, ...]:
-    """One label after the other, so that each comes; where a text may have several, none to all of them."""
+    """Return labels in turn, so that each occurs; for several labels, from none to all of them."""
     if not recipe.data.label_separator:
         return (labels[number % len(labels)],)
     return tuple(label for bit, label in enumerate(labels) if number >> bit & 1)

@@ -1,4 +1,4 @@
-"""The torch half of classification, as ``gonie.tasks.torch.task`` describes it."""
+"""The torch half of classification (``gonie.tasks.torch.task``)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = [
 
 
 def prepare(recipe: TextRecipe, context: RunContext) -> TextJob:
-    """Read, count and encode everything that the recipe names."""
+    """Read and encode the data of a recipe."""
     return TextJob(recipe, read_text_data(recipe, context.note))
 
 
@@ -46,30 +46,30 @@ def read_dev(recipe: TextRecipe, note: Note) -> Sequence[LabelledText]:
 
 
 def data_key(recipe: TextRecipe) -> str:
-    """The part of a recipe that ``prepare`` depends on."""
+    """Return the part of a recipe that ``prepare`` depends on."""
     return text_data_key(recipe)
 
 
 def read_encoding(saved: Mapping[str, Any]) -> TextEncoding:
-    """The encoding that a run folder keeps."""
+    """Return the encoding saved in a run folder."""
     return TextEncoding.from_json(saved)
 
 
 def build(
     recipe: TextRecipe, encoding: TextEncoding, words: WordTable | None, sources: Sources
 ) -> ClassifyingNetwork:
-    """A fresh classifier."""
+    """Build an untrained classifier."""
     return build_classifier(recipe.model, encoding, words, sources=sources)
 
 
 def exportable(
     model: ClassifyingNetwork, bundle: TextBundle, examples: Sequence[LabelledText]
 ) -> TextExportable:
-    """A trained classifier, what its bundle holds, and held-out texts."""
+    """Return a trained classifier with the contents of its bundle, and held-out texts."""
     return TextExportable(model, bundle, examples)
 
 
 def odds_path(network: ClassifyingNetwork, model: TextClassifier, answer: TextAnswer) -> OddsPath:
-    """The log-odds of a label, as gradients are taken of them."""
+    """Return the log-odds of a label as a differentiable function."""
     number = model.labels.index(answer.label)
     return label_odds_path(network, model.encoding, answer.passage, number, temperature=model.temperature)

@@ -8,12 +8,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from gonie.nn.bilm.bilm import BiLM
-from gonie.nn.bilm.carried import CarriedBoth
+from gonie.nn.bilm.bilm import BiLM, CarriedBoth
 from gonie.nn.bilm.direction import Direction
 from gonie.nn.bilm.projected_lstm import Carried
 from gonie.nn.bilm.word_softmax import WordSoftmax
-from gonie.nn.dropout import plain
+from gonie.nn.dropout import standard_dropout
 
 
 class TextStretch(NamedTuple):
@@ -38,7 +37,7 @@ class LanguageModel(nn.Module):
         super().__init__()
         self.bilm = bilm
         self.softmax = softmax
-        self.dropout = plain(dropout)
+        self.dropout = standard_dropout(dropout)
 
     def start(self, rows: int) -> CarriedBoth:
         """Nothing carried, for rows of text that begin."""

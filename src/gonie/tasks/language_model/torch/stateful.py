@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from gonie.nn.bilm.carried import CarriedBoth
+from gonie.nn.bilm.bilm import CarriedBoth
 from gonie.nn.dropout import checked_rate
 from gonie.tasks.language_model.torch.network import LanguageModel, TextStretch
 

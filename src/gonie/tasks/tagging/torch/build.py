@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gonie.errors import RecipeError
 from gonie.features.encoding import Encoding
-from gonie.nn.crf.constraints import Constraints
+from gonie.nn.crf.chain import Constraints
 from gonie.nn.crf.layer import CRF
 from gonie.nn.dropout import WordDropout
 from gonie.nn.heads.objectives import AnyOf, Exact, Objective, Weighted

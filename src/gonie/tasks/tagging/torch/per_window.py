@@ -24,12 +24,12 @@ class WindowUpdate:
     """Plain SGD after each single token of the batch, in random order (``nn.window``)."""
 
     def __init__(self, config: TrainConfig, model: TaggingNetwork, examples: Examples) -> None:
-        self._pull = config.l2 / examples.tokens
+        self._weight_decay = config.l2 / examples.tokens
         self._sgd = per_window(model)
 
     def __call__(self, batch: StepBatch, *, rate: float, epochs_done: float) -> Tensor:
         """Learn from the sentences of a batch; their mean loss. Shape: ()."""
-        loss = self._sgd.step(batch.content, rate=rate, pull=self._pull)
+        loss = self._sgd.step(batch.content, rate=rate, weight_decay=self._weight_decay)
         return torch.tensor(loss / batch.weight, dtype=torch.float64)
 
 

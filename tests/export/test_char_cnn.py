@@ -1,0 +1,58 @@
+"""Filters over letters that are looked up: what the convolution of the model finds, whatever is beside."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnxruntime
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gonie.export import char_cnn as module
+from gonie.export.char_cnn import char_filters
+from gonie.export.graph import Graph, GraphOutput
+from gonie.export.int8_graph import Int8Graph
+from gonie.nn import CharCNN
+
+CHARACTERS, FILTERS = 11, 4
+
+
+def computed(graph: Graph, part: CharCNN, chars: np.ndarray) -> np.ndarray:
+    weight, bias = part.convolution.parameters()
+    found = char_filters(graph, part.characters.weight, weight, bias, part.margins)
+    model = graph.serialize("filters", {"found": GraphOutput(found, ("U", FILTERS))})
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    return np.asarray(session.run(["found"], {"chars": chars})[0])
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    lengths=st.lists(st.integers(1, 6), min_size=1, max_size=5),
+    room=st.integers(0, 3),
+    kernel=st.integers(1, 5),
+    seed=st.integers(0, 2**16),
+)
+def test_it_is_what_the_model_finds(lengths: list[int], room: int, kernel: int, seed: int) -> None:
+    """In words of any lengths, and with any padding: also where all that a filter finds is below 0."""
+    torch.manual_seed(seed)
+    part = CharCNN(size=CHARACTERS, width=3, filters=FILTERS, kernel=kernel, dropout=0.0).eval()
+    with torch.no_grad():
+        part.convolution.bias.normal_()  # type: ignore[union-attr]
+    sizes = torch.tensor(lengths)
+    real = torch.arange(max(lengths) + room) < sizes[:, None]
+    chars = torch.randint(1, CHARACTERS, real.shape).where(real, torch.tensor(0))
+    with torch.no_grad():
+        wanted = part.spell(chars, sizes).numpy()
+    np.testing.assert_allclose(computed(Graph(), part, chars.numpy()), wanted, atol=1e-5)
+
+
+def test_large_alphabets_are_kept_as_other_tables_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of syllables would be most of an int8 bundle in floats; what is never found stays so."""
+    torch.manual_seed(0)
+    part = CharCNN(size=5000, width=3, filters=FILTERS, kernel=3, dropout=0.0).eval()
+    chars = np.array([[3, 4, 4000, 0, 0], [7, 0, 0, 0, 0], [5, 6, 4999, 4998, 2]])
+    exact = computed(Graph(), part, chars)
+    monkeypatch.setattr(module, "SMALL", 100)
+    found = computed(Int8Graph(), part, chars)
+    assert 0 < np.abs(found - exact).max() < 0.05

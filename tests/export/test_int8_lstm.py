@@ -1,0 +1,133 @@
+"""The LSTM of bytes: the sums that were meant, the same to the last bit whoever else is in the batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from gonie.export import int8_lstm
+from gonie.export.cells import Y_H, Y, cell, recur
+from gonie.export.graph import INPUTS, Graph, GraphOutput
+from gonie.export.int8_graph import Int8Graph
+from gonie.nn.encoders import LSTM, PeepholeLSTM
+
+Array = NDArray[Any]
+WIDTH, HIDDEN, LARGEST = 5, 6, 2.0
+
+
+def layer(kind: Any, seed: int) -> Any:
+    torch.manual_seed(seed)
+    made = kind(width=WIDTH, hidden=HIDDEN)
+    with torch.no_grad():
+        for weight in made.parameters():
+            weight.normal_()
+    return made
+
+
+class Exported:
+    """A graph of nothing but recurrent layers."""
+
+    def __init__(self, graph: Graph, layers: list[Any], monkeypatch: pytest.MonkeyPatch, output: int) -> None:
+        monkeypatch.setitem(INPUTS, "x", (1, ("T", "B", WIDTH)))
+        direction = "bidirectional" if len(layers) == 2 else "forward"
+        cells = [cell(part) for part in layers]
+        states = recur(
+            graph,
+            graph.input("x"),
+            graph.lengths("lengths"),
+            cells,
+            direction=direction,
+            output=output,
+            largest=LARGEST,
+        )
+        shape = ("B", "H") if output == Y_H else ("T", "B", "H")
+        self._session = onnxruntime.InferenceSession(
+            graph.serialize("layers", {"y": GraphOutput(states, shape)}), providers=["CPUExecutionProvider"]
+        )
+
+    def __call__(self, x: Array, lengths: list[int]) -> Array:
+        return np.asarray(self._session.run(["y"], {"x": x, "lengths": np.array(lengths)})[0])
+
+
+def steps(x: Array, largest: float) -> Array:
+    """Numbers as the multiples of a 255th of their range that they are taken for."""
+    step = np.float32(2 * largest / 255)
+    return np.rint(np.clip(x, -largest, largest) / step) * step
+
+
+def rounded(weights: Array) -> Array:
+    scales = np.abs(weights).max(1, keepdims=True) / int8_lstm.MAX_WEIGHT
+    return np.rint(weights / scales) * scales
+
+
+def by_hand(part: Any, x: Array) -> Array:
+    """The states of one sentence (T, D) of an LSTM that sees its inputs and states in steps."""
+    weight_ih, weight_hh, *biases = (weight.detach().numpy() for weight in part.lstm.parameters())
+    h, c, found = np.zeros(HIDDEN), np.zeros(HIDDEN), []
+    for own in x:
+        seen = rounded(weight_ih) @ steps(own, LARGEST) + rounded(weight_hh) @ steps(h, 1.0) + sum(biases)
+        i, f, g, o = seen.reshape(4, HIDDEN)
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+        found.append(h)
+    return np.array(found)
+
+
+def sigmoid(x: Array) -> Array:
+    return 1 / (1 + np.exp(-x))
+
+
+def numbers(shape: tuple[int, ...], seed: int, size: float = 1.0) -> Array:
+    return np.random.default_rng(seed).normal(0, size, shape).astype(np.float32)
+
+
+@settings(deadline=None, max_examples=20)
+@given(T=st.integers(1, 9), seed=st.integers(0, 10_000), size=st.floats(0.1, 4.0))
+def test_sums_are_those_meant(T: int, seed: int, size: float) -> None:
+    """Also of numbers beyond the range that was measured, which are taken for its end.
+
+    A number halfway between two steps may go to either, so states may be off by a step of one input.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        part = layer(LSTM, seed)
+        x = numbers((T, 1, WIDTH), seed, size)
+        found = Exported(Int8Graph(), [part], patch, Y)(x, [T])
+        np.testing.assert_allclose(found[:, 0], by_hand(part, x[:, 0]), atol=0.05)
+
+
+@pytest.mark.parametrize("output", [Y, Y_H])
+@pytest.mark.parametrize("ways", [1, 2])
+@pytest.mark.parametrize("kind", [LSTM, PeepholeLSTM])
+def test_it_is_nearly_the_lstm_of_floats(
+    kind: Any, ways: int, output: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layers = [layer(kind, seed) for seed in range(ways)]
+    exact, near = (Exported(graph, layers, monkeypatch, output) for graph in (Graph(), Int8Graph()))
+    x, lengths = numbers((7, 3, WIDTH), 1, 0.5), [7, 2, 5]
+    wanted, found = exact(x, lengths), near(x, lengths)
+    assert found.shape == wanted.shape
+    assert 0 < np.abs(found - wanted).max() < 0.2
+    assert np.abs(found - wanted).mean() < 0.02
+
+
+@pytest.mark.parametrize("kind", [LSTM, PeepholeLSTM])
+def test_company_changes_nothing_to_the_last_bit(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither someone loud nor someone long: the scales would tell, were they of the batch."""
+    exported = Exported(Int8Graph(), [layer(kind, 1), layer(kind, 2)], monkeypatch, Y)
+    x, lengths = numbers((1500, 4, WIDTH), 3, 0.2), [9, 1500, 3, 700]
+    x[:, 1] *= 1000
+    together = exported(x, lengths)
+    for row, n in enumerate(lengths):
+        np.testing.assert_array_equal(exported(x[:n, [row]], [n])[:, 0], together[:n, row])
+
+
+def test_no_sum_of_two_products_needs_more_than_sixteen_bits() -> None:
+    """Older processors add pairs in sixteen bits and cut what is beyond: tags would hang on the machine."""
+    assert 2 * 255 * int8_lstm.MAX_WEIGHT < 2**15
