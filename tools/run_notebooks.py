@@ -86,7 +86,7 @@ def main() -> None:
     arguments = parser.parse_args()
     # the commands of the notebooks are those of this interpreter's environment, in plain text
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    os.environ |= {"NO_COLOR": "1", "COLUMNS": "110"}
+    os.environ |= {"NO_COLOR": "1", "COLUMNS": "88"}
     names = arguments.names or sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
     for path in (NOTEBOOKS / f"{name}.ipynb" for name in names):
         try:
