@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run test test-long lint types tests browser format clean
+.PHONY: run test test-long lint types tests docs browser format clean
 
 run: $(STAMP)
 	$(BIN)/gonie demo
@@ -24,6 +24,11 @@ tests: $(STAMP)
 test-long: $(STAMP)
 	$(BIN)/pytest -n 2 --dist worksteal -m long
 
+docs: $(STAMP)
+	$(BIN)/python tools/make_docs.py
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "the site is in build/site: open build/site/index.html, or $(BIN)/mkdocs serve"
+
 browser:
 	@command -v chromium || command -v chromium-browser || command -v google-chrome \
 	  || { apt-get update -q && apt-get install -y -q --no-install-recommends chromium fonts-nanum; }
@@ -38,7 +43,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "installing python3-venv"; apt-get install -y -q python3-venv; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0 -c constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[train,korean,explain,ray,dev]' -c constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[train,korean,explain,ray,docs,dev]' -c constraints.txt
 	@touch $@
 
 clean:

@@ -53,33 +53,33 @@ def run(arguments: argparse.Namespace, rows: int, cache: Path) -> dict[str, Any]
     """Words a second in gonie's loop, and the share of each stage."""
     from gonie.tasks.recipe import load_recipe
     from gonie.tasks.torch.prepare import prepare
-    from gonie.training.fit import begin
+    from gonie.training.fit import begin_training
 
     texts = ", ".join(f'"{path}"' for path in arguments.text)
     settings = [f"data.text=[{texts}]", f"train.rows={rows}", f"train.device={arguments.device}"]
     recipe = load_recipe(arguments.recipe, [*settings, *arguments.set], command="pretrain")
-    trainee = begin(prepare(recipe, lambda text: None, folder=cache))
-    seconds = timed(trainee, recipe.train, arguments.steps)
+    session = begin_training(prepare(recipe, lambda text: None, folder=cache))
+    seconds = timed(session, recipe.train, arguments.steps)
     words = arguments.steps * rows * recipe.train.steps / seconds
-    return {"seconds": seconds, "words": words, "shares": shares(trainee, recipe.train, arguments.steps // 4)}
+    return {"seconds": seconds, "words": words, "shares": shares(session, recipe.train, arguments.steps // 4)}
 
 
-def timed(trainee: Any, config: Any, steps: int) -> float:
+def timed(session: Any, config: Any, steps: int) -> float:
     """Seconds of ``steps`` steps of gonie's own loop, from arrays on disk to the optimiser."""
     from gonie.training.loop import train
 
-    events = train(trainee.state, trainee.setup, config)
+    events = train(session.state, session.setup, config)
     for _ in range(WARM):
         next(events)
-    finish(trainee)
+    finish(session)
     started = time.perf_counter()
     for _ in range(steps):
         next(events)
-    finish(trainee)
+    finish(session)
     return time.perf_counter() - started
 
 
-def shares(trainee: Any, config: Any, steps: int) -> dict[str, float]:
+def shares(session: Any, config: Any, steps: int) -> dict[str, float]:
     """The share of each stage of a step, each waited for."""
     import torch
     import torch.nn.functional as F
@@ -93,13 +93,13 @@ def shares(trainee: Any, config: Any, steps: int) -> dict[str, float]:
     def stage(name: str) -> Iterator[None]:
         started = time.perf_counter()
         yield
-        finish(trainee)
+        finish(session)
         spent[name] = spent.get(name, 0.0) + time.perf_counter() - started
 
-    reader, optimizer = trainee.model, trainee.state.optimizer
+    reader, optimizer = session.model, session.state.optimizer
     model = reader.model
-    device = trainee.state.loss.device
-    batches = trainee.setup.batches.batches(0, trainee.state.progress.batch)
+    device = session.state.loss.device
+    batches = session.setup.batches.batches(0, session.state.progress.batch)
     reader.train()
     for _ in range(steps):
         with stage("batch"):
@@ -128,11 +128,11 @@ def shares(trainee: Any, config: Any, steps: int) -> dict[str, float]:
     return {name: seconds / total for name, seconds in spent.items()}
 
 
-def finish(trainee: Any) -> None:
+def finish(session: Any) -> None:
     """Wait for the device."""
     import torch
 
-    if trainee.state.loss.is_cuda:
+    if session.state.loss.is_cuda:
         torch.cuda.synchronize()
 
 

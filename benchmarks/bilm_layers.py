@@ -264,8 +264,8 @@ def tell_senses(saved: SavedBilm, embedder: Embedder) -> None:
             shares.append(nearest_agree(cosines(found, centred=centred), same))
         apart = ~np.eye(len(found), dtype=bool)
         chances += ((same.sum(1) - 1) / (len(found) - 1)).tolist()
-        told = f" ({lost} sentences without it as a token)" if lost else ""
-        print(row(f"{word}{told} | of one sense", near[:, same & apart].mean(1)))
+        note = f" ({lost} sentences without it as a token)" if lost else ""
+        print(row(f"{word}{note} | of one sense", near[:, same & apart].mean(1)))
         print(row(f"{word} | of two senses", near[:, ~same].mean(1)))
     if not chances:
         return

@@ -29,7 +29,7 @@ SIZES = (1, 2)
 
 
 class Clock:
-    """Is told how far a run is, and notes when."""
+    """Notes the times of a run."""
 
     def __init__(self) -> None:
         self.tokens: dict[int, int] = {}
@@ -142,7 +142,9 @@ def main() -> None:
             for workers in SIZES:
                 clock, out = Clock(), Path(folder) / f"{name}-{workers}"
                 job = BulkJob(task="tag", model=arguments.model)
-                run_bulk(job, [text], out, engine=make(workers), watch=clock, shard_size=arguments.shard_size)
+                run_bulk(
+                    job, [text], out, engine=make(workers), display=clock, shard_size=arguments.shard_size
+                )
                 steady, side = clock.steady(out), f"{name}, {workers} worker{'s' if workers > 1 else ''}"
                 print(
                     f"{side:<28} {clock.whole():>9,.0f} tokens/s with loading, {steady:>9,.0f} after; "

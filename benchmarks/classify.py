@@ -136,11 +136,11 @@ def _fitting(spec: CorpusSpec, model: str) -> Iterator[str]:
 
 def run_one(run: Run) -> Record:
     """Train to the best epoch on dev, then score the test texts, as a whole and by length."""
-    job, model, judge, record = fitted(run)
-    record["lengths"] = _by_length(job, judge.tally().counts)
+    job, model, evaluator, record = fitted(run)
+    record["lengths"] = _by_length(job, evaluator.tally().counts)
     if run.model == "attention":
         made_uniform(model)
-        record["uniform"] = judge.score()
+        record["uniform"] = evaluator.score()
     return record
 
 

@@ -67,9 +67,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--units", type=lambda text: text.split(","), default=list(UNITS))
     arguments = parser.parse_args()
-    from gonie.cli.threads import calm_threads
+    from gonie.cli.process_settings import limit_spinning
 
-    calm_threads()
+    limit_spinning()
     with tempfile.TemporaryDirectory() as name:
         files = cut(arguments.data / "nsmc/ratings_train_rebuilt.txt.gz", arguments.texts, Path(name))
         print("| unit | as written | without blanks | tokens a text | seconds |")
@@ -84,27 +84,27 @@ def row(unit: str, files: dict[str, Path], arguments: argparse.Namespace) -> str
     from gonie.tasks.recipe import load_recipe
     from gonie.tasks.torch.checkpoint import load_weights
     from gonie.tasks.torch.prepare import prepare
-    from gonie.training.fit import begin, fit
+    from gonie.training.fit import begin_training, fit
     from gonie.training.folder import RunFolder
 
     settings = [*COMMON, *UNITS[unit], *([] if arguments.bag else ["model.bag=none"])]
     settings += [f"data.train={files['train']}", f"data.test={files['as written']}"]
     settings += [f"train.device={arguments.device}", f"train.seed={arguments.seed}"]
     job = prepare(load_recipe("sentiment-nsmc", settings), lambda note: None)
-    trainee = begin(job)
+    session = begin_training(job)
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
         folder = RunFolder(Path(scratch))
-        fit(job, folder, trainee, Silent())
-        load_weights(folder.best, trainee.model)
+        fit(job, folder, session, Silent())
+        load_weights(folder.best, session.model)
     seconds = time.monotonic() - started
-    predictor = job.predictor(trainee.model)
+    predictor = job.predictor(session.model)
     scores = {
         name: score_texts(
             read(files[name]),  # type: ignore[arg-type]
             predictor.pipe,
             labels=predictor.labels,
-            several=predictor.several,
+            multi_label=predictor.multi_label,
             bootstrap=0,
         ).headline[1]
         for name in ("as written", "without blanks")

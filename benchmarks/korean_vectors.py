@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-SPOKEN = 10.0  # seconds between two words about how far it is
+NOTE_SECONDS = 10.0  # seconds between two progress notes
 
 
 def main() -> None:
@@ -65,7 +65,7 @@ def morphemes(files: list[Path], longest: int) -> Iterator[str]:
     from gonie.text.tokenizers import tokenizer
 
     cut, normal = tokenizer(language="ko", unit="morpheme"), Normalization(lowercase=True, digits=True)
-    spoke, done = time.monotonic(), 0
+    noted, done = time.monotonic(), 0
     for path in files:
         opened = lzma.open if path.suffix == ".xz" else gzip.open if path.suffix == ".gz" else open
         with opened(path, "rt", encoding="utf-8") as file:
@@ -75,9 +75,9 @@ def morphemes(files: list[Path], longest: int) -> Iterator[str]:
                 for sentence in cut(line.strip()):
                     done += len(sentence)
                     yield " ".join(map(normal, sentence.words))
-                if time.monotonic() - spoke > SPOKEN:
+                if time.monotonic() - noted > NOTE_SECONDS:
                     print(f"{path.name}: {done:,} morphemes so far", flush=True)
-                    spoke = time.monotonic()
+                    noted = time.monotonic()
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ class Fitted(NamedTuple):
 
     job: Any
     model: Any
-    judge: Any
+    evaluator: Any
     record: Record
 
 
@@ -58,33 +58,33 @@ def fitted(run: Run) -> Fitted:
     from gonie.tasks.torch.checkpoint import load_weights
     from gonie.tasks.torch.dev_evaluator import DevEvaluator
     from gonie.tasks.torch.prepare import prepare
-    from gonie.training.fit import begin, fit
+    from gonie.training.fit import begin_training, fit
     from gonie.training.folder import RunFolder
 
     torch.set_num_threads(1)
     started = time.monotonic()
     job = prepare(load_recipe(run.recipe, run.settings), lambda text: None)
-    trainee = begin(job)
+    session = begin_training(job)
     read = time.monotonic() - started
     with tempfile.TemporaryDirectory() as scratch:
         folder = RunFolder(Path(scratch))
-        if not fit(job, folder, trainee, _Silent()):
+        if not fit(job, folder, session, _Silent()):
             raise KeyboardInterrupt
-        load_weights(folder.best, trainee.model)
+        load_weights(folder.best, session.model)
         history = folder.history()
-    judge = DevEvaluator(job, trainee.model, "test")
+    evaluator = DevEvaluator(job, session.model, "test")
     record = {
         **run.named,
-        "metric": judge.metric,
+        "metric": evaluator.metric,
         "dev": max(epoch["score"] for epoch in history),
-        "test": judge.score(),
+        "test": evaluator.score(),
         "curve": [round(epoch["score"], 4) for epoch in history],
         "train_seconds": sum(epoch["seconds"] for epoch in history),
         "read_seconds": read,
-        "device": str(next(trainee.model.parameters()).device),
+        "device": str(next(session.model.parameters()).device),
         "settings": run.settings,
     }
-    return Fitted(job, trainee.model, judge, record)
+    return Fitted(job, session.model, evaluator, record)
 
 
 class _Silent:
@@ -100,9 +100,9 @@ def make_all(runs: Iterable[Run], work: Callable[[Run], Record], *, out: Path, j
     done = {record_key(record) for record in read(out) if "error" not in record}
     open_ = [run for run in runs if run.key not in done]
     print(f"{len(open_)} runs, {jobs} at a time", flush=True)
-    from gonie.cli.threads import calm_threads
+    from gonie.cli.process_settings import limit_spinning
 
-    calm_threads()
+    limit_spinning()
     context = multiprocessing.get_context("spawn")
     with context.Pool(jobs, maxtasksperchild=1) as pool:
         tasks = [(work, run) for run in open_]
@@ -111,7 +111,7 @@ def make_all(runs: Iterable[Run], work: Callable[[Run], Record], *, out: Path, j
                 file.write(json.dumps(record, ensure_ascii=False) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
-            print(f"{number}/{len(open_)} {told(record)}", flush=True)
+            print(f"{number}/{len(open_)} {describe(record)}", flush=True)
 
 
 def _safely(task: tuple[Callable[[Run], Record], Run]) -> Record:
@@ -123,7 +123,7 @@ def _safely(task: tuple[Callable[[Run], Record], Run]) -> Record:
         return {**run.named, "error": repr(error)}
 
 
-def told(record: Record) -> str:
+def describe(record: Record) -> str:
     """A line for one result."""
     name = f"{record['corpus']} {record['model']} seed {record['seed']} fold {record['fold']}"
     if "error" in record:

@@ -182,7 +182,7 @@ def split(data: Path, name: str) -> Path:
     return found[0]
 
 
-def judged(gold: list[Block], answers: Path) -> Figures:
+def scored(gold: list[Block], answers: Path) -> Figures:
     """conlleval's F1 of the tags that a side left, in percent; how many sentences have other tags alone."""
     from gonie.metrics.spans import SpanScores
     from gonie.text.schemes import IOB2, to_spans
@@ -266,7 +266,7 @@ def compare(rows: list[Row], gold: list[Block], given: argparse.Namespace) -> di
         answers = {str(row): Path(folder) / str(row) for row in rows}
         workers = {str(row): stack.enter_context(row.worker(answers[str(row)], given)) for row in rows}
         found = alternate(workers, given.rounds, "tokens/s")
-        return {name: medians(figures) | judged(gold, answers[name]) for name, figures in found.items()}
+        return {name: medians(figures) | scored(gold, answers[name]) for name, figures in found.items()}
 
 
 COLUMNS = {

@@ -17,10 +17,11 @@ short ones that differ much in length (NSMC by syllables) and long ones (movie r
 
 The plain sides get their texts as lists of ids and pad each batch when it is due, as a DataLoader without
 workers does. All have the same threads, which wait as `gonie train` lets them; gonie alone keeps freed memory
-as `gonie train` does (`gonie.cli.heap`), unless --same-heap lets all. Before it is timed, the packed side is
-given gonie's weights and must give gonie's scores. Rounds, one epoch each, alternate; the first is not
-counted, and the medians are. Only real tokens count as tokens. Beside the time that passed stands the time
-that the processors worked for a side, all threads together, which depends less on what else they do.
+as `gonie train` does (`gonie.cli.process_settings`), unless --same-heap lets all. Before it is timed, the
+packed side is given gonie's weights and must give gonie's scores. Rounds, one epoch each, alternate; the
+first is not counted, and the medians are. Only real tokens count as tokens. Beside the time that passed
+stands the time that the processors worked for a side, all threads together, which depends less on what else
+they do.
 
 What should limit it: the matrix products of the LSTM, 2.9 MFLOP a token, and of the attention, 0.24. The
 script times products of these shapes and prints the tokens that they alone would allow in a second of one
@@ -403,9 +404,9 @@ def main() -> None:
     arguments = parse()
     if arguments.side:
         if arguments.same_heap or arguments.side == "gonie":
-            from gonie.cli.heap import keep_heap
+            from gonie.cli.process_settings import keep_freed_memory
 
-            keep_heap()
+            keep_freed_memory()
         prepared = Prepared(arguments.file, language=arguments.language, unit=arguments.unit)
         serve(SIDES[arguments.side](prepared))
         return

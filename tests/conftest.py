@@ -333,7 +333,7 @@ OPINIONS = {"good": (0.0, 4.0), "bad": (4.0, 0.0), "film": (0.0, 0.0), "the": (0
 def make_text_bundle(
     *,
     upper: bool = False,
-    several: bool = False,
+    multi_label: bool = False,
     temperature: float = 1.0,
     recipe: Mapping[str, Any] | None = None,
     **limits: int,
@@ -350,7 +350,7 @@ def make_text_bundle(
     from gonie.tasks.classification.torch.graph import text_graph
     from gonie.tasks.classification.torch.network import LABEL, ClassifyingNetwork, Level
 
-    encoding = make_text_encoding(upper=upper, several=several, **limits)
+    encoding = make_text_encoding(upper=upper, multi_label=multi_label, **limits)
     words = WordEmbedding(size=len(encoding.words.words), width=len(LABELS))
     scores = TextScores(width=len(LABELS), num_labels=len(LABELS), direct={})
     with torch.no_grad():
@@ -362,7 +362,7 @@ def make_text_bundle(
         embedding=words,
         words=Level(encoder=NoEncoder(width=2), pooling=Mean(width=2)),
         sentences=Level(encoder=NoEncoder(width=2), pooling=Mean(width=2)) if upper else None,
-        heads={LABEL: MultiLabelHead(scores=scores) if several else TextSoftmaxHead(scores=scores)},
+        heads={LABEL: MultiLabelHead(scores=scores) if multi_label else TextSoftmaxHead(scores=scores)},
         word_dropout=nn.Identity(),
         dropout=nn.Identity(),
     )
@@ -370,7 +370,7 @@ def make_text_bundle(
     return TextBundle(encoding=encoding, **text_graph(model)._asdict(), temperature=temperature, about=about)
 
 
-def make_text_encoding(*, upper: bool, several: bool, **limits: int) -> TextEncoding:
+def make_text_encoding(*, upper: bool, multi_label: bool, **limits: int) -> TextEncoding:
     """The words of ``OPINIONS``; with ``upper``, a text is cut into sentences."""
     normalization = Normalization(lowercase=False, digits=False)
     words = Encoding.fit(
@@ -384,7 +384,7 @@ def make_text_encoding(*, upper: bool, several: bool, **limits: int) -> TextEnco
     )
     by: Literal["sentence", "text"] = "sentence" if upper else "text"
     passages = Passages(tokenizer=EnglishTokenizer(), by=by, **limits)
-    return TextEncoding(passages=passages, words=words, labels=LABELS, several=several, bag=None)
+    return TextEncoding(passages=passages, words=words, labels=LABELS, multi_label=multi_label, bag=None)
 
 
 @pytest.fixture(scope="session")

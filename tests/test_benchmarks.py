@@ -69,3 +69,9 @@ def test_bulk_tagging_is_measured(toy_run: Path, prose: Path) -> None:
     out = run("bulk.py", toy_run, *given)
     assert "local, 2 workers" in out
     assert "all parts are the same bytes" in out
+
+
+def test_the_formulas_of_costs_count_the_parameters() -> None:
+    out = run("costs.py", "--tokens", 3, "--sentences", 2, "--rounds", 1)  # it exits where they do not
+    for name in ("Elman", "LSTM", "BiLSTM, peepholes", "CNN", "window", "attention", "CRF"):
+        assert f"| {name}" in out

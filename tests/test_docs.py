@@ -41,7 +41,7 @@ def test_the_pages_are_fresh() -> None:
 
 def test_every_key_stands_in_the_page_of_recipes() -> None:
     """Under the task that has it, or, where its section is the same for both, under the first."""
-    page = (ROOT / "docs" / "recipe.md").read_text("utf-8")
+    page = (ROOT / "docs" / "reference" / "recipe.md").read_text("utf-8")
     _, *parts = page.split("# The recipe of `task = ")
     rows = [re.findall(r"^\| `([a-z0-9_.]+)` \|", part, re.MULTILINE) for part in parts]
     assert len(rows) == len(RECIPES)
@@ -64,7 +64,7 @@ def _keys(model: type[BaseModel], prefix: str = "") -> list[str]:
 
 
 def test_every_command_has_its_heading() -> None:
-    page = (ROOT / "docs" / "commands.md").read_text("utf-8")
+    page = (ROOT / "docs" / "reference" / "commands.md").read_text("utf-8")
     commands = (
         *("demo", "train", "evaluate", "tag", "classify", "explain", "compare", "vectors", "check-gradients"),
     )

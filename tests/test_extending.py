@@ -1,45 +1,70 @@
-"""Extending gonie, counted: each kind of part is one module of its own and its entries in tables.
+"""Extending gonie, counted: what a new part, format, term, task or command needs, and in how many files.
 
 Every module below is written to a temporary folder and imported from there, as a stranger would. Each part
 then goes the whole way: a recipe names it, `gonie train` trains it, the export is proved equal or refused
-with a sentence, and the bundle is loaded and answers. CONTRIBUTING.md has the same counts.
+with a sentence, and the bundle is loaded and answers.
+
+A comment ``# file: PATH`` says which file of the source tree holds what follows it. These files and those of
+the tables that get a line are counted, and compared with the counts of CONTRIBUTING.md.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import json
+import os
+import re
+import signal
 import sys
 from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from gonie import load
+import support.rating_task
+from gonie import BundleError, GonieError, load
 
 Outcome = Any
 Train = Callable[..., Outcome]
+ROOT = Path(__file__).parents[1]
 TEXT = "Anna lives in Seoul ."
 SPANS = [("Anna", "PER"), ("Seoul", "LOC")]
 
 
-@pytest.fixture
-def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
-    """Imports a source text as a module of its own."""
+class Extension:
+    """A module of a stranger, and the files that it would touch in gonie's source tree."""
 
-    def make(source: str) -> ModuleType:
-        path = tmp_path / "stranger.py"
+    def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
+        self.files: set[str] = set()
+        self._folder, self._patch = folder, patch
+
+    def write(self, source: str, name: str = "stranger") -> ModuleType:
+        """Write a source text as a module of its own, and import it."""
+        self.files |= set(re.findall(r"^# file: (\S+)$", source, re.MULTILINE))
+        path = self._folder / f"{name}.py"
         path.write_text(source, "utf-8")
-        spec = importlib.util.spec_from_file_location("stranger", path)
+        spec = importlib.util.spec_from_file_location(name, path)
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
-        monkeypatch.setitem(sys.modules, "stranger", module)
+        self._patch.setitem(sys.modules, name, module)
         spec.loader.exec_module(module)
         return module
 
-    return make
+    def register(self, table: str, key: Any, value: Any) -> None:
+        """Add a line to a table, ``gonie.module:TABLE``."""
+        module, _, name = table.partition(":")
+        self.files.add(module.removeprefix("gonie.").replace(".", "/") + ".py")
+        self._patch.setitem(getattr(import_module(module), name), key, value)
+
+
+@pytest.fixture
+def extension(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Extension:
+    return Extension(tmp_path, monkeypatch)
 
 
 @pytest.fixture
@@ -57,12 +82,19 @@ def spans(run: Path) -> list[tuple[str, str]]:
     return [(span.text, span.label) for span in load(run)(TEXT).spans]
 
 
+def promised(what: str) -> int:
+    """The number of files in the row of CONTRIBUTING's table that names ``what``."""
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    rows = re.findall(r"^\| ([a-z, ]+) \| (\d+) \|", text, re.MULTILINE)
+    (number,) = (int(count) for names, count in rows if what in re.split(", | or ", names))
+    return number
+
+
 # --- an encoder: its module, its graph, one line ---------------------------------------------------------
 
 ENCODER = '''
+# file: nn/encoders/gated.py
 from torch import Tensor, nn
-
-from gonie.tasks.parts import Part
 
 
 class Gated(nn.Module):
@@ -77,42 +109,40 @@ class Gated(nn.Module):
         return (self.linear(x).sigmoid() * x).masked_fill(~mask.unsqueeze(2), 0.0)
 
 
+# file: export/encoders.py
 def graph(graph, part, x, rows):
     gate = graph.add("Sigmoid", graph.linear(x, part.linear.weight, part.linear.bias))
     return graph.add("Mul", gate, x)
 
 
+# file: tasks/parts.py
+from gonie.tasks.parts import Part
+
 PART = Part("each vector times its own gate", lambda width, config, dropout: Gated(width=width))
 '''
 
 
-def test_an_encoder(stranger: Any, train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gonie.export.encoders import ENCODERS as GRAPHS
-    from gonie.tasks.parts import ENCODERS
-
-    module = stranger(ENCODER)
-    monkeypatch.setitem(ENCODERS, "gated", module.PART)
-    monkeypatch.setitem(GRAPHS, module.Gated, module.graph)
+def test_an_encoder(extension: Extension, train: Train, tmp_path: Path) -> None:
+    module = extension.write(ENCODER)
+    extension.register("gonie.tasks.parts:ENCODERS", "gated", module.PART)
+    extension.register("gonie.export.encoders:ENCODERS", module.Gated, module.graph)
+    assert len(extension.files) == promised("encoder")
     assert train("model.encoder.kind=gated").code == 0
     assert spans(tmp_path / "run") == SPANS
 
 
 def test_an_encoder_without_a_graph_trains_and_its_export_is_refused(
-    stranger: Any, train: Train, monkeypatch: pytest.MonkeyPatch
+    extension: Extension, train: Train
 ) -> None:
-    from gonie.tasks.parts import ENCODERS
-
-    monkeypatch.setitem(ENCODERS, "gated", stranger(ENCODER).PART)
+    extension.register("gonie.tasks.parts:ENCODERS", "gated", extension.write(ENCODER).PART)
     assert train("model.encoder.kind=gated", "train.epochs=1").refused("Gated", "export")
 
 
 # --- a head: its module, its graph, one line -------------------------------------------------------------
 
 HEAD = '''
+# file: nn/heads/squared.py
 from torch import Tensor, nn
-
-from gonie.export.scores import each_tag as graph
-from gonie.tasks.parts import Part
 
 
 class SquaredHead(nn.Module):
@@ -136,37 +166,83 @@ class SquaredHead(nn.Module):
         return bias.new_zeros(len(bias), len(bias)), bias.new_zeros(len(bias)), bias.new_zeros(len(bias))
 
 
+# file: export/scores.py
+from gonie.export.scores import each_tag as graph
+
+# file: tasks/parts.py
+from gonie.tasks.parts import Part
+
 PART = Part("squared error of a softmax", lambda plan: SquaredHead(scores=plan.scores(plan.num_tags)))
 '''
 
 
-def test_a_head(stranger: Any, train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gonie.export.scores import HEADS as GRAPHS
-    from gonie.tasks.parts import TAG_HEADS
-
-    module = stranger(HEAD)
-    monkeypatch.setitem(TAG_HEADS, "squared", module.PART)
-    monkeypatch.setitem(GRAPHS, module.SquaredHead, module.graph)
+def test_a_head(extension: Extension, train: Train, tmp_path: Path) -> None:
+    module = extension.write(HEAD)
+    extension.register("gonie.tasks.parts:TAG_HEADS", "squared", module.PART)
+    extension.register("gonie.export.scores:HEADS", module.SquaredHead, module.graph)
+    assert len(extension.files) == promised("head")
     assert train("model.head.kind=squared").code == 0
     assert spans(tmp_path / "run") == SPANS
+
+
+# --- a pooling: its module, its graph, one line ----------------------------------------------------------
+
+POOLING = '''
+# file: nn/poolings/first.py
+from torch import Tensor, nn
+
+
+class First(nn.Module):
+    """c = h[0], the state of the first token."""
+
+    def __init__(self, *, width: int) -> None:
+        super().__init__()
+        self.input_width = self.width = width
+
+    def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        weights = x.new_zeros(mask.shape)
+        weights[:, 0] = 1.0
+        return x[:, 0], weights
+
+
+# file: export/poolings.py
+import numpy as np
+from onnx import TensorProto
+
+from gonie.export.poolings import PooledValues
+
+
+def graph(graph, part, x, rows):
+    at = graph.positions(rows.mask, axis=1)
+    first = graph.add("And", graph.add("Less", at, graph.weight([1])), rows.mask)
+    weights = graph.add("Cast", first, to=TensorProto.FLOAT)
+    return PooledValues(graph.add("Gather", x, graph.weight(np.array(0)), axis=1), weights)
+
+
+# file: tasks/parts.py
+from gonie.tasks.parts import Part
+
+PART = Part("the first state", lambda width, config, both_ways: First(width=width))
+'''
+
+
+def test_a_pooling(extension: Extension, gonie: Any, text_toy: Path, tmp_path: Path) -> None:
+    module = extension.write(POOLING)
+    extension.register("gonie.tasks.parts:POOLINGS", "first", module.PART)
+    extension.register("gonie.export.poolings:POOLINGS", module.First, module.graph)
+    assert len(extension.files) == promised("pooling")
+    run = tmp_path / "run"
+    settings = ["--set", 'model.pooling.kinds=["first"]']
+    assert gonie("train", text_toy / "texts.toml", *settings, "--out", run).code == 0
+    assert load(run)("The plot is fine.").label in ("good", "bad")
 
 
 # --- a contextual source: its module, its graph, its torch-free half, one line ---------------------------
 
 SOURCE = '''
-import numpy as np
+# file: nn/embeddings/neighbours.py
 import torch
-from pydantic import Field
 from torch import Tensor, nn
-
-from gonie.export.encoders import END
-from gonie.tasks.contextual import ContextualConfig, ContextualSource
-
-
-class NeighbourConfig(ContextualConfig):
-    """Vectors of a word's neighbours."""
-
-    size: int = Field(default=4, ge=1, description="width of the vectors")
 
 
 class Neighbours(nn.Module):
@@ -196,6 +272,19 @@ class Neighbours(nn.Module):
 
 
 PADS = (((1, 0), slice(None, -1)), ((0, 1), slice(1, None)))
+
+
+# file: tasks/neighbours.py
+import numpy as np
+from pydantic import Field
+
+from gonie.tasks.contextual import ContextualConfig, ContextualSource
+
+
+class NeighbourConfig(ContextualConfig):
+    """Vectors of a word's neighbours."""
+
+    size: int = Field(default=4, ge=1, description="width of the vectors")
 
 
 class Loaded:
@@ -230,6 +319,21 @@ class Vectors:
             array[offsets[row] : offsets[row + 1]] = self._part({"words": words})[0].numpy()
 
 
+SOURCE = ContextualSource(
+    section=NeighbourConfig,
+    description="vectors of the neighbouring words",
+    loaded_by=(),
+    load=lambda config, data, note: Loaded(),
+    restore=lambda run: Loaded(),
+    synthetic=lambda data, seed: Loaded(),
+    vectors=Vectors,
+)
+
+
+# file: export/embeddings.py
+from gonie.export.encoders import END
+
+
 def graph(graph, part):
     ids = graph.input("words")
     shape = graph.add("Shape", ids)
@@ -242,42 +346,24 @@ def graph(graph, part):
     sides = graph.add("Concat", edge, all_but_last, axis=1), graph.add("Concat", all_but_first, edge, axis=1)
     table = graph.weight(part.table)
     return graph.add("Concat", *(graph.add("Gather", table, side, axis=0) for side in sides), axis=2)
-
-
-SOURCE = ContextualSource(
-    section=NeighbourConfig,
-    description="vectors of the neighbouring words",
-    loaded_by=(),
-    load=lambda config, data, note: Loaded(),
-    restore=lambda run: Loaded(),
-    synthetic=lambda data, seed: Loaded(),
-    vectors=Vectors,
-)
 '''
 
 
-def test_a_contextual_source(
-    stranger: Any, train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from gonie.export.embeddings import EMBEDDINGS as GRAPHS
-    from gonie.tasks.parts import CONTEXTUAL
+def test_a_contextual_source(extension: Extension, train: Train, tmp_path: Path) -> None:
     from gonie.tasks.torch.trained import load_trained
 
-    module = stranger(SOURCE)
-    monkeypatch.setitem(CONTEXTUAL, "neighbours", module.SOURCE)
-    monkeypatch.setitem(GRAPHS, module.Neighbours, module.graph)
+    module = extension.write(SOURCE)
+    extension.register("gonie.tasks.parts:CONTEXTUAL", "neighbours", module.SOURCE)
+    extension.register("gonie.export.embeddings:EMBEDDINGS", module.Neighbours, module.graph)
+    assert len(extension.files) == promised("contextual source")
     assert train("model.neighbours.size=3").code == 0
     assert spans(tmp_path / "run") == SPANS
     parts = list(load_trained(tmp_path / "run").model.modules())
     assert any(isinstance(part, module.Neighbours) for part in parts)
 
 
-def test_a_contextual_source_is_checked_like_any_key(
-    stranger: Any, train: Train, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from gonie.tasks.parts import CONTEXTUAL
-
-    monkeypatch.setitem(CONTEXTUAL, "neighbours", stranger(SOURCE).SOURCE)
+def test_a_contextual_source_is_checked_like_any_key(extension: Extension, train: Train) -> None:
+    extension.register("gonie.tasks.parts:CONTEXTUAL", "neighbours", extension.write(SOURCE).SOURCE)
     assert train("model.neighbours.size=0", "model.neighbours.sice=1").refused(
         "model.neighbours.size", "did you mean 'size'"
     )
@@ -286,6 +372,7 @@ def test_a_contextual_source_is_checked_like_any_key(
 # --- a loss term: its file, one line ---------------------------------------------------------------------
 
 TERM = '''
+# file: training/loss_terms/confidence.py
 from pydantic import Field
 from torch import Tensor
 
@@ -316,11 +403,10 @@ PART = TermPart(help="reward of uncertainty", section=ConfidenceConfig, build=Co
 '''
 
 
-def test_a_loss_term(stranger: Any, train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gonie.training.loss_terms.table import LOSS_TERMS
-
-    module = stranger(TERM)
-    monkeypatch.setitem(LOSS_TERMS, "confidence", module.PART)
+def test_a_loss_term(extension: Extension, train: Train, tmp_path: Path) -> None:
+    module = extension.write(TERM)
+    extension.register("gonie.training.loss_terms.table:LOSS_TERMS", "confidence", module.PART)
+    assert len(extension.files) == promised("loss term")
     assert train("loss.confidence.weight=0.01").code == 0
     assert module.Confidence.calls > 0
     assert spans(tmp_path / "run") == SPANS
@@ -335,6 +421,7 @@ def test_a_loss_term_that_is_not_there_is_refused_before_training(train: Train, 
 # --- a file format: one file -----------------------------------------------------------------------------
 
 FORMAT = '''
+# file: formats/bars.py
 from gonie.formats.format import TaggedFormat
 from gonie.text.types import Sentence
 
@@ -362,15 +449,16 @@ TAGGED = TaggedFormat(
 
 
 @pytest.fixture
-def bars(stranger: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The format, in its table."""
+def bars(extension: Extension, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The format in its table, which finds the modules of its own package without a line."""
     from gonie.formats.table import FORMATS
 
-    monkeypatch.setitem(FORMATS, "bars", stranger(FORMAT).TAGGED)
+    monkeypatch.setitem(FORMATS, "bars", extension.write(FORMAT).TAGGED)
 
 
 @pytest.mark.usefixtures("bars")
-def test_a_file_format(gonie: Any, train: Train, toy: Path, tmp_path: Path) -> None:
+def test_a_file_format(extension: Extension, gonie: Any, train: Train, toy: Path, tmp_path: Path) -> None:
+    assert len(extension.files) == promised("file format")
     for split in ("train", "dev", "test"):
         out = tmp_path / f"{split}.bars"
         assert gonie("data", "convert", toy / f"{split}.conll", "--to", "bars", "--out", out).code == 0
@@ -380,3 +468,211 @@ def test_a_file_format(gonie: Any, train: Train, toy: Path, tmp_path: Path) -> N
     scored = gonie("evaluate", tmp_path / "run", tmp_path / "test.bars")
     assert scored.code == 0
     assert "F1 100.00" in scored.out
+
+
+# --- a command: its module, one line ---------------------------------------------------------------------
+
+COMMAND = '''
+# file: cli/rate.py
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from gonie.cli.options.bulk import BulkOptions, Out
+from gonie.cli.options.stream import GivenTexts, ModelFolder
+
+
+def rate(
+    model: ModelFolder,
+    text: GivenTexts = None,
+    *,
+    file: Annotated[Optional[list[Path]], typer.Option("--file", help="A file to rate. Repeatable.")] = None,
+    out: Out = None,
+) -> None:
+    """Rate TEXT, files or standard input."""
+    from gonie.cli.answer import AnswerCommand
+
+    AnswerCommand(
+        command="rate",
+        model=model,
+        texts=text or [],
+        files=file or [],
+        input="auto",
+        output="jsonl",
+        bulk=BulkOptions(out=out, workers=1 if out else 0),
+    ).run()
+'''
+
+
+@pytest.fixture
+def command(extension: Extension, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`gonie rate`, in the list of commands."""
+    from gonie.cli.main import app
+
+    monkeypatch.setattr(app, "registered_commands", [*app.registered_commands])
+    app.command()(extension.write(COMMAND, "rate_command").rate)
+    extension.files.add("cli/main.py")
+
+
+@pytest.mark.usefixtures("command")
+def test_a_command(extension: Extension, gonie: Any, toy: Path) -> None:
+    assert len(extension.files) == promised("command")
+    assert "Rate TEXT, files or standard input." in gonie("rate", "--help").out
+    assert gonie("rate", toy, "a text").refused("neither bundle.json nor bundle/")
+
+
+# --- a task: its folder, one line ------------------------------------------------------------------------
+
+STARS = {"awful": 1, "dull": 2, "fair": 3, "good": 4, "superb": 5}
+RECIPE = """
+task = "rate"
+[data]
+train = "{folder}/train.tsv"
+dev = "{folder}/dev.tsv"
+test = "{folder}/test.tsv"
+[model.words]
+width = 8
+[train]
+epochs = 15
+lr = 0.05
+batch_sentences = 8
+device = "cpu"
+"""
+REGISTER = """
+import rating
+from gonie.tasks.table import TASKS
+TASKS["rate"] = rating.RATING
+"""
+
+
+@pytest.fixture
+def reviews(tmp_path: Path) -> Path:
+    """The recipe of a rater, beside files with the stars of one to three sentences."""
+    for offset, (split, number) in enumerate({"train": 80, "dev": 20, "test": 20}.items()):
+        rows = ["label\ttext"]
+        for at in range(offset, offset + number):
+            word = list(STARS)[at % len(STARS)]
+            rows.append(f"{STARS[word]}\t{' '.join([f'The film is {word}.'] * (at % 3 + 1))}")
+        (tmp_path / f"{split}.tsv").write_text("\n".join(rows) + "\n", "utf-8")
+    (tmp_path / "rate.toml").write_text(RECIPE.format(folder=tmp_path), "utf-8")
+    return tmp_path / "rate.toml"
+
+
+@pytest.fixture
+def rating(extension: Extension, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The task in its table, here and in every process that is started from here."""
+    source = Path(support.rating_task.__file__).read_text("utf-8")
+    module = extension.write(f"# file: tasks/rating/\n{source}", "rating")
+    extension.register("gonie.tasks.table:TASKS", "rate", module.RATING)
+    (tmp_path / "sitecustomize.py").write_text(REGISTER, "utf-8")
+    known = filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")])
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(known))
+    return module
+
+
+@pytest.mark.usefixtures("rating")
+def test_a_task_is_a_folder_and_a_line(extension: Extension) -> None:
+    assert len(extension.files) == promised("task")
+
+
+@pytest.mark.usefixtures("rating", "command")
+def test_a_task_trains_exports_loads_and_answers(gonie: Any, reviews: Path, tmp_path: Path) -> None:
+    run, bundle = tmp_path / "run", tmp_path / "bundle"
+    trained = gonie("train", reviews, "--set", "train.l2=0.001", "--out", run)
+    assert trained.code == 0, trained.err
+    assert "dev accuracy 100.00" in trained.out
+    assert f'gonie rate {run} "your text"' in trained.out
+    assert "gonie evaluate" not in trained.out  # it has no evaluation
+    files = {"recipe.toml", "metrics.jsonl", "last.safetensors", "best.safetensors", "encoding.json"}
+    assert {*files, "bundle", "evaluation.json", "report.html"} <= {path.name for path in run.iterdir()}
+    assert json.loads((run / "evaluation.json").read_text("utf-8"))["test"]["accuracy"] == 1.0
+
+    exported = gonie("export", run, "--out", bundle)
+    assert exported.code == 0, exported.err
+    assert "its scores are the trained model's within" in exported.out
+    for folder in (run, bundle):
+        assert load(folder)("The film is superb.").value == pytest.approx(5, abs=0.5)
+    answer = gonie("rate", run, "The film is awful.")
+    assert json.loads(answer.out)["rating"] == pytest.approx(1, abs=0.5)
+
+
+@pytest.mark.usefixtures("rating", "command")
+def test_a_task_answers_in_bulk(gonie: Any, reviews: Path, tmp_path: Path) -> None:
+    run, parts = tmp_path / "run", tmp_path / "parts"
+    assert gonie("train", reviews, "--out", run).code == 0
+    (tmp_path / "texts.txt").write_text("The film is good.\n" * 3, "utf-8")
+    made = gonie("rate", run, "--file", tmp_path / "texts.txt", "--out", parts)
+    assert made.code == 0, made.err
+    rows = [json.loads(line) for line in (parts / "part-000000.jsonl").read_text("utf-8").splitlines()]
+    assert [row["row"] for row in rows] == [1, 2, 3]
+    assert [round(row["rating"]) for row in rows] == [4, 4, 4]
+
+
+@pytest.mark.usefixtures("rating")
+def test_a_task_is_resumed_where_it_was_stopped(
+    gonie: Any, reviews: Path, tmp_path: Path, silence: Any
+) -> None:
+    from gonie.tasks.recipe import load_recipe
+    from gonie.training.run import start_run
+
+    stopped, whole = tmp_path / "stopped", tmp_path / "whole"
+    silence.epoch = lambda epoch: signal.raise_signal(signal.SIGINT) if epoch.epoch == 2 else None
+    assert start_run(load_recipe(reviews), stopped, silence) is None
+    assert not (stopped / "bundle").exists()
+    assert gonie("train", reviews, "--out", stopped, "--resume").code == 0
+    assert gonie("train", reviews, "--out", whole).code == 0
+    for name in ("best.safetensors", "bundle/model.onnx", "evaluation.json"):
+        assert (stopped / name).read_bytes() == (whole / name).read_bytes(), name
+
+
+@pytest.mark.usefixtures("rating")
+def test_what_a_task_leaves_out_is_refused_with_a_sentence(gonie: Any, reviews: Path, tmp_path: Path) -> None:
+    from gonie.explain.torch.gradients import load_gradients
+
+    run = tmp_path / "run"
+    assert gonie("train", reviews, "--set", "train.epochs=1", "--out", run).code == 0
+    assert gonie("tag", run, "a text").refused("is a rater; use gonie rate")
+    assert gonie("classify", run, "--file", reviews, "--out", tmp_path / "parts").refused("use gonie rate")
+    assert gonie("evaluate", run, tmp_path / "test.tsv").refused("is a rater, which cannot be scored")
+    assert gonie("explain", run, "a text").refused("is a rater, which cannot be explained")
+    assert gonie("export", run, "--out", tmp_path / "out", "--onnx", tmp_path / "x.onnx").refused("raters")
+    assert gonie("check-gradients", reviews).refused("does not support raters")
+    assert gonie("vectors", run).refused("a rater")
+    with pytest.raises(GonieError, match="cannot be explained by gradients"):
+        load_gradients(run, load(run))
+    settings = ["--set", "train.optimizer=per-window", "--out", tmp_path / "other"]
+    assert gonie("train", reviews, *settings).refused("per-window")
+    (tmp_path / "dev.tsv").write_text("label\ttext\nfive\tThe film is good.\n", "utf-8")
+    assert gonie("train", reviews, "--out", tmp_path / "other").refused("dev.tsv:2: not a number: 'five'")
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_task_without_a_command_is_used_in_python(
+    extension: Extension, rating: ModuleType, gonie: Any, reviews: Path, tmp_path: Path
+) -> None:
+    silent = replace(rating.RATING, predict="", records=None)
+    extension.register("gonie.tasks.table:TASKS", "rate", silent)
+    trained = gonie("train", reviews, "--set", "train.epochs=1", "--out", tmp_path / "run")
+    assert trained.code == 0
+    assert "Try:" not in trained.out
+    assert gonie("tag", tmp_path / "run", "a text").refused("is a rater; use gonie.load(", "in Python")
+    assert load(tmp_path / "run")("The film is good.").text == "The film is good."
+
+
+def test_a_task_that_is_not_in_the_table_is_refused(
+    rating: ModuleType, gonie: Any, reviews: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gonie.tasks.table import TASKS
+
+    run = tmp_path / "run"
+    assert gonie("train", reviews, "--set", "train.epochs=1", "--out", run).code == 0
+    monkeypatch.delitem(TASKS, "rate")
+    assert gonie("train", reviews, "--out", tmp_path / "new").refused("task: ", "'rate'", "tag", "classify")
+    assert not (tmp_path / "new").exists()
+    assert gonie("train", reviews, "--out", run, "--resume").refused("task: ", "'rate'")
+    assert gonie("export", run, "--out", tmp_path / "out").refused("task: ", "'rate'")
+    for command in ("tag", "classify", "explain"):
+        assert gonie(command, run, "a text").refused("'rate'")
+    with pytest.raises(BundleError, match="task 'rate'"):
+        load(run)

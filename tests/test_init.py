@@ -54,11 +54,29 @@ def exported(tree: ast.Module, package: str) -> tuple[set[str], set[str]]:
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(f"{package}."):
             offered |= {alias.asname or alias.name for alias in node.names}
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
             offered.add(node.name)
         elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             listed = set(ast.literal_eval(node.value))
-    return offered, listed
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            offered |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return {name for name in offered if not name.startswith("_") or name == "__version__"}, listed
+
+
+def test_public_names_of_a_package_are_its_imports_functions_classes_and_constants() -> None:
+    source = """
+from gonie.bulk.job import BulkJob, _digest
+from gonie.errors import GonieError
+__all__ = ["BulkJob", "LIMIT"]
+LIMIT = 1
+SIZE: int = 2
+_own = 3
+def run(): ...
+"""
+    offered, listed = exported(ast.parse(source), "gonie.bulk")
+    assert offered == {"BulkJob", "LIMIT", "SIZE", "run"}
+    assert listed == {"BulkJob", "LIMIT"}
 
 
 def test_the_version_is_the_package_s() -> None:

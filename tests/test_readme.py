@@ -22,15 +22,18 @@ import pytest
 from gonie.formats.tagged import TaggedSource, survey
 
 ROOT = Path(__file__).resolve().parents[1]
-README, KOREAN, FORMATS = ROOT / "README.md", ROOT / "README.ko.md", ROOT / "docs" / "formats.md"
+README, KOREAN = ROOT / "README.md", ROOT / "README.ko.md"
+FORMATS = ROOT / "docs" / "reference" / "formats.md"
 PAGES = sorted(
-    page for folder in ("", "docs/", "benchmarks/", "pretrained/*/") for page in ROOT.glob(f"{folder}*.md")
+    page for folder in ("", "docs/**/", "benchmarks/", "pretrained/*/") for page in ROOT.glob(f"{folder}*.md")
 )
 
 BLOCK = re.compile(
     r"^(?:<!-- (?P<mark>[^>]+) -->\n)?```(?P<kind>\w*)\n(?P<body>.*?)^```$", re.DOTALL | re.MULTILINE
 )
 LINK = re.compile(r"\]\((?P<path>[^)#\s]*)(?:#(?P<anchor>[^)\s]*))?\)")
+FILE_LINK = re.compile(r"\[`(?P<name>[\w/]+\.(?:py|toml))`\]\((?P<path>[^)#\s]+)\)")
+IMPORT = re.compile(r"^\s*(?:from gonie\S* import .+|import gonie\S*)$", re.MULTILINE)
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 OWN = {
@@ -131,10 +134,18 @@ def test_the_korean_readme_can_be_followed_from_top_to_bottom(gonie: Callable) -
 @pytest.mark.long
 @pytest.mark.usefixtures("place")
 @pytest.mark.parametrize(
-    ("page", "least"), [("training.md", 14), ("window.md", 4), ("classify.md", 8), ("elmo.md", 8)]
+    ("page", "least"),
+    [
+        ("guides/training", 14),
+        ("guides/classify", 8),
+        ("guides/elmo", 8),
+        ("tutorials/window", 4),
+        ("tutorials/quick-start", 5),
+        ("tutorials/quick-start.ko", 9),
+    ],
 )
 def test_a_page_of_the_docs_can_be_followed(gonie: Callable, page: str, least: int) -> None:
-    assert follow(ROOT / "docs" / page, gonie) >= least
+    assert follow(ROOT / "docs" / f"{page}.md", gonie) >= least
 
 
 def follow(page: Path, gonie: Callable) -> int:
@@ -237,6 +248,22 @@ def test_links_lead_somewhere() -> None:
                 broken += [f"{page.relative_to(ROOT)}: {match['path']} {wrong}"] if wrong else []
     assert not broken, "\n".join(broken)
     assert number > 100
+
+
+def test_a_link_with_the_name_of_a_file_leads_to_that_file() -> None:
+    found = [(page, match) for page in PAGES for match in FILE_LINK.finditer(page.read_text("utf-8"))]
+    assert len(found) > 30
+    wrong = [f"{page.name}: {match[0]}" for page, match in found if not match["path"].endswith(match["name"])]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_what_the_docs_import_is_there(page: Path) -> None:
+    """Blocks that are only shown, not run, are the first to go stale."""
+    for block in blocks(page):
+        if block.kind == "python":
+            for statement in IMPORT.findall(block.body):
+                exec(compile(statement.strip(), page.name, "exec"), {})
 
 
 def problem(page: Path, path: str, anchor: str | None) -> str | None:

@@ -24,7 +24,7 @@ from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.training.run import start_run
 
 FOLDER = Path(__file__).parent.parent / "src" / "gonie" / "recipes"
-DOCS = Path(__file__).parent.parent / "docs" / "recipe.md"
+DOCS = Path(__file__).parent.parent / "docs" / "reference" / "recipe.md"
 TAGGERS, CLASSIFIERS = recipe_names("tag"), recipe_names("classify")
 NAMES = sorted([*TAGGERS, *CLASSIFIERS])
 """Those that `gonie train` trains."""

@@ -10,6 +10,7 @@ src/gonie/corpora/*/LICENSE.md are written by hand.
 from __future__ import annotations
 
 import argparse
+import lzma
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -110,6 +111,18 @@ def text_corpora(data: Path) -> None:
             write_texts(part, OUT / name / f"{split}.tsv")
 
 
+def pair_corpora(data: Path) -> None:
+    """Extracts of pairs of texts: every n-th row of each split, with its header."""
+    for name, sizes in {"snli": (3000, 300, 500), "korsts": (1500, 300, 300)}.items():
+        folder = OUT / name
+        folder.mkdir(parents=True, exist_ok=True)
+        for split, wanted in zip(("train", "dev", "test"), sizes, strict=True):
+            with lzma.open(data / name / f"{split}.tsv.xz", "rt", encoding="utf-8") as file:
+                header, *rows = file.read().splitlines()
+            chosen = rows[:: len(rows) // wanted][:wanted]
+            (folder / f"{split}.tsv").write_text("\n".join([header, *chosen]) + "\n", "utf-8")
+
+
 def main() -> None:
     """Write every extract."""
     parser = argparse.ArgumentParser(
@@ -129,6 +142,7 @@ def main() -> None:
     for split, (first, wanted) in {"train": (0, 1000), "dev": (3, 150), "test": (4, 250)}.items():
         korean(klue, first, 5, wanted, OUT / "korean" / f"{split}.klue")
     text_corpora(data / "classify")
+    pair_corpora(data / "pairs")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""gonie: small taggers and text classifiers, trained on your own text and shipped without PyTorch.
+"""gonie trains, explains and ships small sequence taggers and text classifiers.
 
     import gonie
     tagger = gonie.load("runs/ner")
@@ -8,7 +8,7 @@
     classifier = gonie.load("runs/nsmc")
     classifier("정말 재미있다").label
 
-Importing the package is cheap: the runtime is loaded with the first model, and torch only by training.
+Importing the package is cheap. The runtime is imported with the first model, and torch only for training.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ __all__ = [
 
 
 def load(path: str | PathLike[str], *, threads: int | None = None) -> Any:
-    """The model in ``path``, a bundle or a run folder with one: a ``Tagger`` or a ``TextClassifier``.
+    """Load a ``Tagger`` or ``TextClassifier`` from a bundle or a run folder.
 
-    ``threads`` bounds what one call uses.
+    ``threads`` limits the threads of one call.
     """
     from gonie.tasks.load import load as load_model
 

@@ -1,4 +1,4 @@
-"""``python -m gonie`` is the ``gonie`` command."""
+"""Runs the ``gonie`` command with ``python -m gonie``."""
 
 from __future__ import annotations
 

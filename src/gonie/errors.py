@@ -1,14 +1,14 @@
-"""Every error a user can meet, as one small tree.
+"""The exceptions that gonie raises for errors a user can fix.
 
-    GonieError                 anything gonie refuses; the command line prints it and exits 2
-    ├── InputError             a file or text that cannot be read, with file:line where there is one
+    GonieError                 base class; the command line prints the message and exits with status 2
+    ├── InputError             a file, text or argument that cannot be used, with file:line if known
     ├── RecipeError            a recipe with one or more problems, all reported together
-    ├── BundleError            a folder that is not a bundle this version can load
-    ├── OutputError            a place that cannot be written
+    ├── BundleError            a folder that is not a bundle or that this version cannot load
+    ├── OutputError            a file or folder that cannot be written
     ├── ResumeError            a run that cannot be resumed
     └── MissingExtraError      an optional dependency that is not installed
 
-A message says what was expected, what was got and what to do.
+A message says what is wrong, with the value, and then how to fix it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from os import PathLike
 
 
 class GonieError(Exception):
-    """The base of every refusal; its text is fit to show to a user as it is."""
+    """Base class of gonie's exceptions. The message can be shown to a user as it is."""
 
 
 class InputError(GonieError, ValueError):
@@ -38,7 +38,7 @@ class InputError(GonieError, ValueError):
 
 
 class RecipeError(GonieError):
-    """A recipe that does not hold; ``problems`` lists everything wrong with it."""
+    """An invalid recipe. ``problems`` lists everything that is wrong with it."""
 
     def __init__(self, problems: list[str], *, source: str = "recipe") -> None:
         head = f"{source}: {len(problems)} problem{'s' if len(problems) != 1 else ''}"
@@ -47,7 +47,7 @@ class RecipeError(GonieError):
 
 
 class BundleError(GonieError):
-    """A folder that is not a bundle, or one of a version this gonie does not know."""
+    """A folder that is not a bundle, is damaged, or has a format that this version cannot load."""
 
 
 class OutputError(GonieError):
@@ -55,7 +55,7 @@ class OutputError(GonieError):
 
 
 class ResumeError(GonieError):
-    """A run folder that cannot be continued."""
+    """A run folder that cannot be resumed."""
 
 
 class MissingExtraError(GonieError):
@@ -63,5 +63,5 @@ class MissingExtraError(GonieError):
 
     def __init__(self, package: str, *, extra: str, purpose: str) -> None:
         super().__init__(
-            f"{purpose} needs {package}, which is not installed. Do: pip install 'gonie[{extra}]'"
+            f"{purpose} needs {package}, which is not installed. Run: pip install 'gonie[{extra}]'"
         )

@@ -20,12 +20,12 @@ def plan(tmp_path: Path) -> BulkPlan:
 
 def test_a_plan_is_kept_and_a_run_of_something_else_refused(tmp_path: Path, plan: BulkPlan) -> None:
     place = PartFolder(tmp_path / "deep" / "out")
-    with place.held():
+    with place.locked():
         made = place.settle(plan, lambda done, files: None)
         assert len(made.shards()) == 2
-    with place.held():
+    with place.locked():
         assert place.settle(plan, _not_again) == made
-        with pytest.raises(ResumeError, match="shard_size 3, got shard_size 4"):
+        with pytest.raises(ResumeError, match="shard_size changed from 3 to 4"):
             place.settle(
                 make_plan({"columns": ["text"]}, [tmp_path / "a.txt"], kinds=["text"], shard_size=4),
                 _not_again,
@@ -39,22 +39,22 @@ def _not_again(done: int, files: int) -> None:
 @pytest.mark.parametrize("strange", ["letter.txt", "part-000000.jsonl", "part-1.jsonl", PLAN + "x"])
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path, strange: str) -> None:
     (tmp_path / strange).write_text("mine")
-    with pytest.raises(OutputError, match=f"holds {strange}"), PartFolder(tmp_path).held():
+    with pytest.raises(OutputError, match=f"contains other files: {strange}"), PartFolder(tmp_path).locked():
         pass
     assert [path.name for path in tmp_path.iterdir()] == [strange]
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("")
-    with pytest.raises(OutputError, match="got a file"), PartFolder(tmp_path / "out").held():
+    with pytest.raises(OutputError, match="is a file, not a folder"), PartFolder(tmp_path / "out").locked():
         pass
 
 
 def test_two_runs_do_not_write_to_one_folder(tmp_path: Path) -> None:
     with (
-        PartFolder(tmp_path).held(),
-        pytest.raises(OutputError, match="another run writes to"),
-        PartFolder(tmp_path).held(),
+        PartFolder(tmp_path).locked(),
+        pytest.raises(OutputError, match="another process is using"),
+        PartFolder(tmp_path).locked(),
     ):
         pass
 
@@ -63,7 +63,7 @@ def test_only_whole_parts_are_finished(tmp_path: Path) -> None:
     for name in (PLAN, part_name(3, "jsonl"), bad_name(4), ".gonie-abc.tmp"):
         (tmp_path / name).write_text('{"row": 1}\n{"row": 2}\n')
     place = PartFolder(tmp_path)
-    with place.held():
+    with place.locked():
         assert place.finished("jsonl") == {3}
         assert place.finished("parquet") == set()
         assert place.count_bad() == 2
@@ -73,6 +73,6 @@ def test_only_whole_parts_are_finished(tmp_path: Path) -> None:
 def test_more_parts_than_names_is_refused(
     tmp_path: Path, plan: BulkPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MOST", 1)
-    with pytest.raises(InputError, match="at most 1 shards, got 2"):
+    monkeypatch.setattr(module, "MAX_PARTS", 1)
+    with pytest.raises(InputError, match="too many parts: 2, at most 1"):
         PartFolder(tmp_path).settle(plan, lambda done, files: None)

@@ -30,7 +30,7 @@ def test_settings_know_the_model_by_what_is_in_it(tagging: BulkJob, classifying:
 
 
 def test_a_model_that_does_not_fit_is_refused(tagging: BulkJob, classifying: BulkJob, tmp_path: Path) -> None:
-    with pytest.raises(BundleError, match=r"is a tagger, not a classifier\. Run: gonie tag"):
+    with pytest.raises(BundleError, match=r"is a tagger, not a classifier; use gonie tag"):
         replace(tagging, task="classify").answering()
     with pytest.raises(BundleError, match="gonie classify"):
         replace(classifying, task="tag").answering()

@@ -12,19 +12,19 @@ from gonie.bulk.job import BulkJob
 from gonie.bulk.local import THREADS, LocalEngine
 from gonie.bulk.pieces import FilePiece, Shard
 from gonie.bulk.plan import InputFile
-from gonie.bulk.worker import Order
+from gonie.bulk.worker import WorkOrder
 from gonie.errors import GonieError
 
 SHARDS = [Shard(number, (FilePiece(0, 0, 1, 2, 8),)) for number in range(5)]
 
 
 @pytest.fixture
-def order(tagging: BulkJob, tmp_path: Path) -> Order:
+def order(tagging: BulkJob, tmp_path: Path) -> WorkOrder:
     (tmp_path / "a.txt").write_text("one\ntwo\n")
-    return Order(tagging, [InputFile("a.txt", "text", 8, 0)], tmp_path, tmp_path)
+    return WorkOrder(tagging, [InputFile("a.txt", "text", 8, 0)], tmp_path, tmp_path)
 
 
-def test_every_shard_is_done_once(order: Order, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_shard_is_done_once(order: WorkOrder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(THREADS[0], "7")
     monkeypatch.delenv(THREADS[1], raising=False)
     done = list(LocalEngine(workers=2)(order, SHARDS))
@@ -34,14 +34,14 @@ def test_every_shard_is_done_once(order: Order, monkeypatch: pytest.MonkeyPatch)
     assert THREADS[1] not in os.environ
 
 
-def test_what_a_worker_refuses_is_a_sentence(order: Order, tmp_path: Path) -> None:
+def test_what_a_worker_refuses_is_a_sentence(order: WorkOrder, tmp_path: Path) -> None:
     gone = order._replace(sources=[InputFile("gone.txt", "text", 8, 0)])
-    with pytest.raises(GonieError, match=r"gone\.txt: expected a file, got none"):
+    with pytest.raises(GonieError, match=r"gone\.txt: file not found"):
         list(LocalEngine(workers=1)(gone, SHARDS))
     nowhere = order._replace(job=replace(order.job, model=tmp_path / "no model"))
     with pytest.raises(GonieError, match="no model"):
         list(LocalEngine(workers=1)(nowhere, SHARDS))
 
 
-def test_without_shards_no_process_begins(order: Order) -> None:
+def test_without_shards_no_process_begins(order: WorkOrder) -> None:
     assert list(LocalEngine(workers=2)(order, [])) == []

@@ -39,7 +39,7 @@ def without_nothing(row: dict[str, object]) -> dict[str, object]:
 def test_tags_are_the_same_in_both_kinds(
     tagging: BulkJob, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nbest: int | None
 ) -> None:
-    monkeypatch.setattr(parts, "ROWS", 3)
+    monkeypatch.setattr(parts, "BATCH_ROWS", 3)
     tagging = replace(tagging, options={"nbest": nbest})
     found = answers(tagging)
     part_writer(tagging)(tmp_path / "a.jsonl", found)

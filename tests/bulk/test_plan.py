@@ -39,20 +39,20 @@ def test_another_model_setting_file_or_content_is_named(plan: BulkPlan, tmp_path
         with pytest.raises(ResumeError, match=words):
             other.check_same(plan, tmp_path)
 
-    refuses(replace(plan, settings={**plan.settings, "model": "xyz"}), "model abc, got model xyz")
-    refuses(replace(plan, gonie="9"), "got gonie 9")
-    refuses(replace(plan, sources=plan.sources[:1]), "number of files 2, got number of files 1")
-    refuses(replace(plan, sources=[*plan.sources[:1]] * 2), "b.jsonl, got file")
+    refuses(replace(plan, settings={**plan.settings, "model": "xyz"}), "model changed from abc to xyz")
+    refuses(replace(plan, gonie="9"), "gonie changed from .* to 9")
+    refuses(replace(plan, sources=plan.sources[:1]), "the number of files changed from 2 to 1")
+    refuses(replace(plan, sources=[*plan.sources[:1]] * 2), "a file changed from .*b.jsonl to ")
     path = tmp_path / "b.jsonl"
     os.utime(path, ns=(1, 1))
     later = make_plan(SETTINGS, [tmp_path / "나.txt", path], kinds=KINDS, shard_size=30)
-    refuses(later, "b.jsonl last changed at")
+    refuses(later, "the modification time of .*b.jsonl changed")
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"format": 1}', '{"format": 2, "files": [{}]}', "\udcff"])
 def test_a_damaged_plan_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "plan").write_bytes(content.encode("utf-8", "surrogateescape"))
-    with pytest.raises(ResumeError, match="expected the plan of a bulk run"):
+    with pytest.raises(ResumeError, match="invalid plan of a bulk run"):
         BulkPlan.load(tmp_path / "plan")
 
 
@@ -60,9 +60,9 @@ def test_what_cannot_be_read_twice_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InputError, match="a stream"):
         make_plan(SETTINGS, [tmp_path / "pipe"], kinds=KINDS, shard_size=1)
-    with pytest.raises(InputError, match="none of that name"):
+    with pytest.raises(InputError, match="file not found"):
         make_plan(SETTINGS, [tmp_path / "no"], kinds=KINDS, shard_size=1)
     with pytest.raises(InputError, match="a folder"):
         make_plan(SETTINGS, [tmp_path], kinds=KINDS, shard_size=1)
-    with pytest.raises(InputError, match="expected files"):
+    with pytest.raises(InputError, match="no input files"):
         make_plan(SETTINGS, [], kinds=KINDS, shard_size=1)

@@ -44,7 +44,7 @@ def test_rows_come_in_the_order_of_the_input(
     tagging: BulkJob, files: list[Path], tmp_path: Path, parts: Parts, quiet: Any
 ) -> None:
     out = tmp_path / "out"
-    ended = run_bulk(tagging, files, out, engine=LocalEngine(workers=2), watch=quiet, shard_size=4000)
+    ended = run_bulk(tagging, files, out, engine=LocalEngine(workers=2), display=quiet, shard_size=4000)
     places = [(row["file"], row["row"]) for row in parts(out)]
     a, _, b, c = map(str, files)
     wanted = [(a, n) for n in range(1, 152)] + [(path, n) for path in (b, c) for n in range(1, 401)]
@@ -73,7 +73,7 @@ class KilledAfterSome:
 if __name__ == "__main__":
     model, out, output, *files = sys.argv[1:]
     job = BulkJob(task="tag", model=Path(model), output=output)
-    run_bulk(job, [*map(Path, files)], Path(out), engine=LocalEngine(workers=2), watch=KilledAfterSome(),
+    run_bulk(job, [*map(Path, files)], Path(out), engine=LocalEngine(workers=2), display=KilledAfterSome(),
              shard_size=4000)
 """
 
@@ -94,7 +94,7 @@ def test_killed_and_begun_again_it_is_as_if_undisturbed(
     assert 3 <= len(some) < 20
     job = replace(tagging, output=output)
     for folder in (out, whole):
-        run_bulk(job, files, folder, engine=LocalEngine(workers=2), watch=quiet, shard_size=4000)
+        run_bulk(job, files, folder, engine=LocalEngine(workers=2), display=quiet, shard_size=4000)
     assert contents(out) == contents(whole)
     kept = {name: (out / name).stat().st_mtime_ns for name in some}
     assert kept == some, "finished parts are not made again"
@@ -114,7 +114,7 @@ def test_a_worker_that_is_killed_is_told_of_and_leaves_nothing_half_made(
     monkeypatch.setattr(quiet, "done", kill_one)
     with pytest.raises(GonieError, match=r"ended by signal 9.*Finished parts are kept"):
         run_bulk(
-            tagging, files, tmp_path / "out", engine=LocalEngine(workers=2), watch=quiet, shard_size=4000
+            tagging, files, tmp_path / "out", engine=LocalEngine(workers=2), display=quiet, shard_size=4000
         )
     assert not list((tmp_path / "out").glob(".gonie-*"))
 
@@ -122,7 +122,7 @@ def test_a_worker_that_is_killed_is_told_of_and_leaves_nothing_half_made(
 def test_nothing_in_gives_nothing_out(tagging: BulkJob, tmp_path: Path, quiet: Any) -> None:
     (tmp_path / "a.txt").write_bytes(b"")
     engine = LocalEngine(workers=2)
-    ended = run_bulk(tagging, [tmp_path / "a.txt"], tmp_path / "out", engine=engine, watch=quiet)
+    ended = run_bulk(tagging, [tmp_path / "a.txt"], tmp_path / "out", engine=engine, display=quiet)
     assert (ended.parts, ended.rows, ended.bad) == (0, 0, 0)
     assert list(contents(tmp_path / "out")) == ["_plan.json"]
 
@@ -131,13 +131,13 @@ def test_a_run_over_something_else_is_refused_and_touches_nothing(
     tagging: BulkJob, files: list[Path], tmp_path: Path, quiet: Any
 ) -> None:
     out, engine = tmp_path / "out", LocalEngine(workers=1)
-    run_bulk(tagging, files[:1], out, engine=engine, watch=quiet)
+    run_bulk(tagging, files[:1], out, engine=engine, display=quiet)
     before = contents(out)
     for job, paths in ((replace(tagging, options={"bias": {"PER": 1.0}}), files[:1]), (tagging, files[:2])):
-        with pytest.raises(ResumeError, match="expected the plan it was begun with"):
-            run_bulk(job, paths, out, engine=engine, watch=quiet)
+        with pytest.raises(ResumeError, match="cannot resume"):
+            run_bulk(job, paths, out, engine=engine, display=quiet)
     time.sleep(0.01)
     files[0].write_text("changed")
-    with pytest.raises(ResumeError, match=r"a\.txt of bytes"):
-        run_bulk(tagging, files[:1], out, engine=engine, watch=quiet)
+    with pytest.raises(ResumeError, match=r"the size of .*a\.txt changed"):
+        run_bulk(tagging, files[:1], out, engine=engine, display=quiet)
     assert contents(out) == before

@@ -9,7 +9,7 @@ from typing import Any
 from gonie.bulk.job import BulkJob
 from gonie.bulk.pieces import Shard, cut_file
 from gonie.bulk.plan import InputFile
-from gonie.bulk.worker import Done, Order, ShardWorker
+from gonie.bulk.worker import ShardResult, ShardWorker, WorkOrder
 
 
 def test_every_row_is_in_the_part_or_set_aside(
@@ -26,10 +26,10 @@ def test_every_row_is_in_the_part_or_set_aside(
             number, tmp_path / source.path, kind=source.kind, columns=["text"], size=1 << 20
         )
     ]
-    worker = ShardWorker(Order(tagging, sources, tmp_path, tmp_path / "out"))
+    worker = ShardWorker(WorkOrder(tagging, sources, tmp_path, tmp_path / "out"))
     for number in (5, 6):
         done = worker(Shard(number, tuple(pieces)))
-        assert done == Done(number, rows=3, tokens=8, bad=2, noted=0, size=sum(p.size for p in pieces))
+        assert done == ShardResult(number, rows=3, tokens=8, bad=2, noted=0, size=sum(p.size for p in pieces))
         found = parts(tmp_path / "out", f"part-00000{number}.jsonl")
         assert [(row["file"], row["row"]) for row in found] == [("a.txt", 1), ("a.txt", 3), ("b.jsonl", 1)]
         bad = parts(tmp_path / "out", f"_bad-00000{number}.jsonl")

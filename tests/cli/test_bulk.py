@@ -95,10 +95,10 @@ def test_parts_have_the_likeliest_taggings(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--output", "pretty"], "--output jsonl or parquet with --out"),
-        (["--input", "csv"], "--input auto, text, jsonl, parquet with --out"),
-        (["--input", "parquet"], "a whole Parquet file"),
-        (["--engine", "ray", "--address", "localhost:1"], "expected a Ray cluster at localhost:1"),
+        (["--output", "pretty"], "--output pretty cannot be combined with --out"),
+        (["--input", "csv"], "--input csv is not supported with --out. Use auto, text, jsonl, parquet"),
+        (["--input", "parquet"], "damaged Parquet file"),
+        (["--engine", "ray", "--address", "localhost:1"], "no Ray cluster at localhost:1"),
     ],
 )
 def test_what_cannot_work_is_a_sentence(
@@ -128,8 +128,10 @@ def test_a_stream_of_parquet_needs_a_file_and_cannot_be_written(
         "tag", toy_run, "--file", tmp_path / "b.txt", "--file", tmp_path / "a.parquet", "--output", "jsonl"
     )
     assert [row["text"] for row in lines(both.out)] == ["Seoul", "Anna", "it rains ."]
-    assert gonie("tag", toy_run, "--input", "parquet", stdin=b"x").refused("--input parquet with --file")
-    assert gonie("tag", toy_run, "Anna", "--output", "parquet").refused("--out DIR with --output parquet")
+    assert gonie("tag", toy_run, "--input", "parquet", stdin=b"x").refused(
+        "--input parquet", "Pass --file FILE"
+    )
+    assert gonie("tag", toy_run, "Anna", "--output", "parquet").refused("--output parquet requires --out")
     pq.write_table(pa.table({"text": ["Anna", None]}), tmp_path / "c.parquet")
     assert gonie("tag", toy_run, "--file", tmp_path / "c.parquet").refused("c.parquet:2: expected a text")
 
@@ -152,8 +154,8 @@ def test_ctrl_c_keeps_the_parts_and_says_how_to_go_on(toy_run: Path, tmp_path: P
     names = sorted(path.name for path in out.iterdir())
     assert names[0] == "_plan.json"
     assert all(name.startswith("part-") for name in names[1:])
-    assert "parts in" in said
-    assert "The same command goes on" in said
+    assert "parts finished in" in said
+    assert "Run the same command again to resume" in said
 
 
 def test_a_full_disk_is_a_sentence(toy_run: Path, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def test_a_recipe_whose_model_is_right(gonie: Gonie, tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path)
     outcome = gonie("check-gradients", "rnn", "--seed", "4")
     assert outcome.code == 0, outcome.err
-    for words in ("ε = 0.0001, as all parts are smooth", "encoder.weight_hh", "3×3", "9 of 9", "blocks pass"):
+    for words in ("ε = 0.0001 (all parts are smooth)", "encoder.weight_hh", "3×3", "9 of 9", "blocks pass"):
         assert words in outcome.out, words
     assert "fails" not in outcome.out
     assert list(tmp_path.iterdir()) == []
@@ -33,9 +33,9 @@ def test_the_smaller_step_is_explained(gonie: Gonie, toy: Path) -> None:
         "check-gradients", toy / "toy.toml", *(part for each in small for part in ("--set", each))
     )
     assert outcome.code == 0, outcome.err
-    assert "ε = 1e-06, a small step, as CharCNN has kinks" in outcome.out
+    assert "ε = 1e-06 (small because of kinks in CharCNN)" in outcome.out
     assert "not trained, so not checked: embedding.parts.0.weight" in outcome.out
-    assert "ε = 0.001, as was asked" in gonie("check-gradients", "crf", "--epsilon", "0.001").out
+    assert "ε = 0.001 (--epsilon)" in gonie("check-gradients", "crf", "--epsilon", "0.001").out
 
 
 @pytest.mark.long
@@ -43,7 +43,7 @@ def test_a_classifier_is_checked_at_both_levels(gonie: Gonie) -> None:
     outcome = gonie("check-gradients", "reviews-han")
     assert outcome.code == 0, outcome.err
     for words in (
-        "3 labels; 5 made-up texts: 9 sentences, 19 tokens",
+        "3 labels; 5 synthetic texts: 9 sentences, 19 tokens",
         "words.pooling.queries",
         "sentences.pooling.queries",
         "heads.label.scores.direct.bag.weight",
@@ -122,14 +122,14 @@ def test_a_broken_pooling_is_named(gonie: Gonie, text_toy: Path, monkeypatch: py
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--epsilon", "0"], "--epsilon from 1e-10 to 0.1, got 0"),
-        (["--epsilon", "nan"], "--epsilon from 1e-10 to 0.1, got nan"),
-        (["--tolerance", "-1"], "--tolerance above 0, got -1"),
+        (["--epsilon", "0"], "--epsilon must be between 1e-10 and 0.1: 0"),
+        (["--epsilon", "nan"], "--epsilon must be between 1e-10 and 0.1: nan"),
+        (["--tolerance", "-1"], "--tolerance must be a finite number above 0: -1"),
         (["--seed", "-1"], "train.seed"),
         (["--set", "model.head.weights.XYZ=-1"], "model.head.weights"),
         (["--set", "model.encoder.hiden=3"], "did you mean 'hidden'?"),
         (["--set", "data=none-of-it"], "data"),
-        (["--set", 'model.head.forbidden=["nonsense"]'], "a rule such as"),
+        (["--set", 'model.head.forbidden=["nonsense"]'], "invalid rule 'nonsense'"),
     ],
 )
 def test_nonsense_is_refused(gonie: Gonie, options: list[str], words: str) -> None:

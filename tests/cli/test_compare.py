@@ -23,16 +23,16 @@ def test_a_comparison_is_shown_and_left_in_its_folder(gonie: Gonie, small: list[
     assert ended.code == 0, ended.err
     for words in (
         "80 sentences",
-        "2 cells, 2 seeds each, 1 at a time",
+        "2 cells, 2 seeds each, 1 in parallel",
         "1/4  lr=0.01 seed=1: dev ",
         "4/4  lr=0.05 seed=2: dev ",
         "dev F1 ",
         "±",
         "best with lr=",
-        "the highest tried: try higher",
+        "the highest value tried; try higher",
         "train - dev by value",
         str(out / "curves.png"),
-        f"try:  gonie train {out}/cells/",
+        f"Try:  gonie train {out}/cells/",
     ):
         assert words in ended.out, words
     assert (out / "curves.svg").read_bytes().startswith(b"<?xml")
@@ -45,7 +45,7 @@ def test_folds_are_shown(gonie: Gonie, text_toy: Path, tmp_path: Path) -> None:
     ended = gonie("compare", text_toy / "texts.toml", *settings, "--out", out)
     assert ended.code == 0, ended.err
     for words in (
-        "1 cells, 1 seed on 2 folds each, 1 at a time",
+        "1 cell, 1 seed on 2 folds each, 1 in parallel",
         "fold 2 of 2: 30 texts of",
         "1/2  seed=1 fold=1: dev ",
         "2/2  seed=1 fold=2: dev ",
@@ -54,12 +54,12 @@ def test_folds_are_shown(gonie: Gonie, text_toy: Path, tmp_path: Path) -> None:
         assert words in ended.out, words
     again = gonie("compare", "--out", out, "--resume", "--folds", "2")
     assert again.code == 0
-    assert "2 of 2 runs are done already" in again.out
+    assert "2 of 2 runs already finished" in again.out
 
 
 def test_the_command_for_the_best_cell_trains_it(gonie: Gonie, small: list[str], tmp_path: Path) -> None:
     ended = gonie("compare", *small, "--out", tmp_path / "c")
-    command = next(line for line in ended.out.splitlines() if line.startswith("try:"))
+    command = next(line for line in ended.out.splitlines() if line.startswith("Try:"))
     recipe = command.split()[-1]
     trained = gonie("train", recipe, "--out", tmp_path / "best")
     assert trained.code == 0, trained.err
@@ -102,7 +102,7 @@ def test_names_follow_the_recipe_and_resume_finds_the_latest(
         assert (tmp_path / "runs" / name / "table.md").is_file()
     again = gonie("compare", *small, "--resume")
     assert again.code == 0
-    assert "1 of 1 runs are done already" in again.out
+    assert "1 of 1 runs already finished" in again.out
     assert "runs/compare-toy-2/curves.png" in again.out
 
 
@@ -118,7 +118,7 @@ def test_mistakes_are_all_said_at_once_and_nothing_is_made(gonie: Gonie, toy: Pa
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "expected a recipe"),
+        ([], "no recipe to compare"),
         (["--resume"], "--out"),
         (["--resume", "--out", "nowhere"], "without --resume"),
         (["nr"], "did you mean 'ner'?"),
@@ -137,5 +137,5 @@ def test_what_cannot_be_compared_is_refused(gonie: Gonie, arguments: list[str], 
 def test_other_settings_are_not_resumed(gonie: Gonie, small: list[str], tmp_path: Path) -> None:
     out = tmp_path / "c"
     assert gonie("compare", *small, "--out", out).code == 0
-    assert gonie("compare", "--out", out, "--resume", "--seeds", "2").refused("something else", "--out")
-    assert gonie("compare", *small, "--out", out).refused("holds a comparison already", "--resume")
+    assert gonie("compare", "--out", out, "--resume", "--seeds", "2").refused("options differ", "--out")
+    assert gonie("compare", *small, "--out", out).refused("already contains a comparison", "--resume")

@@ -6,13 +6,17 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from gonie.cli.data import app
 from gonie.errors import GonieError, InputError
+
+Gonie = Callable[..., Any]
 
 TRAIN = "Ann\tB-PER\nLee\tI-PER\nran\tO\n\nBob\tB-PER\nran\tO\n"
 
@@ -35,7 +39,7 @@ def test_check_says_what_was_detected(tmp_path: Path) -> None:
     output = run("check", wrote(tmp_path / "a.conll", TRAIN))
     for words in (
         "format: conll",
-        "separator: a tab",
+        "separator: tabs",
         "scheme: IOB2",
         "2 sentences, 5 tokens",
         "no invalid tags",
@@ -48,8 +52,8 @@ def test_check_lists_twenty_problems_and_fails(tmp_path: Path) -> None:
     with pytest.raises(GonieError, match="1 of 1 files") as caught:
         run("check", path)
     output = caught.value.args[-1]
-    assert "25 invalid tags, the first 20" in output
-    assert output.count("I-PER needs") == 20
+    assert "25 invalid tags; first 20" in output
+    assert output.count("I-PER must follow") == 20
     assert f"{path}:122: I-PER" in output.replace("\n", "")
 
 
@@ -68,7 +72,7 @@ def test_stats_count_and_compare(tmp_path: Path) -> None:
     assert "4 distinct words" in output
     assert "shortest 2" in output
     assert (
-        "unseen in the first file: 50.0% of the tokens, 50.0% of the words, 100.0% of the entity mentions"
+        "not in the first file: 50.0% of the tokens, 50.0% of the words, 100.0% of the entity mentions"
         in output
     )
     assert "PER" in output
@@ -97,13 +101,13 @@ def test_convert_writes_and_reports(tmp_path: Path) -> None:
 
 def test_convert_refuses_unknown_names(tmp_path: Path) -> None:
     path = wrote(tmp_path / "a.conll", TRAIN)
-    for option, value in (
-        ("--scheme", "XYZ"),
-        ("--repair", "fix"),
-        ("--format", "csv"),
-        ("--separator", ","),
+    for option, value, message in (
+        ("--scheme", "XYZ", "unknown tag scheme 'XYZ'"),
+        ("--repair", "fix", "unknown repair policy 'fix'"),
+        ("--format", "csv", "unknown format 'csv'"),
+        ("--separator", ",", "not separated by ','"),
     ):
-        with pytest.raises(InputError, match="expected"):
+        with pytest.raises(InputError, match=message):
             run("convert", path, "--to", "conll", "--out", tmp_path / "b", option, value)
     assert not (tmp_path / "b").exists()
 
@@ -150,10 +154,10 @@ def test_stats_of_texts_count_labels_and_what_comes_twice(tmp_path: Path) -> Non
         "3 texts",
         "skipped 1 rows with an empty text",
         "text length in words: shortest 2",
-        "1 texts that stood in the file before with other labels",
+        "1 repeated texts with different labels",
         "66.7%",
-        "1 texts that are in the first file too",
-        "labels that the first file does not have: [i]mixed",
+        "1 texts that are also in the first file",
+        "labels not in the first file: [i]mixed",
     ):
         assert words in output
 
@@ -172,6 +176,24 @@ def test_texts_without_labels_and_with_several(tmp_path: Path) -> None:
     assert "2 texts without a label" in run("stats", "--texts", "--label-column", "", plain)
     many = wrote(tmp_path / "b.jsonl", '{"text": "x", "label": "a|b"}\n{"text": "y", "labels": []}\n')
     output = run("stats", "--texts", "--label-separator", "|", many)
-    assert "1 texts with several labels" in output
+    assert "1 texts with more than one label" in output
     assert "1 texts without a label" in output
     assert output.count("50.0%") == 2
+
+
+def test_tokenise_writes_one_sentence_per_line(gonie: Gonie, tmp_path: Path) -> None:
+    (tmp_path / "raw.txt").write_text("Anna skis. She doesn't mind.\n", "utf-8")
+    done = gonie("data", "tokenise", tmp_path / "raw.txt", "--out", tmp_path / "out.txt")
+    assert done.code == 0
+    assert "2 sentences, 8 tokens" in done.out
+    assert (tmp_path / "out.txt").read_text("utf-8") == "Anna skis .\nShe does n't mind .\n"
+    assert {path.name for path in tmp_path.iterdir()} == {"raw.txt", "out.txt"}
+
+
+def test_tokenise_refuses_what_cannot_be_read_or_written(gonie: Gonie, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.txt"
+    bad.write_bytes(b"caf\xe9\n")
+    assert gonie("data", "tokenise", bad, "--out", tmp_path / "out.txt").refused("bad.txt:1")
+    assert gonie("data", "tokenise", bad, "--out", tmp_path / "no" / "out.txt").refused("folder")
+    assert gonie("data", "tokenise", bad, "--language", "xx", "--out", tmp_path / "o").refused("xx/word")
+    assert {path.name for path in tmp_path.iterdir()} == {"bad.txt"}

@@ -94,7 +94,7 @@ def test_a_run_that_is_no_demo_is_left_alone(gonie: Gonie, toy_run: Path, tmp_pa
     shutil.copytree(toy_run, out)
     (out / "example.conll").write_text("of my own")
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    assert gonie("demo", "--out", out).refused("already holds a run")
+    assert gonie("demo", "--out", out).refused("already contains a run")
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
 
 

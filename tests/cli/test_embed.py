@@ -45,7 +45,7 @@ def check(path: Path, bilm: Path, sentences: list[list[str]]) -> None:
 def test_a_text(gonie: Gonie, bilm: Path, tmp_path: Path) -> None:
     outcome = gonie("embed", bilm, TEXT, "--out", tmp_path / "v.npz")
     assert outcome.code == 0
-    assert "sentences 2, tokens 10; 3 layers of width 8" in outcome.out
+    assert "2 sentences, 10 tokens; 3 layers of width 8" in outcome.out
     check(tmp_path / "v.npz", bilm, SENTENCES)
 
 
@@ -88,7 +88,7 @@ def test_hdf5_has_the_tokens(gonie: Gonie, bilm: Path, tmp_path: Path) -> None:
 
 def test_nothing_to_read_is_an_empty_file(gonie: Gonie, bilm: Path, tmp_path: Path) -> None:
     outcome = gonie("embed", bilm, "--out", tmp_path / "v.npz")
-    assert "sentences 0, tokens 0" in outcome.out
+    assert "0 sentences, 0 tokens" in outcome.out
     check(tmp_path / "v.npz", bilm, [])
 
 
@@ -97,10 +97,10 @@ def test_refusals_leave_nothing(gonie: Gonie, bilm: Path, tmp_path: Path) -> Non
     assert gonie("embed", tmp_path / "none", TEXT, "--out", out).refused(
         "gonie pretrain or gonie import-elmo"
     )
-    assert gonie("embed", bilm, TEXT, "--out", tmp_path / "v.txt").refused("FILE.npz")
+    assert gonie("embed", bilm, TEXT, "--out", tmp_path / "v.txt").refused("Use .npz")
     assert gonie("embed", bilm, TEXT, "--out", tmp_path / "no" / "v.h5").refused("mkdir -p")
-    assert gonie("embed", bilm, TEXT, "--input", "csv", "--out", out).refused("--input text, tokens")
-    assert gonie("embed", bilm, "--file", tmp_path / "x", "--out", out).refused("expected a file, got none")
+    assert gonie("embed", bilm, TEXT, "--input", "csv", "--out", out).refused("Use text, tokens")
+    assert gonie("embed", bilm, "--file", tmp_path / "x", "--out", out).refused("file not found")
     assert gonie("embed", bilm, "--input", "jsonl", "--out", out, stdin=b'{"text": "a"}\n{').refused(":2:")
     assert list(tmp_path.iterdir()) == []
 

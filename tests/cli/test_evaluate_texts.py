@@ -115,7 +115,7 @@ def test_options_of_the_other_kind_of_model_are_refused(
 def test_a_text_without_a_label_is_refused_with_its_line(gonie: Gonie, model: Path, gold: Path) -> None:
     with gold.open("a", encoding="utf-8") as file:
         file.write("good\t\n")
-    assert gonie("evaluate", model, gold).refused("gold.tsv:6", "a label")
+    assert gonie("evaluate", model, gold).refused("gold.tsv:6", "empty label")
 
 
 def test_a_list_of_another_kind_is_refused_before_anything_is_scored(

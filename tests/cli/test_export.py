@@ -12,7 +12,7 @@ Gonie = Callable[..., Any]
 def test_a_run_becomes_a_bundle_that_tags(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
     outcome = gonie("export", toy_run, "--out", tmp_path / "out")
     assert outcome.code == 0
-    assert "its scores are the trained model's within" in outcome.out
+    assert "scores equal those of the trained model within" in outcome.out
     assert f"{tmp_path / 'out'}: 0." in outcome.out
     again = [gonie("tag", model, "Anna Kim lives in Seoul.").out for model in (toy_run, tmp_path / "out")]
     assert again[0] == again[1] != ""
@@ -21,7 +21,7 @@ def test_a_run_becomes_a_bundle_that_tags(gonie: Gonie, toy_run: Path, tmp_path:
 def test_in_bytes_it_tells_what_changes(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
     outcome = gonie("export", toy_run, "--int8", "--out", tmp_path / "out")
     assert outcome.code == 0
-    assert "in bytes, on the dev data: 0 of" in outcome.out
+    assert "int8, on the dev data: 0 of" in outcome.out
     assert gonie("tag", tmp_path / "out", "Anna Kim lives in Seoul.").code == 0
 
 

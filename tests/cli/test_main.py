@@ -69,7 +69,7 @@ def test_a_command_that_is_not_there_is_refused(gonie: Gonie) -> None:
 @pytest.mark.parametrize(
     ("error", "code", "words"),
     [
-        (InputError("expected a file, got none", path="x.conll", line=3), 2, "x.conll:3: expected a file"),
+        (InputError("file not found", path="x.conll", line=3), 2, "x.conll:3: file not found"),
         (MemoryError(), 2, "out of memory"),
         (OSError(28, "No space left on device", "out.json"), 2, "out.json: No space left on device"),
         (OSError("odd"), 2, "odd"),

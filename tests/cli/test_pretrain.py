@@ -46,7 +46,7 @@ def test_a_pretraining_is_shown_and_left_in_its_folder(gonie: Gonie, prose: Path
 
 BAD_TEXTS: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "a broken encoding": (b"Fine so far.\nCaf\xe9 au lait.\n", ("UTF-8", "bad.txt:2")),
-    "an empty file": (b"", ("bad.txt",)),
+    "empty file": (b"", ("bad.txt",)),
     "a vocabulary of one word": (b"word word word\n" * 50, ("fewer than 2 words", "'word'")),
     "too little text": (b"A few words only. And two more here.\n", ("rows", "steps")),
 }

@@ -72,7 +72,7 @@ def test_options_are_short_for_keys(gonie: Gonie, toy: Path, monkeypatch: pytest
 
     def start(recipe: Any, folder: Path, display: Any) -> RunResult:
         seen.append((recipe, folder))
-        return RunResult(folder, RunOutput(results=[], commands=[], evaluations={}, beside={}), 1, 0.0)
+        return RunResult(folder, RunOutput(results=[], commands=[], evaluations={}, baselines={}), 1, 0.0)
 
     monkeypatch.setattr(module, "start_run", start)
     monkeypatch.chdir(toy)

@@ -16,8 +16,8 @@ from gonie.tasks.tagging.torch.job import TagJob
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.torch.checkpoint import load_weights
 from gonie.tasks.torch.prepare import prepare
-from gonie.training.fit import begin
-from gonie.training.folder import held
+from gonie.training.fit import begin_training
+from gonie.training.folder import lock_run
 
 
 def laid_out(toy: Path, folder: Path, *changes: str) -> Path:
@@ -41,7 +41,7 @@ def test_the_scores_are_those_of_the_best_weights(toy: Path, tmp_path: Path) -> 
     recipe = load_recipe(folder / "recipe.toml")
     job = prepare(recipe, lambda text: None)
     assert isinstance(job, TagJob)
-    prepared, model = job.data, begin(job).model
+    prepared, model = job.data, begin_training(job).model
     assert isinstance(model, TaggingNetwork)
     load_weights(folder / "best.safetensors", model)
     splits = {"dev": prepared.dev, "train": prepared.sample, "test": prepared.test or []}
@@ -96,7 +96,7 @@ def test_a_loss_that_is_no_number_is_a_result(toy: Path, tmp_path: Path) -> None
 
 def test_a_folder_that_another_holds_is_no_result(toy: Path, tmp_path: Path) -> None:
     folder = laid_out(toy, tmp_path / "cell")
-    with held(folder), pytest.raises(ResumeError, match="another process"):
+    with lock_run(folder), pytest.raises(ResumeError, match="another process"):
         run_cell(folder, Preparations(), lambda event: None)
     assert read_outcome(folder) is None
 

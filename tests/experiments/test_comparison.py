@@ -19,7 +19,7 @@ def scores(dev: float, *, train: float | None = None, correct: int = 5, data: st
     return CellScores("F1", dev, train, None, 2, 1.0, curve, Tally(data, counts))
 
 
-def judged(grid: Grid, *cells: list[Outcome]) -> Comparison:
+def compared(grid: Grid, *cells: list[Outcome]) -> Comparison:
     rows = [
         ComparisonRow(
             name=grid.name(cell),
@@ -30,30 +30,30 @@ def judged(grid: Grid, *cells: list[Outcome]) -> Comparison:
         )
         for at, (cell, outcomes) in enumerate(zip(grid.cells, cells, strict=True))
     ]
-    return Comparison.judge(grid.axes, rows)
+    return Comparison.from_rows(grid.axes, rows)
 
 
 def test_cells_that_are_scored_differently_are_not_taken_for_comparable() -> None:
     """F1 over tokens is far above F1 over spans; the model that is scored by it would seem the better one."""
     grid = read_grid(["ner"], ["data.model_scheme=IO,BIOES"])
-    found = judged(grid, [replace(scores(0.9), metric="token F1")], [scores(0.8)])
+    found = compared(grid, [replace(scores(0.9), metric="token F1")], [scores(0.8)])
     assert found.metric == "score"
-    assert found.reading()[0] == "take care: cells are scored by F1 and token F1, which cannot be compared"
-    assert not any("take care" in line for line in judged(grid, [scores(0.9)], [scores(0.8)]).reading())
+    assert found.summary()[0] == "warning: cells are scored by F1 and token F1, which cannot be compared"
+    assert not any("warning" in line for line in compared(grid, [scores(0.9)], [scores(0.8)]).summary())
 
 
 THREE = read_grid(["ner"], ["train.lr=0.1,0.2,0.3"])
 
 
 def test_the_best_is_best_on_dev_and_the_first_of_equals() -> None:
-    found = judged(THREE, [scores(0.5)], [scores(0.7)], [scores(0.7)])
+    found = compared(THREE, [scores(0.5)], [scores(0.7)], [scores(0.7)])
     assert [row.best for row in found.rows] == [False, True, False]
     assert found.best is found.rows[1]
 
 
 def test_p_is_of_the_pair_with_the_best_over_all_seeds() -> None:
     cells = ([scores(0.5, correct=1)] * 2, [scores(0.9, correct=9)] * 2, [scores(0.8, correct=8)] * 2)
-    found = judged(THREE, *cells)
+    found = compared(THREE, *cells)
     twice = [Tally("d+d", 2 * cell[0].tally.counts) for cell in cells]
     assert found.rows[0].p == randomization_test(twice[0], twice[1])
     assert found.rows[1].p is None
@@ -62,13 +62,13 @@ def test_p_is_of_the_pair_with_the_best_over_all_seeds() -> None:
 
 
 def test_cells_over_other_sentences_have_no_p() -> None:
-    found = judged(THREE, [scores(0.5)], [scores(0.7, data="other")], [scores(0.6, data="other")])
+    found = compared(THREE, [scores(0.5)], [scores(0.7, data="other")], [scores(0.6, data="other")])
     assert [row.p is None for row in found.rows] == [True, True, False]
 
 
 def test_failed_seeds_are_left_out_of_means_and_pairs() -> None:
     mixed: list[Outcome] = [Failure("the loss became nan"), scores(0.5, correct=1)]
-    found = judged(
+    found = compared(
         THREE, mixed, [scores(0.9, correct=9), scores(0.7, correct=7)], [Failure("x"), Failure("y")]
     )
     assert found.rows[0].dev == Spread(0.5, None)
@@ -80,9 +80,9 @@ def test_failed_seeds_are_left_out_of_means_and_pairs() -> None:
 
 
 def test_a_comparison_of_failures_has_no_best() -> None:
-    found = judged(THREE, *([Failure("x")] for _ in range(3)))
+    found = compared(THREE, *([Failure("x")] for _ in range(3)))
     assert found.best is None
-    assert found.reading() == ["no run came to its end"]
+    assert found.summary() == ["all runs failed"]
 
 
 def test_spread_is_the_standard_deviation_of_seeds() -> None:
@@ -95,50 +95,53 @@ def test_spread_is_the_standard_deviation_of_seeds() -> None:
 @pytest.mark.parametrize(
     ("best", "words"),
     [
-        (0, "lr: best at 0.3, the highest tried: try higher"),
-        (1, "lr: best at 0.1, the lowest tried: try lower"),
+        (0, "lr: best at 0.3, the highest value tried; try higher"),
+        (1, "lr: best at 0.1, the lowest value tried; try lower"),
     ],
 )
 def test_a_best_value_at_the_edge_is_told_in_the_order_of_numbers(best: int, words: str) -> None:
     grid = read_grid(["ner"], ["train.lr=0.3,0.1,0.2"])
     cells: list[list[Outcome]] = [[scores(0.9 if at == best else 0.5)] for at in range(3)]
-    assert judged(grid, *cells).reading()[1].startswith(words)
+    assert compared(grid, *cells).summary()[1].startswith(words)
 
 
 def test_nothing_lies_below_zero() -> None:
     grid = read_grid(["ner"], ["model.dropout.input=0,0.5"])
-    assert judged(grid, [scores(0.9)], [scores(0.5)]).reading()[1] == "input: best at 0, the lowest there is"
+    assert (
+        compared(grid, [scores(0.9)], [scores(0.5)]).summary()[1]
+        == "input: best at 0, the lowest possible value"
+    )
 
 
 def test_inside_the_range_and_among_categories_nothing_is_suggested() -> None:
-    inside = judged(THREE, [scores(0.5)], [scores(0.9)], [scores(0.5)])
-    assert inside.reading()[1] == "lr: best at 0.2"
-    names = judged(read_grid(["ner"], ["model.encoder.kind=lstm,rnn"]), [scores(0.9)], [scores(0.5)])
-    assert names.reading()[1] == "kind: best at lstm"
+    inside = compared(THREE, [scores(0.5)], [scores(0.9)], [scores(0.5)])
+    assert inside.summary()[1] == "lr: best at 0.2"
+    names = compared(read_grid(["ner"], ["model.encoder.kind=lstm,rnn"]), [scores(0.9)], [scores(0.5)])
+    assert names.summary()[1] == "kind: best at lstm"
 
 
 def test_the_gap_between_train_and_dev_is_told_by_value() -> None:
-    found = judged(THREE, [scores(0.5, train=0.6)], [scores(0.6, train=0.9)], [scores(0.55, train=1.0)])
-    first, second = found.reading()
+    found = compared(THREE, [scores(0.5, train=0.6)], [scores(0.6, train=0.9)], [scores(0.55, train=1.0)])
+    first, second = found.summary()
     assert first == "best with lr=0.2: dev F1 60.00, train - dev 30.00"
     assert second == "lr: best at 0.2; train - dev by value: 0.1: 10.0, 0.2: 30.0, 0.3: 45.0"
 
 
 def test_without_axes_the_one_cell_is_read() -> None:
-    found = judged(read_grid(["ner"], []), [scores(0.5), scores(0.7)])
-    assert found.reading() == ["best: dev F1 60.00"]
+    found = compared(read_grid(["ner"], []), [scores(0.5), scores(0.7)])
+    assert found.summary() == ["best: dev F1 60.00"]
 
 
 def test_rows_of_a_value_are_those_with_a_score() -> None:
     grid = read_grid(["ner"], ["train.lr=1,2", "train.epochs=3,4"])
-    found = judged(grid, [scores(0.1)], [Failure("x")], [scores(0.3)], [scores(0.4)])
+    found = compared(grid, [scores(0.1)], [Failure("x")], [scores(0.3)], [scores(0.4)])
     epochs = found.axes[1]
     assert isinstance(epochs, Axis)
     assert [row.name for row in found.rows_with(epochs, "4")] == ["lr=2 epochs=4"]
 
 
 def test_the_json_holds_every_number_and_no_tally() -> None:
-    found = judged(THREE, [scores(0.5)], [scores(0.7)], [Failure("why")]).to_json()
+    found = compared(THREE, [scores(0.5)], [scores(0.7)], [Failure("why")]).to_json()
     assert found["axes"] == [{"key": "train.lr", "label": "lr", "values": ["0.1", "0.2", "0.3"]}]
     assert [cell["best"] for cell in found["cells"]] == [False, True, False]
     assert found["cells"][1]["dev"] == {"mean": 0.7, "sd": None}

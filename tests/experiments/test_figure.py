@@ -38,7 +38,7 @@ def comparison(*changes: str, seeds: int = 1, train: bool = True, failed: tuple[
         rows.append(
             ComparisonRow(grid.name(cell), cell.values, ("f",) * seeds, tuple(range(seeds)), outcomes)
         )
-    return Comparison.judge(grid.axes, rows)
+    return Comparison.from_rows(grid.axes, rows)
 
 
 def texts(svg: bytes) -> list[str]:

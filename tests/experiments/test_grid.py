@@ -159,10 +159,10 @@ def refusal(recipes: list[str], changes: list[str]) -> str:
     ("recipes", "changes", "words"),
     [
         (["ner"], ["train.lr=1,2", "train.lr=3"], "train.lr is set twice"),
-        (["ner"], ["train.lr=1,,2"], "on both sides of every comma"),
-        (["ner"], ["train.lr"], "expected key=a,b,c"),
-        (["ner"], ["train.lr=0.1,0.1"], "0.1 is named twice"),
-        (["ner", "ner"], [], "ner is named twice"),
+        (["ner"], ["train.lr=1,,2"], "missing value next to a comma"),
+        (["ner"], ["train.lr"], "not of the form KEY=A,B,C"),
+        (["ner"], ["train.lr=0.1,0.1"], "0.1 is given twice"),
+        (["ner", "ner"], [], "ner is given twice"),
         (["ner"], ["recipe=pos"], "recipe is set twice"),
     ],
 )
@@ -199,7 +199,7 @@ def test_folds_are_for_classifiers_and_set_once(text_toy: Path, toy: Path) -> No
     assert [(each.folds, each.fold) for each in data] == [(4, 1), (4, 1)]  # type: ignore[union-attr]
     with pytest.raises(RecipeError, match="--folds does not apply to a tagger"):
         load_cells(read_grid([str(toy / "toy.toml")], []), folds=4)
-    with pytest.raises(RecipeError, match=r"leave --set data\.folds and data\.fold away"):
+    with pytest.raises(RecipeError, match=r"remove --set data\.folds and data\.fold"):
         load_cells(read_grid([str(text_toy / "texts.toml")], [*own, "data.fold=1,2"]), folds=4)
     with pytest.raises(RecipeError, match=r"leave data\.test out \(--set data\.test=none\)"):
         load_cells(read_grid([str(text_toy / "texts.toml")], []), folds=4)

@@ -9,13 +9,13 @@ import pytest
 
 from gonie.errors import ResumeError
 from gonie.experiments.grid import load_cells, read_grid
-from gonie.experiments.plan import CELLS, PLAN, Asked, ComparisonPlan
+from gonie.experiments.plan import CELLS, PLAN, ComparisonPlan, ComparisonRequest
 from gonie.tasks.classification.recipe import TextRecipe
 from gonie.tasks.recipe import load_recipe
 
 
 def planned(toy: Path, *changes: str, seeds: int = 1) -> tuple[ComparisonPlan, list]:
-    asked = Asked((str(toy / "toy.toml"),), changes, seeds)
+    asked = ComparisonRequest((str(toy / "toy.toml"),), changes, seeds)
     recipes = load_cells(read_grid(asked.recipes, asked.changes))
     return ComparisonPlan.of(asked, recipes, keep=False), recipes
 
@@ -31,7 +31,7 @@ def test_a_plan_comes_back_as_it_was_with_its_recipes(toy: Path, tmp_path: Path)
     plan.write(tmp_path, recipes)
     again = ComparisonPlan.read(tmp_path)
     assert again == plan
-    assert again.grid == read_grid(plan.asked.recipes, plan.asked.changes)
+    assert again.grid == read_grid(plan.request.recipes, plan.request.changes)
     for run in plan.runs:
         recipe = load_recipe(tmp_path / CELLS / run.folder / "recipe.toml")
         assert recipe.train.seed == run.seed
@@ -40,7 +40,9 @@ def test_a_plan_comes_back_as_it_was_with_its_recipes(toy: Path, tmp_path: Path)
 
 
 def test_folds_are_the_fastest_and_stand_in_the_recipes(text_toy: Path, tmp_path: Path) -> None:
-    asked = Asked((str(text_toy / "texts.toml"),), ("train.lr=0.1,0.2", "data.test=none"), seeds=2, folds=3)
+    asked = ComparisonRequest(
+        (str(text_toy / "texts.toml"),), ("train.lr=0.1,0.2", "data.test=none"), seeds=2, folds=3
+    )
     recipes = load_cells(read_grid(asked.recipes, asked.changes), folds=3)
     plan = ComparisonPlan.of(asked, recipes, keep=False)
     assert len(plan.runs) == 2 * 2 * 3

@@ -31,7 +31,7 @@ def comparison(train: bool = True, test: bool = True, direct: str = '[],["a|b"]'
         ComparisonRow(grid.name(cell), cell.values, (f"c/{at}-1", f"c/{at}-2"), (1, 2), tuple(found))
         for at, (cell, found) in enumerate(zip(grid.cells, outcomes, strict=True))
     ]
-    return Comparison.judge(grid.axes, rows)
+    return Comparison.from_rows(grid.axes, rows)
 
 
 def test_a_row_a_cell_in_the_order_asked() -> None:

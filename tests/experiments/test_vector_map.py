@@ -77,7 +77,7 @@ def test_tsne_keeps_groups_together() -> None:
 
 def test_without_scikit_learn_it_is_said_before_anything_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.manifold", None)
-    with pytest.raises(MissingExtraError, match=r"--method pca does without.*gonie\[explain\]"):
+    with pytest.raises(MissingExtraError, match=r"unlike --method pca, needs scikit-learn.*gonie\[explain\]"):
         mapper("tsne", seed=1)
     assert mapper("pca", seed=1) is pca
 

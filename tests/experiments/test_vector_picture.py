@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from gonie.errors import OutputError
-from gonie.experiments.fonts import find_fonts
+from gonie.experiments.drawing import find_fonts
 from gonie.experiments.vector_picture import (
     COLORS,
     MARKERS,

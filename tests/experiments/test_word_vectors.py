@@ -1,19 +1,28 @@
-"""If these break, the picture of word vectors shows another beginning than the run had, or other words."""
+"""If these break, the picture shows wrong initial vectors, or vectors under the wrong words."""
 
 from __future__ import annotations
 
 import shutil
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from gonie.errors import GonieError, InputError
-from gonie.experiments.word_vectors import UNSEEN, WordVectors, read_word_vectors, read_words
+from gonie.experiments.word_vectors import UNSEEN, WordVectors, read_word_vectors, read_words, word_table
+from gonie.features.encoding import Encoding
+from gonie.features.vectors import Coverage, PretrainedVectors
 from gonie.formats.tagged import TaggedSource
 from gonie.tasks.recipe import load_recipe
+from gonie.tasks.tagging.recipe import TaggerConfig
+from gonie.tasks.tagging.torch.build import build_tagger
+from gonie.tasks.torch.build import WordTable
 from gonie.training.run import start_run
+
+WORDS = {"words": {"width": 3}, "encoder": {"hidden": 2}}
 
 
 def nothing(text: str) -> None:
@@ -61,7 +70,7 @@ def test_pretrained_vectors_are_the_beginning(toy: Path, tmp_path: Path, silence
     assert made.after[seoul.id].tolist() != [0.5, 0.25, 1.0]
     assert (seoul.label, zebra.label, missing) == ("LOC", UNSEEN, ["yak"])
     file.unlink()
-    with pytest.raises(GonieError, match=r"(?s)v\.txt.*which must lie where they lay"):
+    with pytest.raises(GonieError, match=r"(?s)v\.txt.*which must still be in the same place"):
         read_word_vectors(run, nothing)
 
 
@@ -124,10 +133,12 @@ def test_files_that_are_gone_or_changed_are_told_of(toy: Path, tmp_path: Path, s
     shutil.copy(toy / "train.conll", own)
     run = trained(toy, tmp_path / "run", silence, f"data.train={own}")
     own.write_text(own.read_text("utf-8") + "\nnew\tO\nwords\tO\n", "utf-8")
-    with pytest.raises(InputError, match="others under the same names"):
+    with pytest.raises(InputError, match="data files changed"):
         read_word_vectors(run, nothing)
     own.unlink()
-    with pytest.raises(GonieError, match=r"(?s)train\.conll: expected a file.*which must lie where they lay"):
+    with pytest.raises(
+        GonieError, match=r"(?s)train\.conll: expected a file.*which must still be in the same place"
+    ):
         read_word_vectors(run, nothing)
 
 
@@ -147,5 +158,48 @@ def test_words_are_read_one_a_line(tmp_path: Path) -> None:
     path.write_text("Seoul\n\n  서울 \nNew York\n", "utf-8")
     assert read_words(path) == ["Seoul", "서울", "New York"]
     path.write_text("\n \n", "utf-8")
-    with pytest.raises(InputError, match="a word a line"):
+    with pytest.raises(InputError, match="has no words"):
         read_words(path)
+
+
+@pytest.mark.parametrize("more", [{}, {"chars": {"width": 2, "hidden": 2}}], ids=["alone", "in a stack"])
+def test_rows_are_word_ids(encoding: Encoding, more: dict) -> None:
+    model = build_tagger(TaggerConfig.model_validate({**WORDS, **more}), encoding)
+    (weight,) = [value for name, value in model.named_parameters() if value.shape == (len(encoding.words), 3)]
+    with torch.no_grad():
+        weight[encoding.words.id("seoul")] = torch.tensor([1.0, 2.0, 3.0])
+    table = word_table(model)
+    assert table.shape == (len(encoding.words), 3)
+    assert table[encoding.words.id("seoul")].tolist() == [1.0, 2.0, 3.0]
+
+
+def test_fixed_and_learned_vectors_are_in_one_table(fitted: Callable[..., Encoding]) -> None:
+    encoding = fitted(["zebra"])
+    matrix = np.arange(3.0 * len(encoding.words), dtype=np.float32).reshape(-1, 3)
+    matrix[0] = 0
+    found = np.arange(len(encoding.words)) % 2 == 1
+    pretrained = PretrainedVectors(matrix, found, Coverage(types={}, tokens={}))
+    config = TaggerConfig.model_validate(WORDS)
+    assert config.words is not None
+    table = WordTable.plan(config.words, encoding, pretrained)
+    assert np.array_equal(word_table(build_tagger(config, encoding, table)), matrix)
+
+
+def test_the_table_is_a_copy(encoding: Encoding) -> None:
+    """Otherwise the vectors before training would become those after it."""
+    model = build_tagger(TaggerConfig.model_validate(WORDS), encoding)
+    before = word_table(model)
+    kept = before.copy()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(1.0)
+    assert np.array_equal(before, kept)
+    assert not np.array_equal(word_table(model), kept)
+
+
+def test_a_model_that_sees_no_words_is_refused(encoding: Encoding) -> None:
+    model = build_tagger(
+        TaggerConfig.model_validate({"chars": {"width": 2}, "encoder": {"hidden": 2}}), encoding
+    )
+    with pytest.raises(InputError, match=r"model\.words"):
+        word_table(model)

@@ -12,10 +12,10 @@ import pytest
 from gonie.errors import GonieError
 from gonie.experiments.cell import Advanced, Began, Ended, Event, Preparations
 from gonie.experiments.outcome import CellScores, read_outcome
-from gonie.experiments.workers import run_here, run_spread, start_cells
+from gonie.experiments.workers import run_in_parallel, run_in_process, start_cells
 from gonie.system.files import atomic_write
 from gonie.tasks.recipe import load_recipe, write_recipe
-from gonie.training.folder import held
+from gonie.training.folder import lock_run
 
 
 def laid_out(toy: Path, root: Path, number: int, *changes: str) -> list[Path]:
@@ -41,8 +41,8 @@ def test_many_cells_by_few_workers_are_those_of_one(toy: Path, tmp_path: Path) -
     (tmp_path / "many").mkdir()
     told: list[Event] = []
     here, spread = laid_out(toy, tmp_path / "one", 3), laid_out(toy, tmp_path / "many", 3)
-    assert run_here(here, Preparations(), lambda event: None, keep=False)
-    assert run_spread(spread, told.append, jobs=2, keep=False)
+    assert run_in_process(here, Preparations(), lambda event: None, keep=False)
+    assert run_in_parallel(spread, told.append, jobs=2, keep=False)
     assert {event.folder for event in told if isinstance(event, Ended)} == set(spread)
     for one, other in zip(here, spread, strict=True):
         first, second = read_outcome(one), read_outcome(other)
@@ -67,19 +67,19 @@ def test_a_worker_that_is_killed_is_told_of_and_the_others_save(toy: Path, tmp_p
                 seen.clear()
 
     with pytest.raises(GonieError, match=r"ended by signal 9.*--resume and fewer --jobs"):
-        run_spread(folders, kill_one, jobs=2, keep=False)
+        run_in_parallel(folders, kill_one, jobs=2, keep=False)
     assert not workers()
     assert any((folder / "last.safetensors").exists() for folder in folders)
     for folder in folders:
-        with held(folder):
+        with lock_run(folder):
             assert read_outcome(folder) is None
 
 
 @pytest.mark.long
 def test_a_folder_that_cannot_be_used_stops_the_comparison(toy: Path, tmp_path: Path) -> None:
     folders = laid_out(toy, tmp_path, 2, "train.epochs=5000", "train.patience=5000")
-    with held(folders[1]), pytest.raises(GonieError, match="another process"):
-        run_spread(folders, lambda event: None, jobs=2, keep=False)
+    with lock_run(folders[1]), pytest.raises(GonieError, match="another process"):
+        run_in_parallel(folders, lambda event: None, jobs=2, keep=False)
     assert not workers()
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from gonie.errors import InputError
 from gonie.explain.faithfulness_cache import FaithfulnessCache
-from gonie.explain.held_out import FEWEST, MOST, affordable, figures_cache
+from gonie.explain.held_out import FEWEST, MOST, figures_cache, sample_items
 from gonie.tasks.explanation import HeldOutFile, ItemSize
 
 
@@ -17,17 +17,17 @@ def cache_of(file: Path, folder: Path, what: str) -> FaithfulnessCache | None:
 
 
 def test_short_texts_are_many_and_long_ones_few() -> None:
-    assert len(affordable(range(1000), lambda _: ItemSize(20))) == MOST
-    assert FEWEST < len(affordable(range(1000), lambda _: ItemSize(600))) < MOST
-    assert len(affordable(range(1000), lambda _: ItemSize(5000))) == FEWEST
-    assert affordable([3, 1, 2], ItemSize) == [3, 1, 2]
+    assert len(sample_items(range(1000), lambda _: ItemSize(20))) == MOST
+    assert FEWEST < len(sample_items(range(1000), lambda _: ItemSize(600))) < MOST
+    assert len(sample_items(range(1000), lambda _: ItemSize(5000))) == FEWEST
+    assert sample_items([3, 1, 2], ItemSize) == [3, 1, 2]
 
 
 def test_a_sorted_file_is_measured_on_from_end_to_end() -> None:
     """Half of its texts have one label: the first hundred would say nothing about the other."""
     labels = ["negative"] * 500 + ["positive"] * 500
-    chosen = affordable(labels, lambda _: ItemSize(20))
-    assert chosen == sorted(chosen) == affordable(labels, lambda _: ItemSize(20))
+    chosen = sample_items(labels, lambda _: ItemSize(20))
+    assert chosen == sorted(chosen) == sample_items(labels, lambda _: ItemSize(20))
     assert 30 < chosen.count("positive") < 70
 
 
@@ -48,7 +48,7 @@ def test_a_folder_of_texts_is_known_by_its_files(toy_run: Path, tmp_path: Path) 
         assert kept is not None
         digests.append(kept.digest)
     assert digests[0] != digests[1]
-    with pytest.raises(InputError, match="expected a file, got none of that name"):
+    with pytest.raises(InputError, match="file not found"):
         cache_of(tmp_path / "nothing.tsv", toy_run, "label None")
 
 

@@ -1,8 +1,9 @@
-"""The course of an explanation: figures first, items in order, and nothing lost by who stops it."""
+"""A session of `gonie explain`: figures first, items in order, and an interrupt keeps what is done."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,9 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from gonie.errors import BundleError
 from gonie.explain.faithfulness_cache import FaithfulnessCache
-from gonie.explain.run import ExplainCourse
-from gonie.reports.explanation import Faithfulness, Method
+from gonie.explain.run import ExplainSession, layer_shares
+from gonie.reports.explanation import Faithfulness, LayerShares, Method
+from gonie.runtime.bundle import write_bundle
 from gonie.tasks.explanation import HeldOutFile, ItemSize, Keep
 
 STOP = -1
@@ -71,16 +74,16 @@ class Numbers:
 
 
 @contextmanager
-def wait(doing: str, total: int | None = None) -> Iterator[Any]:
+def progress(step: str, total: int | None = None) -> Iterator[Any]:
     class Quiet:
-        def done(self, number: int) -> None:
+        def update(self, done: int) -> None:
             pass
 
     yield Quiet()
 
 
-def course(model: Any) -> ExplainCourse:
-    return ExplainCourse(model=model, methods=["erasure"], title="why", wait=wait)
+def session(model: Any) -> ExplainSession:
+    return ExplainSession(model=model, methods=["erasure"], title="why", progress=progress)
 
 
 @pytest.fixture
@@ -97,7 +100,7 @@ def test_held_out_items_are_measured_once_and_not_shown(
 ) -> None:
     model = Numbers()
     for _ in range(2):
-        course(model).run([1, 2], held_out, folder=tmp_path, notes=["A note."], html=None)
+        session(model).run([1, 2], held_out, folder=tmp_path, notes=["A note."], html=None)
     assert model.measured == [7, 8]
     shown = capsys.readouterr().out
     due = ("Beware.", "A note.", "held.tsv", "item 1 by erasure", "item 2", "and that is the model")
@@ -110,18 +113,54 @@ def test_without_held_out_items_those_shown_are_measured(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model = Numbers()
-    course(model).run([1, 2], None, folder=tmp_path, notes=[], html=None)
+    session(model).run([1, 2], None, folder=tmp_path, notes=[], html=None)
     assert model.measured == [1, 2]
-    assert "the very texts below" in capsys.readouterr().out
+    assert "on the texts below" in capsys.readouterr().out
 
 
 def test_a_page_has_all_items_and_a_stop_leaves_those_that_were_done(
     tmp_path: Path, held_out: HeldOutFile
 ) -> None:
     page = tmp_path / "why.html"
-    course(Numbers()).run([1, 2], held_out, folder=tmp_path, notes=[], html=page)
+    session(Numbers()).run([1, 2], held_out, folder=tmp_path, notes=[], html=page)
     assert page.read_text().splitlines()[:2] == ["item 1 by erasure", "item 2 by erasure"]
     with pytest.raises(KeyboardInterrupt):
-        course(Numbers()).run([3, STOP, 4], held_out, folder=tmp_path, notes=[], html=page)
+        session(Numbers()).run([3, STOP, 4], held_out, folder=tmp_path, notes=[], html=page)
     assert page.read_text().splitlines()[0] == "item 3 by erasure"
-    assert page.read_text().endswith("Stopped after 1.")
+    assert page.read_text().endswith("Stopped after 1 text.")
+
+
+LAYER = {"place": "output", "shares": [0.25, 0.75], "scale": 1.5, "normalized": True}
+
+
+@pytest.fixture
+def write_layers(tmp_path: Path, text_bundle: Callable[..., Any]) -> Callable[[Any], Path]:
+    """Writes a bundle with these layer weights."""
+
+    def write(layers: Any) -> Path:
+        folder = tmp_path / "run" / "bundle"
+        write_bundle(folder, text_bundle())
+        index = json.loads((folder / "bundle.json").read_text("utf-8"))
+        assert "layers" not in index, "a model without contextual embeddings has no such key"
+        (folder / "bundle.json").write_text(json.dumps({**index, "layers": layers}), "utf-8")
+        return folder
+
+    return write
+
+
+def test_layer_weights_come_from_the_bundle_or_its_run(write_layers: Callable[[Any], Path]) -> None:
+    folder = write_layers([LAYER])
+    wanted = LayerShares(place="output", shares=(0.25, 0.75), scale=1.5, normalized=True)
+    assert layer_shares(folder) == layer_shares(folder.parent) == (wanted,)
+
+
+def test_a_model_without_layers_has_no_layer_weights(toy_run: Path) -> None:
+    assert layer_shares(toy_run) == ()
+
+
+@pytest.mark.parametrize(
+    "damaged", [{}, 3, [3], [{"place": "input"}], [{**LAYER, "shares": 1}], [{**LAYER, "scale": "much"}]]
+)
+def test_damaged_layer_weights_are_refused(write_layers: Callable[[Any], Path], damaged: Any) -> None:
+    with pytest.raises(BundleError, match=r"bundle\.json: "):
+        layer_shares(write_layers(damaged))

@@ -25,5 +25,5 @@ def test_the_line_a_user_reads() -> None:
 
 
 def test_a_bundle_that_does_not_answer_is_told_of_in_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(GonieError, match=r"a new process failed to use it: .*expected a bundle"):
+    with pytest.raises(GonieError, match=r"a new process failed to use it: .*folder not found"):
         measure_cost(tmp_path / "nothing", "a text")

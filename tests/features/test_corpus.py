@@ -174,7 +174,7 @@ def test_encoding_again_replaces_what_was_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["", "{", json.dumps([1])])
 def test_a_broken_index_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "corpus.json").write_text(content)
-    with pytest.raises(InputError, match="expected an encoded corpus"):
+    with pytest.raises(InputError, match="cannot read an encoded corpus"):
         Corpus.open(tmp_path)
 
 

@@ -69,7 +69,7 @@ def test_saved_and_made_again() -> None:
     "lengths", [{"chars": (2, 1)}, {"chars": (0, 3)}, {"words": (-1, 2)}, {"chars": (0, 0)}]
 )
 def test_lengths_that_are_none_are_refused(lengths: dict[str, Lengths]) -> None:
-    with pytest.raises(InputError, match="expected the shortest and longest n-grams"):
+    with pytest.raises(InputError, match="invalid n-gram lengths"):
         NGrams(**lengths)
 
 

@@ -69,7 +69,7 @@ def test_each_label_gives_its_share_but_not_its_last_text(labels: Labels, share:
     held, train = (counts(labels, rows) for rows in (made.splits[0].held, made.splits[0].train))
     assert set(train) == set(whole)
     spared = number - held.total()
-    assert bool(spared) == any("no label gives its last" in note for note in made.notes)
+    assert bool(spared) == any("each label keeps a text" in note for note in made.notes)
     for label, size in whole.items():
         due = size * number / len(labels)
         cap = size - 1
@@ -117,11 +117,11 @@ def test_rare_labels_are_told() -> None:
     labels = [("a",)] * 20 + [("b",)] * 3 + [("c",)]
     notes = folds(labels, number=5, seed=0).notes
     assert notes == (
-        "labels of a single text, so that it was not learned where it is scored: 'c'",
-        "labels of fewer texts than the 5 folds, so that some score without it: 'b'",
+        "labels with a single text, never in training where it is scored: 'c'",
+        "labels with fewer texts than the 5 folds, missing from some folds: 'b'",
     )
     assert hold_out(labels, share=0.2, seed=0).notes == (
-        "labels of a single text, which stays in training: 'c'",
+        "labels with a single text, which stays in training: 'c'",
     )
     many = [(str(i),) for i in range(9)] + [("a",)] * 9
     assert hold_out(many, share=0.2, seed=0).notes[0].endswith("'0', '1', '2', '3', '4' and 4 more")
@@ -129,16 +129,16 @@ def test_rare_labels_are_told() -> None:
 
 @pytest.mark.parametrize("share", [0.0, 1.0, -1.0, float("nan")])
 def test_no_share_is_refused(share: float) -> None:
-    with pytest.raises(InputError, match="a share between 0 and 1"):
+    with pytest.raises(InputError, match="cannot hold out a share"):
         hold_out([("a",)] * 4, share=share, seed=0)
 
 
 @pytest.mark.parametrize("number", [1, 5, -3])
 def test_more_folds_than_texts_are_refused(number: int) -> None:
-    with pytest.raises(InputError, match="expected from 2 to 4 folds"):
+    with pytest.raises(InputError, match=r"Set data.folds from 2 to 4"):
         folds([("a",)] * 4, number=number, seed=0)
 
 
 def test_labels_that_cannot_spare_a_text_are_refused() -> None:
-    with pytest.raises(InputError, match="expected a label that two texts have"):
+    with pytest.raises(InputError, match="has a different label"):
         hold_out([("a",), ("b",), ("c",)], share=0.5, seed=0)

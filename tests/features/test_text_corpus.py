@@ -16,7 +16,7 @@ Shape = list[list[int]]
 shapes = st.lists(st.lists(st.integers(1, 5), min_size=1, max_size=4), min_size=1, max_size=6)
 
 
-def made(shape: Shape, *, several: bool = False, bag: bool = True) -> TextCorpus:
+def made(shape: Shape, *, multi_label: bool = False, bag: bool = True) -> TextCorpus:
     """A corpus whose tokens are numbered from 0: a word is its own number, and two more."""
     lengths = [length for text in shape for length in text]
     tokens, number = sum(lengths), len(shape)
@@ -35,15 +35,17 @@ def made(shape: Shape, *, several: bool = False, bag: bool = True) -> TextCorpus
     return TextCorpus(
         sentences=sentences,
         offsets=np.cumsum([0, *map(len, shape)]),
-        labels=np.eye(number, dtype=np.float32) if several else np.arange(number) - 1,
+        labels=np.eye(number, dtype=np.float32) if multi_label else np.arange(number) - 1,
         bag=(np.arange(counts.sum(), dtype=np.int32) + 50, np.cumsum([0, *counts])) if bag else None,
     )
 
 
 @settings(deadline=None, max_examples=80)
 @given(shapes, st.booleans(), st.randoms())
-def test_a_batch_is_the_tables_one_would_fill_by_hand(shape: Shape, several: bool, random: object) -> None:
-    corpus = made(shape, several=several)
+def test_a_batch_is_the_tables_one_would_fill_by_hand(
+    shape: Shape, multi_label: bool, random: object
+) -> None:
+    corpus = made(shape, multi_label=multi_label)
     rows = list(range(len(shape)))
     random.shuffle(rows)  # type: ignore[attr-defined]
     rows = rows[:3]
@@ -92,5 +94,5 @@ def test_no_bag_no_names_of_one() -> None:
 def test_a_text_without_a_sentence_or_a_label_is_a_mistake() -> None:
     corpus = made([[2], [1, 1]])
     for offsets, labels in (([0, 0, 3], [0, 1]), ([0, 1, 3], [0]), ([0, 1, 2], [0, 1])):
-        with pytest.raises(ValueError, match="at least one of 3 sentences"):
+        with pytest.raises(ValueError, match="at least one of the 3 sentences"):
             TextCorpus(sentences=corpus.sentences, offsets=np.array(offsets), labels=np.array(labels))

@@ -14,7 +14,7 @@ from gonie.features.corpus import FolderSink
 from gonie.features.encoding import Encoding, count
 from gonie.features.ngrams import NGramBag, NGrams
 from gonie.features.text_corpus import TextCorpus, collate_texts
-from gonie.features.text_encoding import UNMET, TextEncoding
+from gonie.features.text_encoding import UNSEEN_LABEL, TextEncoding
 from gonie.features.vocabulary import UNKNOWN
 from gonie.text.labelled_text import LabelledText
 from gonie.text.normalize import Normalization
@@ -30,7 +30,7 @@ TEXTS = [
 ]
 
 
-def fitted(*, several: bool = False, bag: bool = True) -> TextEncoding:
+def fitted(*, multi_label: bool = False, bag: bool = True) -> TextEncoding:
     passages = Passages(tokenizer=EnglishTokenizer(), by="sentence")
     normalization = Normalization(lowercase=True, digits=True)
     counts = count(
@@ -52,7 +52,7 @@ def fitted(*, several: bool = False, bag: bool = True) -> TextEncoding:
         passages=passages,
         words=words,
         labels=("neg", "pos"),
-        several=several,
+        multi_label=multi_label,
         bag=NGramBag.fit([text.text for text in TEXTS], ngrams=NGrams(chars=(1, 2))) if bag else None,
     )
 
@@ -94,20 +94,20 @@ def test_a_text_alone_is_the_text_among_others() -> None:
 def test_several_labels_are_a_table() -> None:
     report = Report()
     texts = [LabelledText("a", ("pos", "neg")), LabelledText("b"), LabelledText("c", ("odd", "pos"))]
-    labels = fitted(several=True).encode(texts, report=report).labels
+    labels = fitted(multi_label=True).encode(texts, report=report).labels
     assert (labels.dtype, labels.tolist()) == (np.float32, [[1, 1], [0, 0], [0, 1]])
-    assert report.noticed[UNMET] == 1
+    assert report.noticed[UNSEEN_LABEL] == 1
 
 
 def test_labels_unknown_or_not_given_are_told_apart_from_known_ones() -> None:
     report = Report()
     corpus = fitted().encode([LabelledText("a", ("odd",)), LabelledText("b")], report=report)
     assert corpus.labels.tolist() == [-1, -1]
-    assert report.noticed[UNMET] == 1
+    assert report.noticed[UNSEEN_LABEL] == 1
 
 
 def test_two_labels_where_one_is_learned_are_refused() -> None:
-    with pytest.raises(InputError, match="f:4: expected one label a text, got 'pos', 'neg'"):
+    with pytest.raises(InputError, match="f:4: expected one label per text, got 'pos', 'neg'"):
         fitted().encode([LabelledText("a", ("pos", "neg"), path="f", line=4)])
 
 
@@ -124,7 +124,7 @@ def test_no_texts_are_an_empty_corpus() -> None:
 
 
 def test_saved_and_made_again() -> None:
-    for encoding in (fitted(), fitted(several=True, bag=False)):
+    for encoding in (fitted(), fitted(multi_label=True, bag=False)):
         again = TextEncoding.from_json(json.loads(json.dumps(encoding.to_json())))
         assert same(encoding.encode(TEXTS), again.encode(TEXTS))
 

@@ -164,7 +164,7 @@ def test_a_repeated_word_keeps_its_first_vector_and_is_counted(tmp_path: Path) -
 def test_a_header_that_miscounts_is_told(tmp_path: Path) -> None:
     path = tmp_path / "vectors"
     path.write_text("5 2\na 1 2\nb 3 4\n")
-    assert read_vectors(path).notes == ("the header promises 5 vectors, the file holds 2",)
+    assert read_vectors(path).notes == ("the header declares 5 vectors, but the file has 2",)
 
 
 def test_words_that_are_not_utf8_are_counted(tmp_path: Path) -> None:
@@ -172,28 +172,28 @@ def test_words_that_are_not_utf8_are_counted(tmp_path: Path) -> None:
     path.write_bytes(b"caf\xe9 1 2\nok 3 4\n")
     vectors = read_vectors(path)
     assert vectors.words == ["caf\ufffd", "ok"]
-    assert vectors.notes == ("1 words are not UTF-8: their odd bytes were replaced",)
+    assert vectors.notes == ("1 words are not UTF-8: their invalid bytes were replaced",)
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         (b"a 1 2 3\nb 1 2 3\nc 1 2\n", r"vectors:3: expected a word and 3 numbers, got 3 fields: 'c 1 2'"),
-        (b"a 1 2 3\nb 1 x 3\n", r"vectors:2: expected finite numbers after the word, got 'x' as number 2"),
+        (b"a 1 2 3\nb 1 x 3\n", r"vectors:2: number 2 after the word is not finite: 'x'"),
         (
             b"a 1 2 3\n\nb 1 nan 3\n",
-            r"vectors:3: expected finite numbers after the word, got 'nan' as number 2",
+            r"vectors:3: number 2 after the word is not finite: 'nan'",
         ),
         (b"a 1 2 3\n 1 2 3\n", r"vectors:2: expected a word and 3 numbers, got 3 fields"),
         (b"2 3\na 1 2 3\nb 1 2\n", r"vectors:3: expected a word and 3 numbers, got 3 fields"),
         (b"2 3\na 1 2\nb 1 2 3\n", r"vectors:2: expected a word and 3 numbers, got 3 fields"),
-        (b"2 3\n", r"vectors: expected word vectors, got none"),
-        (b"", r"vectors: expected a line of a word and its numbers, got an empty file"),
-        (b" \n\n", r"got an empty file"),
-        (b"once upon a time\nthere was\n", r"vectors:1: expected a word and its numbers"),
-        (b"word\n", r"vectors:1: expected a word and its numbers"),
-        (b"PK\x03\x04rest", r"got a zip archive. Unpack it"),
-        (b"\xba\x16\x4f\x2frest", r"got a fastText .bin model. Name the .vec file"),
+        (b"2 3\n", r"vectors: the file has no vectors"),
+        (b"", r"vectors: empty file"),
+        (b" \n\n", r"vectors: empty file"),
+        (b"once upon a time\nthere was\n", r"vectors:1: not a file of word vectors"),
+        (b"word\n", r"vectors:1: not a file of word vectors"),
+        (b"PK\x03\x04rest", r"it is a zip archive. Unpack it"),
+        (b"\xba\x16\x4f\x2frest", r"it is a fastText .bin model. Use the .vec file"),
     ],
 )
 def test_a_broken_file_is_told_with_its_line(tmp_path: Path, content: bytes, message: str) -> None:
@@ -218,7 +218,7 @@ def test_a_binary_file_cut_short_is_refused(tmp_path: Path, writer: Writer, cut:
     path = tmp_path / "vectors"
     path.write_bytes(content[: -cut - 1])
     with pytest.raises(
-        InputError, match=r"expected 3 vectors of 8 numbers, as its header says, got [012] whole ones"
+        InputError, match=r"header declares 3 vectors of 8 numbers, but the file has [012] and"
     ):
         read_vectors(path)
 
@@ -228,7 +228,7 @@ def test_a_binary_vector_that_is_not_finite_is_refused(tmp_path: Path) -> None:
     matrix[1, 2] = np.inf
     path = tmp_path / "vectors"
     path.write_bytes(binary(["one", "two", "three"], matrix))
-    with pytest.raises(InputError, match="a vector that is not, of word 2, 'two'"):
+    with pytest.raises(InputError, match="vector 2, of 'two', has numbers that are not finite"):
         read_vectors(path)
 
 
@@ -236,18 +236,18 @@ def test_a_binary_vector_that_is_not_finite_is_refused(tmp_path: Path) -> None:
 def test_a_damaged_gzip_file_is_refused(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     path = tmp_path / "vectors.gz"
     path.write_bytes(damage(gzip.compress(glove([f"w{i}" for i in range(200)], numbers(200, 8)))))
-    with pytest.raises(InputError, match="expected a whole file, got a damaged one"):
+    with pytest.raises(InputError, match="damaged file"):
         read_vectors(path)
 
 
 def test_a_folder_or_nothing_for_a_file_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "nothing"):
-        with pytest.raises(InputError, match="expected a file of word vectors"):
+        with pytest.raises(InputError, match=r"expected a file, got a folder|file not found"):
             read_vectors(path)
 
 
 def test_a_limit_of_nothing_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="1 or more, got 0"):
+    with pytest.raises(InputError, match="at least 1, got 0"):
         read_vectors(tmp_path / "vectors", limit=0)
 
 
@@ -258,5 +258,5 @@ def test_a_line_without_end_is_refused_before_it_fills_memory(
     monkeypatch.setattr(vector_formats, "CHUNK", 50)
     path = tmp_path / "vectors"
     path.write_bytes(b"a 1 2\n" + b"b" * 1000)
-    with pytest.raises(InputError, match="expected lines shorter than 100 bytes"):
+    with pytest.raises(InputError, match="line longer than 100 bytes"):
         read_vectors(path)

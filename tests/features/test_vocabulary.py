@@ -122,5 +122,5 @@ def test_a_damaged_bundle_is_refused() -> None:
 
 @pytest.mark.parametrize("id", [-1, 3])
 def test_an_id_out_of_range_is_refused(id: int) -> None:
-    with pytest.raises(IndexError, match="from 0 to 2"):
+    with pytest.raises(IndexError, match="out of range: 0 to 2"):
         Vocabulary.from_counts({"a": 1}).string(id)

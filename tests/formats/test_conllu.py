@@ -73,9 +73,9 @@ def test_any_column_may_be_the_tag(column: str | int, tags: tuple[str, ...]) -> 
 
 
 def test_a_column_that_is_not_there_is_refused() -> None:
-    with pytest.raises(InputError, match="a tag column among id, form"):
+    with pytest.raises(InputError, match=r"unknown tag column 'pos'.*id, form"):
         read(*EXAMPLE, tag_column="pos")
-    with pytest.raises(InputError, match="expected words with Gone= in MISC, got none"):
+    with pytest.raises(InputError, match="no word has Gone= in MISC"):
         read(*EXAMPLE, tag_column="misc:Gone")
 
 
@@ -99,14 +99,14 @@ def test_further_columns_by_name() -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (["1\tI\tPRON"], "f:1: expected 10 columns apart by tabs, got 3"),
-        (["1 I _ X _ _ 0 dep _ _"], "f:1: .* got 1; it has blanks where tabs belong"),
-        ([row("1", "a"), row("3", "b")], "f:2: expected the word number 2 in the first column, got '3'"),
-        ([row("1", "a"), row("x", "b")], "f:2: expected the word number 2"),
-        ([row("1", "")], "f:1: expected a form"),
+        (["1\tI\tPRON"], "f:1: expected 10 tab-separated columns, got 3"),
+        (["1 I _ X _ _ 0 dep _ _"], "f:1: .* got 1. Replace spaces by tabs"),
+        ([row("1", "a"), row("3", "b")], "f:2: expected word number 2 in the first column, got '3'"),
+        ([row("1", "a"), row("x", "b")], "f:2: expected word number 2"),
+        ([row("1", "")], "f:1: empty form"),
         (
             [row("1-3", "abc"), row("1", "a"), row("2", "b")],
-            "f:3: expected the words up to number 3 .* 'abc'",
+            "f:3: multiword token 'abc' ends at word 3",
         ),
     ],
 )
@@ -129,9 +129,9 @@ def test_entities_go_to_misc() -> None:
     text = "".join(conllu.write([Sentence(("a", "b"), ("B-X", "O"))], tag_column="misc:NER"))
     assert text.split("\n")[0] == "1\ta" + "\t_" * 7 + "\tNER=B-X"
     assert read(*text.split("\n"), tag_column="misc:NER")[0][0].tags == ("B-X", "O")
-    with pytest.raises(InputError, match="a tag column among"):
+    with pytest.raises(InputError, match="unknown tag column 'pos'"):
         list(conllu.write([], tag_column="pos"))
-    with pytest.raises(InputError, match="without tabs"):
+    with pytest.raises(InputError, match="cannot store tabs"):
         list(conllu.write([Sentence(("a\tb",))]))
 
 

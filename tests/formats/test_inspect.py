@@ -8,7 +8,7 @@ import pytest
 
 from gonie.errors import InputError
 from gonie.formats.format import ReadOptions
-from gonie.formats.inspect import check, column_named, convert_file, stats
+from gonie.formats.inspect import check, convert_file, parse_tag_column, stats
 from gonie.formats.tagged import TaggedSource
 from gonie.text.schemes import Scheme
 
@@ -26,10 +26,10 @@ def test_check_goes_on_after_a_file_that_fails(tmp_path: Path) -> None:
     bad = wrote(tmp_path / "bad.conll", TRAIN + "\nx\tI-PER\n")
     verdicts = list(check([tmp_path / "none", bad, good], ReadOptions()))
     assert [verdict.passed for verdict in verdicts] == [False, False, True]
-    assert "expected a file" in verdicts[0].error
+    assert "file not found" in verdicts[0].error
     assert verdicts[1].survey is not None
     assert [str(problem) for problem in verdicts[1].survey.problems] == [
-        f"{bad}:8: I-PER needs an entity of its label before it, but stands at the beginning of a sentence"
+        f"{bad}:8: I-PER must follow an entity with the same label, but is at the beginning of a sentence"
     ]
 
 
@@ -83,7 +83,7 @@ def test_a_file_may_be_converted_in_place(tmp_path: Path) -> None:
 def test_invalid_tags_stop_a_conversion_unless_a_policy_is_named(tmp_path: Path) -> None:
     path = wrote(tmp_path / "a.conll", TRAIN + "\nx\tI-PER\n")
     out = tmp_path / "b.conll"
-    with pytest.raises(InputError, match=rf"1 invalid tag; the first: {path}:8: I-PER.*begin or outside"):
+    with pytest.raises(InputError, match=rf"1 invalid IOB2 .* tag; the first is {path}:8: I-PER.*begin or"):
         convert_file(path, options=ReadOptions(), to="conll", out=out)
     assert not out.exists()
     done = convert_file(path, options=ReadOptions(), to="conll", out=out, policy="begin")
@@ -99,12 +99,12 @@ def test_treebank_columns_survive(tmp_path: Path) -> None:
 
 
 def test_unknown_targets_are_refused_before_any_work(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="a format among"):
+    with pytest.raises(InputError, match="unknown format"):
         convert_file(tmp_path / "none", options=ReadOptions(), to="csv", out=tmp_path / "b")
 
 
 def test_columns_from_the_command_line() -> None:
-    assert [column_named(value) for value in (None, "2", "-1", "upos", "misc:NER")] == [
+    assert [parse_tag_column(value) for value in (None, "2", "-1", "upos", "misc:NER")] == [
         None,
         2,
         -1,

@@ -38,22 +38,26 @@ def test_texts_alone(tmp_path: Path) -> None:
     (tmp_path / "seq.in.gz").write_bytes(gzip.compress(b"a\nb\n"))
     assert is_parallel(tmp_path)
     assert [row.text for row in rows(tmp_path, label_column=None)] == ["a", "b"]
-    with pytest.raises(InputError, match="got no file label in it"):
+    with pytest.raises(InputError, match="no file label in the folder"):
         rows(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("texts", "labels", "where"),
-    [("a\nb\n", "x\n", "label:2"), ("a\n", "x\ny\n", "seq.in:2"), ("a\nb\n", "x\n\n", "label:2")],
+    [
+        ("a\nb\n", "x\n", "label:2: the file ends here, but seq.in"),
+        ("a\n", "x\ny\n", "seq.in:2: the file ends here, but label"),
+        ("a\nb\n", "x\n\n", "label:2: empty label"),
+    ],
 )
 def test_files_of_unequal_length_are_refused(tmp_path: Path, texts: str, labels: str, where: str) -> None:
-    with pytest.raises(InputError, match=f"{where}: expected"):
+    with pytest.raises(InputError, match=where):
         rows(folder(tmp_path, texts, labels))
 
 
 def test_no_such_folder(tmp_path: Path) -> None:
     assert not is_parallel(tmp_path / "none")
-    with pytest.raises(InputError, match="got no folder of that name"):
+    with pytest.raises(InputError, match="folder not found"):
         rows(tmp_path / "none")
 
 

@@ -45,11 +45,11 @@ def test_sentences_to_be_labelled() -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (TWO[:1], "f:1: expected a relation on the line after a sentence"),
-        ([TWO[0], *TWO[2:]], "f:1: expected a relation"),
-        ([TWO[0], TWO[4]], "f:1: expected a relation"),
-        ([*TWO, "Other"], "f:7: expected a number, a tab and a sentence"),
-        (["1\tno quotation marks"], "f:1: expected a number, a tab"),
+        (TWO[:1], "f:1: no relation on the line after"),
+        ([TWO[0], *TWO[2:]], "f:1: no relation"),
+        ([TWO[0], TWO[4]], "f:1: no relation"),
+        ([*TWO, "Other"], "f:7: invalid line.*a number, a tab and a quoted sentence"),
+        (["1\tno quotation marks"], "f:1: invalid line.*a number, a tab"),
     ],
 )
 def test_a_line_out_of_place_is_refused(lines: list[str], message: str) -> None:

@@ -71,15 +71,15 @@ def test_the_format_is_recognised(tmp_path: Path, name: str, text: str, expected
 
 @pytest.mark.parametrize("text", ["", "\n\n \n", "# only\n# comments\n", "-DOCSTART- O\n\n"])
 def test_a_file_without_a_sentence_is_refused(tmp_path: Path, text: str) -> None:
-    with pytest.raises(InputError, match="expected at least one sentence"):
+    with pytest.raises(InputError, match=r"empty file|no sentences in the file"):
         list(read(wrote(tmp_path / "a.conll", text), ReadOptions(), Report()))
 
 
 def test_unknown_formats_and_columns_are_refused(tmp_path: Path) -> None:
     path = wrote(tmp_path / "a", "a\tO\n")
-    with pytest.raises(InputError, match="a format among jsonl, klue, conllu, tsv, conll, got 'csv'"):
+    with pytest.raises(InputError, match=r"format 'csv'.*jsonl, klue, conllu, tsv, conll"):
         list(read(path, ReadOptions(format="csv"), Report()))
-    with pytest.raises(InputError, match="the tag column as a number"):
+    with pytest.raises(InputError, match="is not a number"):
         list(read(path, ReadOptions(tag_column="upos"), Report()))
 
 
@@ -87,12 +87,12 @@ def test_invalid_tags_are_refused_or_repaired_by_name(tmp_path: Path) -> None:
     path = wrote(tmp_path / "a.conll", "a\tO\nb\tI-X\nc\tI-X\n\nd\tB-X\n")
     raw = TaggedSource(path)
     assert [s.tags for s in raw] == [("O", "I-X", "I-X"), ("B-X",)]
-    begin = raw.using(IOB2, "begin")
+    begin = raw.with_scheme(IOB2, "begin")
     assert [s.tags for s in begin] == [("O", "B-X", "I-X"), ("B-X",)]
     assert begin.report.repairs == {"begin": 1}
-    assert next(iter(raw.using(IOB2, "outside"))).tags == ("O", "O", "O")
-    with pytest.raises(InputError, match=r"a\.conll:2: I-X needs"):
-        list(raw.using(IOB2, "error"))
+    assert next(iter(raw.with_scheme(IOB2, "outside"))).tags == ("O", "O", "O")
+    with pytest.raises(InputError, match=r"a\.conll:2: I-X must follow"):
+        list(raw.with_scheme(IOB2, "error"))
     named = TaggedSource(path, ReadOptions(scheme="IOB2", repair="begin"))
     assert next(iter(named)).tags == ("O", "B-X", "I-X")
 
@@ -107,7 +107,7 @@ def test_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\tI-X\nb\tB-Y\n")))
     source = TaggedSource("-")
     assert len(list(source)) == 1
-    with pytest.raises(InputError, match="standard input: expected a file"):
+    with pytest.raises(InputError, match=r"standard input: .*cannot be a stream"):
         list(source)
 
 

@@ -29,9 +29,9 @@ def test_a_sentence_a_line() -> None:
     ("rows", "message"),
     [
         (["Ann left\tO"], "f:1: expected as many tags as tokens, got 2 tokens and 1 tags"),
-        (["a\tO", "b"], "f:2: expected tokens, a tab and their tags, got 0 tabs"),
-        (["a", "b\tO"], "f:2: expected tokens without a tab"),
-        (["a\tO\tO"], "f:1: .*got 2 tabs"),
+        (["a\tO", "b"], "f:2: expected 2 tab-separated columns .*, got 1"),
+        (["a", "b\tO"], "f:2: expected 1 column"),
+        (["a\tO\tO"], "f:1: expected 2 .*got 3"),
     ],
 )
 def test_uneven_lines_are_refused(rows: list[str], message: str) -> None:
@@ -44,5 +44,5 @@ def test_sentences_written_read_back() -> None:
     text = "".join(write_sentences(given))
     back, _ = sentences(*text.splitlines())
     assert [(s.words, s.tags) for s in back] == [(s.words, s.tags) for s in given]
-    with pytest.raises(InputError, match="without blanks, got 'a b'"):
+    with pytest.raises(InputError, match="cannot store words or tags with spaces: 'a b'"):
         list(write_sentences([Sentence(("a b",), ("O",))]))

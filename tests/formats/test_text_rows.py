@@ -42,7 +42,7 @@ def test_the_name_tells_the_kind(name: str, kind: str) -> None:
 def test_a_line_is_a_text_or_several() -> None:
     assert line_row("f", 3, "a\tb", ["text"]) == TextRow("f", 3, ("a\tb",))
     assert line_row("f", 3, "a\tb", ["one", "two"]) == TextRow("f", 3, ("a", "b"))
-    with pytest.raises(InputError, match=r"f:3: expected 2 texts .*one, two.*, got 3"):
+    with pytest.raises(InputError, match=r"f:3: expected 2 tab-separated texts .*one, two.*, got 3"):
         line_row("f", 3, "a\tb\tc", ["one", "two"])
 
 
@@ -55,18 +55,18 @@ def test_an_object_has_its_texts_under_the_columns() -> None:
     assert both is not None
     assert both.texts == ("y", "x")
     assert record_row("f", 2, "  ", ["text"]) is None
-    with pytest.raises(InputError, match="f:4: expected a JSON object"):
+    with pytest.raises(InputError, match="f:4: invalid JSON object"):
         record_row("f", 4, "{", ["text"])
-    with pytest.raises(InputError, match='f:4: expected a JSON object with "b"'):
+    with pytest.raises(InputError, match="f:4: no key 'b'"):
         record_row("f", 4, '{"a": "x"}', ["a", "b"])
 
 
 def test_a_cell_has_its_texts_in_the_columns() -> None:
     row = cell_row("f", ParquetCell(2, ("x", "y"), b"id"), ["a", "b"])
     assert row == TextRow("f", 2, ("x", "y"), {"id": "b'id'", "a": "x", "b": "y"})
-    with pytest.raises(InputError, match=r"f:1: expected a text in the column 'a', got none \(null\)"):
+    with pytest.raises(InputError, match=r"f:1: null in the column 'a'"):
         cell_row("f", ParquetCell(1, (None,)), ["a"])
-    with pytest.raises(InputError, match="bytes that are not UTF-8"):
+    with pytest.raises(InputError, match="invalid UTF-8"):
         cell_row("f", ParquetCell(1, (b"\xff",)), ["a"])
 
 
@@ -83,20 +83,20 @@ def test_lines_of_files_come_in_order_with_their_places(tmp_path: Path) -> None:
 
 def test_a_text_is_one_line_whatever_is_in_it() -> None:
     assert list(read_lines("two\nlines", [])) == [("TEXT", 1, "two\nlines")]
-    with pytest.raises(InputError, match="TEXT: expected UTF-8, got a lone surrogate"):
+    with pytest.raises(InputError, match="TEXT: invalid UTF-8: lone surrogate"):
         read_lines("ab\udcff", [])
 
 
 def test_a_text_beside_files_is_refused() -> None:
     check_one_source(True, [])
-    with pytest.raises(InputError, match="expected a TEXT or --file, got both"):
+    with pytest.raises(InputError, match="TEXT and --file cannot be combined"):
         check_one_source(True, ["x"])
 
 
 def test_a_file_that_cannot_be_read_is_refused_before_the_first_is(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("", "utf-8")
     check_one_source(False, [tmp_path / "a.txt"])
-    with pytest.raises(InputError, match="expected a file, got none of that name"):
+    with pytest.raises(InputError, match="file not found"):
         check_one_source(False, [tmp_path / "a.txt", tmp_path / "b.txt"])
 
 

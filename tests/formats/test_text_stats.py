@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gonie.formats.text_stats import Known, check_texts, text_stats
+from gonie.formats.text_stats import Overlap, check_texts, text_stats
 from gonie.text.labelled_text import TextOptions
 
 
@@ -18,10 +18,10 @@ def test_what_is_counted(tmp_path: Path) -> None:
     second = wrote(tmp_path / "b.tsv", "a\tx", "new\tz", "a\tx")
     one, two = text_stats([first, second], TextOptions(label_separator="|"))
     assert one.labels == {"x": 3, "y": 2}
-    assert (one.unlabelled, one.several, one.repeated, one.contradicted) == (1, 1, 2, 1)
+    assert (one.unlabelled, one.multi_label, one.repeated, one.contradicted) == (1, 1, 2, 1)
     assert (one.lengths[0], one.lengths[2], one.lengths[-1]) == (1, 1, 3)
-    assert one.known is None
-    assert (two.known, two.repeated, two.contradicted) == (Known(2, ("z",)), 1, 0)
+    assert one.overlap is None
+    assert (two.overlap, two.repeated, two.contradicted) == (Overlap(2, ("z",)), 1, 0)
     assert (one.report.texts, two.report.texts) == (5, 3)
 
 
@@ -41,6 +41,6 @@ def test_one_bad_file_does_not_hide_the_next(tmp_path: Path) -> None:
     good = wrote(tmp_path / "a.tsv", "a\tx")
     bad, fine = check_texts([tmp_path / "none.tsv", good], TextOptions())
     assert bad.report is None
-    assert "got none of that name" in bad.error
+    assert "file not found" in bad.error
     assert fine.report is not None
     assert fine.report.texts == 1

@@ -88,7 +88,7 @@ def test_several_labels_a_text_equal_the_reference(
     pairs: list[tuple[frozenset[str], frozenset[str]]],
 ) -> None:
     gold, predicted = zip(*pairs, strict=True)
-    result = evaluation(gold, predicted, several=True)
+    result = evaluation(gold, predicted, multi_label=True)
     one, other = (np.array([[label in each for label in ABC] for each in side]) for side in (gold, predicted))
     assert result.headline == ("f1", pytest.approx(f1_score(one, other, average="micro", zero_division=0)))
     assert result.accuracy == pytest.approx(accuracy_score(one, other))  # of whole texts
@@ -135,7 +135,7 @@ def test_intervals_equal_scoring_every_resample_anew() -> None:
 
 def test_the_accuracy_of_several_labels_has_its_own_interval() -> None:
     gold = [("a",), ("a", "b"), (), ("c",)] * 5
-    result = evaluation(gold, [("a",), ("a",), (), ("c",)] * 5, several=True, bootstrap=200)
+    result = evaluation(gold, [("a",), ("a",), (), ("c",)] * 5, multi_label=True, bootstrap=200)
     low, high = result.interval("accuracy") or (1.0, 0.0)
     assert low < result.accuracy == 0.75 < high
     assert result.interval("accuracy") != result.interval("f1")
@@ -159,8 +159,8 @@ def test_relations_are_headed_by_the_official_score() -> None:
 
 
 def test_json_is_json_and_in_fractions() -> None:
-    for several in (False, True):
-        result = evaluation("abca", "abcc", several=several, bootstrap=30, lengths=[1, 2, 3, 40])
+    for multi_label in (False, True):
+        result = evaluation("abca", "abcc", multi_label=multi_label, bootstrap=30, lengths=[1, 2, 3, 40])
         data = json.loads(json.dumps(result.to_json(), allow_nan=False))
         low, high = data["intervals"]["f1"]
         assert 0 <= low <= data[data["headline"]] <= high <= 1
@@ -173,12 +173,12 @@ def test_labels_that_the_model_cannot_know_are_named_and_count_as_missed() -> No
     assert result.scores.types["new"] == Counts(2, 0, 0)
     assert result.accuracy == pytest.approx(1 / 3)
     assert result.calibration.nll == pytest.approx(-np.log(0.8))  # of the one that can be
-    several = evaluation([["a", "new"]], ["a"], several=True)
-    assert (several.accuracy, several.scores.micro.f1) == (0.0, pytest.approx(2 / 3))
+    multi_label = evaluation([["a", "new"]], ["a"], multi_label=True)
+    assert (multi_label.accuracy, multi_label.scores.micro.f1) == (0.0, pytest.approx(2 / 3))
 
 
 @pytest.mark.parametrize(
-    ("gold", "predicted", "several", "headline"),
+    ("gold", "predicted", "multi_label", "headline"),
     [
         ("a", "a", False, ("accuracy", 1.0)),  # one text
         ("a", "b", False, ("accuracy", 0.0)),
@@ -188,14 +188,14 @@ def test_labels_that_the_model_cannot_know_are_named_and_count_as_missed() -> No
         (["aa"], ["a"], True, ("f1", 1.0)),  # a label named twice is one
     ],
 )
-def test_degenerate_files(gold: Any, predicted: Any, several: bool, headline: Any) -> None:
-    result = evaluation(gold, predicted, several=several, bootstrap=10, lengths=[3] * len(gold))
+def test_degenerate_files(gold: Any, predicted: Any, multi_label: bool, headline: Any) -> None:
+    result = evaluation(gold, predicted, multi_label=multi_label, bootstrap=10, lengths=[3] * len(gold))
     assert result.headline == headline
     json.dumps(result.to_json(), allow_nan=False)
 
 
 def test_no_labels_predicted_where_there_are_none_is_right() -> None:
-    assert evaluation([()], [()], several=True).accuracy == 1.0
+    assert evaluation([()], [()], multi_label=True).accuracy == 1.0
 
 
 TABLE = [[0.5, 0.3, 0.2]]
@@ -204,14 +204,14 @@ TABLE = [[0.5, 0.3, 0.2]]
 @pytest.mark.parametrize(
     ("gold", "predicted", "table", "labels", "said"),
     [
-        ([], [], np.zeros((0, 3)), ABC, "at least one text"),
+        ([], [], np.zeros((0, 3)), ABC, "no texts to score"),
         ("aa", "a", TABLE, ABC, "labels for 2 texts, got labels for 1"),
         ("a", "a", TABLE, ["a", "b"], r"shape \(1 texts, 2 labels\), got \(1, 3\)"),
-        ("a", "a", TABLE, ["a", "b", "b"], "different labels"),
-        ("a", "a", np.zeros((1, 0)), [], "different labels"),
+        ("a", "a", TABLE, ["a", "b", "b"], "labels must be distinct"),
+        ("a", "a", np.zeros((1, 0)), [], "labels must be distinct"),
         ("a", "a", [[2.5, 0.3, -1.0]], ABC, "between 0 and 1"),
         ("a", "a", [[np.nan, 0.3, 0.2]], ABC, "between 0 and 1"),
-        ([()], "a", TABLE, ABC, "t.tsv:1: expected one gold label a text, got 0: none"),
+        ([()], "a", TABLE, ABC, "t.tsv:1: expected one gold label per text, got 0: none"),
         (["ab"], "a", TABLE, ABC, "got 2: a, b"),
         ("a", "x", TABLE, ABC, "one label of the model"),
         ("a", ["ab"], TABLE, ABC, "one label of the model"),

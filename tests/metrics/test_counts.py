@@ -46,7 +46,7 @@ def test_sparse_table_equals_dense_one(events, one, other):
 @given(EVENTS, EVENTS)
 def test_tables_beside_each_other_keep_their_columns(left, right):
     parts = [SentenceCounts.from_events(events, sentences=5, columns=7) for events in (left, right)]
-    joined = SentenceCounts.beside(parts)
+    joined = SentenceCounts.hstack(parts)
     assert np.array_equal(joined.dense(0, 14), np.hstack([naive(left), naive(right)]))
 
 

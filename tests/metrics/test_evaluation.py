@@ -131,9 +131,9 @@ def test_nothing_predicted_and_nothing_gold():
 @pytest.mark.parametrize(
     ("gold", "predicted", "said"),
     [
-        ([], [], "at least one sentence"),
+        ([], [], "no sentences to score"),
         (GOLD, PREDICTED[:1], "tags for 2 sentences, got tags for 1"),
-        ([Sentence(words=("a",), path="t.conll", line=3)], [["O"]], "t.conll:3: expected a gold tag"),
+        ([Sentence(words=("a",), path="t.conll", line=3)], [["O"]], "t.conll:3: sentence without gold tags"),
         ([sentence("O O")], [["O"]], "2 words, 2 gold tags and 1 predicted"),
     ],
 )

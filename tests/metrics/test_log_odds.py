@@ -18,11 +18,11 @@ def test_they_are_those_of_the_probability(values: np.ndarray, data: st.DataObje
     softmax = np.exp(values) / np.exp(values).sum(1, keepdims=True)
     own = softmax[np.arange(len(values)), labels]
     np.testing.assert_allclose(
-        to_probabilities(label_log_odds(values, labels, several=False)), own, atol=1e-12
+        to_probabilities(label_log_odds(values, labels, multi_label=False)), own, atol=1e-12
     )
     sigmoid = 1 / (1 + np.exp(-values))[np.arange(len(values)), labels]
     np.testing.assert_allclose(
-        to_probabilities(label_log_odds(values, labels, several=True)), sigmoid, atol=1e-12
+        to_probabilities(label_log_odds(values, labels, multi_label=True)), sigmoid, atol=1e-12
     )
 
 
@@ -33,6 +33,6 @@ def test_there_and_back(probabilities: np.ndarray) -> None:
 
 def test_certainty_is_finite_and_its_words_still_count() -> None:
     """As a probability both texts are 1 to the last digit; which of them is surer must not be lost."""
-    sure = label_log_odds(np.array([[0.0, 60.0], [0.0, 80.0]]), np.array([1, 1]), several=False)
+    sure = label_log_odds(np.array([[0.0, 60.0], [0.0, 80.0]]), np.array([1, 1]), multi_label=False)
     assert sure.tolist() == [60.0, 80.0]
     assert np.isfinite(from_probabilities(np.array([0.0, 1.0, LEAST]))).all()

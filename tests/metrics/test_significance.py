@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gonie.metrics.evaluation import evaluate
-from gonie.metrics.significance import Tally, randomization_test, together
+from gonie.metrics.significance import Tally, combine_tallies, randomization_test
 from gonie.text.schemes import IOB2, Scheme
 from gonie.text.types import Sentence
 
@@ -135,11 +135,13 @@ def test_the_data_is_told_by_words_and_spans_and_not_by_how_spans_are_written() 
 
 
 def test_seeds_add_up_over_the_same_sentences_and_follow_over_others() -> None:
-    same = together([tally([(1, 1, 1), (2, 0, 0)]), tally([(1, 2, 0), (2, 2, 2)])])
+    same = combine_tallies([tally([(1, 1, 1), (2, 0, 0)]), tally([(1, 2, 0), (2, 2, 2)])])
     assert same.counts.tolist() == [[2, 3, 1], [4, 2, 2]]
-    other = together([tally([(1, 1, 1)], "a"), tally([(2, 2, 2)], "b")])
+    other = combine_tallies([tally([(1, 1, 1)], "a"), tally([(2, 2, 2)], "b")])
     assert other.counts.tolist() == [[1, 1, 1], [2, 2, 2]]
-    assert together([tally([(1, 1, 1)], "a")]).data != together([tally([(1, 1, 1)], "a")] * 2).data
+    assert (
+        combine_tallies([tally([(1, 1, 1)], "a")]).data != combine_tallies([tally([(1, 1, 1)], "a")] * 2).data
+    )
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ def several_labels() -> ClassEvaluation:
     gold = [Text("a", ("sport", "new")), Text("b", ())]
     table = [[0.9, 0.8], [0.25, 0.5]]
     return evaluate_classes(
-        gold, [("sport", "arts"), ()], table, ["sport", "arts"], several=True, bootstrap=20
+        gold, [("sport", "arts"), ()], table, ["sport", "arts"], multi_label=True, bootstrap=20
     )
 
 
@@ -60,7 +60,7 @@ def text_of(parse: Any, evaluation: ClassEvaluation, **options: Any) -> str:
 def test_everything_asked_for_is_on_the_page(parse: Any) -> None:
     text = text_of(parse, two_labels(), curve=CURVE, details={"temperature": 1.25, "recipe": "a = 1\nb = 2"})
     scores = ("runs/nsmc", "66.67", "accuracy of texts", "95% interval", "ROC AUC", "macro F1", "all (micro)")
-    sections = ("Training loss a text", "Confusion", "Calibration", "log loss", "By length", "21–40")
+    sections = ("Training loss per text", "Confusion", "Calibration", "log loss", "By length", "21–40")
     errors = (
         "Worst errors",
         "긍정",
@@ -76,7 +76,7 @@ def test_everything_asked_for_is_on_the_page(parse: Any) -> None:
 
 def test_several_labels_have_their_own_words(parse: Any) -> None:
     text = text_of(parse, several_labels())
-    for wanted in ("F1 of labels, micro average", "precision", "does not know: new (1)", "several labels"):
+    for wanted in ("F1 of labels, micro average", "precision", "cannot predict: new (1)", "several labels"):
         assert wanted in text, wanted
     for absent in ("Confusion", "ROC AUC", "By length", "Training loss"):
         assert absent not in text, absent
@@ -84,8 +84,8 @@ def test_several_labels_have_their_own_words(parse: Any) -> None:
 
 def test_relations_are_headed_by_their_official_score(parse: Any) -> None:
     text = text_of(parse, relations())
-    assert "as SemEval-2010 task 8 scores" in text
-    assert "Relations in percent" in text
+    assert "as in SemEval-2010 task 8" in text
+    assert "Scores of relations in percent" in text
     assert "40.00" in text
 
 
@@ -125,7 +125,7 @@ def test_the_surest_errors_are_shown_and_the_others_counted(parse: Any) -> None:
     table = np.stack([1 - chances, chances], axis=1)
     wrong = evaluate_classes(gold, [("b",)] * size, table, ["a", "b"], bootstrap=0)
     text = text_of(parse, wrong)
-    assert f"The {MOST_ERRORS} surest of {size}" in text
+    assert f"The {MOST_ERRORS} most confident of {size}" in text
     assert f"text number {size - 1}." in text
     assert "text number 0." not in text
 

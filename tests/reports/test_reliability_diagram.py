@@ -21,7 +21,7 @@ def test_a_column_is_as_high_as_it_was_right_and_the_gap_reaches_what_was_said()
     ((_, gap_top, _, gap),) = boxes(markup, "gap")
     assert (gap_top, gap) == (BOTTOM - 0.75 * height, height / 4)
     assert "expected calibration error 25.00" in markup
-    assert "50–100: 8 texts, given 75.0, right 50.0" in markup
+    assert "50–100: 8 texts, predicted 75.0, correct 50.0" in markup
 
 
 def test_everything_lies_within_the_drawing():
@@ -42,4 +42,7 @@ def test_a_bin_of_hardly_any_width_can_be_seen():
 
 
 def test_a_bin_in_words():
-    assert bin_text(Bin(0.8, 0.9, 1200, 0.85, 0.7), "texts") == "80–90: 1,200 texts, given 85.0, right 70.0"
+    assert (
+        bin_text(Bin(0.8, 0.9, 1200, 0.85, 0.7), "texts")
+        == "80–90: 1,200 texts, predicted 85.0, correct 70.0"
+    )

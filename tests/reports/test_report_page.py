@@ -25,7 +25,7 @@ def test_the_top_has_an_interval_and_a_warning_only_where_there_are_any(parse):
     whole = parse(opening("<b>", interval=(0.4, 0.6), unknown={"<i>": 1200}, **OPENING)).text
     assert whole[:4] == ["<b>", "50.00", "accuracy", "95% interval 40.00–60.00"]
     assert whole[4:7] == ["seed", "7", "Told."]
-    assert "does not know: <i> (1,200)" in whole[7]
+    assert "cannot predict: <i> (1,200)" in whole[7]
     assert parse(opening("t", interval=None, unknown={}, **OPENING)).text == [
         "t", "50.00", "accuracy", "seed", "7", "Told.",
     ]  # fmt: skip

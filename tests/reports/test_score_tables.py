@@ -32,7 +32,7 @@ def test_what_a_table_leaves_out_is_said():
     tags = [f"T{n}" for n in range(MOST_LABELS + 7)]
     markup = label_scores(scores(tags, tags), None)
     assert len(rows(markup)) == MOST_LABELS + 2
-    assert "7 rarer labels are in the JSON only" in markup
+    assert "7 rarer labels are only in the JSON" in markup
 
 
 def test_rows_are_gold_and_columns_predicted():
@@ -54,4 +54,4 @@ def test_many_labels_do_not_fill_the_page_and_the_rest_is_counted():
     tags = [f"T{n:03}" for n in range(MOST_CELLS + 5)]
     markup = confusion_table(Confusion.from_spans([unit_spans(tags)], [unit_spans(tags)]), boundaries=False)
     assert len(rows(markup)) == MOST_CELLS
-    assert "5 pairs with rarer ones are in the JSON only" in markup
+    assert "5 pairs with rarer ones are only in the JSON" in markup

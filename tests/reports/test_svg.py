@@ -21,8 +21,8 @@ def test_a_panel_for_each_quantity_there_is():
 
 
 def test_the_curve_says_what_the_model_learns_from():
-    assert "Training loss a sentence" in training_curve(RECORDS)
-    assert "Training loss a text" in training_curve(RECORDS, unit="text")
+    assert "Training loss per sentence" in training_curve(RECORDS)
+    assert "Training loss per text" in training_curve(RECORDS, unit="text")
 
 
 def test_nothing_to_draw_draws_nothing():

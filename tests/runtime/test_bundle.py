@@ -19,7 +19,7 @@ from gonie.features.encoding import Encoding
 from gonie.runtime.about import About
 from gonie.runtime.bundle import FORMAT, GRAPH, INDEX, Graphs, write_bundle
 from gonie.runtime.bundle import read_bundle as read_kinds
-from gonie.system.atomic_folder import set_aside
+from gonie.system.atomic_folder import backup_path
 from gonie.tasks.classification.bundle import TextBundle
 from gonie.tasks.tagging.bundle import WEIGHTS, TagBundle
 
@@ -110,24 +110,24 @@ def test_what_could_not_be_read_is_not_written(
     folder: Path, bundle: TagBundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gonie.runtime.bundle.LIMITS", {INDEX: 100})
-    with pytest.raises(OutputError, match=r"at most 100 bytes.*data\.min_feature_count"):
+    with pytest.raises(OutputError, match=r"more than 100, .*data\.min_feature_count"):
         write_bundle(folder, bundle)
     monkeypatch.undo()
-    with pytest.raises(OutputError, match=r"expected a bundle that can be read, got no tokenizer\.language"):
+    with pytest.raises(OutputError, match=r"could not be read again: tokenizer\.language is missing"):
         write_bundle(folder, replace(bundle, tokenizer={}))
     assert read_bundle(folder) is not None  # the one before is still there
 
 
 def test_a_newer_format_asks_for_a_newer_gonie(folder: Path) -> None:
     change(folder, format=FORMAT + 1, gonie="9.9")
-    with pytest.raises(BundleError, match=r"format 4 or lower, got 5, written by gonie 9\.9.*upgrade"):
+    with pytest.raises(BundleError, match=r"unsupported bundle format 5, written by gonie 9\.9.*upgrade"):
         read_bundle(folder)
 
 
 @pytest.mark.parametrize("name", [INDEX, GRAPH, WEIGHTS])
 def test_a_missing_file_is_named(folder: Path, name: str) -> None:
     (folder / name).unlink()
-    with pytest.raises(BundleError, match=f"got no {name}"):
+    with pytest.raises(BundleError, match=f"not a complete bundle: no {name}"):
         read_bundle(folder)
 
 
@@ -135,14 +135,14 @@ def test_a_missing_file_is_named(folder: Path, name: str) -> None:
 def test_a_damaged_file_is_named(folder: Path, name: str) -> None:
     content = (folder / name).read_bytes()
     (folder / name).write_bytes(content[:-3])
-    with pytest.raises(BundleError, match=f"{name} is not the file that was exported"):
+    with pytest.raises(BundleError, match=f"{name} has changed since it was exported"):
         read_bundle(folder)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"3", b'{"format": "x"}', b"\xff\xfe"])
 def test_a_description_that_is_none_is_refused(folder: Path, content: bytes) -> None:
     (folder / INDEX).write_bytes(content)
-    with pytest.raises(BundleError, match=r"bundle\.json: expected"):
+    with pytest.raises(BundleError, match=r"bundle\.json: (invalid JSON|not a bundle)"):
         read_bundle(folder)
 
 
@@ -163,7 +163,7 @@ def test_a_description_that_is_none_is_refused(folder: Path, content: bytes) -> 
 def test_wrong_values_are_refused_not_traced(folder: Path, values: dict[str, Any]) -> None:
     """A stranger's file may hold anything; loading it must end in a sentence."""
     change(folder, **values)
-    with pytest.raises(BundleError, match=f"expected the keys of bundle format {FORMAT}"):
+    with pytest.raises(BundleError, match="damaged bundle"):
         read_bundle(folder)
 
 
@@ -172,14 +172,14 @@ def test_files_that_are_none_of_a_bundle_are_refused(folder: Path, name: str) ->
     """A name is never made a path: only the known files are opened, whatever a description lists."""
     files = json.loads((folder / INDEX).read_text("utf-8"))["files"]
     change(folder, files={**files, name: "0" * 64})
-    with pytest.raises(BundleError, match="which is no file of a bundle"):
+    with pytest.raises(BundleError, match="unknown file"):
         read_bundle(folder)
 
 
 def test_files_beyond_their_limit_are_refused_unread(folder: Path) -> None:
     with open(folder / WEIGHTS, "r+b") as file:
         file.truncate(1 << 40)  # a hole: it takes no room on the disk, and would take all memory
-    with pytest.raises(BundleError, match=r"weights\.safetensors: expected at most 134,217,728 bytes"):
+    with pytest.raises(BundleError, match=r"weights\.safetensors: .*more than 134,217,728"):
         read_bundle(folder)
 
 
@@ -187,14 +187,14 @@ def test_files_beyond_their_limit_are_refused_unread(folder: Path) -> None:
 def test_a_pipe_is_refused_instead_of_waited_for(folder: Path, name: str) -> None:
     (folder / name).unlink()
     os.mkfifo(folder / name)
-    with pytest.raises(BundleError, match="expected a file, got something else"):
+    with pytest.raises(BundleError, match="not a regular file"):
         read_bundle(folder)
 
 
 @pytest.mark.parametrize("number", [True, 0, -1, 4.0, "4", None])
 def test_a_format_that_is_no_number_is_refused(folder: Path, number: Any) -> None:
     change(folder, format=number)
-    with pytest.raises(BundleError, match="got JSON without its format"):
+    with pytest.raises(BundleError, match="no valid format number"):
         read_bundle(folder)
 
 
@@ -229,17 +229,17 @@ def test_a_missing_key_is_named(folder: Path, key: str) -> None:
 @pytest.mark.parametrize("task", ["dance", None, ["tag"]])
 def test_a_task_that_nobody_knows_is_refused(folder: Path, task: Any) -> None:
     change(folder, task=task)
-    with pytest.raises(BundleError, match="expected a bundle that can tag or classify, got one for the task"):
+    with pytest.raises(BundleError, match="expected a bundle for the task tag or classify, got"):
         read_bundle(folder)
 
 
 def test_a_task_that_the_files_are_not_for_is_refused(folder: Path, tmp_path: Path, text_bundle: Any) -> None:
     change(folder, task="classify", temperature=1.0)
-    with pytest.raises(BundleError, match="expected the keys of bundle format"):
+    with pytest.raises(BundleError, match="damaged bundle"):
         read_bundle(folder)
     write_bundle(tmp_path / "texts", text_bundle())
     change(tmp_path / "texts", task="tag")
-    with pytest.raises(BundleError, match="expected the keys of bundle format"):
+    with pytest.raises(BundleError, match="damaged bundle"):
         read_bundle(tmp_path / "texts")
 
 
@@ -260,7 +260,7 @@ def test_wrong_values_of_a_classifier_are_refused_not_traced(
 ) -> None:
     write_bundle(tmp_path / "b", text_bundle())
     change(tmp_path / "b", **values)
-    with pytest.raises(BundleError, match="expected the keys of bundle format"):
+    with pytest.raises(BundleError, match="damaged bundle"):
         read_bundle(tmp_path / "b")
 
 
@@ -286,7 +286,7 @@ def test_files_that_an_earlier_bundle_does_not_know_are_never_lost(
 def test_an_export_that_was_stopped_is_finished_by_one_of_another_task(
     folder: Path, text_bundle: Any
 ) -> None:
-    folder.rename(set_aside(folder))
+    folder.rename(backup_path(folder))
     write_bundle(folder, text_bundle())
     assert isinstance(read_bundle(folder), TextBundle)
 
@@ -339,9 +339,9 @@ def test_the_format_knows_no_task(tmp_path: Path) -> None:
     with pytest.raises(BundleError, match="beats is 5"):
         read_kinds(tmp_path / "b", kinds)
     write_bundle(tmp_path / "b", Dance(b"g", b"12345678901"))
-    with pytest.raises(BundleError, match=r"steps\.bin: expected at most 10 bytes"):
+    with pytest.raises(BundleError, match=r"steps\.bin: 11 bytes, more than 10"):
         read_kinds(tmp_path / "b", kinds)
-    with pytest.raises(BundleError, match="expected a bundle that can tag, got one for the task 'dance'"):
+    with pytest.raises(BundleError, match="expected a bundle for the task tag, got 'dance'"):
         read_kinds(tmp_path / "b", {TagBundle.task: TagBundle})
 
 
@@ -352,7 +352,7 @@ def test_a_missing_tokenizer_is_said_as_such(
     write_bundle(tmp_path / "b", text_bundle())
 
     def missing(**_: str) -> None:
-        raise MissingExtraError("kiwipiepy", extra="korean", purpose="cutting Korean into morphemes")
+        raise MissingExtraError("kiwipiepy", extra="korean", purpose="splitting Korean into morphemes")
 
     monkeypatch.setattr("gonie.text.passages.tokenizer", missing)
     with pytest.raises(MissingExtraError, match="pip install"):
@@ -374,10 +374,10 @@ def test_a_chain_of_another_size_is_refused(tmp_path: Path, encoding: Encoding, 
 
 
 def test_no_folder_is_said(tmp_path: Path, folder: Path) -> None:
-    with pytest.raises(BundleError, match="expected a bundle's folder, got nothing there"):
+    with pytest.raises(BundleError, match="folder not found"):
         read_bundle(tmp_path / "nowhere")
-    with pytest.raises(BundleError, match="expected a bundle's folder, got a file"):
+    with pytest.raises(BundleError, match="expected a bundle folder, got a file"):
         read_bundle(folder / INDEX)
-    folder.rename(set_aside(folder))
-    with pytest.raises(BundleError, match=r"stopped half-way. Do: mv .*\.bundle\.old"):
+    folder.rename(backup_path(folder))
+    with pytest.raises(BundleError, match=r"export was interrupted\. Run: mv .*\.bundle\.old"):
         read_bundle(folder)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gonie.runtime.bundle_description import check_about, parsed
+from gonie.runtime.bundle_description import check_about, parse_json
 from gonie.tasks.load import bundle_kinds
 
 BUNDLES = Path(__file__).parent.parent / "bundles"
@@ -31,7 +31,7 @@ def description(name: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("path", FOLDERS, ids=lambda path: "/".join(path.parts[-3:-1]))
 def test_what_every_gonie_wrote_is_sound(path: Path) -> None:
-    check_description(parsed(path.read_bytes()))
+    check_description(parse_json(path.read_bytes()))
 
 
 @pytest.mark.parametrize(
@@ -51,23 +51,23 @@ def test_what_every_gonie_wrote_is_sound(path: Path) -> None:
 )
 def test_what_is_no_sound_json_is_a_value_error(content: bytes) -> None:
     with pytest.raises(ValueError):  # noqa: PT011  every kind has words of its own
-        parsed(content)
+        parse_json(content)
 
 
 def test_what_is_small_on_disk_and_large_in_memory_is_refused() -> None:
     """Lists in lists end a program's stack, numbers of many digits take long, empty lists take room."""
     for content in (b"[" * 100_000, b"[" * 500 + b"]" * 500, b"9" * 10_000):
         with pytest.raises(ValueError, match=r"nested too deep|digits"):
-            parsed(content)
-    with pytest.raises(ValueError, match="values, more than 8,388,608"):
-        parsed(b"[" + b"[]," * (1 << 23) + b"[]]")
+            parse_json(content)
+    with pytest.raises(ValueError, match=r"too many values: .*, at most 8,388,608"):
+        parse_json(b"[" + b"[]," * (1 << 23) + b"[]]")
 
 
 @given(
     st.recursive(st.none() | st.integers(-9, 9), lambda own: st.lists(own) | st.dictionaries(st.text(), own))
 )
 def test_sound_json_is_read_as_it_is(value: Any) -> None:
-    assert parsed(json.dumps(value).encode()) == value
+    assert parse_json(json.dumps(value).encode()) == value
 
 
 def put(*path: str | int, value: Any) -> Callable[[Any], None]:
@@ -86,10 +86,14 @@ def named(change: Callable[[Any], None], name: str, where: str) -> Any:
 
 WORDS = {"strings": ["a", "b"], "counts": [1, 1], "unknown": 0}
 WRONG = [
-    named(put("encoding", "labels", value=[]), "4/features", "encoding.labels has none"),
-    named(put("encoding", "labels", value=["O", "O"]), "4/features", "encoding.labels has the same twice"),
+    named(put("encoding", "labels", value=[]), "4/features", "encoding.labels is empty"),
+    named(put("encoding", "labels", value=["O", "O"]), "4/features", "encoding.labels has duplicates"),
     named(put("encoding", "labels", value="OO"), "4/features", "encoding.labels is"),
-    named(put("encoding", "labels", value=["O", "\ud800"]), "4/features", "encoding.labels has half"),
+    named(
+        put("encoding", "labels", value=["O", "\ud800"]),
+        "4/features",
+        "encoding.labels contains",
+    ),
     named(put("encoding", "labels", value=["O"] * 5000), "4/features", "encoding.labels is a list of 5,000"),
     named(put("encoding", "words", "strings", 0, value=3), "4/features", "encoding.words.strings is"),
     named(put("encoding", "words", "counts", 0, value=2**80), "4/features", "encoding.words.counts is"),
@@ -99,9 +103,9 @@ WRONG = [
     named(put("encoding", "normalization", "digits", value="no"), "4/features", "normalization.digits is"),
     named(put("encoding", "longest", value=2), "4/features", "encoding.longest is 2"),
     named(put("encoding", "longest", value=10**9), "4/features", "encoding.longest is 1000000000"),
-    named(put("encoding", "features", value={}), "4/features", "encoding.features has none for spelling"),
+    named(put("encoding", "features", value={}), "4/features", "encoding.features.spelling is missing"),
     named(put("encoding", "extractors", 1, "window", value=10**9), "4/features", "extractors[1].window is"),
-    named(put("encoding", "extractors", 1, "name", value="spelling"), "4/features", "the same twice"),
+    named(put("encoding", "extractors", 1, "name", value="spelling"), "4/features", "has duplicates"),
     named(put("encoding", "scheme", "typed_inside", value=1), "4/features", "typed_inside is 1"),
     named(put("tokenizer", "unit", value=["word"]), "4/features", "tokenizer.unit is"),
     named(put("forbidden", value=["x"] * 10_000), "4/features", "forbidden is a list of 10,000"),
@@ -109,7 +113,7 @@ WRONG = [
     named(put("recipe", "data", value=7), "4/features", "recipe.data is 7"),
     named(put("recipe", "data", "types", value=[7]), "4/features", "recipe.data.types is"),
     named(put("recipe", "data", "columns", value={"pos": "x"}), "4/features", "recipe.data.columns.pos is"),
-    named(put("layers", value=[{"place": "x"}]), "4/features", "no layers[0].shares"),
+    named(put("layers", value=[{"place": "x"}]), "4/features", "layers[0].shares is missing"),
     named(put("encoding", "passages", "max_tokens", value=-5), "4/texts", "passages.max_tokens is -5"),
     named(put("encoding", "passages", "by", value="moon"), "4/texts", "passages.by is"),
     named(put("encoding", "bag", "ngrams", "chars", value=[1, 10**6]), "4/texts", "bag.ngrams.chars is"),

@@ -157,7 +157,7 @@ def test_the_best_of_equals_are_all_there() -> None:
     tags, scores = decoder.nbest(np.zeros((1, 2, 2)), [2], 5)
     assert sorted(tags[0, :4].tolist()) == [[0, 0], [0, 1], [1, 0], [1, 1]]
     assert scores[0].tolist() == [0, 0, 0, 0, -np.inf]
-    with pytest.raises(GonieError, match="one tag sequence or more, got 0"):
+    with pytest.raises(GonieError, match="at least 1, got 0"):
         decoder.nbest(np.zeros((1, 2, 2)), [2], 0)
 
 
@@ -316,9 +316,7 @@ def test_no_legal_path_is_said_clearly() -> None:
     )
     assert decoder.viterbi(np.zeros((1, 1, 1)), [1])[0].tolist() == [[0]]
     for method in (decoder.viterbi, decoder.marginals, lambda *of: decoder.nbest(*of, 2)):
-        with pytest.raises(
-            GonieError, match="legal tag sequence for every sentence, got none for one of 2 tokens"
-        ):
+        with pytest.raises(GonieError, match="no tag sequence is allowed for a sentence of 2 tokens"):
             method(np.zeros((2, 2, 1)), [1, 2])
 
 
@@ -341,7 +339,7 @@ def test_what_cannot_be_decoded_is_refused(emissions: np.ndarray, lengths: list[
 def test_weights_that_are_no_chain_are_refused() -> None:
     with pytest.raises(GonieError, match=r"expected transitions \(K, K\)"):
         Decoder(transitions=np.zeros((2, 3)), start=np.zeros(2), end=np.zeros(2))
-    with pytest.raises(GonieError, match="finite transition scores"):
+    with pytest.raises(GonieError, match="transition scores contain nan"):
         Decoder(transitions=np.full((2, 2), np.nan), start=np.zeros(2), end=np.zeros(2))
 
 

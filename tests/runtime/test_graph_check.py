@@ -46,31 +46,36 @@ def test_a_tensor_in_another_file_is_refused() -> None:
     """The classic: a graph that has the reader open /etc/passwd, or any file, as weights."""
     weight = numpy_helper.from_array(np.zeros(3, np.float32), "w")
     weight.data_location = TensorProto.EXTERNAL
-    refused(model(weights=(weight,)), "a tensor that lies in another file")
+    refused(model(weights=(weight,)), "tensor stored in another file")
     weight = numpy_helper.from_array(np.zeros(3, np.float32), "w")
     weight.external_data.add(key="location", value="../../etc/passwd")
-    refused(model(weights=(weight,)), "a tensor that lies in another file")
+    refused(model(weights=(weight,)), "tensor stored in another file")
 
 
 @pytest.mark.parametrize("op", ["Loop", "If", "RandomNormal", "Tile", "Nonsense", "Constant", ""])
 def test_operators_that_gonie_does_not_write_are_refused(op: str) -> None:
-    refused(model(helper.make_node(op, ["x"], ["y"])), f"the operator '{op}'")
+    refused(model(helper.make_node(op, ["x"], ["y"])), f"unsupported operator '{op}'")
 
 
 def test_other_domains_are_refused() -> None:
-    refused(model(helper.make_node("Add", ["x", "x"], ["y"], domain="evil")), "operators of 'evil'")
-    refused(model(domain="evil"), "operators of 'evil'")
-    refused(model(helper.make_node("Add", ["x", "x"], ["y"], domain="com.microsoft")), "the operator 'Add'")
+    refused(
+        model(helper.make_node("Add", ["x", "x"], ["y"], domain="evil")), "unsupported operator domain 'evil'"
+    )
+    refused(model(domain="evil"), "unsupported operator domain 'evil'")
+    refused(
+        model(helper.make_node("Add", ["x", "x"], ["y"], domain="com.microsoft")),
+        "unsupported operator 'Add'",
+    )
     check_graph(model(domain="ai.onnx").SerializeToString())
 
 
 def test_functions_and_what_else_is_never_written_are_refused() -> None:
     made = model()
     made.functions.add(name="f", domain="g")
-    refused(made, "a model with field 25")
+    refused(made, "model with unknown field 25")
     made = model()
     made.graph.sparse_initializer.add()
-    refused(made, "a graph with field 15")
+    refused(made, "graph with unknown field 15")
 
 
 def inside(node: onnx.NodeProto, levels: int) -> onnx.NodeProto:
@@ -83,8 +88,8 @@ def inside(node: onnx.NodeProto, levels: int) -> onnx.NodeProto:
 
 def test_graphs_within_graphs_are_looked_into() -> None:
     evil = helper.make_node("Evil", ["x"], ["y"])
-    refused(model(inside(evil, 1)), "the operator 'Evil'")
-    refused(model(inside(evil, 3)), "the operator 'Evil'")
+    refused(model(inside(evil, 1)), "unsupported operator 'Evil'")
+    refused(model(inside(evil, 3)), "unsupported operator 'Evil'")
     plain = helper.make_node("Identity", ["x"], ["y"])
     check_graph(model(inside(plain, 3)).SerializeToString())
     refused(model(inside(plain, graph_check.DEPTH + 1)), "nested more than")
@@ -101,7 +106,7 @@ def test_very_deep_messages_cost_no_recursion() -> None:
     for _ in range(3000):
         for field in (6, 5, 1):  # a graph in an attribute in a node in a graph
             content = bytes([field << 3 | 2]) + _varint(len(content)) + content
-    with pytest.raises(ValueError, match=r"nested more than|the operator"):
+    with pytest.raises(ValueError, match=r"nested more than|unsupported operator"):
         check_graph(b"\x3a" + _varint(len(content)) + content)
 
 
@@ -118,20 +123,20 @@ def test_a_shape_that_its_bytes_do_not_fill_is_refused(dims: list[int]) -> None:
     weight = numpy_helper.from_array(np.zeros(3, np.float32), "w")
     del weight.dims[:]
     weight.dims.extend(dims)
-    refused(model(weights=(weight,)), "a tensor of the shape")
+    refused(model(weights=(weight,)), "tensor whose bytes do not fit its shape")
 
 
 def test_numbers_given_twice_or_by_halves_are_refused() -> None:
     twice = helper.make_tensor("w", TensorProto.FLOAT, [1], [1.0])
     twice.raw_data = b"\0" * 4
-    refused(model(weights=(twice,)), "a tensor of the shape")
+    refused(model(weights=(twice,)), "tensor whose bytes do not fit its shape")
     half = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[1], raw_data=b"\0" * 5)
-    refused(model(weights=(half,)), "a tensor of the shape")
+    refused(model(weights=(half,)), "tensor whose bytes do not fit its shape")
 
 
 @pytest.mark.parametrize("kind", [TensorProto.STRING, TensorProto.COMPLEX64, TensorProto.UNDEFINED, 99])
 def test_types_that_no_model_has_are_refused(kind: int) -> None:
-    refused(model(weights=(TensorProto(name="w", data_type=kind, dims=[0]),)), "a tensor of type")
+    refused(model(weights=(TensorProto(name="w", data_type=kind, dims=[0]),)), "tensor of unsupported type")
 
 
 NUMBERS = {
@@ -164,7 +169,7 @@ def test_a_constant_that_asks_for_absurd_memory_is_refused(size: int, raw: bool)
     made = helper.make_tensor("size", TensorProto.INT64, [2], values.tolist())
     constant = numpy_helper.from_array(values, "size") if raw else made
     node = helper.make_node("Expand", ["x", "size"], ["y"])
-    refused(model(node, weights=(constant,)), "a constant of|the number")
+    refused(model(node, weights=(constant,)), "constant too large|is larger than")
 
 
 def test_sizes_that_are_absurd_together_are_refused() -> None:
@@ -174,7 +179,7 @@ def test_sizes_that_are_absurd_together_are_refused() -> None:
         if fits:
             check_graph(made.SerializeToString())
         else:
-            refused(made, "a constant of")
+            refused(made, "constant too large")
 
 
 def test_a_slice_may_go_to_the_end() -> None:
@@ -186,8 +191,8 @@ def test_a_slice_may_go_to_the_end() -> None:
 
 def test_an_absurd_attribute_is_refused() -> None:
     node = helper.make_node("LSTM", ["x"], ["y"], hidden_size=2**40)
-    refused(model(node), "the number")
-    refused(model(helper.make_node("Conv", ["x", "x"], ["y"], pads=[0, 2**30])), "the number")
+    refused(model(node), "is larger than")
+    refused(model(helper.make_node("Conv", ["x", "x"], ["y"], pads=[0, 2**30])), "is larger than")
 
 
 def test_too_many_nodes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +201,7 @@ def test_too_many_nodes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graph_check, "NODES", 10)
     refused(made, "more than 10 nodes")
     monkeypatch.setattr(graph_check, "FIELDS", 10)
-    refused(made, "too often")
+    refused(made, "too many values of field")
 
 
 FLIPPED: list[Callable[[Any, bytes], bytes]] = [

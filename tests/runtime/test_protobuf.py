@@ -52,5 +52,5 @@ def test_a_message_that_is_cut_is_refused_or_shorter(data: st.DataObject) -> Non
 )
 def test_what_is_no_message_is_refused(content: bytes) -> None:
     """Numbers without an end, groups, field 0, unknown types, lengths beyond the end."""
-    with pytest.raises(ValueError, match="a "):
+    with pytest.raises(ValueError, match=r"longer than|invalid field|are left"):
         list(fields(memoryview(content)))

@@ -42,15 +42,15 @@ def test_a_file_and_its_bytes_score_alike(tmp_path: Path) -> None:
 def test_any_output_can_be_asked_for_by_its_name() -> None:
     (found,) = OnnxScorer(tiny_graph()).outputs({"words": np.array([[3, 4]])}, ["scores"])
     assert found.tolist() == [[[3.0], [4.0]]]
-    with pytest.raises(BundleError, match="fits its bundle's encoding"):
+    with pytest.raises(BundleError, match="the graph does not fit the encoding of its bundle"):
         OnnxScorer(tiny_graph()).outputs({"words": np.array([[3, 4]])}, ["shares"])
 
 
 def test_a_graph_that_does_not_fit_is_refused() -> None:
     """A bundle put together from two models must end in a sentence, not in a trace."""
-    with pytest.raises(BundleError, match="fits its bundle's encoding, got KeyError: 'words'"):
+    with pytest.raises(BundleError, match=r"the graph does not fit .*: KeyError: 'words'"):
         OnnxScorer(tiny_graph()).scores({"lengths": np.array([1])})
-    with pytest.raises(BundleError, match="fits its bundle's encoding"):
+    with pytest.raises(BundleError, match="the graph does not fit the encoding of its bundle"):
         OnnxScorer(tiny_graph()).scores({"words": np.zeros((1, 1), np.float32)})
 
 
@@ -58,9 +58,9 @@ def test_scores_of_another_shape_are_refused() -> None:
     """What follows counts on a column for each label; a wrong graph must not end in a trace there."""
     batch = {"words": np.array([[3, 4]]), "mask": np.ones((1, 2), bool)}
     assert OnnxScorer(tiny_graph(), labels=1).scores(batch).shape == (1, 2, 1)
-    with pytest.raises(BundleError, match=r"float32 of the shape \(1, 2, 3\), got \(1, 2, 1\)"):
+    with pytest.raises(BundleError, match=r"float32 of shape \(1, 2, 3\) from the graph, got \(1, 2, 1\)"):
         OnnxScorer(tiny_graph(), labels=3).scores(batch)
-    with pytest.raises(BundleError, match=r"float32 of the shape \(1, 5, None\)"):
+    with pytest.raises(BundleError, match=r"float32 of shape \(1, 5, None\)"):
         OnnxScorer(tiny_graph()).scores({**batch, "mask": np.ones((1, 5), bool)})
     for other in (np.zeros((1, 2), np.float64), [1.0, 2.0]):
         with pytest.raises(BundleError, match=r"got ndarray|got list"):
@@ -71,11 +71,11 @@ def test_a_graph_that_gonie_did_not_write_never_runs(capfd: pytest.CaptureFixtur
     """And nothing is printed beside the refusal, by onnxruntime neither."""
     model = onnx.load_from_string(tiny_graph())
     model.graph.initializer[0].data_location = TensorProto.EXTERNAL
-    with pytest.raises(BundleError, match="a tensor that lies in another file"):
+    with pytest.raises(BundleError, match="tensor stored in another file"):
         OnnxScorer(model.SerializeToString())
     model = onnx.load_from_string(tiny_graph())
     model.graph.node[1].input[0] = "nowhere"
-    with pytest.raises(BundleError, match="expected an ONNX graph"):
+    with pytest.raises(BundleError, match="cannot load the ONNX graph"):
         OnnxScorer(model.SerializeToString())
     assert capfd.readouterr() == ("", "")
 
@@ -89,7 +89,7 @@ def test_rows_say_where_each_feature_is() -> None:
 @pytest.mark.parametrize("content", [b"", b"not a graph", tiny_graph()[:-20]])
 def test_what_is_no_graph_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "model.onnx").write_bytes(content)
-    with pytest.raises(BundleError, match="expected an ONNX graph that gonie wrote and onnxruntime"):
+    with pytest.raises(BundleError, match=r"cannot load the ONNX graph of .* with onnxruntime"):
         OnnxScorer(tmp_path / "model.onnx")
     with pytest.raises(BundleError, match="Export the model again"):
         OnnxScorer(content)

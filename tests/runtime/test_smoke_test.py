@@ -11,7 +11,7 @@ import pytest
 from gonie.errors import BundleError
 from gonie.features.encoding import Encoding
 from gonie.runtime.bundle import INDEX, read_bundle
-from gonie.runtime.smoke_test import trial_batch, trial_texts
+from gonie.runtime.smoke_test import smoke_test_batch, smoke_test_texts
 from gonie.tasks.classification.bundle import TextBundle
 from gonie.tasks.load import bundle_kinds, load
 from gonie.tasks.tagging.bundle import TagBundle
@@ -22,7 +22,7 @@ BUNDLES = Path(__file__).parent.parent / "bundles"
 def test_it_has_the_highest_id_of_everything() -> None:
     bundle = read_bundle(BUNDLES / "4" / "features", bundle_kinds())
     assert isinstance(bundle, TagBundle)
-    encoding, batch = bundle.encoding, trial_batch(bundle.encoding)
+    encoding, batch = bundle.encoding, smoke_test_batch(bundle.encoding)
     assert batch["words"].max() == len(encoding.words) - 1
     assert batch["chars"].max() == len(encoding.chars) - 1
     for group in encoding.groups:
@@ -34,14 +34,14 @@ def test_of_texts_it_has_the_last_n_gram() -> None:
     bundle = read_bundle(BUNDLES / "4" / "texts", bundle_kinds())
     assert isinstance(bundle, TextBundle)
     assert bundle.encoding.bag is not None
-    batch = trial_texts(bundle.encoding)
+    batch = smoke_test_texts(bundle.encoding)
     assert batch["bag.ids"].tolist() == [len(bundle.encoding.bag.vocabulary) - 1]
     assert batch["places"].shape == (1, 1)
 
 
 def test_a_language_model_gets_its_bytes(encoding: Encoding) -> None:
     encoding.longest = 7
-    assert trial_batch(encoding)["bytes"].shape == (4, 7)  # two marks, two words
+    assert smoke_test_batch(encoding)["bytes"].shape == (4, 7)  # two marks, two words
 
 
 @pytest.mark.parametrize("part", ["words", "chars"])
@@ -52,7 +52,7 @@ def test_a_vocabulary_longer_than_its_table_is_refused_when_loaded(tmp_path: Pat
     index = json.loads((tmp_path / INDEX).read_bytes())
     index["encoding"][part]["strings"].append("\u2603")
     (tmp_path / INDEX).write_text(json.dumps(index))
-    with pytest.raises(BundleError, match="expected a graph that fits its bundle's encoding"):
+    with pytest.raises(BundleError, match="the graph does not fit the encoding of its bundle"):
         load(tmp_path)
 
 
@@ -62,11 +62,11 @@ def test_labels_that_the_graph_does_not_score_are_refused_when_loaded(tmp_path: 
     index = json.loads((tmp_path / INDEX).read_bytes())
     index["encoding"]["labels"].append("ugly")
     (tmp_path / INDEX).write_text(json.dumps(index))
-    with pytest.raises(BundleError, match=r"float32 of the shape \(1, 3\), got \(1, 2\)"):
+    with pytest.raises(BundleError, match=r"float32 of shape \(1, 3\) from the graph, got \(1, 2\)"):
         load(tmp_path)
 
 
 def test_nothing_of_it_stays(encoding: Encoding) -> None:
-    first, second = trial_batch(encoding), trial_batch(encoding)
+    first, second = smoke_test_batch(encoding), smoke_test_batch(encoding)
     first["words"][:] = 0
     assert np.any(second["words"])

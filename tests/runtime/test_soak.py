@@ -21,12 +21,12 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="
 PROGRAM = """
 import itertools, json, random, sys, time
 import gonie, soak
-from gonie.runtime.form_memory import FormMemory
+from gonie.runtime.form_cache import FormCache
 
 model, kept = gonie.load(sys.argv[1], threads=1), []
 forms = model.scorer._forms
 if forms is not None:
-    forms._memory = FormMemory(forms._memory.width, most=500)  # full within the first second
+    forms._cache = FormCache(forms._cache.width, most=500)  # full within the first second
 last = time.monotonic()
 
 def leak(text):  # 30 MB a second, however many texts that is

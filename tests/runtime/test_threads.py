@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import gonie
-from gonie.runtime.form_memory import FormMemory
+from gonie.runtime.form_cache import FormCache
 from gonie.tasks.tagging.tagger import Tagger
 
 BUNDLES = Path(__file__).parent.parent / "bundles" / "4"
@@ -60,7 +60,7 @@ def test_many_threads_get_what_one_gets(name: str, number: int, requests: int) -
     pool = texts(0, 2 * number)
     wanted = [said(model(text)) for text in pool]
     if isinstance(model, Tagger):
-        model.scorer._forms._memory = FormMemory(model.scorer._forms._memory.width, most=8)  # type: ignore[attr-defined]
+        model.scorer._forms._cache = FormCache(model.scorer._forms._cache.width, most=8)  # type: ignore[attr-defined]
     begin = Barrier(number)
 
     def ask(seed: int) -> int:

@@ -10,47 +10,47 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gonie.runtime.validators import (
-    Kind,
+    Validator,
     anything,
-    by_name,
     either,
     flag,
-    nothing,
+    integer,
+    integers,
+    list_of,
+    mapping_of,
+    null,
     number,
     record,
-    several,
     text,
     texts,
-    whole,
-    wholes,
 )
 
-SOUND: list[tuple[Kind, Any]] = [
+SOUND: list[tuple[Validator, Any]] = [
     (flag, False),
     (number, 0),
     (number, -1.5),
-    (whole(0, 3), 3),
+    (integer(0, 3), 3),
     (text(3), "서울"),
     (text(9, of=("a", "b")), "b"),
     (texts(2, 3), []),
     (texts(2, 3), ["abc", ""]),
-    (wholes(2, 9), [0, 9]),
-    (several(flag, 2), [True, False]),
-    (by_name(flag, 1, 3), {"abc": True}),
+    (integers(2, 9), [0, 9]),
+    (list_of(flag, 2), [True, False]),
+    (mapping_of(flag, 1, 3), {"abc": True}),
     (record({"a": flag}, {"b": number}), {"a": True, "c": object()}),
     (either(flag, number), 3),
-    (nothing, None),
+    (null, None),
     (anything, object()),
 ]
-WRONG: list[tuple[Kind, Any]] = [
+WRONG: list[tuple[Validator, Any]] = [
     (flag, 1),
     (flag, None),
     (number, True),
     (number, "1"),
-    (whole(0, 3), True),
-    (whole(0, 3), 4),
-    (whole(0, 3), -1),
-    (whole(0, 3), 1.0),
+    (integer(0, 3), True),
+    (integer(0, 3), 4),
+    (integer(0, 3), -1),
+    (integer(0, 3), 1.0),
     (text(3), "four"),
     (text(3), 3),
     (text(3), "\ud800"),
@@ -60,34 +60,34 @@ WRONG: list[tuple[Kind, Any]] = [
     (texts(2, 3), "ab"),
     (texts(2, 3), ["a", None]),
     (texts(2, 3), ["\udc80"]),
-    (wholes(2, 9), [10]),
-    (wholes(2, 9), [-1]),
-    (wholes(2, 9), [True]),
-    (wholes(2, 9), [1, 2, 3]),
-    (wholes(2, 9), {"a": 1}),
-    (several(flag, 2), [True, 1]),
-    (several(flag, 2), [True] * 3),
-    (several(flag, 2), {}),
-    (by_name(flag, 1, 3), {"four": True}),
-    (by_name(flag, 1, 3), {"a": True, "b": True}),
-    (by_name(flag, 1, 3), {"a": 1}),
-    (by_name(flag, 1, 3), []),
+    (integers(2, 9), [10]),
+    (integers(2, 9), [-1]),
+    (integers(2, 9), [True]),
+    (integers(2, 9), [1, 2, 3]),
+    (integers(2, 9), {"a": 1}),
+    (list_of(flag, 2), [True, 1]),
+    (list_of(flag, 2), [True] * 3),
+    (list_of(flag, 2), {}),
+    (mapping_of(flag, 1, 3), {"four": True}),
+    (mapping_of(flag, 1, 3), {"a": True, "b": True}),
+    (mapping_of(flag, 1, 3), {"a": 1}),
+    (mapping_of(flag, 1, 3), []),
     (record({"a": flag}), {}),
     (record({"a": flag}), {"a": 1}),
     (record({}, {"b": number}), {"b": "x"}),
     (record({}), []),
     (either(flag, number), "x"),
-    (nothing, 0),
+    (null, 0),
 ]
 
 
 @pytest.mark.parametrize(("kind", "value"), SOUND)
-def test_sound_values_pass(kind: Kind, value: Any) -> None:
+def test_sound_values_pass(kind: Validator, value: Any) -> None:
     kind(value, "it")
 
 
 @pytest.mark.parametrize(("kind", "value"), WRONG)
-def test_wrong_values_are_refused_by_their_place(kind: Kind, value: Any) -> None:
+def test_wrong_values_are_refused_by_their_place(kind: Validator, value: Any) -> None:
     with pytest.raises(ValueError, match=r"the\.place"):
         kind(value, "the.place")
 
@@ -107,6 +107,6 @@ JSON = st.recursive(
 
 
 @given(JSON, st.sampled_from([kind for kind, _ in SOUND]))
-def test_nothing_but_a_refusal_comes_of_any_json(value: Any, kind: Kind) -> None:
+def test_nothing_but_a_refusal_comes_of_any_json(value: Any, kind: Validator) -> None:
     with suppress(ValueError):
         kind(value, "it")

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonie.runtime.windows import cut_windows, keeping
+from gonie.runtime.windows import clip_windows, cut_windows
 
 
 @settings(deadline=None, max_examples=200)
@@ -40,7 +40,7 @@ def test_a_stretch_gets_the_windows_that_keep_its_tokens(length: int, data: st.D
     end = data.draw(st.integers(start + 1, length))
     windows = cut_windows(length, width=50, overlap=10)
     owners = {token: w.start for w in windows for token in range(w.first, w.last)}
-    found = keeping(windows, start, end)
+    found = clip_windows(windows, start, end)
     kept = {token: w.start for w in found for token in range(w.first, w.last)}
     assert list(kept) == list(range(start, end))
     assert kept == {token: owners[token] for token in kept}

@@ -47,7 +47,7 @@ TEXTS = (
 
 
 def text_encoding(
-    *, by: By = "text", bag: bool = False, labels: int = 3, several: bool = False
+    *, by: By = "text", bag: bool = False, labels: int = 3, multi_label: bool = False
 ) -> TextEncoding:
     passages = Passages(tokenizer=EnglishTokenizer(), by=by)
     normalization = Normalization(lowercase=True, digits=True)
@@ -69,7 +69,7 @@ def text_encoding(
             min_feature_count=1,
         ),
         labels=tuple("abcdef"[:labels]),
-        several=several,
+        multi_label=multi_label,
         bag=NGramBag.fit(TEXTS, ngrams=NGrams(chars=(1, 3), words=(1, 2))) if bag else None,
     )
 
@@ -90,7 +90,7 @@ def classifier(encoding: TextEncoding, *, upper: bool = False, sigmoid: bool = F
     if sigmoid:
         head = TextSigmoidHead(scores=scores)
     else:
-        head = MultiLabelHead(scores=scores) if encoding.several else TextSoftmaxHead(scores=scores)
+        head = MultiLabelHead(scores=scores) if encoding.multi_label else TextSoftmaxHead(scores=scores)
     return ClassifyingNetwork(
         embedding=WordEmbedding(size=len(encoding.words.words), width=5),
         words=level(5),
@@ -120,7 +120,7 @@ KINDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "with n-grams": ({"bag": True}, {}),
     "hierarchical, n-grams": ({"by": "sentence", "bag": True}, {"upper": True}),
     "sigmoid, n-grams": ({"bag": True, "labels": 2}, {"sigmoid": True}),
-    "several labels": ({"several": True, "bag": True}, {}),
+    "several labels": ({"multi_label": True, "bag": True}, {}),
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from gonie.errors import OutputError
 from gonie.system import atomic_folder as module
-from gonie.system.atomic_folder import replace_folder, set_aside
+from gonie.system.atomic_folder import backup_path, replace_folder
 
 OLD, NEW = {"a": b"old", "b": b"old too"}, {"a": b"new", "b": b"new too"}
 
@@ -67,7 +67,7 @@ def test_killed_between_renames_nothing_is_lost(
     with pytest.raises(Killed):
         replace_folder(target, NEW)
     monkeypatch.undo()
-    survivors = [place for place in (target, set_aside(target)) if place.exists()]
+    survivors = [place for place in (target, backup_path(target)) if place.exists()]
     assert [content(place) for place in survivors] == [OLD]
     replace_folder(target, {**OLD, "a": b"third"})  # the next write clears up
     assert content(target)["a"] == b"third"
@@ -79,7 +79,7 @@ def test_an_interrupted_write_is_put_back_before_the_next_fails(
 ) -> None:
     target = tmp_path / "bundle"
     replace_folder(target, OLD)
-    target.rename(set_aside(target))
+    target.rename(backup_path(target))
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -94,7 +94,7 @@ def test_files_of_others_are_never_deleted(tmp_path: Path) -> None:
     target = tmp_path / "home"
     target.mkdir()
     (target / "thesis.tex").write_text("years of work")
-    with pytest.raises(OutputError, match=r"also holds thesis\.tex"):
+    with pytest.raises(OutputError, match=r"not part of a bundle: thesis\.tex"):
         replace_folder(target, NEW)
     assert (target / "thesis.tex").read_text() == "years of work"
     with pytest.raises(OutputError, match="expected a folder, got a file"):

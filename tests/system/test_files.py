@@ -111,7 +111,7 @@ def test_a_bad_byte_is_named_with_its_line_and_the_way_out(
     with pytest.raises(InputError) as caught:
         list(lines(path))
     message = str(caught.value)
-    assert message.startswith(f"{path}:{line}: expected UTF-8, got the byte {byte}")
+    assert message.startswith(f"{path}:{line}: invalid UTF-8: {byte}")
     assert f"iconv -f {encoding} -t UTF-8 '{path}'" in message
 
 
@@ -120,18 +120,18 @@ def test_a_bad_byte_after_many_blocks_still_has_its_line(
 ) -> None:
     monkeypatch.setattr(files, "BLOCK", 64)
     path = wrote(tmp_path / "a", b"word\tO\n" * 500 + b"caf\xe9\tO\n")
-    with pytest.raises(InputError, match=r"a:501: .*0xe9 at byte 4"):
+    with pytest.raises(InputError, match=r"a:501: .*0xe9 at byte 4 of the line"):
         list(lines(path))
 
 
 def test_nul_bytes_are_refused_with_their_line(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"a:2: expected text, got a NUL byte"):
+    with pytest.raises(InputError, match=r"a:2: NUL byte in a text file"):
         list(lines(wrote(tmp_path / "a", b"fine\nb\0d\n")))
 
 
 def test_a_missing_file_suggests_a_near_name(tmp_path: Path) -> None:
     wrote(tmp_path / "train.conll", b"")
-    with pytest.raises(InputError, match=r"trian\.conll: expected a file, got none.*mean .*train\.conll\?"):
+    with pytest.raises(InputError, match=r"trian\.conll: file not found\. Did you mean .*train\.conll\?"):
         list(lines(tmp_path / "trian.conll"))
     with pytest.raises(InputError, match=r"folder .*nowhere does not exist"):
         list(lines(tmp_path / "nowhere" / "x"))
@@ -148,7 +148,7 @@ def test_an_unreadable_file_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr(Path, "open", refuse)  # root may read anything, so a mode bit proves nothing
-    with pytest.raises(InputError, match="you may not read"):
+    with pytest.raises(InputError, match="permission denied"):
         list(lines(tmp_path / "a"))
 
 
@@ -156,14 +156,14 @@ def test_an_unreadable_file_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     "data", [b"not gzip at all", gzip.compress(b"word\tO\n" * 1000, mtime=0)[:-20]], ids=["other", "cut"]
 )
 def test_a_damaged_archive_is_no_stack_trace(tmp_path: Path, data: bytes) -> None:
-    with pytest.raises(InputError, match="expected a whole compressed file"):
+    with pytest.raises(InputError, match="damaged compressed file"):
         list(lines(wrote(tmp_path / "a.gz", data)))
 
 
 def test_a_line_without_end_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "BLOCK", 1000)
     monkeypatch.setattr(files, "LONGEST_LINE", 5000)
-    with pytest.raises(InputError, match="expected lines shorter"):
+    with pytest.raises(InputError, match="line longer than"):
         list(lines(wrote(tmp_path / "a", b"x" * 10_000)))
 
 
@@ -213,7 +213,7 @@ def test_any_failure_leaves_the_old_file_and_no_litter(tmp_path: Path, error: Ba
     ("code", "words"),
     [
         (errno.ENOSPC, "the disk is full"),
-        (errno.EACCES, "you may not write in"),
+        (errno.EACCES, "no permission to write in"),
         (errno.EROFS, "is read-only"),
         (errno.EDQUOT, "quota"),
         (errno.EIO, "Input/output error"),
@@ -246,7 +246,7 @@ def test_a_disk_that_is_really_full_is_a_sentence() -> None:
 def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="it is a folder"):
         atomic_write(tmp_path, "x")
-    with pytest.raises(OutputError, match=r"does not exist\. Do: mkdir -p"):
+    with pytest.raises(OutputError, match=r"does not exist\. Run: mkdir -p"):
         atomic_write(tmp_path / "no" / "a", "x")
     atomic_write(tmp_path / "file", "x")
     with pytest.raises(OutputError, match="is not a folder"):

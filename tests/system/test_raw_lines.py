@@ -64,11 +64,11 @@ def test_a_line_that_is_too_long_is_known_by_its_beginning(
     first, long, last = read_raw_lines(tmp_path / "a")
     assert (first.text(), last) == ("0123456789", RawLine(3, b"short"))
     assert long == RawLine(2, b"xxx", whole=False)
-    with pytest.raises(InputError, match="expected a line shorter than"):
+    with pytest.raises(InputError, match="line longer than"):
         long.text()
 
 
-@pytest.mark.parametrize(("content", "reason"), [(b"caf\xe9", "0xe9 at byte 4"), (b"a\0b", "a NUL byte")])
+@pytest.mark.parametrize(("content", "reason"), [(b"caf\xe9", "0xe9 at byte 4"), (b"a\0b", "NUL byte")])
 def test_what_is_no_text_says_why(content: bytes, reason: str) -> None:
     with pytest.raises(InputError, match=reason):
         RawLine(1, content).text()
@@ -76,5 +76,5 @@ def test_what_is_no_text_says_why(content: bytes, reason: str) -> None:
 
 def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.gz").write_bytes(gzip.compress(b"a\n" * 1000)[:-9])
-    with pytest.raises(InputError, match="a whole compressed file"):
+    with pytest.raises(InputError, match="damaged compressed file"):
         cut_lines(tmp_path / "a.gz", size=10)

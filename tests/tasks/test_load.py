@@ -92,7 +92,7 @@ def test_unconstrained_bundles_decode_without_the_scheme(tmp_path: Path, bundle:
 
 def test_a_corrupt_graph_is_refused(tmp_path: Path, bundle: TagBundle) -> None:
     write_bundle(tmp_path / "b", replace(bundle, graph=b"garbage"))
-    with pytest.raises(BundleError, match="expected an ONNX graph"):
+    with pytest.raises(BundleError, match="cannot load the ONNX graph"):
         load(tmp_path / "b")
 
 
@@ -130,7 +130,7 @@ def test_classifying_never_imports_torch(tmp_path: Path, text_bundle: Any) -> No
 
 
 def test_what_is_no_model_is_explained(tmp_path: Path) -> None:
-    with pytest.raises(BundleError, match="expected a bundle's folder, got nothing there"):
+    with pytest.raises(BundleError, match="folder not found"):
         load(tmp_path / "nowhere")
     with pytest.raises(BundleError, match=r"neither bundle\.json nor bundle/"):
         load(tmp_path)

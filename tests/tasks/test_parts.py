@@ -37,6 +37,7 @@ from gonie.nn import (
     Window,
 )
 from gonie.runtime.session import OnnxScorer
+from gonie.tasks import parts
 from gonie.tasks.classification.torch.graph import text_graph
 from gonie.tasks.parts import CHARS, CONTEXTUAL, ENCODERS, POOLINGS, TAG_HEADS, TEXT_HEADS, Part, choices
 from gonie.tasks.recipe import load_recipe, recipe_types
@@ -167,6 +168,10 @@ def test_a_part_that_is_added_to_its_table_can_be_named_and_is_refused_where_it_
 
 
 # --- what tables say -------------------------------------------------------------------------------------
+
+
+def test_a_part_need_not_be_public() -> None:
+    assert parts._nn("encoders.lstm").LSTM is parts._nn().LSTM
 
 
 def test_a_description_names_every_part_with_what_it_is() -> None:

@@ -40,7 +40,7 @@ SECTIONS = dict.fromkeys(
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.__name__)
 def test_every_key_says_what_it_means(section: type[BaseModel]) -> None:
-    """docs/recipe.md and an editor's help are made of these sentences; a key without one is a riddle."""
+    """The page of recipes and an editor's help are made of these sentences."""
     assert section.__doc__
     for name, field in section.model_fields.items():
         assert field.description, f"{section.__name__}.{name} has no description"

@@ -58,7 +58,7 @@ def test_each_misfit_has_its_reason() -> None:
         "B": "begins at ' ', which is in no token",
         "C": "ends inside the token 'met'",
         "D": "ends at ' ', which is in no token",
-        "E": "crosses a sentence end",
+        "E": "crosses a sentence boundary",
         "G": "overlaps F 'George Bush'",
     }
     assert len(found.refused) == len(spans) - 1

@@ -24,7 +24,7 @@ def test_a_cell_is_one_label_unless_there_is_a_separator(
 
 
 def test_an_empty_cell_is_no_label() -> None:
-    with pytest.raises(InputError, match="f:7: expected a label, got an empty cell"):
+    with pytest.raises(InputError, match="f:7: empty label"):
         split_labels(" ", TextOptions(), path="f", line=7)
     assert split_labels(" ", TextOptions(label_column=None), path="f", line=7) == ()
 

@@ -38,7 +38,7 @@ def test_only_the_marks_asked_for_are_cut() -> None:
     [("<a>x", "<a> without </a>"), ("x</a>", "</a> without <a>"), ("</a><a>", "</a> without")],
 )
 def test_half_a_mark_is_refused(text: str, got: str) -> None:
-    with pytest.raises(InputError, match=f"f:3: expected marks that open and close, got {got}"):
+    with pytest.raises(InputError, match=f"f:3: unpaired mark: {got}"):
         cut_marks(text, ("a",), path="f", line=3)
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonie.text.normalize import Normalization, fallbacks, zeroed
+from gonie.text.normalize import Normalization, fallbacks, zero_digits
 
 BOTH = Normalization(lowercase=True, digits=True)
 
@@ -29,7 +29,7 @@ def test_marks_are_told_apart(word: str) -> None:
 
 @pytest.mark.parametrize("word", ["<3", "1<2>", "<>", "<a1><b2>", "< 1 >"])
 def test_what_only_looks_like_a_mark_is_levelled(word: str) -> None:
-    assert BOTH(word) == zeroed(word)
+    assert BOTH(word) == zero_digits(word)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_keys_are_distinct_and_begin_with_the_normalised_form(
     keys = normalization.fallbacks(word)
     assert keys[0] == normalization(word)
     assert len(set(keys)) == len(keys)
-    assert {word, word.lower(), zeroed(word), zeroed(word.lower())} <= set(keys)
+    assert {word, word.lower(), zero_digits(word), zero_digits(word.lower())} <= set(keys)
 
 
 @settings(deadline=None, max_examples=200)

@@ -59,12 +59,12 @@ def test_a_plain_tag_may_have_a_bar_in_its_name() -> None:
 
 @pytest.mark.parametrize("cell", ["B-ORG", "PER", "B-PER|", "B-PER|B-ORG", "??"])
 def test_a_tag_that_training_never_met_is_a_slip(cell: str) -> None:
-    with pytest.raises(InputError, match=r"x\.conll:7.*\?, or several"):
+    with pytest.raises(InputError, match=r"x\.conll:7.*\?, or alternatives"):
         options(f"O {cell}")
 
 
 def test_what_no_sequence_has_is_refused_where_it_stands() -> None:
-    with pytest.raises(InputError, match=r"x\.conll:7.*none that fits O I-PER.*Write \?"):
+    with pytest.raises(InputError, match=r"x\.conll:7.*no valid tag sequence matches O I-PER.*Write \?"):
         options("O I-PER")
 
 

@@ -83,7 +83,7 @@ def test_a_mark_around_nothing_is_counted() -> None:
     report = Report()
     clean, marks = cut_marks("a <e1> </e1>b", ("e1",))
     assert words(Passages(tokenizer=ENGLISH)(LabelledText(clean, (), marks), report).sentences) == ["a b"]
-    assert report.noticed == {"marks without a token inside": 1}
+    assert report.noticed == {"marks that contain no token": 1}
 
 
 def test_columns_follow_their_tokens() -> None:
@@ -164,7 +164,7 @@ def test_saved_and_made_again() -> None:
 
 
 def test_a_mark_of_nothing_is_refused() -> None:
-    with pytest.raises(InputError, match="expected a mark between sentences"):
+    with pytest.raises(InputError, match="blank sentence mark"):
         Passages(tokenizer=ENGLISH, by="mark", mark=" ")
 
 

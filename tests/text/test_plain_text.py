@@ -31,7 +31,7 @@ def test_words_are_taken_as_they_are() -> None:
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [("two words", "the text 'two words'. Cut it"), (["a", ""], "an empty word"), ([b"a"], "Decode bytes")],
+    [("two words", "the text 'two words'. Cut it"), (["a", ""], "empty word"), ([b"a"], "Decode bytes")],
 )
 def test_what_are_no_words_is_refused(words: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):

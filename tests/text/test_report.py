@@ -19,8 +19,8 @@ def test_everything_noticed_is_displayed() -> None:
         "1 comment line",
         "5 texts that differ",
         "skipped 4 empty nodes",
-        "repaired 6 tags by the policy 'begin'",
-        "1 gold span without tokens of their own:",
+        "repaired 6 tags with policy 'begin'",
+        "1 gold span not aligned with tokens:",
         "  a.jsonl:7: PER 'Geo' at 0..3 ends inside the token 'George'",
     ]
 

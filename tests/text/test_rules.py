@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gonie.errors import InputError
 from gonie.text import schemes
-from gonie.text.rules import allowed, breaks
+from gonie.text.rules import allowed, cut_ends, first_violation
 from gonie.text.schemes import PLAIN, Scheme
 
 LABELS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
@@ -56,19 +60,68 @@ def test_what_is_no_rule_is_refused_with_an_example(rule: str) -> None:
 
 
 def test_a_rule_for_tags_that_do_not_exist_is_a_slip() -> None:
-    with pytest.raises(InputError, match=r"O, B-PER.*got 'B-PERS'"):
+    with pytest.raises(InputError, match=r"no tag matches 'B-PERS'.*O, B-PER"):
         allowed(LABELS, IOB2, forbidden=["B-PERS -> O"])
 
 
 def test_rules_must_leave_a_sentence_possible() -> None:
-    with pytest.raises(InputError, match="to begin and to end a sentence"):
+    with pytest.raises(InputError, match="no tag may begin or end a sentence"):
         allowed(LABELS, IOB2, forbidden=["* -> <end>"])
 
 
 def test_the_first_broken_rule_is_named_as_rules_are_written() -> None:
     rules = allowed(LABELS, IOB2, forbidden=["B-PER -> B-PER", "<start> -> B-LOC", "B-PER -> <end>"])
-    assert breaks(("O", "B-PER", "I-PER"), LABELS, rules) is None
-    assert breaks(("B-PER", "B-PER", "O"), LABELS, rules) == "B-PER -> B-PER"
-    assert breaks(("B-LOC",), LABELS, rules) == "<start> -> B-LOC"
-    assert breaks(("O", "B-PER"), LABELS, rules) == "B-PER -> <end>"
-    assert breaks((), LABELS, rules) is None
+    assert first_violation(("O", "B-PER", "I-PER"), LABELS, rules) is None
+    assert first_violation(("B-PER", "B-PER", "O"), LABELS, rules) == "B-PER -> B-PER"
+    assert first_violation(("B-LOC",), LABELS, rules) == "<start> -> B-LOC"
+    assert first_violation(("O", "B-PER"), LABELS, rules) == "B-PER -> <end>"
+    assert first_violation((), LABELS, rules) is None
+
+
+# --- cutting long sentences ------------------------------------------------------------------------------
+
+BIOES = Scheme(kind="BIOES")
+MARKED = ("O", "B-PER", "I-PER", "E-PER", "S-PER")
+
+
+def pieces(tags: list[str], longest: int) -> list[list[str]]:
+    """The pieces of a sentence, each token with its one tag."""
+    options = np.array([[tag == label for label in MARKED] for tag in tags])
+    ends = cut_ends(options, allowed(MARKED, BIOES), longest)
+    return [tags[begin:end] for begin, end in pairwise([0, *ends])]
+
+
+@given(lengths=st.lists(st.integers(0, 4), min_size=1, max_size=12), longest=st.integers(1, 6))
+def test_every_piece_keeps_the_rules(lengths: list[int], longest: int) -> None:
+    """An entity of so many tokens after another, 0 for a token outside."""
+    names = {0: ["O"], 1: ["S-PER"]}
+    tags = [tag for size in lengths for tag in names.get(size, ["B-PER", *["I-PER"] * (size - 2), "E-PER"])]
+    found = pieces(tags, longest)
+    assert [tag for piece in found for tag in piece] == tags
+    for piece in found:
+        assert first_violation(piece, MARKED, allowed(MARKED, BIOES)) is None
+        entity = piece[0] == "B-PER" and piece.index("E-PER") == len(piece) - 1
+        assert len(piece) <= longest or entity, "longer only where an entity is"
+    for one, other in pairwise(found):
+        rest = next((at + 1 for at, tag in enumerate(other) if tag in ("O", "S-PER", "E-PER")))
+        assert len(one) + rest > longest, "as long as it can be"
+
+
+def test_without_rules_pieces_are_of_one_size() -> None:
+    free = allowed(MARKED, BIOES, constrained=False)
+    options = np.ones((10, len(MARKED)), dtype=bool)
+    assert cut_ends(options, free, 4) == [4, 8, 10]
+    assert cut_ends(options, free, 5) == [5, 10]
+    assert cut_ends(options, free, 10) == [10]
+
+
+def test_tokens_of_unknown_tags_are_cut_where_some_tags_fit() -> None:
+    known = ["B-PER", "?", "?", "I-PER", "E-PER", "O"]
+    options = np.array([[tag in ("?", label) for label in MARKED] for tag in known])
+    assert cut_ends(options, allowed(MARKED, BIOES), 4) == [2, 6]
+    options[2] = [label == "I-PER" for label in MARKED]
+    assert cut_ends(options, allowed(MARKED, BIOES), 4) == [5, 6]
+
+
+def test_a_sentence_that_breaks_the_rules_is_cut_anywhere() -> None:
+    assert pieces(["I-PER"] * 5, 2) == [["I-PER"] * 2, ["I-PER"] * 2, ["I-PER"]]

@@ -26,10 +26,10 @@ from gonie.text.schemes import (
     from_spans,
     keep_types,
     looks_tagged,
-    named,
     policy_named,
     problems,
     repair,
+    scheme_named,
     to_spans,
 )
 
@@ -209,7 +209,7 @@ def test_each_notation_by_hand(tags: str, scheme: Scheme, spans: list[TokenSpan]
 
 def test_spans_that_make_no_sense_are_refused() -> None:
     for spans in ([(0, 2, "X"), (1, 3, "X")], [(0, 9, "X")], [(1, 1, "X")], [(-1, 1, "X")]):
-        with pytest.raises(InputError, match="expected spans that lie in order"):
+        with pytest.raises(InputError, match="overlaps another or exceeds"):
             from_spans(spans, 4, IOB2)
     with pytest.raises(InputError, match="plain labels"):
         from_spans([], 1, PLAIN)
@@ -277,16 +277,17 @@ def test_each_policy_by_hand(tags: str, scheme: Scheme, begin: str, outside: str
 def test_the_error_policy_lists_where() -> None:
     tags = ["I-X", "O", "I-Y"]
     with pytest.raises(
-        InputError, match=r"f:3: I-X needs.*beginning.*f:5: I-Y needs.*after O.*begin or outside"
+        InputError,
+        match=r"f:3: I-X must.*beginning.*f:5: I-Y must.*follows O.*begin or outside",
     ):
         repair(tags, IOB2, "error", places=["f:3", "f:4", "f:5"])
     with pytest.raises(InputError, match=r"7 invalid.*and 2 more"):
         repair(["O", "I-X"] * 7, IOB2, "error")
-    with pytest.raises(InputError, match="policy among error, begin, outside"):
+    with pytest.raises(InputError, match=r"repair policy 'fix'.*error, begin, outside"):
         policy_named("fix")
     with pytest.raises(InputError, match="tag 1: I-X"):
         convert(["I-X"], IOB2, Scheme(kind="BIOES"))
-    with pytest.raises(InputError, match="two schemes with entities"):
+    with pytest.raises(InputError, match="plain labels have no entities"):
         convert(["NOUN"], PLAIN, IOB2)
 
 
@@ -382,15 +383,15 @@ def test_columns_are_told_apart_by_their_values() -> None:
 
 
 def test_names_and_json_come_back() -> None:
-    assert named("bio") == IOB2
-    assert named("IOBES").kind == "BIOES"
-    assert named("plain") == PLAIN
-    assert named("IO") == IO
+    assert scheme_named("bio") == IOB2
+    assert scheme_named("IOBES").kind == "BIOES"
+    assert scheme_named("plain") == PLAIN
+    assert scheme_named("IO") == IO
     for scheme in (*SCHEMES, IO):
         assert Scheme.from_json(scheme.to_json()) == scheme
     with pytest.raises(InputError, match="IOB1, IOB2, BIOES, BILOU, IO, plain"):
-        named("XYZ")
-    with pytest.raises(InputError, match="scheme among"):
+        scheme_named("XYZ")
+    with pytest.raises(InputError, match="unknown tag scheme"):
         Scheme(kind="BMES")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="IOB1"):
         Scheme(kind="IOB1", typed_inside=False)
@@ -435,7 +436,7 @@ def test_bare_labels_are_told_from_plain_ones_by_a_most_frequent_o() -> None:
     """A file of PERSON and O names entities; one of parts of speech does not, even with a tag O."""
     found = detect([["O", "PERSON", "PERSON", "O"], ["O", "O"]])
     assert found.scheme == IO
-    assert found.reason == "bare labels among O: O, PERSON"
+    assert found.reason == "mostly O, and labels without markers: O, PERSON"
     assert detect([["DET", "NOUN", "O"], ["DET", "VERB", "O", "NOUN", "NOUN"]]).scheme == PLAIN
 
 

@@ -94,7 +94,7 @@ def test_classifiers_answer_alike(name: str, number: int) -> None:
     texts: Sequence[LabelledText] = [
         LabelledText(" ".join(words), ()) for words in random_words(number, seed=2)
     ]
-    for batch in text_batches(encoding, texts):
+    for batch in text_batches(encoding.encode(texts)):
         wanted, got = torch_scorer.score_texts(batch).scores, exported.score_texts(batch).scores
         assert largest(wanted, got) < 1e-4
         np.testing.assert_array_equal(wanted.argmax(1), got.argmax(1))

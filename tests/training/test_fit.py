@@ -12,7 +12,7 @@ from gonie.tasks.recipe import load_recipe
 from gonie.tasks.sections import TrainConfig
 from gonie.tasks.torch.checkpoint import load_weights, read_tensors
 from gonie.tasks.torch.prepare import prepare
-from gonie.training.fit import Trainee, begin, choose_device, fit
+from gonie.training.fit import TrainingSession, begin_training, choose_device, fit, memory_errors
 from gonie.training.folder import RunFolder
 from gonie.training.loop import Epoch, Step
 
@@ -31,19 +31,19 @@ class Events:
         self.epochs.append(epoch)
 
 
-def trained(toy: Path, folder: Path, *changes: str) -> tuple[Trainee, Events]:
+def trained(toy: Path, folder: Path, *changes: str) -> tuple[TrainingSession, Events]:
     recipe = load_recipe(toy / "toy.toml", ["train.epochs=3", *changes])
     job = prepare(recipe, lambda text: None)
-    trainee, events, run = begin(job), Events(), RunFolder(folder)
+    session, events, run = begin_training(job), Events(), RunFolder(folder)
     run.create()
-    assert fit(job, run, trainee, events)
-    return trainee, events
+    assert fit(job, run, session, events)
+    return session, events
 
 
 def test_the_score_on_training_sentences_is_kept_and_changes_nothing(toy: Path, tmp_path: Path) -> None:
     """A curve that cost another model would show another model's overfitting."""
     _, without = trained(toy, tmp_path / "without")
-    trainee, events = trained(toy, tmp_path / "with", "train.score_train=1000")
+    session, events = trained(toy, tmp_path / "with", "train.score_train=1000")
     assert [epoch.train_score for epoch in without.epochs] == [None] * 3
     kept = RunFolder(tmp_path / "with").history()
     assert [record["train_score"] for record in kept] == [epoch.train_score for epoch in events.epochs]
@@ -51,10 +51,10 @@ def test_the_score_on_training_sentences_is_kept_and_changes_nothing(toy: Path, 
     one, _ = read_tensors(tmp_path / "with/best.safetensors")
     other, _ = read_tensors(tmp_path / "without/best.safetensors")
     assert all(torch.equal(one[name], other[name]) for name in one)
-    load_weights(tmp_path / "with/best.safetensors", trainee.model)
-    assert trainee.setup.evaluate_train is not None
+    load_weights(tmp_path / "with/best.safetensors", session.model)
+    assert session.setup.evaluate_train is not None
     best = max(epoch.epoch for epoch in events.epochs if epoch.improved)
-    assert trainee.setup.evaluate_train() == events.epochs[best - 1].train_score
+    assert session.setup.evaluate_train() == events.epochs[best - 1].train_score
 
 
 def test_every_step_and_epoch_is_told(toy: Path, tmp_path: Path) -> None:
@@ -68,3 +68,21 @@ def test_a_gpu_that_is_not_there_is_refused_with_what_to_do() -> None:
     assert choose_device(TrainConfig(device="auto")) == torch.device("cpu")
     with pytest.raises(GonieError, match="--device cpu"):
         choose_device(TrainConfig(device="cuda"))
+
+
+@pytest.mark.parametrize("size", [10**14, 2**62])
+def test_an_impossible_allocation_is_a_memory_error(size: int) -> None:
+    """A real allocation that no machine can make, and one that overflows."""
+    with pytest.raises(MemoryError), memory_errors():
+        torch.empty(size, 2)
+
+
+def test_a_full_gpu_is_a_memory_error() -> None:
+    with pytest.raises(MemoryError), memory_errors():
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+
+def test_other_errors_are_not_memory_errors() -> None:
+    """A bug must not look like a small machine."""
+    with pytest.raises(RuntimeError, match="mat1 and mat2"), memory_errors():
+        torch.ones(2, 3) @ torch.ones(2, 3)

@@ -8,7 +8,7 @@ import pytest
 
 from gonie.errors import OutputError, ResumeError
 from gonie.tasks.table import TASKS
-from gonie.training.folder import RunFolder, held, next_folder
+from gonie.training.folder import RunFolder, lock_run, next_folder
 
 
 def test_a_folder_is_made_with_its_parents_and_says_so(tmp_path: Path) -> None:
@@ -21,7 +21,7 @@ def test_a_folder_is_made_with_its_parents_and_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["recipe.toml", "bilm.json", "best.safetensors", "bundle", "report.html"])
 def test_a_folder_with_something_to_lose_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("mine")
-    with pytest.raises(OutputError, match=r"already holds a run|would overwrite"):
+    with pytest.raises(OutputError, match=r"already contains a run|would overwrite"):
         RunFolder(tmp_path).create()
     assert (tmp_path / name).read_text() == "mine"
 
@@ -50,7 +50,7 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("mine")
     with pytest.raises(OutputError, match="is a file, not a folder"):
         RunFolder(tmp_path / "x").create()
-    with pytest.raises(OutputError, match="cannot make the folder"):
+    with pytest.raises(OutputError, match="cannot create folder"):
         RunFolder(tmp_path / "x" / "y").create()
 
 
@@ -81,16 +81,16 @@ def test_a_torn_last_line_is_left_out(tmp_path: Path) -> None:
 def test_two_processes_do_not_train_in_one_folder(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
     run = RunFolder(tmp_path)
-    with run.held(), pytest.raises(ResumeError, match="another process"), RunFolder(tmp_path).held():
+    with run.locked(), pytest.raises(ResumeError, match="another process"), RunFolder(tmp_path).locked():
         pass
-    with run.held():
+    with run.locked():
         pass
 
 
 def test_a_folder_is_held_by_one_at_a_time(tmp_path: Path) -> None:
-    with held(tmp_path), pytest.raises(ResumeError, match="another process"), held(tmp_path):
+    with lock_run(tmp_path), pytest.raises(ResumeError, match="another process"), lock_run(tmp_path):
         pass
-    with held(tmp_path):
+    with lock_run(tmp_path):
         pass
 
 

@@ -14,9 +14,9 @@ from gonie.training.interrupt import Interrupt
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_first_signal_asks_and_lets_the_step_end(number: int) -> None:
     with Interrupt() as interrupt:
-        assert not interrupt.asked
+        assert not interrupt.requested
         os.kill(os.getpid(), number)
-        assert interrupt.asked
+        assert interrupt.requested
 
 
 def test_a_second_ctrl_c_stops_at_once() -> None:
@@ -31,7 +31,7 @@ def test_a_scheduler_that_repeats_its_signal_still_gets_a_checkpoint() -> None:
     with Interrupt() as interrupt:
         os.kill(os.getpid(), signal.SIGTERM)
         os.kill(os.getpid(), signal.SIGTERM)
-        assert interrupt.asked
+        assert interrupt.requested
 
 
 def test_afterwards_signals_mean_what_they_did() -> None:
@@ -47,7 +47,7 @@ def test_in_another_thread_training_works_without_signals() -> None:
 
     def work() -> None:
         with Interrupt() as interrupt:
-            seen.append(interrupt.asked)
+            seen.append(interrupt.requested)
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -60,9 +60,9 @@ def test_a_block_within_another_shares_its_wish() -> None:
     with Interrupt() as outer:
         with Interrupt() as inner:
             os.kill(os.getpid(), signal.SIGINT)
-            assert inner.asked
-        assert outer.asked
+            assert inner.requested
+        assert outer.requested
         with Interrupt() as later:
-            assert later.asked
+            assert later.requested
             with pytest.raises(KeyboardInterrupt):
                 os.kill(os.getpid(), signal.SIGINT)

@@ -229,7 +229,7 @@ def test_a_changed_recipe_is_not_resumed(toy_bilm: Path) -> None:
 
 
 def test_a_folder_that_holds_a_run_is_not_written_over(toy_bilm: Path, prose: Path) -> None:
-    with pytest.raises(OutputError, match="already holds a run"):
+    with pytest.raises(OutputError, match="already contains a run"):
         start_run(load_recipe(prose / "pretrain.toml", command="pretrain"), toy_bilm, Quiet())
 
 

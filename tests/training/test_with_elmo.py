@@ -25,7 +25,7 @@ from gonie.tasks.torch.build import contextual_parts
 from gonie.tasks.torch.checkpoint import read_tensors
 from gonie.tasks.torch.prepare import prepare
 from gonie.tasks.torch.trained import load_trained
-from gonie.training.fit import fresh_model
+from gonie.training.fit import build_model
 from gonie.training.optim import RATE, build_optimizer
 from gonie.training.run import RunDisplay, resume_run, start_run
 
@@ -122,13 +122,13 @@ def test_a_tuned_language_model_learns_at_a_rate_of_its_own(toy: Path, toy_bilm:
     (path,) = toy.glob("*.toml")
     changes = [f"model.elmo.bilm={toy_bilm}", "model.elmo.tuned=true", "model.elmo.rate=0.25"]
     job = prepare(load_recipe(path, [*changes, *SHORT]), print)
-    model = fresh_model(job)
+    model = build_model(job)
     optimizer = build_optimizer(job.recipe.train, model.named_parameters(), job.rates(model))
     slow = next(group for group in optimizer.param_groups if group[RATE] == 0.25)
     (elmo,) = contextual_parts(model)
     assert {id(p) for p in slow["params"]} == {id(p) for p in elmo.bilm.parameters()}
     frozen = prepare(load_recipe(path, [changes[0], *SHORT]), print)
-    assert frozen.rates(fresh_model(frozen)) == {}
+    assert frozen.rates(build_model(frozen)) == {}
 
 
 @pytest.mark.parametrize("tuned", [False, True])

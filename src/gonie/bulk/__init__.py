@@ -1,7 +1,7 @@
-"""Answering the rows of many files: by all cores of this machine or by those of a Ray cluster.
+"""Bulk prediction over many files, on the cores of this machine or on a Ray cluster.
 
-The input is cut into numbered shards, each shard becomes one part, and a part that is there is not made
-again. So a run may be killed at any moment, and the same command resumes it.
+The input is cut into numbered shards. Each shard becomes one part file, and finished parts are not written
+again. So a run can be killed at any moment, and the same command resumes it.
 """
 
 from gonie.bulk.job import BulkJob

@@ -1,4 +1,4 @@
-"""What is asked of every worker, in a form that other processes and machines can be told."""
+"""The job of all workers of a bulk run, in a form that can be sent to other processes and machines."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Output = Literal["jsonl", "parquet"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkJob:
-    """Answer rows with ``model``, a bundle or a run folder, and write parts of the kind ``output``.
+    """What to predict: the model (a bundle or run folder), the format of the parts and the task's options.
 
-    ``columns`` are where Parquet files and JSON objects have the texts of a row. ``options`` are those of the
-    task, as its facet ``records`` takes them: plain values, which travel as JSON.
+    ``columns`` are the Parquet columns or JSON keys of the texts of a row. ``options`` are passed to the
+    task's ``records`` and must be JSON values.
     """
 
     task: str
@@ -34,15 +34,17 @@ class BulkJob:
 
     @property
     def records(self) -> Records:
-        """How the task answers rows."""
+        """The records of the task, which predict rows."""
         task = TASKS.get(self.task)
         if task is None or task.records is None:
             known = (each.name for each in TASKS.values() if each.records is not None)
-            raise InputError(f"expected a task that answers texts ({', '.join(known)}), got {self.task!r}")
+            raise InputError(
+                f"bulk runs do not support the task {self.task!r}", fix=f"Use {', '.join(known)}"
+            )
         return task.records()
 
     def settings(self) -> dict[str, Any]:
-        """All that the parts depend on beside the input, as JSON: the model by its digest."""
+        """Return everything that the parts depend on except the input, as JSON. The model is a digest."""
         return {
             "task": self.task,
             "model": _digest(self.model),
@@ -52,24 +54,24 @@ class BulkJob:
         }
 
     def answering(self) -> Answering:
-        """The model, which must be of the task; one thread, since there are many workers."""
+        """Load the model with one thread, and check its task."""
         loaded = load_model(self.model, threads=1)
         if loaded.task.name != self.task:
             raise BundleError(
-                f"{self.model} is a {loaded.task.model}, not a {TASKS[self.task].model}. "
-                f"Run: gonie {loaded.task.predict} {self.model}"
+                f"{self.model} is a {loaded.task.model}, not a {TASKS[self.task].model}; "
+                f"{loaded.task.describe_use(self.model)}"
             )
         return self.records.answering(loaded.model, self.options)
 
     def absolute(self) -> BulkJob:
-        """The same for whoever works in another folder."""
+        """Return the same job with an absolute path of the model."""
         return replace(self, model=self.model.absolute())
 
 
 def _digest(model: Path) -> str:
-    """A digest of the bundle's description, which has those of its other files."""
+    """Return a digest of the bundle's index, which contains digests of its other files."""
     place = find_bundle(model) / INDEX
     try:
         return hashlib.sha256(place.read_bytes()).hexdigest()
     except OSError as error:
-        raise BundleError(f"{place}: expected a readable file, got {error.strerror}.") from error
+        raise BundleError(f"{place}: cannot be read: {error.strerror}.") from error

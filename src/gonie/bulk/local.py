@@ -1,4 +1,4 @@
-"""The local engine: a process for each worker, on the cores of this machine."""
+"""The local engine: worker processes on the cores of this machine."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 
 from gonie.bulk.pieces import Shard
-from gonie.bulk.worker import Done, Order, ShardWorker
+from gonie.bulk.worker import ShardResult, ShardWorker, WorkOrder
 from gonie.system.worker_pool import Tell, worker_pool
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-ADVICE = "Finished parts are kept: run the same command again, with fewer --workers."
+ADVICE = "Finished parts are kept. Run the same command again with fewer --workers to resume."
 
 
 class LocalEngine:
-    """``workers`` processes, each of one thread; a shard is handed out only to one that is free."""
+    """Runs ``workers`` processes with one thread each."""
 
     def __init__(self, *, workers: int) -> None:
         self.workers = workers
 
-    def __call__(self, order: Order, shards: Sequence[Shard]) -> Generator[Done, None, None]:
-        """What became of each shard, as it is done."""
+    def __call__(self, order: WorkOrder, shards: Sequence[Shard]) -> Generator[ShardResult, None, None]:
+        """Yield the result of each shard when it is done."""
         if not shards:
             return
         number = min(self.workers, len(shards))
@@ -29,14 +29,14 @@ class LocalEngine:
             yield from pool.map(shards)
 
 
-def start_worker(tell: Tell, order: Order) -> ShardWorker:
-    """What a process does: load the model, then write the part of each shard that comes."""
+def start_worker(tell: Tell, order: WorkOrder) -> ShardWorker:
+    """Load the model in a worker process, and return the function that writes parts."""
     return ShardWorker(order)
 
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Within the block, processes start with the libraries of linear algebra set to one thread."""
+    """Limit linear algebra libraries of new processes to one thread during the block."""
     before = {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, "1"))
     try:

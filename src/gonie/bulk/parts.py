@@ -1,6 +1,6 @@
-"""Parts on disk: the answers of one shard as JSON lines or as Parquet, whole or not at all.
+"""Writers of parts: the predictions of one shard as JSON lines or Parquet, written atomically.
 
-Parquet has one schema for each task, whatever the input had:
+The Parquet schema depends only on the task, not on the input:
 
     file string, row int64, id string, text string, the task's own columns (``Records.arrow_columns``),
     notes list<string>
@@ -22,12 +22,12 @@ from gonie.system.files import atomic_file, atomic_path, is_utf8
 from gonie.system.parquet import ID, import_parquet
 from gonie.tasks.records import Answered
 
-ROWS = 1000
-"""Rows of a Parquet part that are in memory at a time."""
+BATCH_ROWS = 1000
+"""Rows of a Parquet part in memory at a time."""
 
 
 class PartRow(NamedTuple):
-    """An answer, and its record with the place of its row."""
+    """A prediction, and its record with the file and row it is from."""
 
     answered: Answered
     record: dict[str, Any]
@@ -37,7 +37,7 @@ Write = Callable[[Path, Iterable[PartRow]], None]
 
 
 def part_writer(job: BulkJob) -> Write:
-    """What writes the parts of a job."""
+    """Return the function that writes the parts of a job."""
     if job.output == "jsonl":
         return write_lines
     parquet = import_parquet(purpose="writing Parquet")
@@ -52,20 +52,20 @@ def part_writer(job: BulkJob) -> Write:
     def write(path: Path, rows: Iterable[PartRow]) -> None:
         left = iter(rows)
         with atomic_path(path) as temporary, parquet.ParquetWriter(temporary, schema) as writer:
-            while some := [cells(row) for row in islice(left, ROWS)]:
+            while some := [cells(row) for row in islice(left, BATCH_ROWS)]:
                 writer.write_table(arrow.Table.from_pylist(some, schema=schema))
 
     return write
 
 
 def write_lines(path: Path, rows: Iterable[PartRow]) -> None:
-    """A JSON object a line."""
+    """Write one JSON object per line."""
     with atomic_file(path) as file:
         file.writelines(json_line(row.record) for row in rows)
 
 
 def write_bad(path: Path, rows: Sequence[BadRow]) -> None:
-    """The rows that were set aside, if any; those of a try that was cut short are replaced."""
+    """Write the invalid rows, replacing those of an interrupted attempt. Without any, remove the file."""
     if not rows:
         path.unlink(missing_ok=True)
         return
@@ -74,7 +74,7 @@ def write_bad(path: Path, rows: Sequence[BadRow]) -> None:
 
 
 def _id(value: Any) -> str | None:
-    """An id as text: a string as it is, anything else as JSON."""
+    """Return an id as text: a string unchanged, anything else as JSON."""
     if value is None or (isinstance(value, str) and is_utf8(value)):
         return value
     return json.dumps(value)

@@ -1,11 +1,10 @@
-"""Input files cut into pieces, and pieces gathered into shards: the numbered units of work of a bulk run.
+"""Cuts input files into pieces, and groups pieces into shards, the numbered units of work of a bulk run.
 
-A piece is a stretch of rows that can be read by itself. Plain text and JSONL are cut at line ends, and a
-piece is read from its first byte on. A compressed file cannot be entered in the middle, a Parquet file only
-at its row groups: there, a piece is found by counting.
+A piece is a range of rows that can be read alone. Plain text and JSONL are cut at line ends, and a piece is
+read from its first byte. A compressed file can be read only from its beginning, and a Parquet file only from
+a row group. There, the first row of a piece is found by counting.
 
-Each shard becomes one part. Shard N is the same rows whenever the same files are cut with the same size,
-whoever works on it.
+Each shard becomes one part. The same files cut with the same size always give the same shards.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from gonie.system.raw_lines import cut_lines
 
 
 class FilePiece(NamedTuple):
-    """``rows`` rows from row ``row`` on, counted from 1, in file number ``file``: ``size`` bytes of text.
+    """``rows`` rows of file number ``file``, starting at row ``row`` (from 1), with ``size`` bytes of text.
 
-    ``at`` is where reading can begin: a byte, of Parquet a row group, 0 where only the beginning will do.
+    ``at`` is where reading starts: a byte offset, a Parquet row group, or 0 for a compressed file.
     """
 
     file: int
@@ -34,20 +33,20 @@ class FilePiece(NamedTuple):
 
 
 def cut_file(number: int, path: Path, *, kind: str, columns: Sequence[str], size: int) -> Iterator[FilePiece]:
-    """The pieces of one file, in order, of about ``size`` bytes each; a row is never cut."""
+    """Yield the pieces of one file in order, of about ``size`` bytes each. A row is never split."""
     if kind == PARQUET:
         with open_table(path, columns=columns) as table:
             yield from _cut_table(number, table.metadata, columns, size)
         return
-    packed = path.suffix in COMPRESSED
+    compressed = path.suffix in COMPRESSED
     for cut, after in pairwise(cut_lines(path, size=size)):
         yield FilePiece(
-            number, 0 if packed else cut.byte, cut.line, after.line - cut.line, after.byte - cut.byte
+            number, 0 if compressed else cut.byte, cut.line, after.line - cut.line, after.byte - cut.byte
         )
 
 
 def _cut_table(number: int, metadata: Any, columns: Sequence[str], size: int) -> Iterator[FilePiece]:
-    """Row groups, large ones in pieces of as many rows as have ``size`` bytes on average."""
+    """Yield the row groups, cutting large ones into pieces of ``size`` bytes on average."""
     row = 1
     for at in range(metadata.num_row_groups):
         group = metadata.row_group(at)
@@ -68,17 +67,17 @@ class Shard(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """How many rows it has."""
+        """The number of rows."""
         return sum(piece.rows for piece in self.pieces)
 
     @property
     def size(self) -> int:
-        """About how many bytes of text."""
+        """The approximate number of bytes of text."""
         return sum(piece.size for piece in self.pieces)
 
 
 def shards(pieces: Iterable[FilePiece], *, size: int) -> Iterator[Shard]:
-    """Pieces in their order, those of small files together until they have ``size`` bytes."""
+    """Yield shards of consecutive pieces, of at most ``size`` bytes or a single piece."""
     held: list[FilePiece] = []
     number = total = 0
     for piece in pieces:

@@ -1,13 +1,14 @@
-"""The plan of a bulk run: which files, cut how, by which model. It makes the same command go on later.
+"""The plan of a bulk run: its files, how they are cut, and the model. It allows the run to resume.
 
 ``_plan.json`` in the output folder:
 
     format      2
     gonie       the version that wrote it
-    settings    those of the job, the model as a digest, and the size of shards in bytes
+    settings    the settings of the job, with the model as a digest, and the shard size in bytes
     files       path, kind, size, modified (nanoseconds) and pieces [at, row, rows, size] of each, in order
 
-A run into the same folder must have the same plan in everything but the pieces, which follow from the rest.
+A run into the same folder must have the same plan. The pieces are not compared, since they follow from the
+rest.
 """
 
 from __future__ import annotations
@@ -23,19 +24,18 @@ from typing import Any, NamedTuple
 from gonie.bulk.pieces import FilePiece, Shard, cut_file, shards
 from gonie.errors import InputError, ResumeError
 from gonie.formats.text_rows import AUTO, kind_of
-from gonie.system.files import need_lasting, unreadable
+from gonie.system.files import refuse_stream, unreadable
 from gonie.version import __version__
 
 FORMAT = 2
 SHARD_SIZE = "shard_size"
-BOTH = "The same command resumes a run; for another run name another folder"
 
-Tell = Callable[[int, int], None]
-"""Is told how many of how many files have been cut."""
+ShowCutting = Callable[[int, int], None]
+"""Called with the number of files cut so far and in total."""
 
 
 class InputFile(NamedTuple):
-    """An input file as it was when the plan was made."""
+    """An input file at the time of planning."""
 
     path: str
     kind: str
@@ -45,7 +45,7 @@ class InputFile(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class BulkPlan:
-    """``settings`` has everything that parts depend on beside the files."""
+    """The plan of a run. ``settings`` is everything that the parts depend on except the files."""
 
     settings: Mapping[str, Any]
     sources: Sequence[InputFile]
@@ -53,20 +53,20 @@ class BulkPlan:
     gonie: str = __version__
 
     def shards(self) -> list[Shard]:
-        """The units of work, in the order of the input."""
+        """Return the units of work in the order of the input."""
         return list(shards(self.pieces, size=self.settings[SHARD_SIZE]))
 
-    def cut(self, tell: Tell) -> BulkPlan:
-        """The same plan with the pieces of its files, each of which is gone over once."""
+    def cut(self, show: ShowCutting) -> BulkPlan:
+        """Return the plan with the pieces of its files. Reads each file once."""
         columns, size = self.settings["columns"], self.settings[SHARD_SIZE]
         pieces: list[FilePiece] = []
         for number, source in enumerate(self.sources):
-            tell(number, len(self.sources))
+            show(number, len(self.sources))
             pieces += cut_file(number, Path(source.path), kind=source.kind, columns=columns, size=size)
         return BulkPlan(settings=self.settings, sources=self.sources, pieces=pieces)
 
     def dump(self) -> str:
-        """As JSON, a file a line."""
+        """Return the plan as JSON, with one line per file."""
         found: list[list[list[int]]] = [[] for _ in self.sources]
         for file, *rest in self.pieces:
             found[file].append(rest)
@@ -80,11 +80,11 @@ class BulkPlan:
 
     @classmethod
     def load(cls, path: Path) -> BulkPlan:
-        """From a plan file; anything else is refused."""
+        """Read a plan file."""
         try:
             found = json.loads(path.read_text("utf-8"))
             if found["format"] != FORMAT:
-                raise ValueError(f"the format {found['format']!r}")
+                raise ValueError(f"unknown format {found['format']!r}")
             files = [(InputFile(file["path"], *_numbers(file)), file["pieces"]) for file in found["files"]]
             own = ([FilePiece(i, *map(int, piece)) for piece in cut] for i, (_, cut) in enumerate(files))
             return cls(
@@ -95,15 +95,15 @@ class BulkPlan:
             )
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise ResumeError(
-                f"{path}: expected the plan of a bulk run, got what cannot be read ({error}). "
-                "Remove the folder, or name another one"
+                f"{path}: invalid plan of a bulk run ({error}). Delete the folder, or choose another --out."
             ) from error
 
     def check_same(self, earlier: BulkPlan, folder: Path) -> None:
-        """Refuse to go on with parts that were made of something else."""
+        """Refuse to resume a run that began with different settings or files."""
         for name, was, now in _differences(earlier, self):
             raise ResumeError(
-                f"{folder}: expected the plan it was begun with, {name} {was}, got {name} {now}. {BOTH}"
+                f"{folder}: cannot resume, because {name} changed from {was} to {now}. "
+                "Run the original command to resume, or choose another --out."
             )
 
 
@@ -112,16 +112,16 @@ def _numbers(file: Mapping[str, Any]) -> tuple[str, int, int]:
 
 
 def _differences(earlier: BulkPlan, later: BulkPlan) -> list[tuple[str, Any, Any]]:
-    """What two plans do not have in common: a name, what it was and what it is."""
+    """Return the differences between two plans: name, old value, new value."""
     pairs: list[tuple[str, Any, Any]] = [("gonie", earlier.gonie, later.gonie)]
     names = dict.fromkeys((*earlier.settings, *later.settings))
     pairs += [(name, earlier.settings.get(name), later.settings.get(name)) for name in names]
-    pairs.append(("number of files", len(earlier.sources), len(later.sources)))
+    pairs.append(("the number of files", len(earlier.sources), len(later.sources)))
     for was, now in zip(earlier.sources, later.sources, strict=False):
-        pairs.append(("file", was.path, now.path))
-        pairs.append((f"{now.path} read as", was.kind, now.kind))
-        pairs.append((f"{now.path} of bytes", was.size, now.size))
-        pairs.append((f"{now.path} last changed at", was.modified, now.modified))
+        pairs.append(("a file", was.path, now.path))
+        pairs.append((f"the format of {now.path}", was.kind, now.kind))
+        pairs.append((f"the size of {now.path}", was.size, now.size))
+        pairs.append((f"the modification time of {now.path}", was.modified, now.modified))
     return [(name, was, now) for name, was, now in pairs if was != now]
 
 
@@ -133,15 +133,15 @@ def make_plan(
     kind: str = AUTO,
     shard_size: int,
 ) -> BulkPlan:
-    """The plan for these files, not cut yet; ``AUTO`` tells each of ``kinds`` by its suffix."""
+    """Return the plan for these files, not cut yet. ``AUTO`` chooses among ``kinds`` by file suffix."""
     if not paths:
-        raise InputError("expected files, got none", fix="Name some: --file FILE")
+        raise InputError("no input files", fix="Pass --file FILE")
     sources = [_source(path, kind_of(path, kinds) if kind == AUTO else kind) for path in paths]
     return BulkPlan(settings={**settings, SHARD_SIZE: shard_size}, sources=sources)
 
 
 def _source(path: Path, kind: str) -> InputFile:
-    need_lasting(path)
+    refuse_stream(path)
     try:
         with path.open("rb") as file:
             status = os.fstat(file.fileno())

@@ -1,4 +1,4 @@
-"""From a piece of a file to its rows: a text each, or the reason why there is none."""
+"""Reads the rows of a piece of a file, valid or with the reason why not."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from gonie.system.files import is_utf8
 from gonie.system.parquet import ParquetCell, read_cells
 from gonie.system.raw_lines import Cut, RawLine, read_raw_lines
 
-SHOWN = 1000
-"""Characters of a bad row that are kept with its reason."""
+MAX_CONTENT = 1000
+"""The most characters of an invalid row that are kept with its reason."""
 
 Stored = RawLine | ParquetCell
 
 
 class BadRow(NamedTuple):
-    """A row that could not be used, and why; ``content`` as far as it can be shown."""
+    """An invalid row and the reason. ``content`` is the beginning of the row, if readable."""
 
     file: str
     row: int
@@ -31,18 +31,18 @@ class BadRow(NamedTuple):
 
     @classmethod
     def of(cls, file: str, row: int, error: InputError, content: str | bytes | None) -> BadRow:
-        """A row that was refused."""
+        """Return the invalid row for an error."""
         if isinstance(content, bytes):
-            content = content[: 4 * SHOWN].decode("utf-8", errors="backslashreplace")
-        shown = (content or "")[:SHOWN]
+            content = content[: 4 * MAX_CONTENT].decode("utf-8", errors="backslashreplace")
+        shown = (content or "")[:MAX_CONTENT]
         reason = str(error).removeprefix(f"{file}:{row}: ")
         return cls(file, row, reason, shown if is_utf8(shown) else ascii(shown))
 
 
 class RowReader:
-    """Reads pieces. Where a file cannot be entered in the middle, it goes on from the piece before.
+    """Reads pieces, continuing from the previous piece where a file must be read from its beginning.
 
-    So a worker that is given pieces in order reads a compressed file once, not once for every piece.
+    So a worker that gets pieces in order reads a compressed file once, not once per piece.
     """
 
     def __init__(self, sources: Sequence[InputFile], *, columns: Sequence[str], root: Path) -> None:
@@ -50,11 +50,11 @@ class RowReader:
         self._root = root
         self._columns = tuple(columns)
         self._open: Iterator[Stored] = iter(())
-        self._where = (-1, -1)  # the file and the place where reading began
-        self._next = 0  # number of the row that comes next
+        self._where = (-1, -1)  # the file and the offset where reading began
+        self._next = 0  # the number of the next row
 
     def __call__(self, piece: FilePiece) -> Iterator[TextRow | BadRow]:
-        """The rows of a piece, in order; blank lines between JSON objects are none."""
+        """Yield the rows of a piece in order. Blank lines between JSON objects are skipped."""
         source = self._sources[piece.file]
         name = _written(source.path)
         for stored in self._stored(piece, source):
@@ -86,9 +86,9 @@ class RowReader:
                 return
         self._where = (-1, -1)
         raise InputError(
-            f"expected {piece.row + piece.rows - 1:,} rows, got fewer",
+            f"fewer than {piece.row + piece.rows - 1:,} rows: the file changed since the run began",
             path=source.path,
-            fix="It has changed since the run began: begin again, in another folder",
+            fix="Start a new run with another --out",
         )
 
     def _opened(self, piece: FilePiece, source: InputFile) -> Iterator[Stored]:
@@ -101,10 +101,10 @@ class RowReader:
 
 
 def _content(stored: Stored) -> str | bytes | None:
-    """What is shown of a row that could not be used."""
+    """Return the content of an invalid row."""
     return stored.content if isinstance(stored, RawLine) else next((t for t in stored.texts if t), None)
 
 
 def _written(path: str) -> str:
-    """The name of a file, any byte of it that is not UTF-8 as \\xNN: parts are UTF-8."""
+    """Return a file name with bytes that are not UTF-8 as \\xNN, since parts are UTF-8."""
     return os.fsencode(path).decode("utf-8", errors="backslashreplace")

@@ -1,4 +1,4 @@
-"""A bulk run: files in, numbered parts out, by an engine; the same call again resumes it."""
+"""A bulk run: predicts the rows of files into numbered parts. The same call resumes it."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from typing import Protocol
 from gonie.bulk.folder import PartFolder
 from gonie.bulk.job import BulkJob
 from gonie.bulk.plan import make_plan
-from gonie.bulk.worker import BulkEngine, Done, Order
+from gonie.bulk.worker import BulkEngine, ShardResult, WorkOrder
 from gonie.formats.text_rows import AUTO
 from gonie.system.files import remove_leftovers
 
-SIZE = 1 << 20
-"""Bytes of text in a shard: some seconds of work, and what a kill may cost each worker."""
+SHARD_BYTES = 1 << 20
+"""Bytes of text per shard: some seconds of work, and the most that a killed worker loses."""
 
 
-class Watch(Protocol):
-    """Is told how far a run is."""
+class BulkDisplay(Protocol):
+    """Shows the progress of a run."""
 
     def cutting(self, done: int, files: int) -> None:
-        """So many of the files have been looked at."""
+        """Called when ``done`` of ``files`` files are cut into shards."""
 
-    def begin(self, plan: Extent) -> None:
-        """How much there is to do."""
+    def begin(self, extent: Extent) -> None:
+        """Called before the first shard, with the size of the run."""
 
-    def done(self, done: Done) -> None:
-        """A part is written."""
+    def done(self, done: ShardResult) -> None:
+        """Called when a part is written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extent:
-    """How much a run has before it: parts, those that are there already, and bytes of text without them."""
+    """The size of a run: parts in total, parts finished earlier, and bytes of text that remain."""
 
     parts: int
-    there: int
+    finished: int
     size: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkOutcome:
-    """What is in the folder when a run is over: parts, the rows of the input, and those set aside."""
+    """The result of a run: the number of parts, input rows and invalid rows."""
 
     parts: int
     rows: int
@@ -56,26 +56,29 @@ def run_bulk(
     folder: Path,
     *,
     engine: BulkEngine,
-    watch: Watch,
+    display: BulkDisplay,
     kind: str = AUTO,
-    shard_size: int = SIZE,
+    shard_size: int = SHARD_BYTES,
 ) -> BulkOutcome:
-    """Answer the rows of files into ``folder``, which is new or has parts of the very same run.
+    """Write predictions for the rows of files to ``folder``, which is new or has parts of the same run.
 
-    Parts that are there are not made again. Whatever ends the run, each part is whole or not there.
+    Finished parts are not written again. Parts are written atomically, so an interrupted run leaves only
+    complete ones.
     """
     plan = make_plan(job.settings(), paths, kinds=job.records.inputs.files, kind=kind, shard_size=shard_size)
     place = PartFolder(folder)
-    with place.held():
-        plan = place.settle(plan, watch.cutting)
-        shards, there = plan.shards(), place.finished(job.output)
-        left = [shard for shard in shards if shard.number not in there]
-        watch.begin(Extent(parts=len(shards), there=len(there), size=sum(shard.size for shard in left)))
-        order = Order(job.absolute(), plan.sources, Path.cwd(), folder.absolute())
+    with place.locked():
+        plan = place.settle(plan, display.cutting)
+        shards, finished = plan.shards(), place.finished(job.output)
+        left = [shard for shard in shards if shard.number not in finished]
+        display.begin(
+            Extent(parts=len(shards), finished=len(finished), size=sum(shard.size for shard in left))
+        )
+        order = WorkOrder(job.absolute(), plan.sources, Path.cwd(), folder.absolute())
         try:
-            with closing(engine(order, left)) as finished:
-                for done in finished:
-                    watch.done(done)
+            with closing(engine(order, left)) as results:
+                for done in results:
+                    display.done(done)
         finally:
-            remove_leftovers(folder)  # of workers that were ended
+            remove_leftovers(folder)  # of killed workers
         return BulkOutcome(parts=len(shards), rows=sum(shard.rows for shard in shards), bad=place.count_bad())

@@ -1,4 +1,4 @@
-"""A worker: loads the model once, then turns shards into parts. Every engine runs the same one."""
+"""The worker of all engines: loads the model once, then turns shards into parts."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from gonie.formats.text_rows import TextRow
 from gonie.runtime.groups import MOST
 
 
-class Order(NamedTuple):
-    """All that a worker must know: the job, its files, which are named from ``root``, and where parts go.
+class WorkOrder(NamedTuple):
+    """The input of a worker: the job, the files relative to ``root``, and the folder for the parts.
 
-    A worker may run in another folder or on another machine: ``root`` and ``folder`` are absolute.
+    ``root`` and ``folder`` are absolute, since a worker may run in another folder or on another machine.
     """
 
     job: BulkJob
@@ -30,8 +30,8 @@ class Order(NamedTuple):
     folder: Path
 
 
-class Done(NamedTuple):
-    """What became of a shard: its part is written."""
+class ShardResult(NamedTuple):
+    """The result of a shard whose part is written: its counts of rows, tokens, invalid rows and notes."""
 
     shard: int
     rows: int
@@ -42,23 +42,23 @@ class Done(NamedTuple):
 
 
 class BulkEngine(Protocol):
-    """Sees to it that every shard meets a worker. It chooses who works on a shard, never how."""
+    """Distributes shards to workers."""
 
-    def __call__(self, order: Order, shards: Sequence[Shard]) -> Generator[Done, None, None]:
-        """What became of each shard, as it is done; never more shards at work than there are workers."""
+    def __call__(self, order: WorkOrder, shards: Sequence[Shard]) -> Generator[ShardResult, None, None]:
+        """Yield the result of each shard when it is done. Each worker has at most one shard at a time."""
 
 
 class ShardWorker:
-    """Reads a shard, asks the model, writes the part; in memory is what the model looks at together."""
+    """Reads a shard, predicts and writes its part, with only one batch of rows in memory."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: WorkOrder) -> None:
         self._folder, self._output = order.folder, order.job.output
         self._answer = order.job.answering()
         self._write = part_writer(order.job)
         self._read = RowReader(order.sources, columns=order.job.columns, root=order.root)
 
-    def __call__(self, shard: Shard) -> Done:
-        """Write the part of a shard, its bad rows before it: a part that is there has all its rows."""
+    def __call__(self, shard: Shard) -> ShardResult:
+        """Write the part of a shard, and its invalid rows before it, so that a finished part is complete."""
         bad: list[BadRow] = []
         counts: Counter[str] = Counter()
 
@@ -69,12 +69,12 @@ class ShardWorker:
             for answered in self._answer(self._rows(shard, bad), reject, first=MOST):
                 counts.update(rows=1, tokens=answered.tokens, noted=bool(answered.notes))
                 place = answered.row.place
-                # in front, and not those of the object that was given
+                # the place comes first, and overrides keys of the input object
                 yield PartRow(answered, place | self._answer.record(answered) | place)
             write_bad(self._folder / bad_name(shard.number), bad)
 
         self._write(self._folder / part_name(shard.number, self._output), rows())
-        return Done(
+        return ShardResult(
             shard=shard.number,
             rows=counts["rows"],
             tokens=counts["tokens"],
@@ -84,7 +84,7 @@ class ShardWorker:
         )
 
     def _rows(self, shard: Shard, bad: list[BadRow]) -> Iterator[TextRow]:
-        """The good rows of a shard, the others set aside."""
+        """Yield the valid rows of a shard, and append the others to ``bad``."""
         for piece in shard.pieces:
             for row in self._read(piece):
                 if isinstance(row, TextRow):

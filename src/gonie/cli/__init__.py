@@ -1,4 +1,5 @@
-"""The command line, one file a command: its options, one call, and how the answer looks.
+"""The command line: one file per command with its options and one call.
 
-Commands import what they need inside, so that ``gonie tag`` and ``gonie --help`` start without torch.
+Commands import what they need inside their functions, so that ``gonie tag`` and ``gonie --help`` start
+without torch.
 """

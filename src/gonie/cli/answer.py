@@ -1,4 +1,4 @@
-"""What `gonie tag` and `gonie classify` do: answer a stream on standard output, or many files into parts."""
+"""The shared work of `gonie tag` and `gonie classify`: predictions to standard output or to a folder."""
 
 from __future__ import annotations
 
@@ -14,28 +14,27 @@ from gonie.bulk.folder import PartFolder
 from gonie.bulk.job import BulkJob, Output
 from gonie.bulk.local import LocalEngine
 from gonie.bulk.parts import part_writer
-from gonie.bulk.run import SIZE, run_bulk
+from gonie.bulk.run import SHARD_BYTES, run_bulk
 from gonie.bulk.worker import BulkEngine
-from gonie.cli.inputs import check_kind, is_typed, stream_rows
-from gonie.cli.options.bulk import BulkOptions
-from gonie.cli.views.bulk_progress import BulkProgress
+from gonie.cli.inputs import check_kind, is_interactive, stream_rows
+from gonie.cli.options import BulkOptions
+from gonie.cli.views.progress import BulkProgress, StreamProgress
 from gonie.cli.views.stream_output import stream_writer
-from gonie.cli.views.stream_progress import StreamProgress
 from gonie.errors import InputError
 from gonie.features.lm_text.block_workers import WORTH_IT, worker_count
-from gonie.features.lm_text.cutting import Cutting
 from gonie.formats.text_rows import AUTO, TOKENS, TextRow
 from gonie.tasks.loaded import load_model
 from gonie.text.report import Report
+from gonie.text.tokenizers.settings import TokenizerSettings
 
-STOPPED = 130
+INTERRUPTED = 130
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerCommand:
-    """A call of ``command``: answer ``texts``, those of one row, files or standard input.
+    """Predicts ``texts`` (one row), ``files`` or standard input with a model.
 
-    ``options`` are those of the task (``Records.answering``).
+    ``command`` is the name of the command, ``options`` are options of the task (``Records.answering``).
     """
 
     command: str
@@ -48,7 +47,7 @@ class AnswerCommand:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def run(self) -> None:
-        """Do it."""
+        """Write the predictions to standard output, or with --out to a folder."""
         folder = self.bulk.folder(self.texts, self.files)
         if folder is None:
             self._answer_stream()
@@ -56,7 +55,7 @@ class AnswerCommand:
             self._answer_files(folder)
 
     def _answer_stream(self) -> None:
-        """Write each answer as soon as it is ready; notes go to standard error."""
+        """Write each prediction as soon as it is ready. Notes go to standard error."""
         texts, files, report = self.texts, self.files, Report()
         with StreamProgress() as progress:
             loaded = load_model(self.model)
@@ -74,7 +73,7 @@ class AnswerCommand:
                 answering=answering,
                 report=report,
             )
-            groups = ([row] for row in rows) if is_typed(bool(texts), files) else [rows]
+            groups = ([row] for row in rows) if is_interactive(bool(texts), files) else [rows]
             try:
                 for answered in chain.from_iterable(answering(group, _refuse) for group in groups):
                     write(answered)
@@ -86,7 +85,7 @@ class AnswerCommand:
                 progress.note(*notes.summary(), *skipped)
 
     def _answer_files(self, folder: Path) -> None:
-        """Write the parts, and say what came of it; Ctrl-C ends it with what is done."""
+        """Write the parts and a summary. Ctrl-C keeps the finished parts."""
         loaded = load_model(self.model, threads=1)
         records = loaded.records(self.command)
         check_kind(self.input, (AUTO, *records.inputs.files), when=" with --out")
@@ -97,8 +96,8 @@ class AnswerCommand:
             columns=records.columns(loaded.model.recipe, self.bulk.column or ()),
             options=self._options(),
         )
-        part_writer(job)  # what is not installed is refused before anything is made
-        engine = _engine(self.bulk, records.answering(loaded.model, job.options).cutting)
+        part_writer(job)  # fails before any work if pyarrow is missing
+        engine = _engine(self.bulk, records.answering(loaded.model, job.options).tokenizer_settings)
         with BulkProgress(folder) as progress:
             try:
                 outcome = run_bulk(
@@ -106,13 +105,13 @@ class AnswerCommand:
                     self.files,
                     folder,
                     engine=engine,
-                    watch=progress,
+                    display=progress,
                     kind=self.input,
-                    shard_size=self.bulk.shard_size or SIZE,
+                    shard_size=self.bulk.shard_size or SHARD_BYTES,
                 )
             except KeyboardInterrupt:
                 progress.stopped(len(PartFolder(folder).finished(job.output)))
-                raise typer.Exit(STOPPED) from None
+                raise typer.Exit(INTERRUPTED) from None
             progress.finished(outcome)
 
     def _options(self) -> dict[str, Any]:
@@ -124,16 +123,16 @@ def _refuse(row: TextRow, error: InputError) -> None:
 
 
 def _output(given: str | None) -> Output:
-    """The kind of parts: JSON lines unless asked otherwise."""
+    """Return the format of the parts, by default JSON lines."""
     if given == "parquet":
         return "parquet"
     if given in (None, "jsonl"):
         return "jsonl"
-    raise InputError(f"expected --output jsonl or parquet with --out, got {given!r}")
+    raise InputError(f"--output {given} cannot be combined with --out", fix="Use --output jsonl or parquet")
 
 
-def _engine(bulk: BulkOptions, cutting: Cutting) -> BulkEngine:
-    workers = worker_count(bulk.workers, cutting, size=WORTH_IT)
+def _engine(bulk: BulkOptions, settings: TokenizerSettings) -> BulkEngine:
+    workers = worker_count(bulk.workers, settings, size=WORTH_IT)
     if bulk.engine != "ray":
         return LocalEngine(workers=workers)
     from gonie.bulk.on_ray import RayEngine

@@ -1,4 +1,4 @@
-"""`gonie check-gradients`: whether a recipe's model learns by the gradients of its loss."""
+"""`gonie check-gradients`: compare a model's gradients with central differences of its loss."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from gonie.cli.options.recipe import Changes, RecipeName
+from gonie.cli.options import Changes, RecipeName
 
 SMALLEST_STEP, LARGEST_STEP = 1e-10, 0.1
-NO_FILE = "made-up.conll"  # for recipes that leave data.train to the user; never opened
+NO_FILE = "synthetic.conll"  # stands in for data.train if the recipe has none; never opened
 
 
 def check_gradients(
@@ -17,20 +17,23 @@ def check_gradients(
     *,
     changes: Changes = None,
     seed: Annotated[
-        int | None, typer.Option(help="Another text and other weights; same as --set train.seed=N.")
+        int | None, typer.Option(help="Seed of the synthetic text and weights; same as --set train.seed=N.")
     ] = None,
     epsilon: Annotated[
         float | None,
-        typer.Option(help="Step of the differences; 1e-4, or 1e-6 for a model with kinks, if not given."),
+        typer.Option(help="Step of the differences. Default: 1e-4, or 1e-6 if the loss has kinks."),
     ] = None,
     tolerance: Annotated[
-        float, typer.Option(help="Largest norm of a difference, or relative error of gradients above 1.")
+        float,
+        typer.Option(
+            help="Largest norm of the difference, or relative error if the gradient's norm is above 1."
+        ),
     ] = 1e-7,
 ) -> None:
-    """Compare the gradients that a model is trained by with central differences of its loss.
+    """Check a model's gradients against central differences of its loss.
 
-    Needs none of the recipe's files: a small model of the same parts is made over a made-up text. Exits 1 if
-    a block of parameters fails.
+    Builds a small model with the parts of the recipe on synthetic text, so no data files are needed. Exits
+    with 1 if a parameter fails.
 
     Examples:
 
@@ -38,9 +41,9 @@ def check_gradients(
 
       gonie check-gradients bilstm-crf --set model.encoder.layers=2 --seed 7
     """
-    from gonie.cli.threads import calm_threads
+    from gonie.cli.process_settings import limit_spinning
 
-    calm_threads()
+    limit_spinning()
     import torch
 
     from gonie.cli.views.gradient_table import GradientTable
@@ -49,18 +52,18 @@ def check_gradients(
     from gonie.training import gradient_check
     from gonie.training.loss_terms.table import build_terms, total_loss
 
-    _refuse_nonsense(epsilon, tolerance)
+    _check_options(epsilon, tolerance)
     settings = [*(changes or []), *([f"train.seed={seed}"] if seed is not None else [])]
     loaded = load_recipe(recipe, settings, absent={"data.train": NO_FILE})
-    torch.set_num_threads(loaded.train.threads or 1)  # so small a model only waits for further ones
-    specimen = synthetic(loaded)
-    terms = build_terms(loaded, examples=specimen.examples)
+    torch.set_num_threads(loaded.train.threads or 1)  # more threads slow down such a small model
+    instance = synthetic(loaded)
+    terms = build_terms(loaded, examples=instance.examples)
     table = GradientTable()
-    table.begin(specimen, epsilon)
+    table.begin(instance, epsilon)
     found = table.watch(
         gradient_check.check_gradients(
-            specimen.model,
-            specimen.batch,
+            instance.model,
+            instance.batch,
             lambda model, batch: total_loss(model, batch, terms),
             epsilon=epsilon,
             tolerance=tolerance,
@@ -72,10 +75,10 @@ def check_gradients(
         raise typer.Exit(1)
 
 
-def _refuse_nonsense(epsilon: float | None, tolerance: float) -> None:
+def _check_options(epsilon: float | None, tolerance: float) -> None:
     from gonie.errors import InputError
 
     if epsilon is not None and not SMALLEST_STEP <= epsilon <= LARGEST_STEP:
-        raise InputError(f"expected --epsilon from {SMALLEST_STEP:g} to {LARGEST_STEP:g}, got {epsilon:g}")
+        raise InputError(f"--epsilon must be between {SMALLEST_STEP:g} and {LARGEST_STEP:g}: {epsilon:g}")
     if not 0.0 < tolerance < float("inf"):
-        raise InputError(f"expected --tolerance above 0, got {tolerance:g}")
+        raise InputError(f"--tolerance must be a finite number above 0: {tolerance:g}")

@@ -1,4 +1,4 @@
-"""`gonie classify`: label texts with a model."""
+"""`gonie classify`: predict the labels of texts."""
 
 from __future__ import annotations
 
@@ -7,8 +7,17 @@ from typing import Annotated
 
 import typer
 
-from gonie.cli.options.bulk import Address, BulkOptions, Column, Engine, Out, ShardSize, Workers
-from gonie.cli.options.stream import GivenTexts, ModelFolder
+from gonie.cli.options import (
+    Address,
+    BulkOptions,
+    Column,
+    Engine,
+    GivenTexts,
+    ModelFolder,
+    Out,
+    ShardSize,
+    Workers,
+)
 
 
 def classify(
@@ -17,21 +26,20 @@ def classify(
     *,
     file: Annotated[
         list[Path] | None,
-        typer.Option("--file", help="A file to classify, plain, .gz, .xz or .parquet. Repeatable."),
+        typer.Option("--file", help="File to classify: plain, .gz, .xz or .parquet. Repeatable."),
     ] = None,
     input: Annotated[
         str,
         typer.Option(
-            help='text: one text a line; jsonl: one {"text": …} a line; tsv, csv: a table with a header; '
-            "parquet: a column of texts; auto: by the suffix of the file, else text."
+            help='text: one text per line; jsonl: one {"text": …} per line; tsv, csv: a table with a header; '
+            "parquet: a column of texts; auto: by file suffix, otherwise text."
         ),
     ] = "auto",
     output: Annotated[
         str | None,
         typer.Option(
-            help="pretty: the label, its probability and the text; jsonl: label, score and scores, beside "
-            "the keys of the object that was given; parquet: a table, with --out. By default pretty, with "
-            "--out jsonl."
+            help="pretty: label, probability and text; jsonl: label, score and scores, with the keys of the "
+            "input object; parquet: a table (only with --out). Default: pretty, or jsonl with --out."
         ),
     ] = None,
     out: Out = None,
@@ -41,7 +49,9 @@ def classify(
     column: Column = None,
     shard_size: ShardSize = None,
 ) -> None:
-    """Classify TEXT, files or standard input; results come in the order asked, as soon as they are ready.
+    """Classify a text, files or standard input.
+
+    Results are written in input order, each as soon as it is ready.
 
     Examples:
 

@@ -1,4 +1,4 @@
-"""`gonie compare`: a grid of recipes and settings over the same data."""
+"""`gonie compare`: train and compare a grid of recipes and settings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def compare(
     recipes: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="RECIPE…", help="Recipe files, or names of shipped ones; several are compared too."
+            metavar="RECIPE…", help="Recipe files or names of shipped recipes; more than one are compared."
         ),
     ] = None,
     *,
@@ -21,34 +21,32 @@ def compare(
         typer.Option(
             "--set",
             metavar="KEY=A,B,C",
-            help="Sweep a key over values, or set it to one: --set train.lr=0.1,0.01. Repeatable.",
+            help="Sweep a recipe key over values, or set it to one: --set train.lr=0.1,0.01. Repeatable.",
         ),
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Seeds for each cell, from train.seed on; 1 if not given.")
+        int | None, typer.Option(min=1, help="Seeds per cell, counted up from train.seed. Default: 1.")
     ] = None,
     folds: Annotated[
         int | None,
-        typer.Option(
-            min=2, help="Of classifiers: parts of the training file, each of them the test file once."
-        ),
+        typer.Option(min=2, help="Cross-validation of classifiers: number of folds of the training file."),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for it; runs/compare-RECIPE, or the next free name, if not given."),
+        typer.Option(help="Folder to write. Default: runs/compare-RECIPE, or the next free name."),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the comparison in --out.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the comparison in --out.")] = False,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, help="Cells to train side by side; one a core, one on a GPU, if not given."),
+        typer.Option(min=1, help="Cells to train in parallel. Default: one per core, or one on a GPU."),
     ] = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the weights of every cell.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the checkpoints of every cell.")] = False,
     device: Annotated[str | None, typer.Option(help="cpu or cuda; same as --set train.device=….")] = None,
 ) -> None:
-    """Train every combination of recipes and values: a table of means, spreads and p, and learning curves.
+    """Train every combination of recipes and settings, and compare the results.
 
-    Killed or stopped at any moment, it goes on with --resume from where each cell was. The exit status is 1
-    if a cell failed.
+    A cell is one combination. Writes a table of means, standard deviations and p-values, and learning curves.
+    An interrupted comparison continues with --resume. Exits with 1 if a cell failed.
 
     Examples:
 
@@ -60,24 +58,16 @@ def compare(
 
       gonie compare --out runs/compare-ner --resume
     """
-    from gonie.cli.heap import keep_heap
-    from gonie.cli.threads import calm_threads
+    from gonie.cli.process_settings import keep_freed_memory, limit_spinning
     from gonie.cli.views.compare_display import CompareDisplay
-    from gonie.errors import GonieError
 
-    calm_threads()
-    keep_heap()
+    limit_spinning()
+    keep_freed_memory()
     from gonie.experiments.compare import resume_comparison, start_comparison
-    from gonie.experiments.plan import PLAN, Asked
-    from gonie.training.folder import next_folder
+    from gonie.experiments.plan import ComparisonRequest
 
-    if not recipes and not resume:
-        raise GonieError("expected a recipe to compare, got none. For example: gonie compare ner --seeds 3")
-    if not recipes and out is None:
-        raise GonieError("--resume: expected the folder of a comparison, got none. Name it with --out.")
+    folder = _folder(recipes or [], out, resume=resume)
     settings = [*(changes or []), *([f"train.device={device}"] if device is not None else [])]
-    name = Path(recipes[0]).name.removesuffix(".toml") if recipes else ""
-    folder = out or next_folder(f"compare-{name}", mark=PLAN, resume=resume)
     with CompareDisplay() as display:
         if resume:
             result = resume_comparison(
@@ -91,9 +81,25 @@ def compare(
                 keep=keep,
             )
         else:
-            asked = Asked(tuple(recipes or ()), tuple(settings), seeds or 1, folds or 0)
-            result = start_comparison(asked, folder, display, jobs=jobs, keep=keep)
+            request = ComparisonRequest(tuple(recipes or ()), tuple(settings), seeds or 1, folds or 0)
+            result = start_comparison(request, folder, display, jobs=jobs, keep=keep)
     if result is None:
         raise typer.Exit(130)
     if result.failures:
         raise typer.Exit(1)
+
+
+def _folder(recipes: list[str], out: Path | None, *, resume: bool) -> Path:
+    """Return the folder of the comparison, by default named after the first recipe."""
+    from gonie.errors import GonieError
+    from gonie.experiments.plan import PLAN
+    from gonie.training.folder import next_folder
+
+    if not recipes and not resume:
+        raise GonieError("no recipe to compare. Pass one, for example: gonie compare ner --seeds 3")
+    if out is not None:
+        return out
+    if not recipes:
+        raise GonieError("--resume requires --out or a recipe")
+    name = Path(recipes[0]).name.removesuffix(".toml")
+    return next_folder(f"compare-{name}", mark=PLAN, resume=resume)

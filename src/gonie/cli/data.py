@@ -1,4 +1,4 @@
-"""``gonie data``: check, measure and convert the files that models learn from."""
+"""`gonie data`: check, measure, convert and tokenise data files."""
 
 from __future__ import annotations
 
@@ -7,48 +7,47 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gonie.cli.tokenise import tokenise
-
 if TYPE_CHECKING:
-    from collections import Counter
-
-    from rich.console import Console
-
     from gonie.formats.format import ReadOptions
-    from gonie.formats.inspect import Check, Stats
-    from gonie.formats.text_stats import TextCheck, TextStats
     from gonie.text.labelled_text import TextOptions
 
-app = typer.Typer(no_args_is_help=True, help="Check, measure and convert data files.")
-app.command()(tokenise)
+app = typer.Typer(no_args_is_help=True, help="Check, measure, convert and tokenise data files.")
 
-Files = Annotated[list[str], typer.Argument(metavar="FILE…", help="Files to read; - is the standard input.")]
+Files = Annotated[list[str], typer.Argument(metavar="FILE…", help="Files to read; - is standard input.")]
 FormatOption = Annotated[
-    str, typer.Option("--format", help="conll, conllu, jsonl, tsv or klue; detected unless given.")
+    str, typer.Option("--format", help="conll, conllu, jsonl, tsv or klue; detected by default.")
 ]
-SeparatorOption = Annotated[str, typer.Option("--separator", help="tab, blank or a text between columns.")]
+SeparatorOption = Annotated[
+    str, typer.Option("--separator", help="Column separator: auto, tab, blank or a literal separator.")
+]
 WordOption = Annotated[
-    int | None, typer.Option("--word-column", help="Column of the words, from 0, or from the end: -1.")
+    int | None,
+    typer.Option("--word-column", help="Column of the words, from 0; negative from the end."),
 ]
 TagOption = Annotated[
     str | None,
-    typer.Option("--tag-column", help="Column of the tags; in CoNLL-U upos, xpos, feats or misc:KEY."),
+    typer.Option("--tag-column", help="Column of the tags; for CoNLL-U upos, xpos, feats or misc:KEY."),
 ]
 LanguageOption = Annotated[str, typer.Option("--language", help="Language of raw text (JSONL): en or ko.")]
 UnitOption = Annotated[
-    str, typer.Option("--unit", help="Token of raw text: word, or in Korean eojeol, syllable, morpheme.")
+    str,
+    typer.Option(
+        "--unit",
+        help="Tokens of raw text: word for English; eojeol (default), syllable or morpheme for Korean.",
+    ),
 ]
 TextsOption = Annotated[
-    bool, typer.Option("--texts", help="Read labelled texts (tsv, csv, jsonl, semeval, parallel), not tags.")
+    bool,
+    typer.Option("--texts", help="Read labelled texts (tsv, csv, jsonl, semeval, parallel)."),
 ]
 TextColumnOption = Annotated[
-    str, typer.Option("--text-column", help="With --texts: column or key of the text.")
+    str, typer.Option("--text-column", help="With --texts: column or JSON key of the text.")
 ]
 LabelColumnOption = Annotated[
-    str, typer.Option("--label-column", help="With --texts: column or key of the label; '' for none.")
+    str, typer.Option("--label-column", help="With --texts: column or JSON key of the label; '' for none.")
 ]
 LabelSeparatorOption = Annotated[
-    str, typer.Option("--label-separator", help="With --texts: what stands between several labels.")
+    str, typer.Option("--label-separator", help="With --texts: separator between the labels of a text.")
 ]
 
 
@@ -67,9 +66,10 @@ def check_command(
     label_column: LabelColumnOption = "label",
     label_separator: LabelSeparatorOption = "",
 ) -> None:
-    """Say what a file holds and what is wrong with it; exits with 2 if anything is."""
+    """Report the contents of files and any errors in them. Exits with 2 if a file has errors."""
     from rich.console import Console
 
+    from gonie.cli.views.data_report import print_check, print_text_check
     from gonie.errors import GonieError
     from gonie.formats.inspect import check
 
@@ -79,7 +79,7 @@ def check_command(
         from gonie.formats.text_stats import check_texts
 
         for found in check_texts(files, _text_options(format, text_column, label_column, label_separator)):
-            _show_text_check(console, found)
+            print_text_check(console, found)
             failed += found.report is None
     else:
         options = _options(
@@ -91,10 +91,10 @@ def check_command(
             unit=unit,
         )
         for verdict in check(files, options):
-            _show_check(console, verdict)
+            print_check(console, verdict)
             failed += not verdict.passed
     if failed:
-        raise GonieError(f"{failed} of {len(files)} files cannot be used as they are")
+        raise GonieError(f"{failed} of {len(files)} files have errors")
 
 
 @app.command("stats")
@@ -112,9 +112,13 @@ def stats_command(
     label_column: LabelColumnOption = "label",
     label_separator: LabelSeparatorOption = "",
 ) -> None:
-    """Count sentences (or texts), words and labels; with several files, what the first one has not seen."""
+    """Count sentences or texts, words and labels.
+
+    If more than one file is given, also report what is not in the first file.
+    """
     from rich.console import Console
 
+    from gonie.cli.views.data_report import print_stats, print_text_stats
     from gonie.formats.inspect import stats
 
     console = Console()
@@ -122,7 +126,7 @@ def stats_command(
         from gonie.formats.text_stats import text_stats
 
         for found in text_stats(files, _text_options(format, text_column, label_column, label_separator)):
-            _show_text_stats(console, found)
+            print_text_stats(console, found)
         return
     for measured in stats(
         files,
@@ -135,25 +139,26 @@ def stats_command(
             unit=unit,
         ),
     ):
-        _show_stats(console, measured)
+        print_stats(console, measured)
 
 
 @app.command("convert")
 def convert_command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="File to read.")],
     *,
-    to: Annotated[str, typer.Option("--to", help="conll, conllu, jsonl, tsv or klue.")],
-    out: Annotated[Path, typer.Option("--out", help="File to write; .gz and .xz compress it.")],
+    to: Annotated[str, typer.Option("--to", help="Format to write: conll, conllu, jsonl, tsv or klue.")],
+    out: Annotated[Path, typer.Option("--out", help="File to write; compressed if it ends in .gz or .xz.")],
     scheme: Annotated[
         str | None,
         typer.Option(
-            "--scheme", help="Scheme to write: IOB1, IOB2, BIOES, BILOU or IO; the file's own unless given."
+            "--scheme", help="Tag scheme to write: IOB1, IOB2, BIOES, BILOU or IO. Default: unchanged."
         ),
     ] = None,
     repair: Annotated[
         str,
         typer.Option(
-            "--repair", help="Invalid tags: error refuses, begin opens an entity, outside makes them O."
+            "--repair",
+            help="Invalid tags: error stops, begin turns them into the start of an entity, outside into O.",
         ),
     ] = "error",
     format: FormatOption = "auto",
@@ -163,11 +168,12 @@ def convert_command(
     language: LanguageOption = "en",
     unit: UnitOption = "",
 ) -> None:
-    """Write a file in another format or tag scheme."""
+    """Convert a file to another format or tag scheme."""
     from rich.console import Console
 
+    from gonie.cli.views.data_report import print_lines
     from gonie.formats.inspect import convert_file
-    from gonie.text.schemes import named, policy_named
+    from gonie.text.schemes import policy_named, scheme_named
 
     done = convert_file(
         file,
@@ -181,121 +187,77 @@ def convert_command(
         ),
         to=to,
         out=out,
-        scheme=None if scheme is None else named(scheme),
+        scheme=None if scheme is None else scheme_named(scheme),
         policy=policy_named(repair),
     )
     console = Console()
-    _lines(console, done.report.lines())
-    _lines(console, [f"wrote {done.sentences:,} sentences to {out} ({to}, {done.target})"])
+    print_lines(console, done.report.lines())
+    print_lines(console, [f"wrote {done.sentences:,} sentences to {out} ({to}, {done.target})"])
+
+
+@app.command("tokenise")
+def tokenise_command(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE…", help="Text files: plain, .gz, .xz or .parquet.")
+    ],
+    *,
+    out: Annotated[Path, typer.Option("--out", help="File to write; compressed if it ends in .gz or .xz.")],
+    language: Annotated[str, typer.Option("--language", help="Language of the text: en or ko.")] = "en",
+    unit: UnitOption = "",
+    column: Annotated[str, typer.Option("--column", help="Column of the text in a Parquet file.")] = "text",
+) -> None:
+    """Tokenise raw text. Writes one sentence per line as space-separated tokens.
+
+    Example:
+
+      gonie data tokenise wiki.txt.xz --language ko --unit morpheme --out wiki.tok.xz
+    """
+    import tempfile
+
+    from gonie.cli.views.training_display import TrainingDisplay
+    from gonie.errors import OutputError
+    from gonie.features.lm_text import build_stream
+    from gonie.features.lm_text.plain import write_plain
+
+    if not out.parent.is_dir():
+        raise OutputError(f"{out}: folder not found: {out.parent}. Create it, or choose another --out.")
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".gonie-") as folder, TrainingDisplay() as screen:
+        stream = build_stream(
+            files,
+            Path(folder),
+            language=language,
+            unit=_unit(language, unit),
+            column=column,
+            note=screen.note,
+            advance=screen.advance,
+        )
+        screen.note(f"writing {out}")
+        write_plain(stream, out)
+        screen.note(
+            f"{stream.sentences:,} sentences, {stream.words:,} tokens, {len(stream.forms) - 3:,} distinct"
+        )
 
 
 def _options(
     *, format: str, separator: str, word_column: int | None, tag_column: str | None, language: str, unit: str
 ) -> ReadOptions:
     from gonie.formats.format import ReadOptions
-    from gonie.formats.inspect import column_named, tokenizer_of
+    from gonie.formats.inspect import lazy_tokenizer, parse_tag_column
 
     return ReadOptions(
         format=format,
         separator=separator,
         word_column=word_column,
-        tag_column=column_named(tag_column),
-        tokenizer=tokenizer_of(language, unit or ("eojeol" if language == "ko" else "word")),
+        tag_column=parse_tag_column(tag_column),
+        tokenizer=lazy_tokenizer(language, _unit(language, unit)),
     )
+
+
+def _unit(language: str, unit: str) -> str:
+    return unit or ("eojeol" if language == "ko" else "word")
 
 
 def _text_options(format: str, text: str, label: str, separator: str) -> TextOptions:
     from gonie.text.labelled_text import TextOptions
 
     return TextOptions(format=format, text_column=text, label_column=label or None, label_separator=separator)
-
-
-def _lines(console: Console, lines: list[str]) -> None:
-    """Print as it stands: data may hold what Rich would take for markup."""
-    for line in lines:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
-
-
-def _show_check(console: Console, verdict: Check) -> None:
-    console.rule(verdict.path, align="left")
-    found = verdict.survey
-    if found is None:
-        _lines(console, [verdict.error])
-        return
-    _lines(console, found.report.lines(shown=20))
-    if found.untagged:
-        _lines(console, [f"{found.untagged:,} sentences without tags"])
-    if not found.detection.invalid:
-        _lines(console, ["no invalid tags"])
-        return
-    _lines(console, [f"{found.detection.invalid:,} invalid tags, the first {len(found.problems)}:"])
-    _lines(console, [f"  {problem}" for problem in found.problems])
-
-
-def _show_text_check(console: Console, verdict: TextCheck) -> None:
-    console.rule(verdict.path, align="left")
-    _lines(console, [verdict.error] if verdict.report is None else verdict.report.lines())
-
-
-def _show_stats(console: Console, measured: Stats) -> None:
-    console.rule(measured.path, align="left")
-    _lines(console, measured.report.lines(shown=20))
-    _lines(console, [f"{len(measured.vocabulary):,} distinct words"])
-    _lines(console, [f"sentence length: {_quantiles(measured.lengths)}"])
-    if measured.invalid:
-        _lines(console, [f"{measured.invalid:,} invalid tags; gonie data check lists them"])
-    if measured.unseen is not None:
-        unseen = measured.unseen
-        mentions = "" if unseen.mentions is None else f", {unseen.mentions:.1%} of the entity mentions"
-        shares = f"{unseen.tokens:.1%} of the tokens, {unseen.words:.1%} of the words{mentions}"
-        _lines(console, [f"unseen in the first file: {shares}"])
-    if measured.scheme.has_spans:
-        _show_labels(console, measured.entities, kind="entity", whole=measured.entities.total(), total=True)
-    else:
-        _show_labels(console, measured.labels, kind="label", whole=measured.labels.total())
-
-
-def _show_text_stats(console: Console, measured: TextStats) -> None:
-    console.rule(measured.path, align="left")
-    _lines(console, measured.report.lines())
-    _lines(console, [f"text length in words: {_quantiles(measured.lengths)}"])
-    facts = {
-        "texts without a label": measured.unlabelled,
-        "texts with several labels": measured.several,
-        "texts that stood in the file before": measured.repeated,
-        "texts that stood in the file before with other labels": measured.contradicted,
-    }
-    if measured.known is not None:
-        facts["texts that are in the first file too"] = measured.known.texts
-        if measured.known.unmet:
-            _lines(console, [f"labels that the first file does not have: {', '.join(measured.known.unmet)}"])
-    _lines(console, [f"{number:,} {fact}" for fact, number in facts.items() if number])
-    _show_labels(console, measured.labels, kind="label", whole=measured.report.texts)
-
-
-def _quantiles(lengths: tuple[float, ...]) -> str:
-    from gonie.formats.inspect import QUANTILES
-
-    return ", ".join(
-        f"{_quantile(share)} {length:g}" for share, length in zip(QUANTILES, lengths, strict=True)
-    )
-
-
-def _quantile(share: float) -> str:
-    return {0.0: "shortest", 0.5: "median", 1.0: "longest"}.get(share, f"{share:.0%}")
-
-
-def _show_labels(
-    console: Console, counts: Counter[str], *, kind: str, whole: int, total: bool = False
-) -> None:
-    """A table of labels, each with its share of the whole."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(kind, "count", "share")
-    for label, number in counts.most_common():
-        table.add_row(Text(label), f"{number:,}", f"{number / whole:.1%}")
-    if total:
-        table.add_row("all", f"{whole:,}", "", style="bold")
-    if counts:
-        console.print(table)

@@ -1,4 +1,4 @@
-"""`gonie demo`: the whole path, from a bundled corpus to tagged, explained sentences, in about a minute."""
+"""`gonie demo`: train, score, tag and explain on bundled corpora in about a minute."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-KOREAN = "korean"  # folder of the Korean run inside the demo's
+KOREAN = "korean"  # subfolder of the Korean run
 EXAMPLE, WHY = "example.conll", "why.html"
-# Sentences of the bundled test files, never trained on.
+# Sentences of the bundled test files, which are not used in training.
 ENGLISH_SENTENCE = (
     "I have just checked with RAC ( David Gorte ) and we have a green light to go ahead with the project ."
 )
@@ -20,19 +20,21 @@ KOREAN_SENTENCE = "데뷔 17년을 맞이한 가수 홍경민이 해금연주자
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for what the demo leaves.")] = Path("runs/demo"),
+    out: Annotated[Path, typer.Option(help="Folder to write.")] = Path("runs/demo"),
 ) -> None:
-    """Train a BiLSTM-CRF on bundled English and Korean, score, tag and explain; about a minute on a CPU."""
+    """Train, score and explain taggers on bundled English and Korean data.
+
+    Takes about a minute on a CPU.
+    """
     import time
 
     from rich.console import Console
 
-    from gonie.cli.heap import keep_heap
-    from gonie.cli.threads import calm_threads
+    from gonie.cli.process_settings import keep_freed_memory, limit_spinning
     from gonie.cli.views.training_display import TrainingDisplay, clock
 
-    calm_threads()
-    keep_heap()
+    limit_spinning()
+    keep_freed_memory()
     from gonie.tasks.paths import locate
     from gonie.tasks.recipe import load_recipe
     from gonie.training.run import start_run
@@ -40,7 +42,7 @@ def demo(
     began = time.monotonic()
     console = Console(highlight=False, soft_wrap=True)
     example = "\n\n".join(locate("bundled:english/train.conll").read_text("utf-8").split("\n\n")[:300]) + "\n"
-    _make_room(out, example)
+    _clear_folder(out, example)
     for title, name, folder in (
         ("English: names of people, places and organisations", "demo", out),
         ("Korean: 여섯 가지 개체명, 음절 단위", "demo-ko", out / KOREAN),
@@ -54,14 +56,14 @@ def demo(
     _show(console, out / KOREAN, KOREAN_SENTENCE)
     _explain(console, out, ENGLISH_SENTENCE)
     took = clock(time.monotonic() - began)
-    console.print(f"\nthe demo took {took}; open {out}/report.html to see more. Try next:\n", markup=False)
+    console.print(f"\nThe demo took {took}. See {out}/report.html for more. Try next:\n", markup=False)
     _next_commands(console, out)
 
 
-def _make_room(out: Path, example: str) -> None:
-    """Take an earlier demo away, finished or not; any other run there is left alone and refused later.
+def _clear_folder(out: Path, example: str) -> None:
+    """Delete an earlier demo in the folder. Any other run is kept, and an error is raised later.
 
-    The demo's example file is written first and so tells its folder from others.
+    The folder of a demo is recognised by its example file, which is written first.
     """
     from gonie.system.files import atomic_write
     from gonie.training.folder import RunFolder
@@ -75,7 +77,7 @@ def _make_room(out: Path, example: str) -> None:
 
 
 def _show(console: Console, folder: Path, sentence: str) -> None:
-    """The test score and one sentence of the test corpus, tagged."""
+    """Print the test score and one tagged sentence of the test corpus."""
     import json
 
     from rich.markup import escape
@@ -92,16 +94,16 @@ def _show(console: Console, folder: Path, sentence: str) -> None:
 
 
 def _explain(console: Console, folder: Path, sentence: str) -> None:
-    """A page on why the sentence is tagged so."""
+    """Write a page that explains the tags of the sentence."""
     from gonie.explain.methods import explain_items
     from gonie.system.files import atomic_write
     from gonie.tasks.loaded import load_model
 
     model = load_model(folder).explained({})
     found = [each.explanation for each in explain_items(model, model.items(sentence, []))]
-    page = model.page(found, (), title="Why these tags?")
+    page = model.page(found, (), title="Explanation of the tags")
     atomic_write(folder / WHY, page)
-    console.print(f"why it is tagged so: {folder / WHY}", markup=False)
+    console.print(f"explanation of the tags: {folder / WHY}", markup=False)
 
 
 def _next_commands(console: Console, out: Path) -> None:
@@ -115,13 +117,13 @@ def _next_commands(console: Console, out: Path) -> None:
         f'{gonie} explain {english} "Angela Merkel met Samsung managers in Seoul."',
         f'echo "John lives in New York." | {gonie} tag {english} --output jsonl',
         f"{gonie} data check {example}",
-        f"{gonie} train ner --set data.train={example}  # put your own file here",
+        f"{gonie} train ner --set data.train={example}  # use your own file here",
     ):
         console.print(f"  {line}", markup=False)
 
 
 def _executable() -> str:
-    """How to call gonie from this shell: by name if that finds this very installation, else by path."""
+    """Return how to call gonie from this shell: by name if that finds this installation, else by path."""
     import os
     import shutil
     import sys

@@ -1,4 +1,4 @@
-"""`gonie embed`: vectors in context from a language model."""
+"""`gonie embed`: contextual embeddings from a language model."""
 
 from __future__ import annotations
 
@@ -7,37 +7,34 @@ from typing import Annotated, Literal
 
 import typer
 
-from gonie.cli.options.stream import GivenText
+from gonie.cli.options import GivenText
 
 
 def embed(
     bilm: Annotated[
         Path,
-        typer.Argument(
-            metavar="BILM", help="A language model that `gonie pretrain` or `gonie import-elmo` left."
-        ),
+        typer.Argument(metavar="BILM", help="A language model from `gonie pretrain` or `gonie import-elmo`."),
     ],
     text: GivenText = None,
     *,
-    out: Annotated[
-        Path, typer.Option(metavar="FILE", help="FILE.npz, FILE.h5 or FILE.hdf5: an array a sentence.")
-    ],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="File to write: .npz, .h5 or .hdf5.")],
     file: Annotated[
-        list[Path] | None, typer.Option("--file", help="A file to read, plain, .gz or .xz. Repeatable.")
+        list[Path] | None, typer.Option("--file", help="File to embed: plain, .gz or .xz. Repeatable.")
     ] = None,
     input: Annotated[
         str,
         typer.Option(
-            help="text: one text a line; tokens: one sentence a line, tokens apart by blanks; "
-            'conll: words in columns; jsonl: one {"text": …} a line.'
+            help="text: one text per line; tokens: one sentence per line as space-separated tokens; "
+            'conll: words in columns; jsonl: one {"text": …} per line.'
         ),
     ] = "text",
     device: Annotated[
-        Literal["auto", "cpu", "cuda"], typer.Option(help="auto takes a GPU where there is one.")
+        Literal["auto", "cpu", "cuda"], typer.Option(help="auto uses a GPU if there is one.")
     ] = "auto",
 ) -> None:
-    """Write every layer of every token of TEXT, files or standard input: one array (layers, tokens, width) a
-    sentence, under "0", "1", … in the order asked.
+    """Write contextual embeddings of a text, files or standard input.
+
+    Writes one array of shape (layers, tokens, width) per sentence, under the keys "0", "1", … in input order.
 
     Examples:
 
@@ -47,31 +44,30 @@ def embed(
 
       gonie embed runs/bilm --file train.conll --input conll --out train.npz
     """
-    from gonie.cli.heap import keep_heap
-    from gonie.cli.threads import calm_threads
+    from gonie.cli.process_settings import keep_freed_memory, limit_spinning
 
-    calm_threads()
-    keep_heap()
+    limit_spinning()
+    keep_freed_memory()
     from itertools import tee
 
     from gonie.cli.inputs import read_sentences
     from gonie.cli.views.embed_output import vector_file
-    from gonie.cli.views.waiting import Waiting
+    from gonie.cli.views.progress import StepProgress
     from gonie.tasks.language_model.torch.embedder import Embedder, pick_device
     from gonie.tasks.language_model.torch.folder import load_bilm
     from gonie.text.tokenizers import tokenizer
 
     place = pick_device(device)
-    with vector_file(out) as write, Waiting("embedding") as waiting:
+    with vector_file(out) as write, StepProgress("embedding") as progress:
         saved = load_bilm(bilm)
         embedder = Embedder(saved, device=place)
         cut = tokenizer(language=saved.language, unit=saved.unit)
-        # what was read ahead and is not yet embedded waits in the tee, a group at most
+        # the tee holds what was read but is not embedded yet: at most one group
         given, known = tee(read_sentences(cut, text=text, files=file or [], kind=input))
         number = tokens = 0
         for words, vectors in zip(known, embedder.pipe(given), strict=True):
             write(words, vectors)
             number, tokens = number + 1, tokens + len(words)
-            waiting.say(f"{number:,} sentences, {tokens:,} tokens")
+            progress.describe(f"{number:,} sentences, {tokens:,} tokens")
     shape = f"{embedder.depth} layers of width {embedder.width}"
-    typer.echo(f"{out}: sentences {number:,}, tokens {tokens:,}; {shape}")
+    typer.echo(f"{out}: {number:,} sentences, {tokens:,} tokens; {shape}")

@@ -1,4 +1,4 @@
-"""`gonie evaluate`: score a model on a file with gold tags or labels."""
+"""`gonie evaluate`: score a model on a labelled file."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from gonie.cli.options.decoding import Bias, Decode
-from gonie.cli.options.stream import ModelFolder
+from gonie.cli.options import Bias, Decode, ModelFolder
 
 if TYPE_CHECKING:
     from gonie.tasks.evaluation import FileScores
     from gonie.tasks.loaded import LoadedModel
 
-OF_TASKS = (
+TASK_OPTIONS = (
     *("mode", "repair", "separator", "word_column", "tag_column", "decode", "bias"),
     *("text_column", "label_column"),
 )
-"""Options that apply to models of some tasks; each task says which (``Evaluator.options``)."""
+"""Options that apply only to models of some tasks (``Evaluator.options`` lists those of a task)."""
 
 
 def evaluate(
@@ -28,55 +27,59 @@ def evaluate(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="A file with gold tags or labels, in any format that `gonie data` reads."
+            metavar="FILE", help="File with gold tags or labels, in any format that `gonie data` reads."
         ),
     ],
     *,
     json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the scores, as fractions, to FILE.")
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the scores as fractions to FILE.")
     ] = None,
     html_file: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write a self-contained report to FILE.")
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write a self-contained HTML report to FILE."),
     ] = None,
     errors_file: Annotated[
         Path | None,
         typer.Option(
-            "--errors", metavar="FILE", help="List every error in its context in FILE.tsv or FILE.jsonl."
+            "--errors", metavar="FILE", help="Write every error with its context to FILE (.tsv or .jsonl)."
         ),
     ] = None,
     mode: Annotated[
         Literal["conlleval", "strict"],
-        typer.Option(help="conlleval: as the CoNLL scorer counts; strict: only well-formed entities count."),
+        typer.Option(help="conlleval: as the CoNLL scorer; strict: only well-formed entities count."),
     ] = "conlleval",
     repair: Annotated[
         Literal["none", "error", "begin", "outside"],
-        typer.Option(help="Policy for predictions that break the tag scheme."),
+        typer.Option(
+            help="Predictions that violate the tag scheme: none keeps them, error stops, begin turns them "
+            "into the start of an entity, outside into O."
+        ),
     ] = "none",
     format: Annotated[
         str,
         typer.Option(
-            help="auto; of tags conll, conllu, jsonl, tsv, klue; of texts tsv, csv, jsonl, semeval, parallel."
+            help="auto; for taggers conll, conllu, jsonl, tsv or klue; for classifiers tsv, csv, jsonl, "
+            "semeval or parallel."
         ),
     ] = "auto",
     separator: Annotated[
-        str, typer.Option(help="Between columns: auto, tab, blank, or the very characters.")
+        str, typer.Option(help="Column separator: auto, tab, blank or a literal separator.")
     ] = "auto",
-    word_column: Annotated[
-        int | None, typer.Option(help="Column of the word; detected if not given.")
-    ] = None,
-    tag_column: Annotated[str | None, typer.Option(help="Column of the tag; detected if not given.")] = None,
+    word_column: Annotated[int | None, typer.Option(help="Column of the words; detected by default.")] = None,
+    tag_column: Annotated[str | None, typer.Option(help="Column of the tags; detected by default.")] = None,
     text_column: Annotated[
-        str | None, typer.Option(help="Column or key of the text; as in training if not given.")
+        str | None, typer.Option(help="Column or JSON key of the text. Default: as in training.")
     ] = None,
     label_column: Annotated[
-        str | None, typer.Option(help="Column or key of the label; as in training if not given.")
+        str | None, typer.Option(help="Column or JSON key of the label. Default: as in training.")
     ] = None,
     decode: Decode = "viterbi",
     bias: Bias = None,
 ) -> None:
-    """Score a model on FILE: precision, recall and F1 with 95% intervals, by type and by novelty.
+    """Score a model on a file with gold tags or labels.
 
-    A classifier is also measured by accuracy, AUC where there are two labels, calibration and length of text.
+    Prints precision, recall and F1 with 95% confidence intervals, per type and for seen and unseen entities.
+    For classifiers also accuracy, AUC (two labels), calibration, and scores by text length.
 
     Examples:
 
@@ -90,7 +93,7 @@ def evaluate(
 
       gonie evaluate runs/nsmc test.tsv --errors worst.tsv --html report.html
     """
-    given = [name for name in OF_TASKS if _is_given(context, name)]
+    given = [name for name in TASK_OPTIONS if _is_given(context, name)]
     values = context.params
     _evaluate(
         model,
@@ -118,7 +121,7 @@ def _evaluate(
     html_file: Path | None,
     errors_file: Path | None,
 ) -> None:
-    """Score, show, and write the files that were asked for; ``given`` are options of single tasks."""
+    """Score a file, print the scores and write the requested files. ``given`` are options of the task."""
     import json
 
     from rich.console import Console
@@ -130,7 +133,8 @@ def _evaluate(
 
     loaded = load_model(model)
     evaluator = loaded.evaluator(given)
-    write = error_writer(errors_file, evaluator.error) if errors_file else None  # a bad name is refused now
+    # before scoring, since it refuses an unknown file suffix
+    write = error_writer(errors_file, evaluator.error) if errors_file else None
     console = Console(highlight=False)
     with console.status(f"scoring {file}"):
         scores = evaluator.score(loaded.model, file, folder=model, options={**given, FORMAT: format})
@@ -142,7 +146,7 @@ def _evaluate(
         if errors_file:
             cells, heading = evaluator.error_cells(), evaluator.error_heading
             print_errors(console, errors, errors_file, cells=cells, text=heading)
-    finally:  # whoever reads the first lines only (… | head) gets the files all the same
+    finally:  # write the files even if standard output is closed early, as by … | head
         if errors_file and write:
             write_errors(errors_file, errors, write)
         if json_file:

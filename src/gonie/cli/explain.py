@@ -1,4 +1,4 @@
-"""`gonie explain`: why a model answers as it does, and how far that can be trusted."""
+"""`gonie explain`: explain the predictions of a model."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gonie.cli.options.decoding import check_number
-from gonie.cli.options.stream import GivenText, ModelFolder
+from gonie.cli.options import GivenText, ModelFolder, check_nbest_range
 
 
 def explain(
@@ -19,40 +18,42 @@ def explain(
         list[Path] | None,
         typer.Option(
             "--file",
-            help="Texts to explain, one a line; for a classifier also a table or JSONL, by its suffix, with "
-            "gold labels or without. Repeatable.",
+            help="File of texts to explain, one per line. For classifiers also a table or JSONL (by file "
+            "suffix), with or without gold labels. Repeatable.",
         ),
     ] = None,
     html_file: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write a self-contained page to FILE.")
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a self-contained HTML page to FILE.")
     ] = None,
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help="attention, gradients or erasure. Repeatable; all that the model allows if not given."
+            help="attention, gradients or erasure. Default: all that the model supports. Repeatable."
         ),
     ] = None,
     label: Annotated[
         str | None,
-        typer.Option(help="Explain this label of a classifier, not the one it finds most probable."),
+        typer.Option(help="Explain this label of a classifier instead of the most probable one."),
     ] = None,
     on: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Held-out texts to measure faithfulness on; a classifier's run folder has its own.",
+            help="Held-out file to measure faithfulness on. Default for a classifier's run folder: its own "
+            "held-out data.",
         ),
     ] = None,
     nbest: Annotated[
         int | None,
-        typer.Option(help="How many taggings of a sentence a tagger lists; 5 if not given."),
+        typer.Option(help="Number of most probable tag sequences to list (taggers). Default: 5."),
     ] = None,
 ) -> None:
-    """Explain answers word by word, with how faithful each method is on this very model.
+    """Explain the predictions of a model, word by word.
 
-    For classifiers: attention, integrated gradients and erasure over the words. For taggers: the
-    probabilities of tags, the likeliest taggings, what each span rests on, and the learned transitions. For
-    models with a language model's vectors also how they mix its layers.
+    For classifiers: word weights by attention, integrated gradients and erasure. For taggers: tag
+    probabilities, the most probable tag sequences, word weights for each span, and the learned transitions.
+    For models with contextual embeddings: the weights of the language model's layers. Each method comes with
+    its faithfulness, measured on this model.
 
     Examples:
 
@@ -63,12 +64,12 @@ def explain(
       gonie explain runs/ner "George is happy about the election outcome." --nbest 3
     """
     if nbest is not None:
-        check_number(nbest)
-    from gonie.cli.threads import calm_threads
-    from gonie.cli.views.waiting import Waiting
+        check_nbest_range(nbest)
+    from gonie.cli.process_settings import limit_spinning
+    from gonie.cli.views.progress import StepProgress
     from gonie.explain.run import explain_folder
 
-    calm_threads()
+    limit_spinning()
     options = {"label": label, "nbest": nbest}
     explain_folder(
         model,
@@ -78,5 +79,5 @@ def explain(
         methods=method or [],
         options={name: value for name, value in options.items() if value is not None},
         html=html_file,
-        wait=Waiting,
+        progress=StepProgress,
     )

@@ -1,4 +1,4 @@
-"""`gonie export`: the model of a run as a bundle that needs no PyTorch."""
+"""`gonie export`: export the model of a run as a bundle that runs without PyTorch."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ import typer
 
 
 def export(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder that `gonie train` left.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder of `gonie train`.")],
     *,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the bundle.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Bundle folder to write.")],
     int8: Annotated[
         bool,
         typer.Option(
-            "--int8", help="Multiply in bytes where the model can; refused if answers on dev change by it."
+            "--int8", help="Quantise to int8 where possible. Fails if predictions on the dev data change."
         ),
     ] = False,
     onnx: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write the whole model to FILE as well, as one ONNX graph from ids to tags or labels.",
+            help="Also write a standalone ONNX graph of the whole model, from token ids to tags or labels.",
         ),
     ] = None,
     data: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Try the export on this file instead of the run's own dev data."),
+        typer.Option(metavar="FILE", help="Verify the export on this file instead of the run's dev data."),
     ] = None,
 ) -> None:
-    """Write the best model of a finished run as a bundle: all that tagging and classifying need.
+    """Export the best model of a run as a bundle that runs without PyTorch.
 
-    Every run has one already, in its folder `bundle`. An export is tried before it is written: in floats its
-    scores must be those of the trained model, in bytes (--int8) at least 99.8% of its answers on the dev data
-    must stay, and the score may fall by 0.3 points at most.
+    Every finished run already has a bundle in its subfolder `bundle`. The export is verified before it is
+    written: its scores must equal those of the trained model. With --int8, at least 99.8% of the predictions
+    on the dev data must stay the same, and the score may drop by at most 0.3 points.
 
     Examples:
 
@@ -46,23 +46,23 @@ def export(
 
       gonie tag ner-int8 "Anna lives in Seoul."
     """
-    from gonie.cli.threads import calm_threads
-    from gonie.cli.views.waiting import Waiting
+    from gonie.cli.process_settings import limit_spinning
+    from gonie.cli.views.progress import StepProgress
 
-    calm_threads()
+    limit_spinning()
     from gonie.export.cost import measure_cost
     from gonie.tasks.table import TASKS
     from gonie.training.export_run import export_run
 
-    with Waiting("reading the run and its dev data") as waiting:
-        exported = export_run(run, out, int8=int8, onnx=onnx, data=data, note=waiting.say)
-        waiting.say("measuring what it costs to load")
+    with StepProgress("reading the run and its dev data") as progress:
+        exported = export_run(run, out, int8=int8, onnx=onnx, data=data, note=progress.describe)
+        progress.describe("measuring load time and memory")
         cost = measure_cost(out, *TASKS[exported.task].sample)
     if exported.int8 is not None:
-        typer.echo(f"in bytes, on the dev data: {exported.int8}")
+        typer.echo(f"int8, on the dev data: {exported.int8}")
     else:
         value, tokens = exported.difference.value, exported.difference.tokens
-        typer.echo(f"its scores are the trained model's within {value:.1g}, on {tokens:,} tokens")
+        typer.echo(f"scores equal those of the trained model within {value:.1g}, on {tokens:,} tokens")
     typer.echo(f"{out}: {exported.size / 1e6:.1f} MB; {cost}")
     if onnx:
         typer.echo(f"{onnx}: {onnx.stat().st_size / 1e6:.1f} MB")

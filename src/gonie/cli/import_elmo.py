@@ -1,4 +1,4 @@
-"""`gonie import-elmo`: published ELMo weights as a language model of gonie's."""
+"""`gonie import-elmo`: convert published ELMo weights."""
 
 from __future__ import annotations
 
@@ -10,22 +10,26 @@ import typer
 
 def import_elmo(
     options: Annotated[
-        Path, typer.Argument(metavar="OPTIONS.json", help="The options that came with the weights.")
+        Path, typer.Argument(metavar="OPTIONS.json", help="Options file of the published model.")
     ],
-    weights: Annotated[Path, typer.Argument(metavar="WEIGHTS.hdf5", help="The weights.")],
+    weights: Annotated[
+        Path, typer.Argument(metavar="WEIGHTS.hdf5", help="Weights file of the published model.")
+    ],
     *,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the language model.")],
-    language: Annotated[Literal["en", "ko"], typer.Option(help="Language of its text.")] = "en",
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write the language model to.")],
+    language: Annotated[Literal["en", "ko"], typer.Option(help="Language of the model.")] = "en",
     unit: Annotated[
         str | None,
-        typer.Option(help="What its tokens are: word for English; eojeol, syllable or morpheme for Korean."),
+        typer.Option(help="Tokens: word for English; eojeol (default), syllable or morpheme for Korean."),
     ] = None,
     storage: Annotated[
         Literal["float32", "float16", "int8"],
-        typer.Option(help="float32 keeps every digit; the others take a half or a quarter of the room."),
+        typer.Option(help="Number format of the stored weights. float32 is exact; the others are smaller."),
     ] = "float32",
 ) -> None:
-    """Read an ELMo model in the format of its authors, and leave one that `gonie embed` can use.
+    """Convert published ELMo weights to a gonie language model.
+
+    The result can be used with `gonie embed` and in recipes (model.elmo).
 
     Examples:
 
@@ -33,26 +37,26 @@ def import_elmo(
 
       gonie embed runs/elmo "They play in the play." --out play.npz
     """
-    from gonie.cli.threads import calm_threads
-    from gonie.cli.views.waiting import Waiting
+    from gonie.cli.process_settings import limit_spinning
+    from gonie.cli.views.progress import StepProgress
 
-    calm_threads()
+    limit_spinning()
     from gonie.tasks.language_model.torch.folder import check_free, save_bilm
     from gonie.tasks.language_model.torch.published_elmo import read_published
     from gonie.text.tokenizers import tokenizer
 
     cut = tokenizer(language=language, unit=unit or ("word" if language == "en" else "eojeol"))
     check_free(out)
-    with Waiting("reading the weights") as waiting:
+    with StepProgress("reading the weights") as progress:
         saved = read_published(options, weights, language=cut.language, unit=cut.unit)
-        waiting.say(f"writing {out}")
+        progress.describe(f"writing {out}")
         save_bilm(out, saved, storage=storage)
     shape = saved.shape
     number = sum(weight.numel() for weight in saved.bilm.parameters())
     typer.echo(
-        f"{out}: {number:,} parameters; bytes {shape.byte_width} wide, "
+        f"{out}: {number:,} parameters; byte embeddings of width {shape.byte_width}, "
         f"{sum(count for _, count in shape.filters):,} filters, {shape.highways} highway layers; "
-        f"{shape.layers} layers of {shape.hidden:,} cells and states {shape.width} wide in each direction, "
+        f"{shape.layers} LSTM layers per direction with {shape.hidden:,} cells and projection {shape.width}, "
         f"{'with' if shape.skip else 'without'} skip connections; "
-        f"vectors: {saved.bilm.layers} layers of width {saved.bilm.width}"
+        f"output: {saved.bilm.layers} layers of width {saved.bilm.width}"
     )

@@ -1,4 +1,4 @@
-"""What commands read that take a text, files or standard input: rows of texts, or sentences."""
+"""The input of commands that take a text, files or standard input: rows of texts, or sentences."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from gonie.formats.text_rows import (
     TextRow,
     cell_row,
     check_one_source,
+    checked_argument,
     file_lines,
     kind_of,
     read_lines,
-    whole_text,
 )
 from gonie.system.files import STANDARD_INPUT, is_stream
 from gonie.system.parquet import read_cells
 from gonie.tasks.records import Answering, InputKinds
-from gonie.text.report import Report
+from gonie.text.report import Report, count
 from gonie.text.tokenizers import Tokenizer
 from gonie.text.types import Sentence
 
 CONLL = "conll"
 
 
-def is_typed(given: bool, files: Sequence[str | Path]) -> bool:
-    """Does a person type the lines, who wants an answer to each and not to many together?"""
+def is_interactive(given: bool, files: Sequence[str | Path]) -> bool:
+    """Return whether a person types the lines and expects an answer after each one."""
     return not given and not files and sys.stdin.isatty()
 
 
 def check_kind(kind: str, known: Sequence[str], *, when: str = "") -> None:
-    """Refuse a kind of input that the model does not take."""
+    """Refuse a kind of input that the model does not support."""
     if kind not in known:
-        raise InputError(f"expected --input {', '.join(known)}{when}, got {kind!r}")
+        raise InputError(f"--input {kind} is not supported{when}", fix=f"Use {', '.join(known)}")
 
 
 def stream_rows(
@@ -56,18 +56,18 @@ def stream_rows(
     answering: Answering,
     report: Report,
 ) -> Iterator[TextRow]:
-    """The rows of what the user named, in order; ``report`` gets what of labelled files was left out.
+    """Return the rows of the input, in order. ``report`` counts the skipped rows of labelled files.
 
-    ``texts`` are those of one row. ``AUTO`` goes by the suffix of each file.
+    ``texts`` are those of one row. ``AUTO`` chooses the kind by the suffix of each file.
     """
     check_kind(kind, (AUTO, *kinds.stream))
     found = {file: kind_of(file, kinds.detected) if kind == AUTO else kind for file in files}
     check_one_source(bool(texts), files if texts else [file for file in files if found[file] != PARQUET])
     own = TEXT if kind == AUTO else kind
     if own not in LINES and (texts or (own == PARQUET and not files)):
-        also = "" if own == PARQUET else " or standard input"
-        got = "a TEXT" if texts else "a stream"
-        raise InputError(f"expected --input {own} with --file{also}, got {got}")
+        source = "TEXT" if texts else "standard input"
+        also = "" if own == PARQUET else ", or standard input"
+        raise InputError(f"--input {own} cannot be combined with {source}", fix=f"Pass --file FILE{also}")
     if texts:
         return _given(texts, own, columns)
     named: Sequence[tuple[str | Path, str]] = list(found.items()) or [(STANDARD_INPUT, own)]
@@ -75,12 +75,12 @@ def stream_rows(
 
 
 def _given(texts: Sequence[str], kind: str, columns: Sequence[str]) -> Iterator[TextRow]:
-    """The row on the command line: its texts, or one in the form of a line."""
-    whole = tuple(map(whole_text, texts))
+    """Return the row on the command line: its texts, or one TEXT in the form of a line."""
+    whole = tuple(map(checked_argument, texts))
     if kind == TEXT and len(whole) == len(columns):
         return iter([TextRow(ARGUMENT, 1, whole)])
     if len(whole) > 1:
-        raise InputError(f"expected {len(columns)} TEXT, got {len(whole)!s}", fix="Quote each text")
+        raise InputError(f"expected {count(len(columns), 'text')}, got {len(whole)}", fix="Quote each text")
     row = LINES[kind](ARGUMENT, 1, whole[0], columns)
     return iter([] if row is None else [row])
 
@@ -90,7 +90,7 @@ def _rows(
 ) -> Iterator[TextRow]:
     if kind == PARQUET:
         if is_stream(path):
-            raise InputError("expected --input parquet with --file, got a stream")
+            raise InputError("--input parquet cannot read a stream", fix="Pass --file FILE")
         cells = read_cells(Path(path), columns=columns)
         yield from (cell_row(str(path), cell, columns)._replace(record=None) for cell in cells)
     elif kind in LINES:
@@ -106,9 +106,9 @@ def _rows(
 def read_sentences(
     tokenizer: Tokenizer, *, text: str | None, files: Sequence[Path], kind: str
 ) -> Iterator[tuple[str, ...]]:
-    """The words of each sentence of what the user named, in order.
+    """Yield the words of each sentence of the input, in order.
 
-    A line of tokens is a sentence: a blank one has none, and keeps its number.
+    Each line of tokens is a sentence. A blank line is a sentence without words.
     """
     check_kind(kind, (*LINES, CONLL))
     check_one_source(text is not None, files)
@@ -122,9 +122,11 @@ def read_sentences(
 
 
 def _columns(text: str | None, files: Sequence[Path], options: ReadOptions) -> Iterator[Sentence]:
-    """The sentences of column files."""
+    """Yield the sentences of column files."""
     if text is not None:
-        raise InputError(f"expected --input {CONLL} with --file or standard input, got a TEXT")
+        raise InputError(
+            f"--input {CONLL} cannot be combined with TEXT", fix="Pass --file FILE, or standard input"
+        )
     paths: Sequence[str | Path] = files or [STANDARD_INPUT]
     for path in paths:
         yield from read(path, options, Report())

@@ -1,4 +1,4 @@
-"""The `gonie` command: one file a subcommand, and one place where errors become sentences."""
+"""The `gonie` command: registers the subcommands and prints errors."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ EXTRAS = {
     "matplotlib": "train",
     "captum": "explain",
 }
-"""Which extra of the package brings what the core does without."""
+"""The extra of the package that installs each optional dependency."""
 
 app = typer.Typer(
     name="gonie",
-    help="Train, score and use taggers and text classifiers: BiLSTM-CRF and its family, English and Korean.",
+    help="Train, explain and ship sequence taggers and text classifiers for English and Korean.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -70,21 +70,21 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def options(
     version: bool = typer.Option(
-        False, "--version", callback=_version, is_eager=True, help="Print the version."
+        False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
     ),
 ) -> None:
-    """Train, score and use taggers and text classifiers: BiLSTM-CRF and its family, English and Korean."""
+    """Train, explain and ship sequence taggers and text classifiers for English and Korean."""
 
 
 def main() -> None:
-    """Run the command line: refusals are printed and exit 2, Ctrl-C exits 130, a closed pipe is silent."""
+    """Run the command line. Errors are printed and exit with 2, and Ctrl-C exits with 130."""
     _open_streams()
     try:
         app(prog_name="gonie", standalone_mode=True)
     except GonieError as error:
         _fail(str(error))
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still buffered goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # discards what is still buffered
         sys.exit(128 + signal.SIGPIPE)
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
@@ -101,10 +101,10 @@ def main() -> None:
 
 
 def _open_streams() -> None:
-    """Put the null device where the caller closed a standard stream, lest the next file take its number."""
+    """Open the null device for closed standard streams, so that no file gets their number."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 (for good)
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 (stays open)
 
 
 def _fail(message: str) -> None:

@@ -1,4 +1,4 @@
-"""`gonie pretrain`: learn a bidirectional language model from running text."""
+"""`gonie pretrain`: pretrain a bidirectional language model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gonie.cli.options.recipe import Changes, Device, Resume, RunOut, Seed, with_choices
+from gonie.cli.options import Changes, Device, Resume, RunOut, Seed, with_seed_and_device
 from gonie.cli.train import run_training
 
 
@@ -16,17 +16,18 @@ def pretrain(
     recipe: Annotated[
         str,
         typer.Argument(
-            metavar="RECIPE", help="A recipe file, or the name of a shipped one (elmo, elmo-small, elmo-ko)."
+            metavar="RECIPE",
+            help="A recipe file, or the name of a shipped recipe (elmo, elmo-small, elmo-ko).",
         ),
     ],
     *,
     text: Annotated[
         list[Path] | None,
-        typer.Option(help="Text to learn from, in place of the recipe's: same as data.text. Repeatable."),
+        typer.Option(help="Text file to train on; replaces data.text of the recipe. Repeatable."),
     ] = None,
     start: Annotated[
         Path | None,
-        typer.Option("--from", metavar="BILM", help="Start from this language model, on other text."),
+        typer.Option("--from", metavar="BILM", help="Continue from this language model on new text."),
     ] = None,
     changes: Changes = None,
     out: RunOut = None,
@@ -34,9 +35,10 @@ def pretrain(
     seed: Seed = None,
     device: Device = None,
 ) -> None:
-    """Pretrain the language model of ELMo: reads text of any size, writes a run folder with the model.
+    """Pretrain a bidirectional language model (ELMo) on raw text.
 
-    Text is plain, .gz or .xz, one paragraph per line, or a column of .parquet. It is tokenised once.
+    Reads text of any size: plain, .gz or .xz with one paragraph per line, or a column of .parquet. Shows
+    progress and writes a run folder with the model.
 
     Examples:
 
@@ -46,7 +48,7 @@ def pretrain(
 
       gonie pretrain elmo-small --out runs/elmo-small --resume
     """
-    settings = with_choices(changes, seed=seed, device=device)
+    settings = with_seed_and_device(changes, seed=seed, device=device)
     settings += [f"data.text={json.dumps([str(path) for path in text])}"] if text else []
     settings += [f"model.start={json.dumps(str(start))}"] if start else []
     run_training(recipe, settings, out=out, resume=resume, command="pretrain")

@@ -1,4 +1,4 @@
-"""`gonie tag`: tag text with a model."""
+"""`gonie tag`: tag text with a trained tagger."""
 
 from __future__ import annotations
 
@@ -7,9 +7,21 @@ from typing import Annotated
 
 import typer
 
-from gonie.cli.options.bulk import Address, BulkOptions, Column, Engine, Out, ShardSize, Workers
-from gonie.cli.options.decoding import Bias, Decode, NBest, check_nbest
-from gonie.cli.options.stream import GivenText, ModelFolder
+from gonie.cli.options import (
+    Address,
+    Bias,
+    BulkOptions,
+    Column,
+    Decode,
+    Engine,
+    GivenText,
+    ModelFolder,
+    NBest,
+    Out,
+    ShardSize,
+    Workers,
+    check_nbest,
+)
 
 
 def tag(
@@ -18,21 +30,21 @@ def tag(
     *,
     file: Annotated[
         list[Path] | None,
-        typer.Option("--file", help="A file to tag, plain, .gz, .xz or .parquet. Repeatable."),
+        typer.Option("--file", help="File to tag: plain, .gz, .xz or .parquet. Repeatable."),
     ] = None,
     input: Annotated[
         str,
         typer.Option(
-            help="text: one text a line; tokens: one sentence a line, tokens apart by blanks; "
-            'conll: words in columns; jsonl: one {"text": …} a line; parquet: a column of texts; '
-            "auto: parquet by the suffix of the file, with --out also jsonl, else text."
+            help="text: one text per line; tokens: one sentence per line as space-separated tokens; "
+            'conll: words in columns; jsonl: one {"text": …} per line; parquet: a column of texts; '
+            "auto: parquet (with --out also jsonl) by file suffix, otherwise text."
         ),
     ] = "auto",
     output: Annotated[
         str | None,
         typer.Option(
             help="pretty: text with its labels; conll: word TAB tag (IOB2); jsonl: spans with offsets; "
-            "parquet: the same as a table, with --out. By default pretty, with --out jsonl."
+            "parquet: spans as a table (only with --out). Default: pretty, or jsonl with --out."
         ),
     ] = None,
     decode: Decode = "viterbi",
@@ -45,7 +57,9 @@ def tag(
     column: Column = None,
     shard_size: ShardSize = None,
 ) -> None:
-    """Tag TEXT, files or standard input; results come in the order asked, as soon as they are ready.
+    """Tag a text, files or standard input.
+
+    Results are written in input order, each as soon as it is ready.
 
     Examples:
 
@@ -55,9 +69,9 @@ def tag(
 
       cat words.conll | gonie tag runs/ner --input conll --output conll
 
-      gonie tag runs/ner --bias PER=1 --bias ORG=-0.5 "More persons, and only sure organisations."
+      gonie tag runs/ner --bias PER=1 --bias ORG=-0.5 "Finds more persons and fewer organisations."
 
-      gonie tag runs/ner --nbest 3 "What else may Jordan be?"
+      gonie tag runs/ner --nbest 3 "Is Jordan a person or a country?"
 
       gonie tag runs/ner --file a.jsonl --file b.parquet --out tagged --output parquet
     """

@@ -1,4 +1,4 @@
-"""`gonie train`: learn a model from a recipe."""
+"""`gonie train`: train a model from a recipe."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from gonie.cli.options.recipe import Changes, Device, RecipeName, Resume, RunOut, Seed, with_choices
+from gonie.cli.options import Changes, Device, RecipeName, Resume, RunOut, Seed, with_seed_and_device
 
 
 def train(
@@ -19,7 +19,9 @@ def train(
     seed: Seed = None,
     device: Device = None,
 ) -> None:
-    """Train a model: reads the recipe's files, shows progress, writes a run folder with the best model.
+    """Train a model from a recipe.
+
+    Shows progress and writes a run folder with the best model, its scores and a report.
 
     Examples:
 
@@ -29,20 +31,19 @@ def train(
 
       gonie train ner --out runs/ner --resume
     """
-    settings = with_choices(changes, seed=seed, device=device)
+    settings = with_seed_and_device(changes, seed=seed, device=device)
     run_training(recipe, settings, out=out, resume=resume, command="train")
 
 
 def run_training(
     recipe: str, settings: Sequence[str], *, out: Path | None, resume: bool, command: str
 ) -> None:
-    """Start or resume a run on the terminal, by the command that trains recipes of its task."""
-    from gonie.cli.heap import keep_heap
-    from gonie.cli.threads import calm_threads
+    """Start or resume a run, with its progress on the terminal. ``command`` is the command to resume with."""
+    from gonie.cli.process_settings import keep_freed_memory, limit_spinning
     from gonie.cli.views.training_display import TrainingDisplay
 
-    calm_threads()
-    keep_heap()
+    limit_spinning()
+    keep_freed_memory()
     from gonie.tasks.recipe import load_recipe
     from gonie.training.run import default_folder, resume_run, start_run
 

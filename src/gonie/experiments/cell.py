@@ -20,12 +20,11 @@ from gonie.tasks.torch.compiled_loops import must_compile
 from gonie.tasks.torch.dev_evaluator import DevEvaluator
 from gonie.tasks.torch.job import ExampleJob
 from gonie.tasks.torch.prepare import data_key, prepare
-from gonie.training.fit import Trainee, begin, fit
+from gonie.training.fit import COMPILING, TrainingSession, begin_training, fit, memory_errors
 from gonie.training.folder import RunFolder
 from gonie.training.loop import Epoch, Step
-from gonie.training.memory import memory_errors
 
-TOLD_EVERY = 0.5
+REPORT_SECONDS = 0.5
 """Seconds between two progress events within an epoch."""
 
 
@@ -77,7 +76,7 @@ class Preparations:
         self._job = None
 
     def get(self, recipe: CorpusRecipe, note: Callable[[str], None]) -> ExampleJob:
-        """The job of ``recipe``, over data that is read, or was."""
+        """Return the job of ``recipe``, reading its data only if it differs from the last."""
         key = data_key(recipe)
         if self._job is None or key != self._key:
             self._job = None  # free it first: both may not fit in memory
@@ -95,7 +94,7 @@ def run_cell(folder: Path, preparations: Preparations, tell: Tell, *, keep: bool
     run = RunFolder(folder)
     run.reopen()
     tell(Began(folder))
-    with run.held():
+    with run.locked():
         run.clear_leftovers()
         try:
             with memory_errors():
@@ -105,7 +104,7 @@ def run_cell(folder: Path, preparations: Preparations, tell: Tell, *, keep: bool
         except GonieError as error:
             outcome = Failure(str(error))
         except MemoryError:
-            outcome = Failure("out of memory: use smaller batches or a smaller model")
+            outcome = Failure("out of memory. Use smaller batches or a smaller model.")
         if outcome is None:
             return False
         write_outcome(folder, outcome)
@@ -125,24 +124,24 @@ def drop_weights(folder: Path) -> None:
 def _outcome(run: RunFolder, preparations: Preparations, tell: Tell) -> Outcome | None:
     recipe = load_recipe(run.recipe)
     job = preparations.get(recipe, lambda text: tell(Note(text)))
-    trainee = begin(job)
+    session = begin_training(job)
     if run.last.exists():
-        trainee.state.restore(run.last)
-    if must_compile(trainee.model, per_window=recipe.train.optimizer == "per-window"):
-        tell(Note("compiling the model's loops for this processor: some fifteen seconds, once"))
-    watcher = Teller(run.root, epochs=recipe.train.epochs, tell=tell)
-    if not fit(job, run, trainee, watcher):
+        session.state.restore(run.last)
+    if must_compile(session.model, per_window=recipe.train.optimizer == "per-window"):
+        tell(Note(COMPILING))
+    observer = ProgressReporter(run.root, epochs=recipe.train.epochs, tell=tell)
+    if not fit(job, run, session, observer):
         return None
-    load_weights(run.best, trainee.model)
-    return _scores(job, run, trainee)
+    load_weights(run.best, session.model)
+    return _scores(job, run, session)
 
 
-def _scores(job: ExampleJob, run: RunFolder, trainee: Trainee) -> CellScores:
-    """Scores of the best epoch: those of dev and train were kept when it was met, test is scored now."""
+def _scores(job: ExampleJob, run: RunFolder, session: TrainingSession) -> CellScores:
+    """Return the scores of the best epoch. Dev and train are in the history, and test is scored now."""
     history = run.history()
-    best = history[trainee.state.progress.best_epoch]
+    best = history[session.state.progress.best_epoch]
     tested = bool(job.size("test"))
-    evaluator = DevEvaluator(job, trainee.model, "test" if tested else "dev")
+    evaluator = DevEvaluator(job, session.model, "test" if tested else "dev")
     return CellScores(
         metric=best["metric"],
         dev=best["score"],
@@ -155,7 +154,7 @@ def _scores(job: ExampleJob, run: RunFolder, trainee: Trainee) -> CellScores:
     )
 
 
-class Teller:
+class ProgressReporter:
     """Reports training progress: after every epoch, and from time to time within an epoch."""
 
     def __init__(self, folder: Path, *, epochs: int, tell: Tell) -> None:
@@ -163,18 +162,18 @@ class Teller:
         self._epochs = epochs
         self._tell = tell
         self._score: float | None = None
-        self._told = time.monotonic()
+        self._reported = time.monotonic()
 
     def step(self, step: Step) -> None:
         """Report a finished step."""
-        if time.monotonic() - self._told > TOLD_EVERY:
-            self._say(step.epoch, step.batch / step.batches)
+        if time.monotonic() - self._reported > REPORT_SECONDS:
+            self._report(step.epoch, step.batch / step.batches)
 
     def epoch(self, epoch: Epoch) -> None:
         """Report a finished and scored epoch."""
         self._score = epoch.score
-        self._say(epoch.epoch, 1.0)
+        self._report(epoch.epoch, 1.0)
 
-    def _say(self, epoch: int, share: float) -> None:
-        self._told = time.monotonic()
+    def _report(self, epoch: int, share: float) -> None:
+        self._reported = time.monotonic()
         self._tell(Advanced(self._folder, epoch, self._epochs, share, self._score))

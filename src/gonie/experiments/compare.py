@@ -24,16 +24,16 @@ from gonie.experiments.comparison import Comparison, ComparisonRow
 from gonie.experiments.figure import draw
 from gonie.experiments.grid import load_cells, read_grid
 from gonie.experiments.outcome import Outcome, read_outcome
-from gonie.experiments.plan import CELLS, PLAN, RECIPE, Asked, ComparisonPlan
+from gonie.experiments.plan import CELLS, PLAN, RECIPE, ComparisonPlan, ComparisonRequest
 from gonie.experiments.tables import markdown, tsv
-from gonie.experiments.workers import run_here, run_spread
+from gonie.experiments.workers import run_in_parallel, run_in_process
 from gonie.system.files import atomic_write, is_utf8, make_folder, remove_leftovers
 from gonie.system.thread_map import cores
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.torch.prepare import data_key
 from gonie.training.fit import choose_device
-from gonie.training.folder import held
+from gonie.training.folder import lock_run
 
 REPORTS = ("results.json", "table.md", "table.tsv", "curves.png", "curves.svg")
 
@@ -58,24 +58,29 @@ class ComparisonDisplay(Protocol):
 
 
 def start_comparison(
-    asked: Asked, folder: Path, display: ComparisonDisplay, *, jobs: int | None = None, keep: bool = False
+    request: ComparisonRequest,
+    folder: Path,
+    display: ComparisonDisplay,
+    *,
+    jobs: int | None = None,
+    keep: bool = False,
 ) -> Comparison | None:
     """Run the requested comparison in a new ``folder``. Return None if interrupted.
 
     The recipes of all cells are checked, and the files of the first cell are read, before anything is
     written.
     """
-    recipes = load_cells(read_grid(asked.recipes, asked.changes), folds=asked.folds)
+    recipes = load_cells(read_grid(request.recipes, request.changes), folds=request.folds)
     _choose_jobs(recipes, jobs)
-    _refuse_taken(folder)
-    plan = ComparisonPlan.of(asked, recipes, keep=keep)
+    _check_folder(folder)
+    plan = ComparisonPlan.of(request, recipes, keep=keep)
     preparations = Preparations()
     preparations.get(recipes[0], lambda text: display.event(Note(text)))
     make_folder(folder)
-    with held(folder):
-        _refuse_taken(folder)  # another process may have created it while the files were read
+    with lock_run(folder):
+        _check_folder(folder)  # another process may have created it while the files were read
         plan.write(folder, recipes)
-        return _go_on(plan, folder, display, jobs=jobs, preparations=preparations)
+        return _run_remaining(plan, folder, display, jobs=jobs, preparations=preparations)
 
 
 def resume_comparison(
@@ -91,8 +96,8 @@ def resume_comparison(
 ) -> Comparison | None:
     """Resume the comparison in ``folder``. Options that are given again must equal the original ones."""
     plan = ComparisonPlan.read(folder)
-    began = plan.asked
-    again = Asked(
+    began = plan.request
+    again = ComparisonRequest(
         tuple(recipes) or began.recipes,
         tuple(changes) or began.changes,
         seeds or began.seeds,
@@ -100,29 +105,28 @@ def resume_comparison(
     )
     if again != began or (keep and not plan.keep):  # the weights of finished cells are already deleted
         raise ResumeError(
-            f"{folder / PLAN}: the command asks for something else than the comparison began with. "
+            f"{folder / PLAN}: the options differ from those the comparison began with. "
             "Resume with --out and --resume alone, or start a new one with another --out."
         )
-    with held(folder):
+    with lock_run(folder):
         remove_leftovers(folder)
-        return _go_on(plan, folder, display, jobs=jobs, preparations=Preparations())
+        return _run_remaining(plan, folder, display, jobs=jobs, preparations=Preparations())
 
 
-def _refuse_taken(folder: Path) -> None:
+def _check_folder(folder: Path) -> None:
     """Refuse to overwrite anything in the folder."""
     if (folder / PLAN).exists():
         raise OutputError(
-            f"{folder}: expected a new folder, got one that holds a comparison already. "
-            "Go on with it (--resume), or write elsewhere (--out DIR)."
+            f"{folder} already contains a comparison. Resume it with --resume, or choose another --out."
         )
     if not is_utf8(str(folder.absolute())):  # required by safetensors
-        raise OutputError(f"{folder}: expected a folder's name in UTF-8. Write elsewhere (--out DIR).")
+        raise OutputError(f"{folder}: the folder name is not UTF-8. Choose another --out.")
     if folder.exists() and not folder.is_dir():
-        raise OutputError(f"{folder}: expected a folder, got a file. Write elsewhere (--out DIR).")
+        raise OutputError(f"{folder} is a file, not a folder. Choose another --out.")
     if taken := [name for name in REPORTS if (folder / name).exists()]:
         raise OutputError(
-            f"{folder}: expected a new folder, got one with {', '.join(taken)}, which the comparison would "
-            "write over. Write elsewhere (--out DIR)."
+            f"{folder} has files that the comparison would overwrite: {', '.join(taken)}. "
+            "Choose another --out."
         )
 
 
@@ -132,13 +136,13 @@ def _choose_jobs(recipes: Sequence[CorpusRecipe], jobs: int | None) -> int:
     cached = any(recipe.data.cache for recipe in recipes)
     if cached and (jobs or 1) > 1:
         raise GonieError(
-            f"--jobs {jobs}: expected 1 with data.cache, since all cells would write the same folder. "
-            "Leave --jobs or data.cache away."
+            f"--jobs {jobs} cannot be combined with data.cache, since all cells would write the same folder. "
+            "Remove one of them."
         )
     return max(1, min(jobs or (1 if on_gpu or cached else cores()), len(recipes)))
 
 
-def _go_on(
+def _run_remaining(
     plan: ComparisonPlan,
     folder: Path,
     display: ComparisonDisplay,
@@ -161,10 +165,10 @@ def _go_on(
         display.event(event, read_outcome(event.folder) if isinstance(event, Ended) else None)
 
     if jobs == 1:
-        complete = run_here(_alike_together(waiting), preparations, tell, keep=plan.keep)
+        complete = run_in_process(_group_by_data(waiting), preparations, tell, keep=plan.keep)
     else:
         preparations.forget()  # every worker has its own
-        complete = run_spread(_alike_together(waiting), tell, jobs=jobs, keep=plan.keep)
+        complete = run_in_parallel(_group_by_data(waiting), tell, jobs=jobs, keep=plan.keep)
     if complete:
         with suppress(KeyboardInterrupt):  # finished runs are kept, and resuming writes the reports
             return _report(plan, folder, display)
@@ -172,7 +176,7 @@ def _go_on(
     return None
 
 
-def _alike_together(recipes: Mapping[Path, CorpusRecipe]) -> list[Path]:
+def _group_by_data(recipes: Mapping[Path, CorpusRecipe]) -> list[Path]:
     """Return the folders in order, but group those that read the same data, so that it is read once."""
     keys = {place: data_key(recipe) for place, recipe in recipes.items()}
     first = {key: number for number, key in reversed(list(enumerate(keys.values())))}
@@ -182,7 +186,7 @@ def _alike_together(recipes: Mapping[Path, CorpusRecipe]) -> list[Path]:
 def _report(plan: ComparisonPlan, folder: Path, display: ComparisonDisplay) -> Comparison:
     """Compare the outcomes and write all reports."""
     rows = _rows(plan, folder)
-    comparison = Comparison.judge(plan.grid.axes, rows, lambda number: display.tested(number, len(rows)))
+    comparison = Comparison.from_rows(plan.grid.axes, rows, lambda number: display.tested(number, len(rows)))
     text = json.dumps(comparison.to_json(), ensure_ascii=False, indent=1)
     contents: tuple[str | bytes, ...] = (text, markdown(comparison), tsv(comparison), *draw(comparison))
     for name, content in zip(REPORTS, contents, strict=True):

@@ -9,12 +9,12 @@ from typing import Any
 
 from gonie.experiments.grid import Axis
 from gonie.experiments.outcome import CellScores, Failure, Outcome
-from gonie.metrics.significance import randomization_test, together
+from gonie.metrics.significance import combine_tallies, randomization_test
 
 
 @dataclass(frozen=True)
 class Spread:
-    """The mean over runs, and their standard deviation if there are several."""
+    """The mean over runs, and their standard deviation if there is more than one."""
 
     mean: float
     sd: float | None
@@ -111,13 +111,13 @@ def _run_json(outcome: Outcome) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All rows, in the requested order."""
+    """All rows in the requested order, with the best one marked."""
 
     axes: tuple[Axis, ...]
     rows: tuple[ComparisonRow, ...]
 
     @classmethod
-    def judge(
+    def from_rows(
         cls,
         axes: Sequence[Axis],
         rows: Sequence[ComparisonRow],
@@ -131,11 +131,11 @@ class Comparison:
         best = max(rows, key=lambda row: row.dev.mean if row.dev else -1.0)
         if best.dev is None:
             return cls(tuple(axes), tuple(rows))
-        judged = []
+        tested_rows = []
         for number, row in enumerate(rows, 1):
-            judged.append(_judged(row, best))
+            tested_rows.append(_tested(row, best))
             tested(number)
-        return cls(tuple(axes), tuple(judged))
+        return cls(tuple(axes), tuple(tested_rows))
 
     @property
     def best(self) -> ComparisonRow | None:
@@ -190,11 +190,11 @@ class Comparison:
             "cells": [row.to_json() for row in self.rows],
         }
 
-    def reading(self) -> list[str]:
+    def summary(self) -> list[str]:
         """Return a summary in sentences: the best cell, and what each axis suggests to try next."""
         best = self.best
         if best is None or best.dev is None:
-            return ["no run came to its end"]
+            return ["all runs failed"]
         gap = "" if best.gap is None else f", train - dev {100 * best.gap:.2f}"
         named = f" with {best.name}" if best.name else ""
         first = f"best{named}: dev {self.metric} {100 * best.dev.mean:.2f}{gap}"
@@ -203,7 +203,7 @@ class Comparison:
     def _warning(self) -> list[str]:
         if len(self.metrics) == 1:
             return []
-        return [f"take care: cells are scored by {' and '.join(self.metrics)}, which cannot be compared"]
+        return [f"warning: cells are scored by {' and '.join(self.metrics)}, which cannot be compared"]
 
     def _advice(self, axis: Axis, best: ComparisonRow) -> str:
         value = best.values[self.axes.index(axis)]
@@ -225,19 +225,21 @@ def _edge(axis: Axis, value: str) -> str:
         return ""
     number = axis.numbers[axis.values.index(value)]
     if number == max(axis.numbers):
-        return ", the highest tried: try higher"
+        return ", the highest value tried; try higher"
     if number == min(axis.numbers):
-        return ", the lowest tried: try lower" if number else ", the lowest there is"  # no key goes below 0
+        return (
+            ", the lowest value tried; try lower" if number else ", the lowest possible value"
+        )  # no key goes below 0
     return ""
 
 
-def _judged(row: ComparisonRow, best: ComparisonRow) -> ComparisonRow:
+def _tested(row: ComparisonRow, best: ComparisonRow) -> ComparisonRow:
     if row is best:
         return replace(row, best=True)
     pairs = list(_pairs(row, best))
     if not pairs:
         return row
-    own, others = (together([scores.tally for scores in side]) for side in zip(*pairs, strict=True))
+    own, others = (combine_tallies([scores.tally for scores in side]) for side in zip(*pairs, strict=True))
     return replace(row, p=randomization_test(own, others))
 
 

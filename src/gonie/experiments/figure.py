@@ -15,9 +15,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from gonie.experiments.colors import OKABE_ITO
 from gonie.experiments.comparison import Comparison, ComparisonRow
-from gonie.experiments.fonts import find_fonts
+from gonie.experiments.drawing import OKABE_ITO, find_fonts
 from gonie.experiments.grid import Axis
 from gonie.experiments.outcome import CellScores
 
@@ -64,7 +63,7 @@ def build(comparison: Comparison) -> Figure:
     _explain(panels[0, 0])
     left = len(comparison.axes) - len(axes)
     if left:
-        figure.suptitle(f"{left} more swept keys are in the table", fontsize="small")
+        figure.suptitle(f"{left} more swept keys: see the table", fontsize="small")
     return figure
 
 

@@ -20,7 +20,7 @@ from gonie.tasks.table import TASKS
 from gonie.training.loss_terms.table import check_terms
 
 RECIPE = "recipe"
-"""The key of the axis of recipes, if there are several."""
+"""The key of the axis of recipes, if there is more than one."""
 
 CURVE_EXAMPLES = 1000
 """The number of training sentences or texts scored after each epoch, unless the recipe sets it."""
@@ -92,14 +92,14 @@ def read_grid(recipes: Sequence[str], changes: Sequence[str]) -> Grid:
         key = key.strip()
         values = tuple(split_values(text))
         if not equals or not key:
-            problems.append(f"--set {change}: expected key=a,b,c, such as train.lr=0.1,0.01")
+            problems.append(f"--set {change}: not of the form KEY=A,B,C; for example train.lr=0.1,0.01")
         elif key in swept:
-            problems.append(f"--set {change}: {key} is set twice; give all its values at once, as {key}=a,b")
+            problems.append(f"--set {change}: {key} is set twice; pass all values at once: {key}=a,b")
         elif len(values) > 1 and not all(values):
-            problems.append(f"--set {change}: expected a value on both sides of every comma")
+            problems.append(f"--set {change}: missing value next to a comma")
         swept.setdefault(key, values)
     problems += [
-        f"{key}: {value} is named twice; a value is compared once"
+        f"{key}: {value} is given twice; remove one"
         for key, values in swept.items()
         for value in dict.fromkeys(values)
         if values.count(value) > 1
@@ -182,7 +182,7 @@ def load_cells(grid: Grid, *, folds: int = 0) -> list[CorpusRecipe]:
         for problem in found:
             problems.setdefault(problem, []).append(cell)
     if problems:
-        raise RecipeError([_told(grid, *item) for item in problems.items()], source="compare")
+        raise RecipeError([_with_cells(grid, *item) for item in problems.items()], source="compare")
     return recipes
 
 
@@ -195,7 +195,7 @@ def _load_folded(cell: GridCell, folds: int) -> CorpusRecipe:
             [f"--folds does not apply to a {model} ({cell.recipe}); compare it without --folds"]
         )
     if any(change.partition("=")[0].strip() in ("data.folds", "data.fold") for change in cell.changes):
-        raise RecipeError(["--folds trains on every fold; leave --set data.folds and data.fold away"])
+        raise RecipeError(["--folds trains on every fold; remove --set data.folds and data.fold"])
     folded: CorpusRecipe = load_recipe(cell.recipe, [*cell.changes, f"data.folds={folds}", "data.fold=1"])
     return folded
 
@@ -206,7 +206,7 @@ def _with_defaults(recipe: CorpusRecipe) -> CorpusRecipe:
     return recipe.model_copy(update={"train": recipe.train.model_copy(update=ours)})
 
 
-def _told(grid: Grid, problem: str, cells: list[GridCell]) -> str:
+def _with_cells(grid: Grid, problem: str, cells: list[GridCell]) -> str:
     """Return the problem and, unless every cell has it, the cells that have it."""
     if len(cells) == len(grid.cells):
         return problem

@@ -90,6 +90,5 @@ def read_outcome(folder: Path) -> Outcome | None:
         return Failure(values["error"]) if "error" in values else CellScores.from_json(values)
     except (ValueError, TypeError, LookupError) as error:
         raise ResumeError(
-            f"{path}: expected the result of a run, got a damaged file ({error}). Delete it to train that "
-            "run again."
+            f"{path}: invalid result file ({error}). Delete it to train that run again."
         ) from error

@@ -23,8 +23,8 @@ FORMAT, FORMATS = 2, (1, 2)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The request of the user."""
+class ComparisonRequest:
+    """The options of a comparison, as given by the user."""
 
     recipes: tuple[str, ...]
     changes: tuple[str, ...]
@@ -53,27 +53,27 @@ class PlannedRun:
 class ComparisonPlan:
     """All runs, cell by cell, and whether their weights are kept."""
 
-    asked: Asked
+    request: ComparisonRequest
     keep: bool
     runs: tuple[PlannedRun, ...]
 
     @classmethod
-    def of(cls, asked: Asked, recipes: Sequence[CorpusRecipe], *, keep: bool) -> ComparisonPlan:
+    def of(cls, request: ComparisonRequest, recipes: Sequence[CorpusRecipe], *, keep: bool) -> ComparisonPlan:
         """Plan a run for every cell, seed and fold, given the recipes of the cells."""
-        grid = read_grid(asked.recipes, asked.changes)
-        folds = range(1, asked.folds + 1) if asked.folds else (0,)
+        grid = read_grid(request.recipes, request.changes)
+        folds = range(1, request.folds + 1) if request.folds else (0,)
         runs = (
             PlannedRun(grid.folder(cell, seed, fold), cell, seed, fold)
             for cell, recipe in enumerate(recipes)
-            for seed in range(recipe.train.seed, recipe.train.seed + asked.seeds)
+            for seed in range(recipe.train.seed, recipe.train.seed + request.seeds)
             for fold in folds
         )
-        return cls(asked, keep, tuple(runs))
+        return cls(request, keep, tuple(runs))
 
     @property
     def grid(self) -> Grid:
         """The requested axes and cells."""
-        return read_grid(self.asked.recipes, self.asked.changes)
+        return read_grid(self.request.recipes, self.request.changes)
 
     def write(self, folder: Path, recipes: Sequence[CorpusRecipe]) -> None:
         """Write the recipe of every run, then compare.json, which makes the folder a comparison.
@@ -84,9 +84,11 @@ class ComparisonPlan:
             place = folder / CELLS / run.folder
             place.mkdir(parents=True, exist_ok=True)
             atomic_write(place / RECIPE, write_recipe(run.recipe(recipes[run.cell])))
-        atomic_write(
-            folder / PLAN, json.dumps({"format": FORMAT, **asdict(self)}, ensure_ascii=False, indent=1)
-        )
+        atomic_write(folder / PLAN, json.dumps(self._to_json(), ensure_ascii=False, indent=1))
+
+    def _to_json(self) -> dict[str, Any]:
+        runs = [asdict(run) for run in self.runs]
+        return {"format": FORMAT, "asked": asdict(self.request), "keep": self.keep, "runs": runs}
 
     @classmethod
     def read(cls, folder: Path) -> ComparisonPlan:
@@ -95,16 +97,15 @@ class ComparisonPlan:
         try:
             values = json.loads(path.read_bytes())
             if values["format"] not in FORMATS:
-                raise ValueError(f"format {values['format']}, where this gonie knows {FORMAT}")
+                raise ValueError(f"unknown format {values['format']}")
             return cls._from_json(values)
         except OSError as error:
             raise ResumeError(
-                f"{folder}: expected a comparison with {PLAN}, found none. Start it without --resume."
+                f"{folder} is not a comparison: it has no {PLAN}. Start one without --resume."
             ) from error
         except (ValueError, TypeError, LookupError) as error:
             raise ResumeError(
-                f"{path}: expected what a comparison began with, got a damaged file ({error}). "
-                "Start a new one with another --out."
+                f"{path}: invalid comparison file ({error}). Start a new comparison with another --out."
             ) from error
 
     @classmethod
@@ -112,7 +113,7 @@ class ComparisonPlan:
         asked = values["asked"]
         recipes, changes = tuple(asked["recipes"]), tuple(asked["changes"])
         return cls(
-            asked=Asked(recipes, changes, int(asked["seeds"]), int(asked.get("folds", 0))),
+            request=ComparisonRequest(recipes, changes, int(asked["seeds"]), int(asked.get("folds", 0))),
             keep=bool(values["keep"]),
             runs=tuple(PlannedRun(**run) for run in values["runs"]),
         )

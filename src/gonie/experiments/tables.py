@@ -34,13 +34,13 @@ def cells(comparison: Comparison, row: ComparisonRow) -> list[str]:
 def note(comparison: Comparison) -> str:
     """Return a note on what the columns mean."""
     runs = {"folds": comparison.folds, "seeds": comparison.seeds}
-    several = " and ".join(f"{number} {name}" for name, number in runs.items() if number > 1)
-    spread = f"mean ± standard deviation over {several}; " if several else ""
+    repeats = " and ".join(f"{number} {name}" for name, number in runs.items() if number > 1)
+    spread = f"mean ± standard deviation over {repeats}; " if repeats else ""
     data = f"the {comparison.tested_on} data{' of all folds' if comparison.folds else ''}"
     return (
-        f"Scores in percent; {spread}p: chance of a difference from the best cell as large as on {data}, "
-        f"were both equally good (paired approximate randomisation, {SHUFFLES:,} shuffles, not corrected for "
-        "the number of cells)."
+        f"Scores in percent; {spread}p: p-value of the difference from the best cell on {data} "
+        f"(paired approximate randomisation test, {SHUFFLES:,} shuffles, not corrected for multiple "
+        "comparisons)."
     )
 
 

@@ -24,10 +24,10 @@ START = 1e-4  # standard deviation of the points at the start of t-SNE
 
 
 HOW: Mapping[Method, str] = {
-    "tsne": "t-SNE of both panels' vectors together: neighbours are alike, long distances mean little",
-    "pca": "PCA of both panels' vectors together: the same place means the same in both",
+    "tsne": "t-SNE of the vectors of both panels: neighbours are similar, long distances mean little",
+    "pca": "PCA of the vectors of both panels: the axes are the same",
 }
-"""A note for the reader of the map."""
+"""A note for the reader of the map, by method."""
 
 
 def mapper(method: Method, *, seed: int) -> Mapper:
@@ -86,7 +86,7 @@ def _libraries() -> tuple[Any, Any]:
         from threadpoolctl import threadpool_limits
     except ImportError as error:
         raise MissingExtraError(
-            "scikit-learn", extra="explain", purpose="a t-SNE map (--method pca does without)"
+            "scikit-learn", extra="explain", purpose="--method tsne, unlike --method pca,"
         ) from error
     return TSNE, threadpool_limits
 

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gonie.errors import OutputError
-from gonie.experiments.colors import OKABE_ITO
-from gonie.experiments.fonts import find_fonts
+from gonie.experiments.drawing import OKABE_ITO, find_fonts
 from gonie.experiments.vector_map import Floats
 from gonie.experiments.word_vectors import UNSEEN, Word
 from gonie.text.schemes import OUTSIDE
@@ -41,8 +40,7 @@ def picture_files(path: Path) -> list[Path]:
         return [path.with_name(path.name + suffix) for suffix in FORMATS]
     if path.suffix.lower() not in FORMATS:
         raise OutputError(
-            f"{path}: expected a picture that ends in {' or '.join(FORMATS)}, got one in {path.suffix}. "
-            "Choose one of them, or no suffix for both"
+            f"{path}: unknown image format {path.suffix}. Use {' or '.join(FORMATS)}, or no suffix for both."
         )
     return [path]
 

@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gonie.errors import GonieError, InputError
-from gonie.experiments.word_table import word_table
 from gonie.features.corpus import Corpus
 from gonie.features.encoding import Encoding
 from gonie.features.vocabulary import RESERVED, UNKNOWN
+from gonie.nn.embeddings.words import WordEmbedding
 from gonie.system.files import lines
 from gonie.tasks.recipe import load_recipe
+from gonie.tasks.table import TASKS
 from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.tagging.torch.data import TagData, read_tag_data
 from gonie.tasks.tagging.torch.job import TagJob
@@ -30,13 +31,13 @@ from gonie.tasks.torch.checkpoint import load_weights
 from gonie.tasks.torch.trained import need_run
 from gonie.tasks.torch.word_data import Note
 from gonie.text.schemes import OUTSIDE, to_spans
-from gonie.training.fit import fresh_model
+from gonie.training.fit import build_model
 from gonie.training.folder import RunFolder
 
 EACH = 40
-"""The number of words shown per label, if no words are given."""
+"""The number of words per label that are shown by default."""
 
-SHOWN = 10  # words without a vector that an error names
+SHOWN = 10  # unknown words named in an error
 
 UNSEEN = "not in training"
 """The label of a word that has its own vector but is in no training sentence."""
@@ -90,9 +91,9 @@ class WordVectors:
         found, missing = self.find(forms)
         if not found:
             raise InputError(
-                "expected words with a vector of their own, got "
+                "no word has a vector: "
                 f"{', '.join(missing[:SHOWN]) + (' …' if len(missing) > SHOWN else '')}",
-                fix="Ask for words of the training text, or for none, to see the typical ones of each label",
+                fix="Pass words of the training text, or none to see the most frequent words of each label",
             )
         return found, missing
 
@@ -114,15 +115,15 @@ def read_word_vectors(folder: Path, note: Note) -> WordVectors:
     run = RunFolder(folder)
     recipe = load_recipe(run.recipe)
     if not isinstance(recipe, TagRecipe) or recipe.model.words is None:
-        raise InputError(
-            "expected a tagger with word vectors, got "
-            f"{'a tagger without' if isinstance(recipe, TagRecipe) else 'a classifier'}",
-            path=folder,
-            fix="Train one with model.words in its recipe",
+        found = (
+            "the tagger has no word vectors"
+            if isinstance(recipe, TagRecipe)
+            else f"a {TASKS[recipe.task].model}, not a tagger"
         )
+        raise InputError(found, path=folder, fix="Train a tagger with model.words in its recipe")
     with TemporaryDirectory(prefix="gonie-", ignore_cleanup_errors=True) as scratch:
         prepared = _prepared(recipe, run, Path(scratch), note)
-        model = fresh_model(TagJob(recipe, prepared))
+        model = build_model(TagJob(recipe, prepared))
         assert isinstance(model, TaggingNetwork)  # the job is a tagger's
         before = word_table(model)
         load_weights(run.best, model)
@@ -130,11 +131,19 @@ def read_word_vectors(folder: Path, note: Note) -> WordVectors:
         return WordVectors(prepared.encoding, before, word_table(model), words)
 
 
+def word_table(model: TaggingNetwork) -> NDArray[np.float32]:
+    """Return a copy of the vectors of all words by word id. Shape: (V, D)."""
+    found = next((part for part in model.modules() if isinstance(part, WordEmbedding)), None)
+    if found is None:
+        raise InputError("the model has no word vectors", fix="Train one with model.words in its recipe")
+    return np.array(found.table().detach().cpu().numpy(), dtype=np.float32)
+
+
 def read_words(path: Path) -> list[str]:
     """Return the words of a file, one per line, without empty lines."""
     words = [text for _, line in lines(path) if (text := line.strip())]
     if not words:
-        raise InputError("expected a word a line, got none", path=path)
+        raise InputError("the file has no words", path=path, fix="Write one word per line")
     return words
 
 
@@ -147,14 +156,14 @@ def _prepared(recipe: TagRecipe, run: RunFolder, scratch: Path, note: Note) -> T
         prepared = read_tag_data(recipe, note)
     except InputError as error:
         raise GonieError(
-            f"{error}\n{run.root}: what its words were before training is made again from the files it was "
-            "trained on, which must lie where they lay"
+            f"{error}\n{run.root}: the vectors before training are rebuilt from the data files of the run, "
+            "which must still be in the same place."
         ) from error
     if json.loads(json.dumps(prepared.encoding.to_json())) != json.loads(run.encoding.read_bytes()):
         raise InputError(
-            "expected the files that the run was trained on, got others under the same names",
+            "the data files changed since the run was trained",
             path=run.recipe,
-            fix="Put them back, or train again",
+            fix="Restore them, or train again",
         )
     return prepared
 

@@ -1,7 +1,6 @@
-"""Cells side by side: a few processes, each of which trains one after another.
+"""Runs the cells of a comparison, in this process or in worker processes.
 
-A worker ends with this process, however that ends (``system/worker_pool.py``), so that whoever resumes finds
-no folder locked.
+Workers always end with this process (``system/worker_pool.py``), so that no folder stays locked.
 """
 
 from __future__ import annotations
@@ -18,34 +17,35 @@ from gonie.training.interrupt import Interrupt
 ADVICE = "Resume with --resume and fewer --jobs."
 
 
-def run_here(folders: Iterable[Path], preparations: Preparations, tell: Tell, *, keep: bool) -> bool:
-    """Train the cells one after another in this process; false if asked to stop."""
+def run_in_process(folders: Iterable[Path], preparations: Preparations, tell: Tell, *, keep: bool) -> bool:
+    """Train the cells one after another in this process. Return False if interrupted."""
     with Interrupt() as interrupt:
         for folder in folders:
-            if interrupt.asked or not run_cell(folder, preparations, tell, keep=keep):
+            if interrupt.requested or not run_cell(folder, preparations, tell, keep=keep):
                 return False
     return True
 
 
-def run_spread(folders: Iterable[Path], tell: Tell, *, jobs: int, keep: bool) -> bool:
-    """Train the cells in ``jobs`` processes, begun in the order given; false if asked to stop."""
+def run_in_parallel(folders: Iterable[Path], tell: Tell, *, jobs: int, keep: bool) -> bool:
+    """Train the cells in ``jobs`` worker processes, started in order. Return False if interrupted."""
     cells = list(folders)
     with (
         Interrupt() as interrupt,
         worker_pool(min(jobs, len(cells)), start_cells, keep, advice=ADVICE) as pool,
     ):
         try:
-            for trained in pool.map(cells, tell=tell, stop=lambda: interrupt.asked):
-                if not trained and not interrupt.asked:
-                    raise GonieError(f"a worker process was asked to stop, and has saved its run. {ADVICE}")
+            for trained in pool.map(cells, tell=tell, stop=lambda: interrupt.requested):
+                if not trained and not interrupt.requested:
+                    raise GonieError(f"a worker process was interrupted and saved its run. {ADVICE}")
         except WorkerLostError as lost:
             raise GonieError(f"{lost.item}: {lost}") from None
-    return not interrupt.asked
+    return not interrupt.requested
 
 
 def start_cells(tell: Tell, keep: bool) -> Callable[[Path], bool]:
-    """What a worker process does with a folder: train the cell in it; false if it was asked to stop.
+    """Return the function of a worker process, which trains the cell in a folder.
 
-    It ignores Ctrl-C but in training, which saves at it. The process that owns the pool ends it.
+    It returns False if interrupted. Workers ignore Ctrl-C except in training, which saves a checkpoint. The
+    process that owns the pool ends them.
     """
     return partial(run_cell, preparations=Preparations(), tell=tell, keep=keep)

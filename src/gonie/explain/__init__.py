@@ -1,1 +1,1 @@
-"""Why a model says what it says: weights over words, how far to trust them, and pages that show them."""
+"""Explanations of predictions: word weights by different methods, and how faithful these methods are."""

@@ -1,4 +1,4 @@
-"""What a wrong answer rests on, for reports: the text of an error with the weights of its words."""
+"""Word weights of wrong predictions, for reports."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from gonie.reports.html.markup import Markup
 from gonie.tasks.explanation import ExplainedModel
 
 LONGEST = 200
-"""Tokens of a text from which on its words are not erased one by one: that would take minutes."""
+"""The longest text in tokens that is explained by erasure. Longer ones would take minutes."""
 
 
 class ExplainedError(Protocol):
-    """An error as reports have it."""
+    """A wrong prediction in a report."""
 
     @property
     def predicted(self) -> str | None:
-        """The label given, if any."""
+        """The predicted label, if any."""
 
     @property
     def file(self) -> str:
-        """Where the text is from."""
+        """The file of the text."""
 
     @property
     def line(self) -> int:
-        """Its line there."""
+        """The line in the file."""
 
 
 class ErrorHeat:
-    """Errors of a model on ``items``, explained by erasure; long ones by attention, where it has that.
+    """Explains errors of a model on ``items`` by erasure, or long texts by attention if the model has it.
 
-    ``explained`` gives the model with the option ``label``, the answer to explain. Neither method needs
-    torch. A label that was missed, with none given in its place, is not explained.
+    ``explained`` returns the model for the option ``label``, the label to explain. Neither method needs
+    torch. An error without a predicted label is not explained.
     """
 
     style = STYLE
@@ -48,12 +48,12 @@ class ErrorHeat:
         self._items = {(item.path, item.line): item for item in items}
 
     def __call__(self, error: ExplainedError) -> Markup | None:
-        """The text with what each word did for the label given."""
+        """Return the text with the weight of each word for the predicted label, or None."""
         item = self._items.get((error.file, error.line))
         if item is None or error.predicted is None:
             return None
         model = self._explained({"label": error.predicted})
-        brief = model.size(item).tokens <= LONGEST or "attention" not in model.methods
-        method: Method = "erasure" if brief else "attention"
+        short = model.size(item).tokens <= LONGEST or "attention" not in model.methods
+        method: Method = "erasure" if short else "attention"
         (found,) = explain_items(model, [item], methods=[method])
         return strip(model.rows(found.explanation), found.weights[0][0])

@@ -1,22 +1,21 @@
-"""How far weights can be trusted on this very model: what it does without the words they name.
+"""Faithfulness of explanation methods, measured on a model: its predictions without the top-ranked words.
 
-Comprehensiveness and sufficiency of DeYoung et al. 2020 (ERASER, arXiv:1911.03429), for methods and controls
-alike. A method ranks the tokens of a text by weight, and the answer is asked for again
+Comprehensiveness and sufficiency of DeYoung et al. 2020 (ERASER, arXiv:1911.03429). A method ranks the tokens
+of a text by weight. Then the model predicts again
 
     without the first k:       comprehensiveness = p(whole) - p(without them)      high is good
-    with the first k alone:    sufficiency       = p(whole) - p(of them alone)     low is good
+    with only the first k:     sufficiency       = p(whole) - p(only them)         low is good
 
-where k is 1, 5, 10, 20 and 50 % of the tokens, rounded up; both are means over these (ERASER counts no token
-at all as a sixth share, which only scales them). p is the model's calibrated probability of its own answer.
+where k is 1, 5, 10, 20 and 50 % of the tokens, rounded up, and both measures are means over these. (ERASER
+also counts k = 0, which only scales them.) p is the model's calibrated probability of its own prediction.
 
-Tokens of the same weight are ranked at random, several times over. So ``RANDOM``, whose weights are all the
-same, is the control: what any words do. A method not better than it says nothing about the model. Uniform
-attention is a control of attention. In a hierarchical model it shows what comes of short sentences alone; in
-a flat one it is a second draw of ``RANDOM``, and how far the two lie apart shows how far luck still carries.
+Tokens of the same weight are ranked at random, repeatedly. So ``RANDOM``, with equal weights, is the control:
+a method that does not beat it says nothing about the model. Uniform attention is a control for attention. In
+a hierarchical model it shows the effect of short sentences alone. In a flat model it is a second sample of
+``RANDOM``, and the difference between the two shows the remaining noise.
 
-Both figures judge a method by erasure, and so favour ``erasure``, which looks at just that, a word at a time;
-and a text with words missing is unlike those a model was trained on. They compare methods on one model, not
-models with each other.
+Both measures erase words. So they favour ``erasure``, which erases them one at a time, and the texts differ
+from those the model was trained on. They compare methods on one model, not models with each other.
 """
 
 from __future__ import annotations
@@ -34,21 +33,21 @@ from gonie.reports.explanation import RANDOM, UNIFORM, Faithfulness
 from gonie.tasks.explanation import ExplainedModel, Keep
 
 SHARES = (1, 5, 10, 20, 50)
-"""How many tokens count as the first ones, in percent."""
+"""The values of k in percent of the tokens."""
 DRAWS = 5
-"""How often tokens of the same weight are ranked."""
+"""How often tokens of the same weight are ranked at random."""
 
 
-class AskedAgain(Protocol):
-    """A model that can be asked for the same answers again."""
+class ErasableModel(Protocol):
+    """A model that can predict again with tokens erased."""
 
     def log_odds(self, questions: Iterable[tuple[Any, Keep]]) -> Floats:
-        """The log-odds of each answer where only the tokens of its ``Keep`` are left. Shape: (Q,)."""
+        """Return the log-odds of each answer with only the tokens of its ``Keep``. Shape: (Q,)."""
         ...
 
 
 class Case(NamedTuple):
-    """An answer, and the weights (M,) that each method gives the tokens for it."""
+    """A prediction, and the token weights (M,) of each method for it."""
 
     answer: Any
     weights: Mapping[str, Floats]
@@ -62,10 +61,10 @@ def measure_methods(
     draws: int = DRAWS,
     progress: Callable[[int], None] = lambda done: None,
 ) -> list[Faithfulness]:
-    """Comprehensiveness and sufficiency of each method that items were explained by, then of the controls.
+    """Measure the faithfulness of each method that the items were explained by, then of the controls.
 
-    All must have been explained by the same methods. Figures are means over the answers about all items;
-    ``progress`` is told how many answers have been asked for.
+    All items must have been explained by the same methods. The measures are means over all predictions.
+    ``progress`` is called with the number of predictions done.
     """
     attends = "attention" in model.methods
     cases = list(chain.from_iterable(_cases(each, attends=attends) for each in explained))
@@ -80,28 +79,28 @@ def _cases(explained: Explained, *, attends: bool) -> Iterator[Case]:
 
 
 def uniform_attention(lengths: Sequence[int]) -> Floats:
-    """The shares of attention that prefers nothing: all sentences the same, and all tokens of a sentence.
+    """Return the weights of uniform attention over sentences, and over the tokens of each sentence.
 
-    In a flat model all tokens weigh the same; in a hierarchical one a token of a short sentence weighs more
-    than one of a long one.
+    In a flat model all tokens have the same weight. In a hierarchical model, tokens of short sentences weigh
+    more than tokens of long ones.
 
-    Shape: S sentences of these ``lengths`` -> (M,), 1 in sum.
+    Shape: S sentences of these ``lengths`` -> (M,), summing to 1.
     """
     sizes = np.array(lengths, dtype=np.int64)
     return np.repeat(1.0 / (len(sizes) * sizes), sizes)
 
 
 def faithfulness(
-    model: AskedAgain,
+    model: ErasableModel,
     cases: Sequence[Case],
     *,
     seed: int = 0,
     draws: int = DRAWS,
     progress: Callable[[int], None] = lambda done: None,
 ) -> list[Faithfulness]:
-    """The two measures of each method of the cases, and last of ``RANDOM``; means over the cases.
+    """Return the measures of each method as means over the cases, with ``RANDOM`` last.
 
-    ``progress`` is told how many cases have been asked for.
+    ``progress`` is called with the number of cases done.
     """
     if not cases:
         return []
@@ -121,9 +120,9 @@ def _with_random(case: Case) -> dict[str, Floats]:
 
 
 class _Asked(NamedTuple):
-    """Which questions are those of a case: about the whole of it, and of each variant.
+    """The numbers of a case's questions: that of the whole text, and those of the variants.
 
-    Shape: variants (methods, 2, draws, shares), without the first tokens and with them alone.
+    Shape: variants (methods, 2, draws, shares), without the first tokens and with only them.
     """
 
     whole: int
@@ -131,7 +130,7 @@ class _Asked(NamedTuple):
 
 
 class _Plan:
-    """The questions that the measures need, each asked once, and which of them are whose."""
+    """The questions to the model, without duplicates, and which of them belong to each case."""
 
     def __init__(self, *, seed: int, draws: int) -> None:
         self.asked: list[_Asked] = []
@@ -140,7 +139,7 @@ class _Plan:
         self._number = 0
 
     def questions(self, cases: Sequence[Case], progress: Callable[[int], None]) -> Iterator[tuple[Any, Keep]]:
-        """Those of all cases; what is ``asked`` grows as they are taken."""
+        """Yield the questions of all cases, and append to ``asked`` on the way."""
         for number, case in enumerate(cases):
             variants, places = self._variants(number, case)
             first = self._number
@@ -151,7 +150,7 @@ class _Plan:
             progress(number + 1)
 
     def _variants(self, number: int, case: Case) -> tuple[list[Keep], NDArray[np.int64]]:
-        """What is kept of a case, the whole of it first, and where the variants of each method are in it."""
+        """Return the token masks of a case, the whole text first, and the index of each variant in them."""
         tokens = case.answer.tokens
         found: dict[bytes, int] = {}
         kept: list[Keep] = []
@@ -175,7 +174,7 @@ class _Plan:
 
 
 def _ranks(weights: Floats, generator: np.random.Generator) -> NDArray[np.int64]:
-    """The place of each token when the heaviest is first, 0; those of the same weight as luck has it."""
+    """Return the rank of each token, 0 for the largest weight. Ties are broken at random."""
     order = np.lexsort((generator.random(len(weights)), -weights))
     ranks = np.empty(len(weights), dtype=np.int64)
     ranks[order] = np.arange(len(weights))

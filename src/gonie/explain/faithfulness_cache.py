@@ -1,9 +1,8 @@
-"""Faithfulness figures, cached beside the model: measuring them takes a minute.
+"""A cache of faithfulness figures in the run folder, since measuring them takes a minute.
 
-A run folder's ``faithfulness.json`` holds the ``digest`` of all that the figures depend on (the model, the
-texts and how it was measured) and the ``figures`` of each method and control. With another digest they are no
-longer true and are measured anew. What cannot be read is as if it were not there, and where nothing can be
-written, as in the folder of another user, they are measured each time.
+``faithfulness.json`` contains the ``figures`` of each method and control, and the ``digest`` of everything
+they depend on: the model, the texts and the measure. If the digest differs, they are measured again. An
+unreadable file counts as missing. If the folder is not writable, they are measured each time.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from gonie.system.files import atomic_write
 from gonie.tasks.run_files import FAITHFULNESS
 
 Measure = Callable[[Sequence[Method]], list[Faithfulness]]
-"""Measures methods, and the controls beside them."""
+"""Measures methods and the controls."""
 
 
 def digest(parts: Iterable[bytes]) -> str:
-    """A name for what was measured: of these parts, in this order, by the measure as it is now."""
+    """Return a digest of these parts and the current measure."""
     made = hashlib.sha256(f"{SHARES} {DRAWS}".encode())
     for part in parts:
         made.update(hashlib.sha256(part).digest())
@@ -36,13 +35,13 @@ def digest(parts: Iterable[bytes]) -> str:
 
 @dataclass(frozen=True)
 class FaithfulnessCache:
-    """The figures in a run folder that belong to this digest."""
+    """The figures in a run folder for one digest."""
 
     folder: Path
     digest: str
 
     def read(self) -> dict[str, Faithfulness]:
-        """What there is, by method or control."""
+        """Return the cached figures by method or control."""
         try:
             saved = json.loads((self.folder / FAITHFULNESS).read_text("utf-8"))
             if saved["digest"] != self.digest:
@@ -53,12 +52,12 @@ class FaithfulnessCache:
         return {each.method: each for each in found}
 
     def write(self, figures: Iterable[Faithfulness]) -> None:
-        """Replace what there is, whole or not at all."""
+        """Replace the file atomically."""
         saved = {"digest": self.digest, "figures": [asdict(each) for each in figures]}
         atomic_write(self.folder / FAITHFULNESS, json.dumps(saved, indent=1) + "\n")
 
     def complete(self, methods: Sequence[Method], measure: Measure) -> list[Faithfulness]:
-        """The figures of ``methods`` and the controls; those that are missing are measured and kept."""
+        """Return the figures of ``methods`` and the controls. Missing ones are measured and cached."""
         known = self.read()
         missing = [method for method in methods if method not in known]
         if missing:
@@ -69,7 +68,7 @@ class FaithfulnessCache:
 
 
 def _figures(saved: Any) -> Faithfulness:
-    """What ``asdict`` wrote; anything else raises."""
+    """Return figures written by ``asdict``. Anything else raises an error."""
     return Faithfulness(
         method=str(saved["method"]),
         comprehensiveness=float(saved["comprehensiveness"]),

@@ -1,4 +1,4 @@
-"""What methods are measured on: held-out items, no more than can be measured in about a minute."""
+"""Held-out items to measure faithfulness on, as many as take about a minute."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from gonie.tasks.load import find_bundle
 I = TypeVar("I")  # noqa: E741 (a text or a sentence)
 
 MOST, FEWEST, BUDGET = 100, 10, 10_000_000
-"""How many items are measured on at most, at least, and in tokens read: about a minute on a CPU."""
+"""The most and the fewest items, and the budget in tokens read: about a minute on a CPU."""
 SEED = 0
-AGAIN = 300
-"""How often an answer is asked for again, about: for a few methods, draws and shares of the tokens."""
+REPEATS = 300
+"""Approximate number of repeated predictions per answer, over methods, draws and shares of tokens."""
 
 
 def figures_cache(held_out: HeldOutFile, folder: Path) -> FaithfulnessCache | None:
-    """Where figures of these items are kept: in ``folder``, if it is that of a run."""
+    """Return the cache for the figures of these items, or None if ``folder`` is not a run folder."""
     bundle, file = find_bundle(folder), held_out.file
     if bundle == folder or is_stream(file):
         return None
@@ -34,10 +34,10 @@ def figures_cache(held_out: HeldOutFile, folder: Path) -> FaithfulnessCache | No
     return FaithfulnessCache(folder, digest(parts))
 
 
-def affordable(items: Iterable[I], size: Callable[[I], ItemSize]) -> list[I]:
-    """No more items than can be measured in about a minute, drawn by lot, in their order.
+def sample_items(items: Iterable[I], size: Callable[[I], ItemSize]) -> list[I]:
+    """Return a random sample of the items, in their order, that can be measured in about a minute.
 
-    The first ones would not do: many files are sorted by label.
+    The first items would not do, since many files are sorted by label.
     """
     known = list(items)
     chosen: list[int] = []
@@ -51,11 +51,11 @@ def affordable(items: Iterable[I], size: Callable[[I], ItemSize]) -> list[I]:
 
 
 def _cost(size: ItemSize) -> int:
-    """How many tokens are read: each is left out once, and all of the item is read again and again."""
-    return size.answers * size.tokens * (size.tokens + AGAIN)
+    """Return the number of tokens read: each token is erased once, and the whole item is read repeatedly."""
+    return size.answers * size.tokens * (size.tokens + REPEATS)
 
 
 def _content(file: Path) -> Iterator[bytes]:
-    """The lines of a file, or of those in a folder of texts; what cannot be read is refused."""
+    """Yield the lines of a file, or of the files in a folder of texts."""
     for each in sorted(file.iterdir()) if is_parallel(file) else [file]:
         yield from (line.encode() for _, line in lines(each))

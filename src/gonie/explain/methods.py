@@ -1,18 +1,17 @@
-"""The methods: ways to say how much each word did for an answer.
+"""Explanation methods: the contribution of each word to a prediction.
 
-*Attention* is what a model looks at: the shares of the words in the vector that its answer is made from. It
-is part of the computation, not an account of it: a state that is looked at already holds its neighbours, and
-what is made of it may speak for the answer or against it (Jain & Wallace 2019, arXiv:1902.10186; Wiegreffe &
-Pinter 2019, arXiv:1908.04626). A pooling without attention has shares too: those of the mean are all the
-same.
+*Attention* gives the shares of the words in the vector that a prediction is made from. It is part of the
+computation, not an explanation of it: an encoder state also depends on the neighbouring words, and it may
+speak for or against the prediction (Jain & Wallace 2019, arXiv:1902.10186; Wiegreffe & Pinter 2019,
+arXiv:1908.04626). A pooling without attention has shares too: those of the mean are all equal.
 
-*Erasure*, or leave one out, is what becomes of an answer when a word is not there (Li et al. 2016,
-arXiv:1612.08220). It needs nothing of a model but its answers, and says what it really would do without the
-word. Words that say the same thing hide each other: with either gone, the other is still there.
+*Erasure*, or leave-one-out, measures how a prediction changes without a word (Li et al. 2016,
+arXiv:1612.08220). It needs only the predictions of a model. Redundant words hide each other: if one of them
+is erased, the other still supports the prediction.
 
 *Integrated gradients* (``explain/torch/path_integral.py``) need the network's weights in torch.
 
-How far each can be trusted on a model is measured, in ``faithfulness``.
+``faithfulness`` measures how far each method can be trusted on a model.
 """
 
 from __future__ import annotations
@@ -33,17 +32,17 @@ from gonie.tasks.explanation import Answer, AttendingModel, ExplainedModel, Keep
 
 GRADIENTS: Method = "integrated gradients"
 NAMES: Mapping[str, Method] = {"attention": "attention", "gradients": GRADIENTS, "erasure": "erasure"}
-"""What each method is called on the command line."""
-NEEDED = {"torch": "train", "captum": "explain"}
-"""What gradients need, and the extra that brings it."""
+"""Methods by their name on the command line."""
+GRADIENT_PACKAGES = {"torch": "train", "captum": "explain"}
+"""Packages that integrated gradients need, and the extra that installs each."""
 WEIGHTS = "best.safetensors"
-"""What a run folder calls the weights of its best epoch."""
+"""The checkpoint of the best epoch in a run folder."""
 
 
 class Gradients(NamedTuple):
-    """Weights of the tokens (M,), and how far their sum falls short of what it should be.
+    """Weights of the tokens (M,), and the gap between their sum and the rise of the log-odds.
 
-    What is missing is the error of the integral, and what touches no token.
+    The gap is the error of the integral, plus the contribution of inputs that belong to no token.
     """
 
     words: Floats
@@ -51,11 +50,11 @@ class Gradients(NamedTuple):
 
 
 TakeGradients = Callable[[Any], Gradients]
-"""Gives the gradients of an answer."""
+"""Returns the gradients for a prediction."""
 
 
 class Explained(NamedTuple):
-    """The answers about an item, the weights of each by each method, and what is shown of it all."""
+    """The predictions for an item, their weights by each method, and the explanation to show."""
 
     answers: tuple[Any, ...]
     weights: tuple[tuple[TokenWeights, ...], ...]
@@ -69,9 +68,9 @@ def explain_items(
     methods: Sequence[Method] = ("erasure",),
     gradients: TakeGradients | None = None,
 ) -> Iterator[Explained]:
-    """Explain items one after the other, in their order, each of their answers by each of ``methods``.
+    """Explain the predictions for each item, in order, by each of ``methods``.
 
-    ``gradients`` is needed for integrated gradients (``gonie.explain.torch.gradients``).
+    ``gradients`` is required for integrated gradients (``gonie.explain.torch.gradients``).
     """
     checked = checked_methods(methods, known=model.methods, torch=gradients is not None)
     return (_explained(model, item, checked, gradients) for item in items)
@@ -90,15 +89,14 @@ def _explained(
 def checked_methods(
     methods: Sequence[Method], *, known: Collection[Method], torch: bool
 ) -> tuple[Method, ...]:
-    """The methods, each once; ``torch`` says whether there are weights to take gradients of."""
+    """Return the methods without duplicates. ``torch`` means that weights for gradients are available."""
     for method in methods:
         if method not in known:
-            raise InputError(f"expected methods among {', '.join(known)}, got {method!r}")
+            raise InputError(f"unknown method for this model: {method!r}", fix=f"Use {', '.join(known)}")
     if GRADIENTS in methods and not torch:
         raise InputError(
-            "expected the weights of a training run, which gradients are taken of, got an "
-            "exported bundle alone",
-            fix="Explain the run's folder, or leave integrated gradients out",
+            "integrated gradients need the checkpoint of a run folder, which a bundle does not have",
+            fix="Explain the run folder, or choose other methods",
         )
     return tuple(dict.fromkeys(methods))
 
@@ -108,7 +106,7 @@ def checked_methods(
 
 @dataclass(frozen=True)
 class _Case:
-    """One answer, and all that a method may look at."""
+    """One prediction, and what a method may use to explain it."""
 
     model: ExplainedModel
     answer: Answer
@@ -125,7 +123,7 @@ def _by_erasure(case: _Case) -> TokenWeights:
 
 
 def _by_gradients(case: _Case) -> TokenWeights:
-    assert case.gradients is not None  # as was checked
+    assert case.gradients is not None  # by checked_methods
     found = case.gradients(case.answer)
     return by_sentence(found.words, case.answer, method=GRADIENTS, gap=found.gap)
 
@@ -138,10 +136,9 @@ METHODS: Mapping[Method, Callable[[_Case], TokenWeights]] = {
 
 
 def erasure(model: ExplainedModel, answer: Answer) -> Floats:
-    """The fall of the answer's log-odds with each token taken out alone.
+    """Return how much the log-odds of the answer fall when each token is erased alone.
 
-    ``gonie.metrics.log_odds`` says why on that scale. Positive where the token speaks for the answer.
-    Shape: (M,).
+    ``gonie.metrics.log_odds`` explains the scale. A token that supports the answer is positive. Shape: (M,).
     """
     odds = model.log_odds((answer, keep) for keep in _all_then_all_but_one(answer.tokens))
     return np.asarray(odds[0] - odds[1:])
@@ -159,7 +156,7 @@ def _all_then_all_but_one(tokens: int) -> Iterator[Keep]:
 def by_sentence(
     flat: NDArray[np.floating[Any]], answer: Answer, *, method: Method, gap: float | None = None
 ) -> TokenWeights:
-    """Weights (M,) of the tokens in their order, laid out over the sentences of the item."""
+    """Split token weights (M,) into the sentences of the item."""
     rows = np.split(flat, np.cumsum(answer.lengths)[:-1])
     return TokenWeights(
         method=method,
@@ -171,7 +168,7 @@ def by_sentence(
 
 
 def flatten(weights: TokenWeights) -> Floats:
-    """The weights of all tokens in their order. Shape: (M,)."""
+    """Return the weights of all tokens in order. Shape: (M,)."""
     return np.array([weight for sentence in weights.words for weight in sentence], dtype=np.float64)
 
 
@@ -179,7 +176,7 @@ def flatten(weights: TokenWeights) -> Floats:
 
 
 class ChosenMethods(NamedTuple):
-    """The methods, what takes gradients if they need it, and what the user should know about the choice."""
+    """The chosen methods, the gradient function if they need it, and notes for the user."""
 
     methods: tuple[Method, ...]
     gradients: TakeGradients | None
@@ -189,15 +186,15 @@ class ChosenMethods(NamedTuple):
 def choose_methods(
     asked: Sequence[str], known: Collection[Method], folder: Path, load: Callable[[], TakeGradients]
 ) -> ChosenMethods:
-    """The methods asked for by name, or all that this kind of model allows.
+    """Return the requested methods, or by default all that the model supports.
 
-    Gradients that were asked for and cannot be had are refused; else they are left out, and it is said.
-    ``load`` gives what takes them, where ``folder`` is that of a run.
+    If integrated gradients are not available, requesting them is an error. By default they are left out, with
+    a note. ``load`` returns the gradient function if ``folder`` is a run folder.
     """
     allowed = {name: method for name, method in NAMES.items() if method in known}
     for name in asked:
         if name not in allowed:
-            raise InputError(f"expected --method {', '.join(allowed)} of such a model, got {name!r}")
+            raise InputError(f"unknown --method for this model: {name}", fix=f"Use {', '.join(allowed)}")
     wanted = tuple(dict.fromkeys(allowed[name] for name in asked or allowed))
     if GRADIENTS not in wanted:
         return ChosenMethods(wanted, None)
@@ -208,15 +205,15 @@ def choose_methods(
         if asked:
             raise
         left = tuple(method for method in wanted if method != GRADIENTS)
-        return ChosenMethods(left, None, (f"Without integrated gradients: {error}",))
+        return ChosenMethods(left, None, (f"Integrated gradients skipped: {error}",))
 
 
 def _check_gradients(folder: Path) -> None:
-    """Refuse to take gradients where something for it is missing."""
-    for package, extra in NEEDED.items():
+    """Check that the packages and the checkpoint for gradients exist."""
+    for package, extra in GRADIENT_PACKAGES.items():
         if find_spec(package) is None:
             raise MissingExtraError(package, extra=extra, purpose="integrated gradients")
     if not (folder / WEIGHTS).is_file():
         raise InputError(
-            f"expected the run folder, whose weights gradients are taken of, got {folder}, a bundle alone"
+            f"integrated gradients need the checkpoint of a run folder, and {folder} is a bundle"
         )

@@ -1,7 +1,7 @@
-"""The course of `gonie explain`, whatever the task: measure, explain, show, and write the page.
+"""The steps of `gonie explain` for any task: measure faithfulness, explain, print, and write the page.
 
-How far the methods can be trusted is measured first, on held-out items where there are any, since it has to
-be read first; without any, on what is to be explained.
+Faithfulness is measured first because it is shown first. It is measured on held-out items, or on the
+explained items if there are none.
 """
 
 from __future__ import annotations
@@ -13,29 +13,31 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gonie.explain.faithfulness import measure_methods
-from gonie.explain.held_out import affordable, figures_cache
-from gonie.explain.layer_shares import layer_shares
+from gonie.explain.held_out import figures_cache, sample_items
 from gonie.explain.methods import Explained, TakeGradients, choose_methods, explain_items
 from gonie.formats.text_rows import check_one_source
 from gonie.reports.explanation import Faithfulness, LayerShares, Method
 from gonie.reports.explanations.screen import ExplanationScreen
+from gonie.runtime.bundle import read_about
 from gonie.system.files import atomic_write
 from gonie.tasks.explanation import ExplainedModel, HeldOutFile
+from gonie.tasks.load import find_bundle
 from gonie.tasks.loaded import load_model
+from gonie.text.report import count
 
-HERE = "Faithfulness was measured on the very texts below: on others it may be otherwise."
+MEASURED_HERE = "Faithfulness was measured on the texts below and may differ on other texts."
 
 
 class ProgressBar(Protocol):
-    """Is told how far something is."""
+    """Shows the progress of one step."""
 
-    def done(self, number: int) -> None:
-        """So much is done by now."""
+    def update(self, done: int) -> None:
+        """Show that ``done`` items are done."""
         ...
 
 
-Wait = Callable[..., AbstractContextManager[ProgressBar]]
-"""Shows that something is being done, ``wait(doing, total)``."""
+ShowProgress = Callable[..., AbstractContextManager[ProgressBar]]
+"""Opens a progress bar: ``show_progress(step, total)``, where the total is optional."""
 
 
 def explain_folder(
@@ -47,12 +49,12 @@ def explain_folder(
     methods: Sequence[str],
     options: Mapping[str, Any],
     html: Path | None,
-    wait: Wait,
+    progress: ShowProgress,
 ) -> None:
-    """Explain a text, files or standard input by the model in ``folder``, in the terminal and on a page.
+    """Explain the predictions of the model in ``folder`` for a text, files or standard input.
 
-    ``methods`` are names as on the command line, ``options`` those of the task that were given. ``on`` names
-    a file of held-out items.
+    Prints the explanations, and writes a page to ``html`` if given. ``methods`` are the names of methods and
+    ``options`` the options of the task, as given on the command line. ``on`` is a file of held-out items.
     """
     loaded = load_model(folder)
     model = loaded.explained(options)
@@ -65,28 +67,41 @@ def explain_folder(
 
     chosen = choose_methods(methods, model.methods, folder, load_gradients)
     layers = layer_shares(folder)
-    course = ExplainCourse(
+    session = ExplainSession(
         model=model,
         methods=chosen.methods,
         gradients=chosen.gradients,
         layers=layers,
         title=folder.resolve().name,
-        wait=wait,
+        progress=progress,
     )
     held_out = model.held_out(folder, on)
-    course.run(model.items(text, files), held_out, folder=folder, notes=chosen.notes, html=html)
+    session.run(model.items(text, files), held_out, folder=folder, notes=chosen.notes, html=html)
+
+
+def layer_shares(folder: Path) -> tuple[LayerShares, ...]:
+    """Return the learned layer weights for each place where a model uses contextual embeddings."""
+    return tuple(
+        LayerShares(
+            place=each["place"],
+            shares=tuple(map(float, each["shares"])),
+            scale=float(each["scale"]),
+            normalized=each["normalized"],
+        )
+        for each in read_about(find_bundle(folder)).layers
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExplainCourse:
-    """A model, the methods it is explained by, and where explanations go."""
+class ExplainSession:
+    """Explains items with a model and a choice of methods."""
 
     model: ExplainedModel
     methods: Sequence[Method]
     gradients: TakeGradients | None = None
     layers: Sequence[LayerShares] = ()
     title: str
-    wait: Wait
+    progress: ShowProgress
 
     def run(
         self,
@@ -97,32 +112,34 @@ class ExplainCourse:
         notes: Sequence[str],
         html: Path | None,
     ) -> None:
-        """Explain ``items``, as they come, on the terminal, and where ``html`` is given on a page as well."""
-        explained = self._watched(self._explain(items, self.methods))
+        """Print an explanation of each item, and write a page to ``html`` if given."""
+        explained = self._with_progress(self._explain(items, self.methods))
         if held_out is None:
             known = list(explained)
-            figures, told = self._measured(known), HERE
+            figures, source = self._measured(known), MEASURED_HERE
             explained = iter(known)
         else:
             figures = self._held_out_figures(held_out, folder)
-            told = f"Faithfulness was measured on texts of {held_out.file.name}."
-        said = [*notes, told] if figures else list(notes)
+            source = f"Faithfulness was measured on texts of {held_out.file.name}."
+        lines = [*notes, source] if figures else list(notes)
         screen = ExplanationScreen()
         shown: list[Any] = []
         try:
-            screen.begin(self.model.warning, figures, noun=self.model.noun, notes=said)
+            screen.begin(self.model.warning, figures, noun=self.model.noun, notes=lines)
             for each in explained:
                 shown.append(each.explanation)
                 self.model.show(each.explanation, screen)
             self.model.show_model(screen)
             if self.layers:
                 screen.layers(self.layers)
-        except (KeyboardInterrupt, BrokenPipeError):  # what has been explained by now is not lost
+        except (KeyboardInterrupt, BrokenPipeError):  # keep what is explained so far
             if html:
-                atomic_write(html, self._page(shown, figures, [*said, f"Stopped after {len(shown):,}."]))
+                atomic_write(
+                    html, self._page(shown, figures, [*lines, f"Stopped after {count(len(shown), 'text')}."])
+                )
             raise
         if html:
-            atomic_write(html, self._page(shown, figures, said))
+            atomic_write(html, self._page(shown, figures, lines))
             screen.wrote(html)
 
     def _explain(self, items: Iterable[Any], methods: Sequence[Method]) -> Iterator[Explained]:
@@ -133,12 +150,12 @@ class ExplainCourse:
 
     def _held_out_figures(self, held_out: HeldOutFile, folder: Path) -> list[Faithfulness]:
         def measure(asked: Sequence[Method]) -> list[Faithfulness]:
-            chosen = affordable(held_out.items, self.model.size)
+            chosen = sample_items(held_out.items, self.model.size)
             explained = []
-            with self.wait("explaining held-out texts", len(chosen)) as progress:
+            with self.progress("explaining held-out texts", len(chosen)) as progress:
                 for each in self._explain(chosen, asked):
                     explained.append(each)
-                    progress.done(len(explained))
+                    progress.update(len(explained))
             return self._measured(explained)
 
         cache = figures_cache(held_out, folder)
@@ -146,15 +163,15 @@ class ExplainCourse:
 
     def _measured(self, explained: Sequence[Explained]) -> list[Faithfulness]:
         answers = sum(len(each.answers) for each in explained)
-        with self.wait("measuring how faithful the methods are", answers) as progress:
-            return measure_methods(self.model, explained, progress=progress.done)
+        with self.progress("measuring faithfulness", answers) as progress:
+            return measure_methods(self.model, explained, progress=progress.update)
 
-    def _watched(self, explained: Iterator[Explained]) -> Iterator[Explained]:
-        """The same, with something to see where one takes long."""
+    def _with_progress(self, explained: Iterator[Explained]) -> Iterator[Explained]:
+        """Yield the same, and show progress while each item is explained."""
         number = 0
         while True:
             number += 1
-            with self.wait(f"explaining text {number:,}"):
+            with self.progress(f"explaining text {number:,}"):
                 each = next(explained, None)
             if each is None:
                 return

@@ -1,7 +1,7 @@
 """A whole model as one ONNX graph with decoding, for other languages and for devices without gonie.
 
 A bundle runs the character network separately and decodes in numpy. Here both are in the graph, and the
-caller only looks up ids (docs/onnx.md).
+caller only looks up ids (docs/guides/onnx.md).
 """
 
 from __future__ import annotations

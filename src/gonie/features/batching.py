@@ -26,7 +26,7 @@ def cut(
 ) -> list[Rows]:
     """Split ``order`` into batches of at most ``sentences`` rows and ``tokens`` cells, including padding.
 
-    A sentence longer than the token limit is a batch of its own. For texts of several sentences, ``lengths``
+    A sentence longer than the token limit is a batch by itself. For texts of several sentences, ``lengths``
     is the length of the longest sentence of each text and ``heights`` its number of sentences. ``sentences``
     then limits the number of texts.
     """

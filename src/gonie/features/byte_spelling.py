@@ -4,8 +4,8 @@ The ids are those of the published models (Peters et al. 2018, arXiv:1802.05365)
 that 0 is free for the mask of padded words, which is not produced here:
 
     1 … 256   a byte b, as b + 1
-    257, 258  the begin and the end of a sentence, each in a word of its own
-    259, 260  the begin and the end of a word
+    257, 258  the beginning and the end of a sentence, each in a separate word
+    259, 260  the beginning and the end of a word
     261       padding
 
 A word is ``[259] bytes … [260]`` and padding up to ``longest``. Bytes that do not fit are cut off.
@@ -22,7 +22,7 @@ from gonie.features import ragged
 
 SENTENCE_BEGIN, SENTENCE_END, WORD_BEGIN, WORD_END, PADDING = 257, 258, 259, 260, 261
 MARKS = 2
-"""Rows of a batch before those of its words: the begin and the end of a sentence."""
+"""Rows of a batch before those of its words: the beginning and the end of a sentence."""
 LONGEST = 50
 AT_ONCE = 1 << 16
 """Words encoded at a time, which bounds the memory needed besides the result."""
@@ -41,7 +41,7 @@ def spell_bytes(forms: Iterable[str] | Iterable[bytes], *, longest: int = LONGES
 def spell_flat(flat: NDArray[np.uint8], offsets: NDArray[np.int64], *, longest: int = LONGEST) -> Spelled:
     """Return the ids of each word (U, longest), where word u is ``flat[offsets[u] : offsets[u + 1]]``."""
     if longest < 3:
-        raise ValueError(f"expected room for two marks and a byte, got {longest} ids a word")
+        raise ValueError(f"longest must be at least 3 (two marks and a byte), got {longest}")
     table = np.full((len(offsets) - 1, longest), PADDING, dtype=np.int16)
     for start in range(0, len(table), AT_ONCE):
         _fill(table[start : start + AT_ONCE], flat, offsets[start : start + AT_ONCE + 1])

@@ -30,11 +30,12 @@ class Context:
 
     def __init__(self, *, window: int = 2, columns: Sequence[str] = ()) -> None:
         bad = [column for column in columns if column == WORD or "[" in column or not column]
-        if window < 0 or bad or len(set(columns)) != len(columns):
+        if window < 0:
+            raise InputError(f"negative context window: {window}", fix="Set data.context_window to 0 or more")
+        if bad or len(set(columns)) != len(columns):
             raise InputError(
-                f"expected a window of 0 or more, and distinct columns not called {WORD!r} and "
-                f"without '[', got window {window}, columns {', '.join(map(repr, columns)) or 'none'}",
-                fix="Change the context features of the recipe.",
+                f"invalid columns for context features: {', '.join(map(repr, columns))}",
+                fix=f"Names in data.columns must be distinct, not {WORD!r}, and must not contain '['",
             )
         self.window = window
         self.columns = tuple(columns)
@@ -95,14 +96,17 @@ def _escaped(value: str) -> str:
 def _column(sentence: Sentence, column: str) -> Sequence[str]:
     """Return the values of a column, which must have one for every token."""
     values = sentence.columns.get(column)
-    if values is None or len(values) != len(sentence):
-        got = (
-            f"columns {', '.join(sentence.columns) or 'none'}" if values is None else f"{len(values)} values"
-        )
+    if values is None:
         raise InputError(
-            f"expected a column {column!r} with a value for each of {len(sentence)} tokens, got {got}",
+            f"no column {column!r} for context features",
             path=sentence.path or None,
             line=sentence.line or None,
-            fix=f"Name the column when reading the file, or leave {column!r} out of the context features.",
+            fix=f"The columns are: {', '.join(sentence.columns) or 'none'}. Add {column!r} to data.columns",
+        )
+    if len(values) != len(sentence):
+        raise InputError(
+            f"expected {len(sentence)} values in column {column!r}, one per token, got {len(values)}",
+            path=sentence.path or None,
+            line=sentence.line or None,
         )
     return values

@@ -14,7 +14,7 @@ Every array is one-dimensional. With N sentences, M tokens and U distinct surfac
     G.ids
 
 A token is the index of its form. Words and characters are stored once per form and looked up through
-``forms``. On disk, a corpus is a folder of ``arrays`` with the index ``corpus.json``.
+``forms``. On disk, a corpus is an ``array_folder`` with the index ``corpus.json``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from gonie.features import ragged
 from gonie.features.byte_spelling import begin_row, end_row
-from gonie.system.arrays import Array, ArrayWriter, open_arrays
+from gonie.system.array_folder import Array, ArrayWriter, open_arrays
 
 INDEX = "corpus.json"
 CONTEXT = ".context"
@@ -97,7 +97,7 @@ class Corpus:
             lambda arrays, facts: cls(arrays, tuple(facts["groups"])),
             index=INDEX,
             noun=NOUN,
-            fix="Encode it again.",
+            fix="Encode it again",
         )
 
 
@@ -200,7 +200,7 @@ def _laid_out(flat: Array, mask: NDArray[np.bool_]) -> Array:
 
 
 def _bytes(spelled: Array, number: int, forms: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return the bytes of the given forms, after the rows of the sentence begin and end marks."""
+    """Return the bytes of the given forms, after the rows of the sentence boundaries."""
     table = spelled.reshape(number, -1)  # (U, C)
     longest = table.shape[1]
     return np.concatenate([[begin_row(longest), end_row(longest)], table[forms]]).astype(np.int64)

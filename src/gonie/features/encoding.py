@@ -31,7 +31,7 @@ from gonie.text.schemes import Scheme, from_spans, to_spans
 from gonie.text.types import Sentence
 
 MAX_CHARS = 50  # characters of a word passed to the character network; the rest is cut
-REMEMBERED = 1 << 15  # size of the cache of forms with their ids and spellings
+CACHE_SIZE = 1 << 15  # size of the cache of forms with their ids and spellings
 BLOCK = 2000  # sentences encoded before their arrays are passed to the sink
 
 
@@ -137,7 +137,7 @@ class Encoding:
         self.features = dict(features)
         self.longest = longest  # bytes per word for a language model; 0 if there is none
         self.label_ids = {label: i for i, label in enumerate(self.labels)}
-        self._remembered = lru_cache(maxsize=REMEMBERED)(self._known_by)
+        self._cached = lru_cache(maxsize=CACHE_SIZE)(self._id_and_spelling)
 
     @classmethod
     def fit(
@@ -174,7 +174,7 @@ class Encoding:
         found = self.words.id(self.normalization(form))
         return found if found != UNKNOWN else self.words.first(fallbacks(form))
 
-    def _known_by(self, form: str) -> tuple[int, str]:
+    def _id_and_spelling(self, form: str) -> tuple[int, str]:
         """Return the id of a form, and its spelling."""
         return self.word_id(form), spell(form, jamo=self.jamo)
 
@@ -221,7 +221,7 @@ class Encoding:
             sink.append(name, nothing)
 
     def _append_forms(self, sink: Sink, forms: list[str]) -> None:
-        known = [self._remembered(form) for form in forms]
+        known = [self._cached(form) for form in forms]
         spelled = [text for _, text in known]
         sink.append("form_words", np.array([word for word, _ in known], dtype=np.int32))
         sink.append("form_offsets", np.array([*accumulate(map(len, spelled), initial=0)], dtype=np.int64))
@@ -264,8 +264,8 @@ class Encoding:
         unknown = [e["name"] for e in value["extractors"] if e["name"] not in EXTRACTORS]
         if unknown:
             raise InputError(
-                f"expected feature groups among {', '.join(EXTRACTORS)}, got {', '.join(unknown)}",
-                fix="Load this bundle with the gonie version that made it.",
+                f"unknown feature groups: {', '.join(unknown)}",
+                fix="Load this bundle with the version of gonie that wrote it",
             )
         return cls(
             words=Vocabulary.from_json(value["words"]),

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from gonie.errors import InputError
+from gonie.system.files import unreadable
+from gonie.text.report import count
 from gonie.text.types import Sentence
 
 Tokenize = Callable[[str], Sequence[str]]
@@ -130,9 +132,9 @@ def read_entries(
         if entry:
             entries[entry] = None
     if not entries:
-        raise InputError("expected at least one entry, got none", path=path, fix="Name a list with entries.")
+        raise InputError("the list has no entries", path=path)
     named = {"lines without an entry": empty, "repeated entries": repeated}
-    notes = tuple(f"{what}: {count:,}" for what, count in named.items() if count)
+    notes = tuple(f"{what}: {number:,}" for what, number in named.items() if number)
     return Entries(entries=tuple(entries), notes=notes)
 
 
@@ -143,11 +145,7 @@ def _lines(path: Path) -> Iterator[str]:
             for number, line in enumerate(file, start=1):
                 yield _decoded(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line, path, number)
     except OSError as problem:
-        raise InputError(
-            f"expected a list of names, got {problem.strerror or str(problem)}",
-            path=path,
-            fix="Name a text file.",
-        ) from problem
+        raise unreadable(path, problem) from problem
 
 
 def _decoded(line: bytes, path: Path, number: int) -> str:
@@ -155,10 +153,10 @@ def _decoded(line: bytes, path: Path, number: int) -> str:
         return line.decode()
     except UnicodeDecodeError as problem:
         raise InputError(
-            f"expected UTF-8 text, got byte 0x{line[problem.start]:02x}",
+            f"invalid UTF-8: 0x{line[problem.start]:02x} at byte {problem.start + 1} of the line",
             path=path,
             line=number,
-            fix="Convert the file to UTF-8.",
+            fix="Convert the file to UTF-8",
         ) from problem
 
 
@@ -172,10 +170,10 @@ def _cells(path: Path, column: int | str, *, header: bool) -> Iterator[str]:
     for number, row in rows if header else chain([first], rows):
         if row and not -len(row) <= place < len(row):
             raise InputError(
-                f"expected a column {column!r}, got {len(row)} columns",
+                f"no column {column!r}: the line has {count(len(row), 'column')}",
                 path=path,
                 line=number,
-                fix="Repair or remove the line.",
+                fix="Correct or remove the line",
             )
         yield row[place] if row else ""
 
@@ -194,10 +192,10 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
             yield reader.line_num, row
     except csv.Error as problem:
         raise InputError(
-            f"expected a table apart by tabs or commas, got {problem!s}",
+            f"invalid table row: {problem}",
             path=path,
             line=reader.line_num,
-            fix="Look for a quote that is never closed.",
+            fix="Close every quotation mark",
         ) from problem
 
 
@@ -206,10 +204,10 @@ def _place(first: list[str], column: int | str, path: Path) -> int:
     known = column in first if isinstance(column, str) else -len(first) <= column < len(first)
     if not known:
         raise InputError(
-            f"expected a column {column!r}, got {len(first)} columns: {', '.join(map(repr, first[:20]))}",
+            f"no column {column!r}",
             path=path,
             line=1,
-            fix="Name one of them, or its index from 0.",
+            fix=f"Choose one of {', '.join(map(repr, first[:20]))}, or an index from 0 to {len(first) - 1}",
         )
     return first.index(column) if isinstance(column, str) else column
 

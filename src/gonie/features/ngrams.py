@@ -41,12 +41,11 @@ class NGrams:
     name = "bag"
 
     def __init__(self, *, chars: Lengths = (1, 4), words: Lengths = (0, 0), lowercase: bool = True) -> None:
-        sound = all(0 < low <= high or low == high == 0 for low, high in (chars, words))
-        if not sound or not any((*chars, *words)):
+        valid = all(0 < low <= high or low == high == 0 for low, high in (chars, words))
+        if not valid or not any((*chars, *words)):
             raise InputError(
-                "expected the shortest and longest n-grams of characters or words, such as (1, 4), "
-                f"got characters {chars}, words {words}",
-                fix="Change the n-grams of the recipe; (0, 0) is none",
+                f"invalid n-gram lengths: chars {list(chars)}, words {list(words)}",
+                fix="Set the shortest and longest n-gram, such as [1, 4], or [0, 0] for one of the two",
             )
         self.chars = chars
         self.words = words

@@ -14,7 +14,7 @@ from typing import Any
 from gonie.text.types import Sentence
 
 AFFIXES = (2, 3, 4, 5)  # lengths of prefixes and suffixes
-REMEMBERED = 1 << 16  # size of the cache of forms with their features
+CACHE_SIZE = 1 << 16  # size of the cache of forms with their features
 
 _HANGUL = re.compile("[가-힣\u1100-\u11ff\u3131-\u318e\ua960-\ua97f\ud7b0-\ud7ff\uffa0-\uffdc]")
 _APOSTROPHE_S = re.compile("['’ʼ＇][sS]")
@@ -51,7 +51,7 @@ class Spelling:
 
     def __init__(self) -> None:
         self._shapes = _Shapes()
-        self._remembered = lru_cache(maxsize=REMEMBERED)(self.features)
+        self._cached = lru_cache(maxsize=CACHE_SIZE)(self.features)
 
     def features(self, word: str) -> tuple[str, ...]:
         """Return the feature strings of one form."""
@@ -68,8 +68,8 @@ class Spelling:
 
     def extract(self, sentence: Sentence) -> list[list[str]]:
         """Return the feature strings of every token."""
-        remembered = self._remembered
-        return [list(remembered(word)) for word in sentence.words]
+        cached = self._cached
+        return [list(cached(word)) for word in sentence.words]
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for the bundle: only the name, as there are no settings."""

@@ -47,8 +47,8 @@ def hold_out(labels: Labels, *, share: float, seed: int) -> Splits:
     """
     if len(labels) < 2 or not 0 < share < 1:
         raise InputError(
-            "expected at least two texts, and a share between 0 and 1 to hold out, got "
-            f"{count(len(labels), 'text')} and {share:g}"
+            f"cannot hold out a share of {share:g} of {count(len(labels), 'text')}",
+            fix="Set data.holdout between 0 and 1, and use at least two texts",
         )
     generator = np.random.default_rng(seed)
     strata = _strata(labels, generator)
@@ -58,26 +58,27 @@ def hold_out(labels: Labels, *, share: float, seed: int) -> Splits:
     held = np.sort(np.concatenate([rows[:taken] for rows, taken in zip(strata, due, strict=True)]))
     if not len(held):
         raise InputError(
-            f"expected a label that two texts have, got {count(len(labels), 'text')}, each with a "
-            "label of its own",
-            fix="A text held out needs another one of its label to learn from",
+            f"cannot hold out a text: each of the {count(len(labels), 'text')} has a different label",
+            fix="Add texts, so that a label has at least two",
         )
     notes = _once(labels, "which stays in training")
     if len(held) < number:
-        notes.append(f"{len(held):,} texts are held out and not {number:,}: no label gives its last text")
+        notes.append(
+            f"{len(held):,} texts are held out instead of {number:,}: each label keeps a text for training"
+        )
     return Splits((Split(_others(held, len(labels)), held),), tuple(notes))
 
 
 def folds(labels: Labels, *, number: int, seed: int) -> Splits:
     """Assign the texts to folds. Split i holds fold i out and trains on the others.
 
-    The texts are dealt out label by label. So the sizes of folds differ by at most one, and so do the numbers
-    of each label (of each combination, where texts have several).
+    The texts are dealt out label by label, so the sizes of folds differ by at most one, and so do the numbers
+    of texts with each label (or combination of labels).
     """
     if not 2 <= number <= len(labels):
         raise InputError(
-            f"expected from 2 to {len(labels)} folds, no more than there are texts, got {number}",
-            fix="Ask for other folds" if len(labels) > 1 else "Give more texts",
+            f"cannot split {count(len(labels), 'text')} into {count(number, 'fold')}",
+            fix=f"Set data.folds from 2 to {len(labels)}" if len(labels) > 1 else "Add texts",
         )
     generator = np.random.default_rng(seed)
     dealt = np.concatenate(_strata(labels, generator))
@@ -86,11 +87,11 @@ def folds(labels: Labels, *, number: int, seed: int) -> Splits:
     for fold in generator.permutation(number):  # otherwise the first folds would always be the larger ones
         held = np.sort(dealt[places == fold])
         splits.append(Split(_others(held, len(labels)), held))
-    notes = _once(labels, "so that it was not learned where it is scored")
+    notes = _once(labels, "never in training where it is scored")
     rare = [label for label, times in _counted(labels) if 1 < times < number]
     if rare:
         notes.append(
-            f"labels of fewer texts than the {number} folds, so that some score without it: {_named(rare)}"
+            f"labels with fewer texts than the {number} folds, missing from some folds: {_named(rare)}"
         )
     return Splits(tuple(splits), tuple(notes))
 
@@ -134,7 +135,7 @@ def _counted(labels: Labels) -> list[tuple[str, int]]:
 
 def _once(labels: Labels, what: str) -> list[str]:
     alone = [label for label, times in _counted(labels) if times == 1]
-    return [f"labels of a single text, {what}: {_named(alone)}"] if alone else []
+    return [f"labels with a single text, {what}: {_named(alone)}"] if alone else []
 
 
 def _named(labels: list[str]) -> str:

@@ -51,8 +51,8 @@ class TextCorpus:
         self.heights: Ints = np.diff(offsets)
         if len(self.heights) != len(labels) or (self.heights < 1).any() or offsets[-1] != len(sentences):
             raise ValueError(
-                f"expected a label and at least one of {len(sentences)} sentences for each of "
-                f"{len(self.heights)} texts, got {len(labels)} labels and heights {self.heights}"
+                f"every text needs a label and at least one of the {len(sentences)} sentences: got "
+                f"{len(self.heights)} texts, {len(labels)} labels, sentences per text {self.heights}"
             )
         none = np.zeros(0, dtype=np.int64)
         lengths = sentences.lengths

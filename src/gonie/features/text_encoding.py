@@ -23,13 +23,13 @@ from gonie.text.passages import Passage, Passages
 from gonie.text.report import Report
 from gonie.text.types import Sentence
 
-UNMET = "texts of a label that training has not met"
+UNSEEN_LABEL = "texts with a label that is not in the training data"
 
 
 class TextEncoding:
     """Encode texts as a ``TextCorpus``.
 
-    ``several`` means multi-label: a text may have any number of labels.
+    ``multi_label`` means multi-label: a text may have any number of labels.
     """
 
     def __init__(
@@ -38,13 +38,13 @@ class TextEncoding:
         passages: Passages,
         words: Encoding,
         labels: Sequence[str],
-        several: bool,
+        multi_label: bool,
         bag: NGramBag | None,
     ) -> None:
         self.passages = passages
         self.words = words
         self.labels = tuple(labels)
-        self.several = several
+        self.multi_label = multi_label
         self.bag = bag
         self.label_ids = {label: i for i, label in enumerate(self.labels)}
 
@@ -63,9 +63,9 @@ class TextEncoding:
         self, passages: Iterable[Passage], *, sink: Sink | None = None, report: Report | None = None
     ) -> TextCorpus:
         """Encode texts that are already split, as ``encode`` does."""
-        gathered = _Gathered(self, report or Report())
-        sentences = self.words.encode(gathered.sentences(passages), sink)
-        return gathered.corpus(sentences)
+        collector = _TextCollector(self, report or Report())
+        sentences = self.words.encode(collector.sentences(passages), sink)
+        return collector.corpus(sentences)
 
     def to_json(self) -> dict[str, Any]:
         """Return everything ``from_json`` needs, as plain values."""
@@ -73,7 +73,7 @@ class TextEncoding:
             "passages": self.passages.to_json(),
             "words": self.words.to_json(),
             "labels": list(self.labels),
-            "several": self.several,
+            "several": self.multi_label,
             "bag": None if self.bag is None else self.bag.to_json(),
         }
 
@@ -84,12 +84,12 @@ class TextEncoding:
             passages=Passages.from_json(saved["passages"]),
             words=Encoding.from_json(saved["words"]),
             labels=saved["labels"],
-            several=bool(saved["several"]),
+            multi_label=bool(saved["several"]),
             bag=None if saved["bag"] is None else NGramBag.from_json(saved["bag"]),
         )
 
 
-class _Gathered:
+class _TextCollector:
     """Collect labels, sizes and n-grams of each text while its sentences are streamed."""
 
     def __init__(self, encoding: TextEncoding, report: Report) -> None:
@@ -116,23 +116,23 @@ class _Gathered:
         return TextCorpus(
             sentences=sentences,
             offsets=ragged.offsets(np.array(self._heights, dtype=np.int64)),
-            labels=self._table() if self._encoding.several else self._column(),
+            labels=self._table() if self._encoding.multi_label else self._column(),
             bag=self._bag(),
         )
 
     def _label_ids(self, text: Passage) -> list[int]:
-        if len(text.labels) > 1 and not self._encoding.several:
+        if len(text.labels) > 1 and not self._encoding.multi_label:
             raise InputError(
-                f"expected one label a text, got {', '.join(map(repr, text.labels[:5]))}",
+                f"expected one label per text, got {', '.join(map(repr, text.labels[:5]))}",
                 path=text.path or None,
                 line=text.line or None,
-                fix="Keep one, or train a model of several labels",
+                fix="Keep one label, or train a multi-label model",
             )
         known = [
             self._encoding.label_ids[label] for label in text.labels if label in self._encoding.label_ids
         ]
         if len(known) < len(text.labels):
-            self._report.noticed[UNMET] += 1
+            self._report.noticed[UNSEEN_LABEL] += 1
         return known
 
     def _column(self) -> NDArray[np.int64]:

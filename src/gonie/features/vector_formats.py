@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gonie.errors import InputError
+from gonie.system.files import unreadable
 
 GLOVE, WORD2VEC, BINARY = "glove", "word2vec", "word2vec-binary"
 
@@ -41,11 +42,12 @@ _HEADER = re.compile(rb"(\d{1,12})[ \t]+(\d{1,7})[ \t]*\r?\n")
 _BLANKS = b" \t\r"
 _PRINTABLE = re.compile(rb"[\t\r\n -~]*")
 _MAGIC = {
-    b"PK\x03\x04": ("a zip archive", "Unpack it and name the file inside."),
-    b"\xfd7zXZ": ("an xz file", "Unpack it with xz -d, or pack it with gzip."),
-    b"BZh": ("a bzip2 file", "Unpack it with bzip2 -d, or pack it with gzip."),
-    b"\xba\x16\x4f\x2f": ("a fastText .bin model", "Name the .vec file that comes with it."),
+    b"PK\x03\x04": ("a zip archive", "Unpack it and use the file inside"),
+    b"\xfd7zXZ": ("an xz file", "Unpack it with xz -d, or compress it with gzip instead"),
+    b"BZh": ("a bzip2 file", "Unpack it with bzip2 -d, or compress it with gzip instead"),
+    b"\xba\x16\x4f\x2f": ("a fastText .bin model", "Use the .vec file that comes with it"),
 }
+_SUPPORTED = "Use a GloVe, word2vec or fastText .vec file, plain or gzipped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class VectorLayout:
 
     format: str
     width: int
-    promised: int | None = None
+    declared: int | None = None
     skip: int = 0
 
 
@@ -73,11 +75,7 @@ def open_vectors(path: Path) -> BinaryIO:
             magic = raw.read(2)
         return gzip.open(path, "rb") if magic == b"\x1f\x8b" else path.open("rb")  # type: ignore[return-value]
     except OSError as problem:
-        raise InputError(
-            f"expected a file of word vectors, got {problem.strerror or str(problem)}",
-            path=path,
-            fix="Name a GloVe, word2vec or fastText .vec file, plain or gzipped.",
-        ) from problem
+        raise unreadable(path, problem) from problem
 
 
 def read_bytes(stream: BinaryIO, size: int, path: Path) -> bytes:
@@ -85,9 +83,7 @@ def read_bytes(stream: BinaryIO, size: int, path: Path) -> bytes:
     try:
         return stream.read(size)
     except (EOFError, OSError, zlib.error) as problem:
-        raise InputError(
-            f"expected a whole file, got a damaged one ({problem})", path=path, fix="Fetch the file again."
-        ) from problem
+        raise InputError(f"damaged file: {problem}", path=path, fix="Download it again") from problem
 
 
 def detect(path: Path) -> VectorLayout:
@@ -96,15 +92,9 @@ def detect(path: Path) -> VectorLayout:
         head = read_bytes(stream, HEAD, path)
     for magic, (what, fix) in _MAGIC.items():
         if head.startswith(magic):
-            raise InputError(
-                f"expected word vectors as text or word2vec binary, got {what}", path=path, fix=fix
-            )
+            raise InputError(f"not a supported file of word vectors: it is {what}", path=path, fix=fix)
     if not head.strip():
-        raise InputError(
-            "expected a line of a word and its numbers, got an empty file",
-            path=path,
-            fix="Name a file of word vectors.",
-        )
+        raise InputError("empty file", path=path, fix=_SUPPORTED)
     header = _HEADER.match(head.removeprefix(b"\xef\xbb\xbf"))
     layout = _with_header(head, header) if header else None
     return layout or _without_header(head, path)
@@ -112,7 +102,7 @@ def detect(path: Path) -> VectorLayout:
 
 def _with_header(head: bytes, header: re.Match[bytes]) -> VectorLayout | None:
     """Return the layout below a first line ``N D``, or None if that line is itself a word vector."""
-    promised, width = int(header[1]), int(header[2])
+    declared, width = int(header[1]), int(header[2])
     skip = header.end() + (3 if head.startswith(b"\xef\xbb\xbf") else 0)
     line = head[skip:].split(b"\n", 1)[0]
     if width == 0 or (_is_row(line, 1) and len(_fields(line)) == 2 and width != 1):
@@ -120,7 +110,7 @@ def _with_header(head: bytes, header: re.Match[bytes]) -> VectorLayout | None:
     # Numbers in text are printable ASCII. The bytes of float32 numbers almost surely are not.
     numbers = head[head.find(b" ", skip) :][: 4 * width]
     binary = not _is_row(line, width) and not _PRINTABLE.fullmatch(numbers)
-    return VectorLayout(format=BINARY if binary else WORD2VEC, width=width, promised=promised, skip=skip)
+    return VectorLayout(format=BINARY if binary else WORD2VEC, width=width, declared=declared, skip=skip)
 
 
 def _without_header(head: bytes, path: Path) -> VectorLayout:
@@ -134,13 +124,7 @@ def _without_header(head: bytes, path: Path) -> VectorLayout:
     fields = Counter(len(_fields(line)) for line in lines if line.strip())
     width = fields.most_common(1)[0][0] - 1
     if width < 1 or not any(_is_row(line, width) for line in lines):
-        raise InputError(
-            "expected a word and its numbers, or a line with the number of words and the width, "
-            f"got {_shown(lines[0])}",
-            path=path,
-            line=1,
-            fix="Name a GloVe, word2vec or fastText .vec file, plain or gzipped.",
-        )
+        raise InputError(f"not a file of word vectors: {_shown(lines[0])}", path=path, line=1, fix=_SUPPORTED)
     return VectorLayout(format=GLOVE, width=width)
 
 
@@ -190,11 +174,7 @@ def _line_chunks(stream: BinaryIO, path: Path) -> Iterator[list[bytes]]:
             chunk, first = chunk.removeprefix(b"\xef\xbb\xbf"), False
         *lines, rest = (rest + chunk).split(b"\n")
         if len(rest) > LONGEST:
-            raise InputError(
-                f"expected lines shorter than {LONGEST:,} bytes, got one that goes on after {len(rest):,}",
-                path=path,
-                fix="Name a file of word vectors, one word a line.",
-            )
+            raise InputError(f"line longer than {LONGEST:,} bytes", path=path, fix=_SUPPORTED)
         yield lines
     yield [rest]
 
@@ -235,7 +215,7 @@ def _cut(line: bytes, path: Path, number: int, width: int) -> tuple[bytes, str]:
             f"expected a word and {width} numbers, got {len(_fields(line))} fields: {_shown(line)}",
             path=path,
             line=number,
-            fix="Repair or remove the line.",
+            fix="Correct or remove the line",
         )
     return word, row.decode("latin-1")
 
@@ -269,21 +249,20 @@ def _broken_number(rows: list[str], path: Path, numbers: list[int]) -> InputErro
         for place, field in enumerate(row.split(" "), start=1):
             if (one := _floats([field])) is None or not np.isfinite(one).all():
                 return InputError(
-                    f"expected finite numbers after the word, got {_shown(field.encode('latin-1'))} as "
-                    f"number {place}",
+                    f"number {place} after the word is not finite: {_shown(field.encode('latin-1'))}",
                     path=path,
                     line=number,
-                    fix="Repair or remove the line.",
+                    fix="Correct or remove the line",
                 )
-    raise AssertionError("a block failed, yet each of its rows is good")
+    raise AssertionError("the block has an invalid number, but none of its rows has one")
 
 
 def _binary_blocks(
     stream: BinaryIO, path: Path, layout: VectorLayout, limit: int | None
 ) -> Iterator[VectorBlock]:
     """Yield blocks of a binary file, one per chunk of whole records, up to the number in the header."""
-    size, done, promised = 4 * layout.width, 0, layout.promised or 0
-    wanted = promised if limit is None else min(promised, limit)
+    size, done, declared = 4 * layout.width, 0, layout.declared or 0
+    wanted = declared if limit is None else min(declared, limit)
     rest = b""
     while done < wanted:
         chunk = read_bytes(stream, max(CHUNK, size), path)
@@ -291,10 +270,10 @@ def _binary_blocks(
         words, vectors, used = _records(rest, size, wanted - done)
         if not words and (not chunk or len(rest) > LONGEST + size):
             raise InputError(
-                f"expected {promised:,} vectors of {layout.width} numbers, as its header says, got "
-                f"{done:,} whole ones and {len(rest):,} bytes more",
+                f"the header declares {declared:,} vectors of {layout.width} numbers, but the file has "
+                f"{done:,} and {len(rest):,} further bytes",
                 path=path,
-                fix="The file was cut short or is no word2vec binary: fetch it again.",
+                fix="The file is truncated or is not word2vec binary. Download it again",
             )
         if words:
             matrix = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(-1, layout.width)  # (n, D)
@@ -323,10 +302,9 @@ def _refuse_infinite(matrix: NDArray[np.float32], words: list[bytes], path: Path
     bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
     if len(bad):
         raise InputError(
-            f"expected finite numbers, got a vector that is not, of word {done + bad[0] + 1:,}, "
-            f"{_shown(words[bad[0]])}",
+            f"vector {done + bad[0] + 1:,}, of {_shown(words[bad[0]])}, has numbers that are not finite",
             path=path,
-            fix="The file is damaged or is no word2vec binary: fetch it again.",
+            fix="The file is damaged or is not word2vec binary. Download it again",
         )
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from gonie.errors import InputError
 from gonie.features.vector_formats import VectorBlock, VectorLayout, blocks, detect
 from gonie.features.vocabulary import PADDING, RESERVED, Vocabulary
-from gonie.text.normalize import fallbacks, zeroed
+from gonie.text.normalize import fallbacks, zero_digits
 
 EXACT, LOWER, DIGITS, RANDOM = ROUTES = ("exact", "lower case", "digits", "random")
 NOWHERE = -1  # row index of a word without a vector
@@ -67,24 +67,24 @@ class PretrainedVectors(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
-    """Rows of vectors equal to a wanted word except for case (``lower``), or case and digits (``zeroed``)."""
+class FoldedRows:
+    """Row indices of vectors by word in lower case (``lower``), and also with digits as 0 (``zeroed``)."""
 
     lower: Mapping[str, int]
     zeroed: Mapping[str, int]
 
     @classmethod
-    def of(cls, words: list[str], wanted: list[str]) -> Alike:
+    def of(cls, words: list[str], wanted: list[str]) -> FoldedRows:
         """Index all ``words`` of the vectors in one pass. The first word of each wanted key is kept."""
         lower_keys = {word.lower() for word in wanted}
-        zero_keys = {zeroed(key) for key in lower_keys if zeroed(key) != key or "0" in key}
+        zero_keys = {zero_digits(key) for key in lower_keys if zero_digits(key) != key or "0" in key}
         lower: dict[str, int] = {}
         zero: dict[str, int] = {}
         for row, word in enumerate(words if wanted else ()):
             key = word.lower()
             if key in lower_keys:
                 lower.setdefault(key, row)
-            if (key := zeroed(key)) in zero_keys:
+            if (key := zero_digits(key)) in zero_keys:
                 zero.setdefault(key, row)
         return cls(lower=lower, zeroed=zero)
 
@@ -142,26 +142,26 @@ class Vectors:
         rows = np.fromiter((self.index.get(word, NOWHERE) for word in words), np.int64, count=len(words))
         routes = np.where(rows == NOWHERE, ROUTES.index(RANDOM), ROUTES.index(EXACT)).astype(np.int8)
         missing = np.flatnonzero(rows == NOWHERE).tolist()
-        alike = Alike.of(self.words, [words[i] for i in missing])
+        folded = FoldedRows.of(self.words, [words[i] for i in missing])
         for i in missing:
-            route, rows[i] = self._fall_back(words[i], alike)
+            route, rows[i] = self._fall_back(words[i], folded)
             routes[i] = ROUTES.index(route)
         return rows, routes
 
-    def _fall_back(self, word: str, alike: Alike) -> tuple[str, int]:
+    def _fall_back(self, word: str, folded: FoldedRows) -> tuple[str, int]:
         """Return the route and row of a word without an exact match."""
-        tries = self._tries(word, alike)
+        tries = self._tries(word, folded)
         return next(((route, row) for route, row in tries if row is not None), (RANDOM, NOWHERE))
 
-    def _tries(self, word: str, alike: Alike) -> Iterator[tuple[str, int | None]]:
+    def _tries(self, word: str, folded: FoldedRows) -> Iterator[tuple[str, int | None]]:
         """Yield the routes of ``look_up`` after the exact one, in order, with the row of each or None."""
         lower = word.lower()
-        zero = zeroed(lower)
+        zero = zero_digits(lower)
         yield LOWER, self.index.get(lower)
-        yield LOWER, alike.lower.get(lower)
-        for key in (zeroed(word), zero, _hashed(zero)):
+        yield LOWER, folded.lower.get(lower)
+        for key in (zero_digits(word), zero, _hashed(zero)):
             yield DIGITS, self.index.get(key)
-        yield DIGITS, alike.zeroed.get(zero)
+        yield DIGITS, folded.zeroed.get(zero)
         for key in fallbacks(word):
             yield DIGITS, self.index.get(key)
 
@@ -174,7 +174,7 @@ def read_vectors(path: str | PathLike[str], limit: int | None = None) -> Vectors
     """
     path = Path(path)
     if limit is not None and limit < 1:
-        raise InputError(f"expected a number of vectors of 1 or more, got {limit!s}", path=path)
+        raise InputError(f"the limit of vectors must be at least 1, got {limit}", path=path)
     layout = detect(path)
     words: dict[str, None] = {}
     parts: list[NDArray[np.float32]] = []
@@ -185,7 +185,7 @@ def read_vectors(path: str | PathLike[str], limit: int | None = None) -> Vectors
         undecoded += broken
         parts.append(_first_seen(block, decoded, words))
     if not words:
-        raise InputError("expected word vectors, got none", path=path, fix="Fetch the file again.")
+        raise InputError("the file has no vectors", path=path, fix="Download it again")
     matrix = np.concatenate(parts)  # (N, D)
     notes = _notes(layout, limit, read=read, kept=len(words), undecoded=undecoded)
     return Vectors(words=list(words), matrix=matrix, path=path, format=layout.format, notes=notes)
@@ -222,9 +222,9 @@ def _notes(
     if read > kept:
         notes.append(f"{read - kept:,} repeated words: the first vector of each was kept")
     if undecoded:
-        notes.append(f"{undecoded:,} words are not UTF-8: their odd bytes were replaced")
-    if layout.promised is not None and limit is None and read != layout.promised:
-        notes.append(f"the header promises {layout.promised:,} vectors, the file holds {read:,}")
+        notes.append(f"{undecoded:,} words are not UTF-8: their invalid bytes were replaced")
+    if layout.declared is not None and limit is None and read != layout.declared:
+        notes.append(f"the header declares {layout.declared:,} vectors, but the file has {read:,}")
     return tuple(notes)
 
 

@@ -1,7 +1,7 @@
 """Vocabulary: a two-way mapping of strings and ids, with counts.
 
-Ids 0 (padding) and 1 (unknown) are reserved and stand for no string. A word spelled ``<unk>`` in the data
-gets an id of its own. The counts alone determine the order, so the same corpus gives the same ids.
+Ids 0 (padding) and 1 (unknown) are reserved and stand for no string. A word spelled ``<unk>`` in the data is
+an ordinary word. The counts alone determine the order, so the same corpus gives the same ids.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Vocabulary:
         self._index = dict(zip(strings, range(len(RESERVED), len(self._strings)), strict=True))
         if not len(self._index) == len(strings) == len(counts):
             raise ValueError(
-                f"expected distinct strings, each with a count, got {len(strings)} strings, "
-                f"{len(self._index)} of them distinct, and {len(counts)} counts"
+                "strings must be distinct and have one count each: got "
+                f"{len(strings)} strings, {len(self._index)} of them distinct, and {len(counts)} counts"
             )
 
     @classmethod
@@ -123,7 +123,7 @@ class Vocabulary:
     def string(self, id: int) -> str:
         """Return the string of an id; ``<padding>`` and ``<unknown>`` for 0 and 1, for display."""
         if not 0 <= id < len(self._strings):
-            raise IndexError(f"expected an id from 0 to {len(self) - 1}, got {id}")
+            raise IndexError(f"id {id} is out of range: 0 to {len(self) - 1}")
         return self._strings[id]
 
     def count(self, id: int) -> int:
@@ -159,9 +159,8 @@ class Vocabulary:
         strings, counts = saved["strings"], saved["counts"]
         if len(counts) > len(strings) or len(set(strings)) != len(strings):
             raise BundleError(
-                "vocabulary: expected distinct strings and no more counts than strings, "
-                f"got {len(strings)} strings, {len(set(strings))} of them distinct, and {len(counts)} counts"
-                ". Export the model again"
+                f"damaged vocabulary: {len(strings)} strings, {len(set(strings))} of them distinct, and "
+                f"{len(counts)} counts. Export the model again"
             )
         counts = [*counts, *repeat(0, len(strings) - len(counts))]
         return cls(strings=strings, counts=counts, unknown=int(saved["unknown"]))

@@ -88,8 +88,8 @@ def read(
     ordinary = [row for row in head if _ordinary(row[1])] or [row for row in head if _possible(row[1])]
     if not ordinary:
         return
-    asked = _AskedColumns(separator, word_column, tag_column, columns or {}, report.path)
-    layout = _layout(head, ordinary, asked, report)
+    given = _GivenColumns(separator, word_column, tag_column, columns or {}, report.path)
+    layout = _layout(head, ordinary, given, report)
     yield from _sentences(chain(head, rows), layout, report)
 
 
@@ -158,13 +158,13 @@ def _splitter(layout: ColumnLayout) -> Callable[[str], list[str]]:
         separator = layout.separator
         return lambda line: line.split(separator)
 
-    def by_blanks(line: str) -> list[str]:
+    def split_spaces(line: str) -> list[str]:
         fields = line.split(" ")
         if "" in fields:
             fields = layout.split(line)
         return [] if "\t" in line else fields
 
-    return by_blanks
+    return split_spaces
 
 
 def _sentence(
@@ -173,10 +173,10 @@ def _sentence(
     table = list(zip(*tokens, strict=True))  # columns of tokens
     words = table[layout.word]
     tags = None if layout.tag is None else table[layout.tag]
-    for column, what in ((words, "a word"), (tags or (), "a tag")):
+    for column, noun in ((words, "word"), (tags or (), "tag")):
         if "" in column:
             line = numbers[column.index("")]
-            raise InputError(f"expected {what}, got an empty column", path=report.path, line=line)
+            raise InputError(f"empty {noun} column", path=report.path, line=line)
     starts: tuple[int, ...] = ()
     ends: tuple[int, ...] = ()
     if text is not None:
@@ -203,12 +203,11 @@ def _uneven(fields: list[str], layout: ColumnLayout, line: str, place: tuple[str
     mixed = (" " in line) if layout.separator == "\t" else (layout.separator == " " and "\t" in line)
     shown = line if len(line) <= 60 else line[:60] + "…"
     return InputError(
-        f"expected {_columns(layout.width)} apart by {_name(layout.separator)}, as in the "
-        "file's other lines, got "
-        f"{_columns(got)}{(' with tabs and blanks mixed' if mixed else '')}: {shown!r}",
+        f"expected {_columns(layout.width)} separated by {_name(layout.separator)}, as in the other lines, "
+        f"got {_columns(got)}{' with tabs and spaces mixed' if mixed else ''}: {shown!r}",
         path=place[0],
         line=place[1],
-        fix=f"Put {_name(layout.separator)} between the columns and a blank line between sentences",
+        fix=f"Separate columns by {_name(layout.separator)} and sentences by a blank line",
     )
 
 
@@ -217,14 +216,14 @@ def _columns(number: int) -> str:
 
 
 def _name(separator: str) -> str:
-    return {"\t": "a tab", " ": "blanks"}.get(separator, repr(separator))
+    return {"\t": "tabs", " ": "spaces"}.get(separator, repr(separator))
 
 
 # --- detection -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class _AskedColumns:
+class _GivenColumns:
     """The settings given by the caller. The rest is detected."""
 
     separator: str
@@ -234,32 +233,32 @@ class _AskedColumns:
     path: str
 
 
-def _layout(head: list[Line], ordinary: list[Line], asked: _AskedColumns, report: Report) -> ColumnLayout:
-    separator = _separator(ordinary, asked, report)
+def _layout(head: list[Line], ordinary: list[Line], given: _GivenColumns, report: Report) -> ColumnLayout:
+    separator = _separator(ordinary, given, report)
     splitting = ColumnLayout(separator, 0, 0, None, {}, numbered=False, tags=frozenset())
     rows = [splitting.split(text) for _, text in ordinary]
     width = Counter(map(len, rows)).most_common(1)[0][0]
     rows = [row for row in rows if len(row) == width]
     numbered = _numbers_tokens(head, splitting, width)
-    word = _word_column(numbered, width, asked, report)
-    columns = {name: _column(index, width, name, asked.path) for name, index in asked.columns.items()}
+    word = _word_column(numbered, width, given, report)
+    columns = {name: _column(index, width, name, given.path) for name, index in given.columns.items()}
     taken = {word, *columns.values(), *([0] if numbered else [])}
-    tag = _tag_column(rows, width, taken, asked, report)
+    tag = _tag_column(rows, width, taken, given, report)
     tags = frozenset() if tag is None else frozenset(row[tag] for row in rows)
     return ColumnLayout(separator, width, word, tag, columns, numbered=numbered, tags=tags)
 
 
-def _separator(ordinary: list[Line], asked: _AskedColumns, report: Report) -> str:
-    if asked.separator != "auto":
-        separator = _SEPARATORS.get(asked.separator, asked.separator)
+def _separator(ordinary: list[Line], given: _GivenColumns, report: Report) -> str:
+    if given.separator != "auto":
+        separator = _SEPARATORS.get(given.separator, given.separator)
         if not separator or not any(separator in text for _, text in ordinary):
             raise InputError(
-                f"expected columns apart by {_name(separator)}, got {ordinary[0][1][:60]!r}",
-                path=asked.path,
+                f"columns are not separated by {_name(separator)}: {ordinary[0][1][:60]!r}",
+                path=given.path,
                 line=ordinary[0][0],
-                fix="Give another separator, or leave it to be detected",
+                fix="Choose another separator, or auto",
             )
-        report.choose("separator", _name(separator), "as asked")
+        report.choose("separator", _name(separator), "as given")
         return separator
     tabs = sum("\t" in text for _, text in ordinary)
     separator = "\t" if 2 * tabs >= len(ordinary) else " "
@@ -285,29 +284,29 @@ def _numbers_tokens(head: list[Line], layout: ColumnLayout, width: int) -> bool:
     return width > 1 and longest > 1
 
 
-def _word_column(numbered: bool, width: int, asked: _AskedColumns, report: Report) -> int:
-    if asked.word is not None:
-        column = _column(asked.word, width, "word", asked.path)
-        report.choose("word column", str(column), "as asked")
+def _word_column(numbered: bool, width: int, given: _GivenColumns, report: Report) -> int:
+    if given.word is not None:
+        column = _column(given.word, width, "word", given.path)
+        report.choose("word column", str(column), "as given")
         return column
     report.choose(
         "word column",
         "1" if numbered else "0",
-        "the first column counts the tokens" if numbered else "the first",
+        "the first column numbers the tokens" if numbered else "the first",
     )
     return 1 if numbered else 0
 
 
 def _tag_column(
-    rows: list[list[str]], width: int, taken: set[int], asked: _AskedColumns, report: Report
+    rows: list[list[str]], width: int, taken: set[int], given: _GivenColumns, report: Report
 ) -> int | None:
-    if asked.tag is not None:
-        column = _column(asked.tag, width, "tag", asked.path)
-        report.choose("tag column", str(column), "as asked")
+    if given.tag is not None:
+        column = _column(given.tag, width, "tag", given.path)
+        report.choose("tag column", str(column), "as given")
         return column
     free = [column for column in reversed(range(width)) if column not in taken]
     if not free:
-        report.choose("tag column", "none", "no column beside the words")
+        report.choose("tag column", "none", "the words are the only column")
         return None
     column, reason = _likeliest(rows, free)
     report.choose("tag column", str(column), reason)
@@ -329,9 +328,9 @@ def _column(index: int, width: int, name: str, path: str) -> int:
     """Return a column index as a nonnegative number. It may count from the end."""
     if not -width <= index < width:
         raise InputError(
-            f"expected a {name} column from 0 to {width - 1}, or from -1 to {-width}, got {index!s}",
+            f"no {name} column {index}: the file has {_columns(width)}",
             path=path,
-            fix=f"The file has {_columns(width)}",
+            fix=f"Use 0 to {width - 1}, or -1 to {-width} from the end",
         )
     return index % width
 
@@ -346,9 +345,10 @@ def write(sentences: Iterable[Sentence], *, columns: Sequence[str] = ()) -> Iter
         tagged = sentence.tags is not None if tagged is None else tagged
         if tagged != (sentence.tags is not None):
             raise InputError(
-                "expected tags in all sentences or in none, got a sentence unlike the first",
+                f"sentence {'without' if tagged else 'with'} tags, unlike the first sentence",
                 path=sentence.path or None,
                 line=sentence.line,
+                fix="Tag all sentences or none",
             )
         yield _comment(sentence) + "".join(_lines(sentence, columns)) + "\n"
 
@@ -362,23 +362,27 @@ def _comment(sentence: Sentence) -> str:
 
 
 def _lines(sentence: Sentence, columns: Sequence[str]) -> Iterator[str]:
-    beside = [sentence.columns[name] for name in columns]
+    rest = [sentence.columns[name] for name in columns]
     if sentence.tags is not None:
-        beside.append(sentence.tags)
+        rest.append(sentence.tags)
     for index, word in enumerate(sentence.words):
         if not word or word.isspace() or _UNFIT.search(word) or word.startswith(("# ", DOCUMENT)):
             raise InputError(
-                f"expected words that a column file can hold, got {word!r}",
+                f"a column file cannot store the word {word!r}",
                 path=sentence.path or None,
                 line=sentence.line,
                 fix="Write JSONL instead",
             )
-        yield "\t".join((word, *(column[index] for column in beside))) + "\n"
+        yield "\t".join((word, *(column[index] for column in rest))) + "\n"
 
 
 def _read(rows: Iterable[Line], options: ReadOptions, report: Report) -> Iterator[Sentence]:
     if isinstance(options.tag_column, str):
-        raise InputError(f"expected the tag column as a number, got {options.tag_column!r}", path=report.path)
+        raise InputError(
+            f"tag column {options.tag_column!r} is not a number",
+            path=report.path,
+            fix="Columns have names only in CoNLL-U files",
+        )
     return read(
         rows,
         report=report,

@@ -67,9 +67,7 @@ def read(
         report.rows = block.numbers
         yield _sentence(block, tags, kept, report)
     if isinstance(tag_column, str) and tag_column.startswith(_MISC) and report.sentences and not seen_key:
-        raise InputError(
-            f"expected words with {tag_column[5:]}= in MISC, got none in the whole file", path=report.path
-        )
+        raise InputError(f"no word has {tag_column[5:]}= in MISC", path=report.path)
 
 
 def _tagger(column: str | int | None, path: str) -> Callable[[list[str]], str]:
@@ -83,11 +81,14 @@ def _tagger(column: str | int | None, path: str) -> Callable[[list[str]], str]:
         column = "upos"
     known = column in FIELDS if isinstance(column, str) else -len(FIELDS) <= column < len(FIELDS)
     if not known:
-        raise InputError(
-            f"expected a tag column among {', '.join(FIELDS)} or misc:KEY, got {column!r}", path=path
-        )
+        raise _unknown_column(column, path)
     index = FIELDS.index(column) if isinstance(column, str) else column
     return lambda row: row[index]
+
+
+def _unknown_column(column: str | int, path: str | None = None) -> InputError:
+    fix = f"Choose one of {', '.join(FIELDS)}, or misc:KEY"
+    return InputError(f"unknown tag column {column!r}", path=path, fix=fix)
 
 
 def _blocks(rows: Iterable[Line], report: Report) -> Iterator[_Block]:
@@ -112,11 +113,13 @@ def _add(block: _Block, line: str, number: int, report: Report) -> None:
     path = report.path
     row = line.split("\t")
     if len(row) != len(FIELDS):
-        mixed = "; it has blanks where tabs belong" if "\t" not in line and " " in line else ""
-        raise InputError(f"expected 10 columns apart by tabs, got {len(row)}{mixed}", path=path, line=number)
+        fix = "Replace spaces by tabs" if "\t" not in line and " " in line else ""
+        raise InputError(
+            f"expected 10 tab-separated columns, got {len(row)}", path=path, line=number, fix=fix
+        )
     identity, form = row[0], row[1]
     if not form:
-        raise InputError("expected a form in the second column, got an empty one", path=path, line=number)
+        raise InputError("empty form (second column)", path=path, line=number)
     at = len(block.words)
     covered = block.surface[-1][2] if block.surface else 0
     if identity == str(at + 1):
@@ -130,7 +133,7 @@ def _add(block: _Block, line: str, number: int, report: Report) -> None:
         report.skipped["empty nodes (n.m)"] += 1
     else:
         raise InputError(
-            f"expected the word number {at + 1} in the first column, got {identity!r}",
+            f"expected word number {at + 1} in the first column, got {identity!r}",
             path=path,
             line=number,
         )
@@ -151,8 +154,7 @@ def _check_surface(block: _Block, path: str) -> None:
     form, _, end = block.surface[-1]
     if end > len(block.words):
         raise InputError(
-            f"expected the words up to number {end} of the multiword token {form!r}, got "
-            f"{len(block.words)} words",
+            f"multiword token {form!r} ends at word {end}, but the sentence has {len(block.words)} words",
             path=path,
             line=block.numbers[-1],
         )
@@ -178,10 +180,10 @@ def _placed(
         return None, (), ()
     if len(block.surface) == len(words):
         return block.text, *places
-    return block.text, *_spread(block, words, places)
+    return block.text, *_word_offsets(block, words, places)
 
 
-def _spread(block: _Block, words: tuple[str, ...], places: Offsets) -> Offsets:
+def _word_offsets(block: _Block, words: tuple[str, ...], places: Offsets) -> Offsets:
     """Return word offsets from surface token offsets.
 
     If the words concatenate to the form of their surface token, each gets its own part. Otherwise each gets
@@ -202,7 +204,7 @@ def write(sentences: Iterable[Sentence], *, tag_column: str = "upos") -> Iterato
     Columns of a sentence that have the name of a field are written to it. Unknown fields are ``_``.
     """
     if tag_column not in FIELDS and not tag_column.startswith(_MISC):
-        raise InputError(f"expected a tag column among {', '.join(FIELDS)} or misc:KEY, got {tag_column!r}")
+        raise _unknown_column(tag_column)
     for sentence in sentences:
         yield _comment(sentence) + "".join(_lines(sentence, tag_column)) + "\n"
 
@@ -243,9 +245,10 @@ def _row(sentence: Sentence, index: int, tag_column: str) -> list[str]:
         row[9] = pair if row[9] == _EMPTY else f"{row[9]}|{pair}"
     if any("\t" in value or "\n" in value for value in row):
         raise InputError(
-            f"expected words without tabs and line ends, got {sentence.words[index]!r}",
+            f"CoNLL-U cannot store tabs or line ends: {sentence.words[index]!r}",
             path=sentence.path or None,
             line=sentence.line,
+            fix="Write JSONL instead",
         )
     return row
 

@@ -25,7 +25,7 @@ Path = str | PathLike[str]
 QUANTILES: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 
-def tokenizer_of(language: str, unit: str) -> Tokenizer:
+def lazy_tokenizer(language: str, unit: str) -> Tokenizer:
     """Return the tokenizer of a language, which is loaded on first use."""
     loaded: list[Tokenizer] = []
 
@@ -39,7 +39,7 @@ def tokenizer_of(language: str, unit: str) -> Tokenizer:
     return tokenize
 
 
-def column_named(value: str | None) -> int | str | None:
+def parse_tag_column(value: str | None) -> int | str | None:
     """Parse a tag column from the command line: a number if possible, otherwise a name."""
     if value is None:
         return None
@@ -193,8 +193,8 @@ def convert_file(
         raise invalid_tags(found)
     if to == found.report.choices["format"][0] == "conllu":
         kept = {name: index for index, name in enumerate(conllu.FIELDS) if index > 1}
-        source = source.viewed(columns=kept)
-    checked = source.using(found.scheme, policy)
+        source = source.with_options(columns=kept)
+    checked = source.with_scheme(found.scheme, policy)
     target = scheme if scheme is not None and found.scheme.has_spans else found.scheme
     written = write(out, _converted(checked, found.scheme, target), to, scheme=target)
     checked.report.choices.update(found.report.choices)
@@ -211,9 +211,9 @@ def _converted(sentences: Iterable[Sentence], source: Scheme, target: Scheme) ->
 
 def invalid_tags(found: Survey) -> InputError:
     """Return the error for a file with invalid tags."""
-    first = f"; the first: {found.problems[0]}" if found.problems else ""
+    first = f"; the first is {found.problems[0]}" if found.problems else ""
     return InputError(
-        f"expected valid {found.scheme} tags, got {count(found.detection.invalid, 'invalid tag')}{first}",
+        f"{count(found.detection.invalid, f'invalid {found.scheme} tag')}{first}",
         path=found.report.path,
-        fix="Correct them, or choose a repair policy: begin or outside",
+        fix="Correct the file, or choose the repair policy begin or outside",
     )

@@ -43,31 +43,28 @@ def read(rows: Iterable[Line], *, report: Report, tokenizer: Tokenizer | None = 
 
 
 def read_record(line: str, path: str, number: int, *, keys: Sequence[str] = ("text",)) -> dict[str, Any]:
-    """The JSON object of one line, with texts under ``keys``; anything else is refused with its place."""
+    """Return the JSON object of one line. It must have a text under each of ``keys``."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:  # ValueError also for a number with too many digits
-        raise InputError(
-            f"expected a JSON object, got what is none ({error})", path=path, line=number
-        ) from None
+        raise InputError(f"invalid JSON object: {error}", path=path, line=number) from None
+    if not isinstance(record, dict):
+        raise InputError(f"expected a JSON object, got {type(record).__name__}", path=path, line=number)
     for key in keys:
-        if not isinstance(record, dict) or not isinstance(record.get(key), str):
-            raise InputError(
-                f'expected a JSON object with "{key}": "…", got '
-                f"{f'the keys {sorted(record)}' if isinstance(record, dict) else type(record).__name__}",
-                path=path,
-                line=number,
-            )
+        if key not in record:
+            keys_here = ", ".join(map(repr, record)) or "none"
+            raise InputError(f"no key {key!r}", path=path, line=number, fix=f"The object's keys: {keys_here}")
+        if not isinstance(record[key], str):
+            found_type = type(record[key]).__name__
+            raise InputError(f"expected a string under {key!r}, got {found_type}", path=path, line=number)
         if not is_utf8(record[key]):
-            raise InputError(
-                "expected a text of whole characters, got half a surrogate pair in it", path=path, line=number
-            )
+            raise InputError(f"lone surrogate in the text under {key!r}", path=path, line=number)
     found: dict[str, Any] = record
     return found
 
 
 def json_line(record: Mapping[str, Any]) -> str:
-    """One line; half a surrogate pair, which JSON may hold and UTF-8 not, is given back as it was given."""
+    r"""Return a record as one line. A lone surrogate, which UTF-8 cannot encode, is escaped as ``\uXXXX``."""
     line = json.dumps(record, ensure_ascii=False)
     return (line if is_utf8(line) else json.dumps(record)) + "\n"
 
@@ -80,7 +77,7 @@ def _tagged(
     path = report.path
     sentences = _sentences(record, tokenizer, path, number)
     if not sentences:
-        report.skipped["texts without a token"] += 1
+        report.skipped["texts without tokens"] += 1
     spans = _spans(record, path, number)
     if spans is None:
         yield from sentences
@@ -100,10 +97,10 @@ def _sentences(
         return _given(record["tokens"], record["text"], path, number)
     if tokenizer is None:
         raise InputError(
-            "expected a tokenizer for raw text, got none",
+            "raw text requires a tokenizer",
             path=path,
             line=number,
-            fix="Name the language and the unit of tokens",
+            fix="Choose the language and the token unit",
         )
     return [replace(sentence, path=path, line=number) for sentence in tokenizer(record["text"])]
 
@@ -114,7 +111,7 @@ def _given(tokens: Any, text: str, path: str, number: int) -> list[Sentence]:
     if not places:
         return []
     if any(after[0] < before[1] for before, after in pairwise(places)):
-        raise InputError("expected tokens in order that do not overlap, got others", path=path, line=number)
+        raise InputError("tokens overlap or are out of order", path=path, line=number)
     tags = [token.get("tag") if isinstance(token, dict) else None for token in tokens]
     return [
         Sentence(
@@ -139,10 +136,10 @@ def _spans(record: Mapping[str, Any], path: str, number: int) -> list[CharSpan] 
         label = value.get("label") if isinstance(value, dict) else value[2] if _is_row(value, 3) else None
         if not isinstance(label, str) or not label:
             raise InputError(
-                f'expected a span {{"start", "end", "label"}} or [start, end, label], got '
-                f"{json.dumps(value, ensure_ascii=False)}",
+                f"invalid span: {json.dumps(value, ensure_ascii=False)}",
                 path=path,
                 line=number,
+                fix='Write {"start": …, "end": …, "label": …} or [start, end, label]',
             )
         spans.append((*_place(value, record["text"], path, number), label))
     return spans
@@ -171,11 +168,10 @@ def _place(value: Any, text: str, path: str, number: int) -> tuple[int, int]:
     if type(start) is int and type(end) is int and 0 <= start < end <= len(text):
         return start, end
     raise InputError(
-        f"expected character offsets with 0 <= start < end <= {len(text)}, got "
-        f"{json.dumps(value, ensure_ascii=False)}",
+        f"invalid character offsets: {json.dumps(value, ensure_ascii=False)}",
         path=path,
         line=number,
-        fix="Offsets count characters, not bytes",
+        fix=f"Count characters, not bytes: 0 <= start < end <= {len(text)}",
     )
 
 

@@ -51,7 +51,10 @@ def _pair(line: str, path: str, number: int) -> list[str]:
     pair = line.split("\t")
     if len(pair) != 2 or len(pair[0]) != 1 or not pair[1]:
         raise InputError(
-            f"expected one character, a tab and its tag, got {line[:60]!r}", path=path, line=number
+            f"invalid line: {line[:60]!r}",
+            path=path,
+            line=number,
+            fix="Write one character, a tab and its tag",
         )
     return pair
 
@@ -61,12 +64,12 @@ def _sentence(
 ) -> Iterator[Sentence]:
     """Yield the sentence of these characters, or nothing if all of them are spaces."""
     text = "".join(character for character, _ in pairs)
-    tags = _sound([tag for _, tag in pairs], text, numbers, report, policy)
-    if hollow := _hollow(tags, text):
-        report.skipped["entities of blanks alone"] += hollow
+    tags = _repair_after_blanks([tag for _, tag in pairs], text, numbers, report, policy)
+    if blank := _count_blank_entities(tags, text):
+        report.skipped["entities of only spaces"] += blank
     kept = [index for index, character in enumerate(text) if not character.isspace()]
     if not kept:
-        report.skipped["sentences of blanks"] += 1
+        report.skipped["sentences of only spaces"] += 1
         return
     report.sentences += 1
     report.tokens += len(kept)
@@ -82,7 +85,9 @@ def _sentence(
     )
 
 
-def _sound(tags: list[str], text: str, numbers: list[int], report: Report, policy: Policy) -> list[str]:
+def _repair_after_blanks(
+    tags: list[str], text: str, numbers: list[int], report: Report, policy: Policy
+) -> list[str]:
     """Repair any I after a space tagged O, because dropping the space would hide the error."""
     hidden = any(
         text[index - 1].isspace() and tags[index - 1] == "O" and tags[index].startswith("I-")
@@ -95,7 +100,7 @@ def _sound(tags: list[str], text: str, numbers: list[int], report: Report, polic
     return repaired
 
 
-def _hollow(tags: Sequence[str], text: str) -> int:
+def _count_blank_entities(tags: Sequence[str], text: str) -> int:
     """Return how many entities consist of spaces."""
     if not any(character.isspace() and tag[0] == "B" for character, tag in zip(text, tags, strict=True)):
         return 0
@@ -110,7 +115,7 @@ def _without_blanks(tags: Sequence[str], text: str, kept: list[int], report: Rep
             before -= 1
         begun = before >= 0 and text[before].isspace() and tags[before] == "B" + tag[1:]
         if tag.startswith("I-") and begun:
-            report.noticed["entities that begin with a blank (moved to the first character)"] += 1
+            report.noticed["entities that begin with a space (moved to the first character)"] += 1
             tag = "B" + tag[1:]
         yield tag
 
@@ -127,16 +132,16 @@ def write(sentences: Iterable[Sentence], *, scheme: Scheme = IOB2) -> Iterator[s
 
 def _check(sentence: Sentence, scheme: Scheme) -> None:
     """Raise InputError for plain labels, missing tags, and texts with tabs or line ends."""
-    got = ""
+    problem = ""
     if sentence.tags is None:
-        got = "a sentence without tags"
+        problem = "sentences without tags"
     elif not scheme.has_spans:
-        got = "plain labels"
+        problem = "plain labels"
     elif any(character in "\n\r\t" for character in sentence.surface):
-        got = "a text with tabs or line ends"
-    if got:
+        problem = "texts with tabs or line ends"
+    if problem:
         raise InputError(
-            f"expected a line of text with entities, got {got}",
+            f"the KLUE format cannot store {problem}",
             path=sentence.path or None,
             line=sentence.line,
         )

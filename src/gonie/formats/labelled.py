@@ -30,12 +30,12 @@ def read_texts(path: str | PathLike[str], options: TextOptions, report: Report) 
     report.path = display(path)
     if options.format not in ("auto", *TEXT_FORMATS):
         raise InputError(
-            f"expected a format of texts among {', '.join(TEXT_FORMATS)}, got {options.format!r}"
+            f"unknown format {options.format!r}", fix=f"Choose one of {', '.join(TEXT_FORMATS)}, or auto"
         )
     kind, reason, rows = _opened(path, options, report)
     report.choose("format", kind, reason)
     if options.label_column is None:
-        report.choose("labels", "none", "not asked for")
+        report.choose("labels", "none", "not requested")
     names = options.marks or TEXT_FORMATS[kind].marks
     for line, raw, labels in rows:
         text, marks = cut_marks(raw, names, path=report.path, line=line)
@@ -45,25 +45,25 @@ def read_texts(path: str | PathLike[str], options: TextOptions, report: Report) 
         report.texts += 1
         yield LabelledText(text, labels, marks, report.path, line)
     if not report.texts:
-        raise InputError("expected at least one text, got none in the whole file", path=report.path)
+        raise InputError("no texts in the file", path=report.path)
 
 
 def _opened(
     path: str | PathLike[str], options: TextOptions, report: Report
 ) -> tuple[str, str, Iterator[LabelledRow]]:
     """Return the format, the reason for it, and an iterator over the rows."""
-    asked = None if options.format == "auto" else options.format
+    given = None if options.format == "auto" else options.format
     for name, known in TEXT_FORMATS.items():
         if known.read_folder and (
-            asked == name or (asked is None and known.is_folder and known.is_folder(Path(path)))
+            given == name or (given is None and known.is_folder and known.is_folder(Path(path)))
         ):
-            reason = "as asked" if asked else known.description
+            reason = "as given" if given else known.description
             return name, reason, known.read_folder(Path(path), options, report)
     content = lines(path)
     head = list(islice(content, 1))
     if not head:
-        raise InputError("expected at least one text, got an empty file", path=report.path)
-    kind, reason = (asked, "as asked") if asked else _detected(report.path, head[0][1], options)
+        raise InputError("empty file", path=report.path)
+    kind, reason = (given, "as given") if given else _detected(report.path, head[0][1], options)
     read = TEXT_FORMATS[kind].read
     assert read is not None  # folders are handled above
     return kind, reason, read(chain(head, content), options, report)
@@ -93,7 +93,7 @@ class LabelledSource:
         self.report = Report(path=display(self.path))
         return read_texts(self.path, self.options, self.report)
 
-    def viewed(self, **changes: Any) -> LabelledSource:
+    def with_options(self, **changes: Any) -> LabelledSource:
         """Return the same file with some options changed."""
         view = LabelledSource(self.path, replace(self.options, **changes))
         view._passes = self._passes

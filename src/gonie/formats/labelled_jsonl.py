@@ -42,12 +42,18 @@ def _labels(record: dict[str, Any], options: TextOptions, path: str, line: int) 
         return tuple(dict.fromkeys(map(_named, value)))
     if _is_label(value):
         return split_labels(_named(value), options, path=path, line=line)
+    if value is None:
+        raise InputError(
+            f"no label under {key!r} or {f'{key}s'!r}",
+            path=path,
+            line=line,
+            fix=f"Set the label column to one of the object's keys: {', '.join(map(repr, record))}",
+        )
     raise InputError(
-        f'expected a label under "{key}", or a list of labels under "{key}s", got '
-        f"{f'the keys {sorted(record)}' if value is None else json.dumps(value, ensure_ascii=False)[:200]}",
+        f"invalid label: {json.dumps(value, ensure_ascii=False)[:200]}",
         path=path,
         line=line,
-        fix="Say which key holds the label",
+        fix="A label is a non-empty string, an integer, a boolean, or a list of them",
     )
 
 

@@ -23,14 +23,14 @@ Fields = tuple[int, Sequence[str]]
 
 def read_tsv(lines: Iterable[Line], options: TextOptions, report: Report) -> Iterator[LabelledRow]:
     """Yield the rows of a tab-separated table. See ``_rows`` for tables without a header."""
-    fix = "A tab inside a text must become a blank"
-    return _rows(_tabbed(lines, report), options, report, apart="tabs", fix=fix)
+    fix = "Replace tabs inside texts by spaces"
+    return _rows(read_tab_rows(lines, report), options, report, separators="tabs", fix=fix)
 
 
 def read_csv(lines: Iterable[Line], options: TextOptions, report: Report) -> Iterator[LabelledRow]:
     """Yield the rows of a comma-separated table. The line of a row is the one on which it begins."""
-    fix = 'A text with a comma in it needs quotation marks: "good, really"'
-    return _rows(_quoted(lines, report), options, report, apart="commas", fix=fix)
+    fix = 'Quote texts that contain commas: "good, really"'
+    return _rows(read_csv_rows(lines, report), options, report, separators="commas", fix=fix)
 
 
 def first_row(line: str) -> list[str]:
@@ -41,7 +41,8 @@ def first_row(line: str) -> list[str]:
         return []
 
 
-def _tabbed(lines: Iterable[Line], report: Report) -> Iterator[Fields]:
+def read_tab_rows(lines: Iterable[Line], report: Report) -> Iterator[Fields]:
+    """Yield the cells of each line between its tabs. Empty lines are skipped and counted."""
     for number, line in lines:
         if line:
             yield number, line.split("\t")
@@ -49,25 +50,26 @@ def _tabbed(lines: Iterable[Line], report: Report) -> Iterator[Fields]:
             report.skipped["empty lines"] += 1
 
 
-def _quoted(lines: Iterable[Line], report: Report) -> Iterator[Fields]:
+def read_csv_rows(lines: Iterable[Line], report: Report) -> Iterator[Fields]:
+    """Yield the cells of each row, with the line on which it begins. Empty lines are skipped and counted."""
     begin = 1
 
-    def fed() -> Iterator[str]:
+    def line_texts() -> Iterator[str]:
         for _, line in lines:
             yield line + "\n"
 
-    reader = csv.reader(fed(), strict=True)
+    reader = csv.reader(line_texts(), strict=True)
     while True:
         try:
             fields = next(reader, None)
         except csv.Error as error:
             longest = csv.field_size_limit()
             raise InputError(
-                f"expected a row of CSV, its fields no longer than {longest:,} characters, got what "
-                f"is none ({error})",
+                f"invalid CSV row: {error}",
                 path=report.path,
                 line=begin,
-                fix="Is a quotation mark left open? Longer texts can be kept as TSV or JSONL",
+                fix="Close every quotation mark. "
+                f"For texts longer than {longest:,} characters, use TSV or JSONL",
             ) from None
         if fields is None:
             return
@@ -89,7 +91,7 @@ class _Layout:
 
 
 def _rows(
-    table: Iterable[Fields], options: TextOptions, report: Report, *, apart: str, fix: str
+    table: Iterable[Fields], options: TextOptions, report: Report, *, separators: str, fix: str
 ) -> Iterator[LabelledRow]:
     """Yield the text and the labels of each row.
 
@@ -103,8 +105,8 @@ def _rows(
     for line, fields in rows if layout.headed else chain([first], rows):
         if len(fields) != layout.width:
             raise InputError(
-                f"expected {layout.width} column{('s' if layout.width > 1 else '')} apart by {apart}, "
-                f"got {len(fields)}",
+                f"expected {layout.width} column{('s' if layout.width > 1 else '')} separated by "
+                f"{separators}, got {len(fields)}",
                 path=report.path,
                 line=line,
                 fix=fix,
@@ -120,25 +122,25 @@ def _layout(first: Fields, options: TextOptions, report: Report) -> _Layout:
     line, names = first
     text, label = options.text_column, options.label_column
     wanted = [name for name in (text, label) if name is not None]
-    asked = " and ".join(wanted)
+    shown = " and ".join(wanted)
     present = [name for name in wanted if name in names]
     if len(present) == len(wanted) and all(names.count(name) == 1 for name in wanted):
-        report.choose("header", ", ".join(names), f"the first line has {asked}")
+        report.choose("header", ", ".join(names), f"the first line has {shown}")
         return _Layout(len(names), names.index(text), None if label is None else names.index(label), True)
     if not present and len(names) == 2:
         report.choose("header", "none", f"two columns, none called {' or '.join(wanted)}: text, label")
         return _Layout(2, 0, None if label is None else 1, False)
     if not present and len(names) == 1 and label is None:
-        report.choose("header", "none", f"one column, not called {text}: a text a line")
+        report.choose("header", "none", f"one column, not called {text}: one text per line")
         return _Layout(1, 0, None, False)
+    twice = [name for name in present if names.count(name) > 1]
+    missing = [name for name in wanted if name not in present]
+    problem = f"several columns {twice[0]}" if twice else f"no column {' and '.join(missing)}"
     raise InputError(
-        f"expected a header with the column{('s' if len(wanted) > 1 else '')} {asked}, each "
-        "once, or no header and "
-        f"{('one or two columns' if label is None else 'two columns')}, got "
-        f"{_shortened(', '.join(names))}",
+        f"{problem} in the header {_shortened(', '.join(names))}",
         path=report.path,
         line=line,
-        fix="Say which columns hold the text and the label",
+        fix="Name the columns with data.text_column and data.label_column (--text-column, --label-column)",
     )
 
 
@@ -148,13 +150,13 @@ def _shortened(text: str, most: int = 200) -> str:
 
 def _recognise_csv(first: str, options: TextOptions) -> str | None:
     found = "\t" not in first and options.text_column in first_row(first)
-    return f"the first line has {options.text_column} between commas" if found else None
+    return f"the first line has the column {options.text_column}" if found else None
 
 
 LABELLED = (
     LabelledFormat(
         name="tsv",
-        description="a table with tabs, quoting off",
+        description="tab-separated table without quoting",
         read=read_tsv,
         suffixes=(".tsv",),
         recognise=lambda first, options: (
@@ -164,7 +166,7 @@ LABELLED = (
     ),
     LabelledFormat(
         name="csv",
-        description="a table with commas and quotation marks",
+        description="comma-separated table with quoting",
         read=read_csv,
         suffixes=(".csv",),
         recognise=_recognise_csv,

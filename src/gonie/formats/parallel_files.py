@@ -26,33 +26,36 @@ def is_parallel(folder: Path) -> bool:
 
 def read_parallel(folder: Path, options: TextOptions, report: Report) -> Iterator[LabelledRow]:
     """Yield each text with its label. Raise InputError where the shorter file ends."""
-    path = _beside(folder, TEXTS)
+    path = _find(folder, TEXTS)
     report.path = str(path)
     if options.label_column is None:
         for number, text in lines(path):
             yield LabelledRow(number, text, ())
         return
-    beside = _beside(folder, LABELS)
-    for number, (text_line, label_line) in enumerate(zip_longest(lines(path), lines(beside)), 1):
+    label_path = _find(folder, LABELS)
+    for number, (text_line, label_line) in enumerate(zip_longest(lines(path), lines(label_path)), 1):
         if text_line is None or label_line is None:
             raise InputError(
-                f"expected as many lines in {TEXTS} as in {LABELS}, got no line {number:,}",
-                path=path if text_line is None else beside,
+                f"the file ends here, but {LABELS if text_line is None else TEXTS} has more lines",
+                path=path if text_line is None else label_path,
                 line=number,
+                fix=f"{TEXTS} and {LABELS} must have the same number of lines",
             )
         text = text_line[1]
-        labels = split_labels(label_line[1], options, path=str(beside), line=number) if text.strip() else ()
+        labels = (
+            split_labels(label_line[1], options, path=str(label_path), line=number) if text.strip() else ()
+        )
         yield LabelledRow(number, text, labels)
 
 
-def _beside(folder: Path, name: str) -> Path:
+def _find(folder: Path, name: str) -> Path:
     for suffix in _SUFFIXES:
         if (folder / f"{name}{suffix}").is_file():
             return folder / f"{name}{suffix}"
     raise InputError(
-        f"expected a folder with the files {TEXTS} and {LABELS}, got "
-        f"{f'no file {name} in it' if folder.is_dir() else 'no folder of that name'}",
+        f"no file {name} in the folder" if folder.is_dir() else "folder not found",
         path=folder,
+        fix=f"The parallel format is a folder with the files {TEXTS} and {LABELS}",
     )
 
 

@@ -50,17 +50,17 @@ def read_task8(lines: Iterable[Line], options: TextOptions, report: Report) -> I
             report.comments += 1
         elif line.strip() and labelled:
             raise InputError(
-                'expected a number, a tab and a sentence in quotation marks, or "Comment: …", got '
-                f"{line[:200]!r}",
+                f"invalid line: {line[:200]!r}",
                 path=report.path,
                 line=number,
+                fix='Write a number, a tab and a quoted sentence, or "Comment: …"',
             )
     if held is not None:
         raise _unlabelled(held, report.path)
 
 
 def _unlabelled(row: LabelledRow, path: str) -> InputError:
-    return InputError("expected a relation on the line after a sentence, got none", path=path, line=row.line)
+    return InputError("no relation on the line after the sentence", path=path, line=row.line)
 
 
 LABELLED = (

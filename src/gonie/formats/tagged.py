@@ -21,7 +21,7 @@ from gonie.formats.format import ReadOptions, TaggedFormat
 from gonie.formats.table import FORMATS
 from gonie.system.files import Line, Passes, atomic_file, display, is_stream, lines
 from gonie.text.report import Report
-from gonie.text.schemes import IOB2, Checker, Detection, Policy, Scheme, TagTally, named, repair
+from gonie.text.schemes import IOB2, Checker, Detection, Policy, Scheme, TagTally, repair, scheme_named
 from gonie.text.types import Sentence
 
 PEEK = 200
@@ -29,9 +29,9 @@ PEEK = 200
 
 
 def format_named(name: str) -> TaggedFormat:
-    """Return the format of this name."""
+    """Return the format with this name."""
     if name not in FORMATS:
-        raise InputError(f"expected a format among {', '.join(FORMATS)}, got {name!r}")
+        raise InputError(f"unknown format {name!r}", fix=f"Choose one of {', '.join(FORMATS)}")
     return FORMATS[name]
 
 
@@ -64,18 +64,18 @@ def read(path: str | PathLike[str], options: ReadOptions, report: Report) -> Ite
     rows: Iterator[Line] = lines(path)
     head = list(islice(rows, PEEK))
     if not head:
-        raise InputError("expected at least one sentence, got an empty file", path=name)
-    kind, reason = (options.format, "as asked") if options.format != "auto" else _detected(name, head)
+        raise InputError("empty file", path=name)
+    kind, reason = (options.format, "as given") if options.format != "auto" else _detected(name, head)
     report.choose("format", kind, reason)
     sentences = format_named(kind).read(chain(head, rows), options, report)
     yield from _checked(sentences, options, report) if options.scheme != "auto" else sentences
     if not report.sentences:
-        raise InputError("expected at least one sentence, got none in the whole file", path=name)
+        raise InputError("no sentences in the file", path=name)
 
 
 def _checked(sentences: Iterable[Sentence], options: ReadOptions, report: Report) -> Iterator[Sentence]:
     """Yield the sentences with valid tags, repaired by the policy."""
-    scheme = named(options.scheme) if isinstance(options.scheme, str) else options.scheme
+    scheme = scheme_named(options.scheme) if isinstance(options.scheme, str) else options.scheme
     checker = Checker(scheme=scheme)
     for sentence in sentences:
         if sentence.tags is None or not checker.problems(sentence.tags):
@@ -101,11 +101,11 @@ class TaggedSource:
         self.report = Report(path=display(self.path))
         return read(self.path, self.options, self.report)
 
-    def using(self, scheme: Scheme, policy: Policy) -> TaggedSource:
+    def with_scheme(self, scheme: Scheme, policy: Policy) -> TaggedSource:
         """Return the same file with its tags checked against a scheme and repaired by a policy."""
-        return self.viewed(scheme=scheme, repair=policy)
+        return self.with_options(scheme=scheme, repair=policy)
 
-    def viewed(self, **changes: Any) -> TaggedSource:
+    def with_options(self, **changes: Any) -> TaggedSource:
         """Return the same file with some options changed."""
         view = TaggedSource(self.path, replace(self.options, **changes))
         view._passes = self._passes
@@ -113,7 +113,7 @@ class TaggedSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class InvalidTag:
     """An invalid tag and its position (``file:line``)."""
 
     place: str
@@ -126,7 +126,7 @@ class Located:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What a pass over a whole file found.
+    """The result of one pass over a whole file.
 
     ``problems`` are the first invalid tags; ``detection.invalid`` counts all. ``untagged`` counts sentences.
     """
@@ -137,14 +137,14 @@ class Survey:
     sentences: int
     tokens: int
     untagged: int
-    problems: list[Located]
+    problems: list[InvalidTag]
     report: Report
 
 
 def survey(source: TaggedSource, *, shown: int = 20) -> Survey:
     """Count the tags of a file and detect their scheme. A second pass locates invalid tags, if any."""
     scheme = source.options.scheme
-    plain_source = source.viewed(scheme="auto")
+    plain_source = source.with_options(scheme="auto")
     tally = TagTally()
     untagged = 0
     for sentence in plain_source:
@@ -153,7 +153,7 @@ def survey(source: TaggedSource, *, shown: int = 20) -> Survey:
         else:
             tally.add(sentence.tags)
     report = plain_source.report
-    detection = tally.detect() if scheme == "auto" else _judged(tally, scheme)
+    detection = tally.detect() if scheme == "auto" else _with_given_scheme(tally, scheme)
     source.report = report
     if tally.sequences:
         report.choose("scheme", str(detection.scheme), detection.reason)
@@ -171,19 +171,19 @@ def survey(source: TaggedSource, *, shown: int = 20) -> Survey:
     )
 
 
-def _judged(tally: TagTally, scheme: Scheme | str) -> Detection:
-    scheme = named(scheme) if isinstance(scheme, str) else scheme
-    return Detection(scheme, tally.counts(), tally.invalid(scheme), "as asked")
+def _with_given_scheme(tally: TagTally, scheme: Scheme | str) -> Detection:
+    scheme = scheme_named(scheme) if isinstance(scheme, str) else scheme
+    return Detection(scheme, tally.counts(), tally.invalid(scheme), "as given")
 
 
-def _locate(source: TaggedSource, scheme: Scheme, shown: int) -> list[Located]:
+def _locate(source: TaggedSource, scheme: Scheme, shown: int) -> list[InvalidTag]:
     """Return the first invalid tags of a file, with their lines."""
     checker = Checker(scheme=scheme)
-    found: list[Located] = []
+    found: list[InvalidTag] = []
     for sentence in source:
         rows = source.report.rows
         for problem in checker.problems(sentence.tags or ()):
-            found.append(Located(f"{sentence.path}:{rows[problem.index]}", problem.tag, problem.reason))
+            found.append(InvalidTag(f"{sentence.path}:{rows[problem.index]}", problem.tag, problem.reason))
         if len(found) >= shown:
             break
     return found[:shown]
@@ -208,13 +208,13 @@ def write(
             number += 1
             yield sentence
 
-    with atomic_file(path, "wb") as file, _packed(path, file) as stream:
+    with atomic_file(path, "wb") as file, _compressed(path, file) as stream:
         for text in writer(counted(), scheme):
             stream.write(text.encode("utf-8"))
     return number
 
 
-def _packed(path: str | PathLike[str], file: IO[bytes]) -> AbstractContextManager[IO[bytes]]:
+def _compressed(path: str | PathLike[str], file: IO[bytes]) -> AbstractContextManager[IO[bytes]]:
     """Return a stream that compresses according to the suffix. Equal content gives equal bytes."""
     suffix = Path(path).suffix
     if suffix == ".gz":

@@ -25,12 +25,10 @@ def read_sentences(rows: Iterable[Line], *, report: Report) -> Iterator[Sentence
             report.skipped["empty lines"] += 1
             continue
         parts = [part.split() for part in line.split("\t")]
-        tagged = len(parts) == 2 if tagged is None else tagged
+        tagged = len(parts) > 1 if tagged is None else tagged
         if len(parts) != 1 + tagged:
-            expected = (
-                "tokens, a tab and their tags" if tagged else "tokens without a tab, as in the first line"
-            )
-            raise InputError(f"expected {expected}, got {len(parts) - 1} tabs", path=path, line=number)
+            expected = "2 tab-separated columns (tokens, tags)" if tagged else "1 column (tokens)"
+            raise InputError(f"expected {expected}, got {len(parts)}", path=path, line=number)
         if len(parts[0]) != len(parts[-1]) or not parts[0]:
             raise InputError(
                 f"expected as many tags as tokens, got {len(parts[0])} tokens and {len(parts[-1])} tags",
@@ -50,7 +48,7 @@ def write_sentences(sentences: Iterable[Sentence]) -> Iterator[str]:
         blank = [word for word in chain(sentence.words, sentence.tags or ()) if word.split() != [word]]
         if blank:
             raise InputError(
-                f"expected words and tags without blanks, got {blank[0]!r}",
+                f"this format cannot store words or tags with spaces: {blank[0]!r}",
                 path=sentence.path or None,
                 line=sentence.line,
                 fix="Write another format, such as conll",

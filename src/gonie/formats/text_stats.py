@@ -29,11 +29,11 @@ class TextCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Overlap:
     """The overlap with the first file: the number of shared texts, and the labels that only this file has."""
 
     texts: int
-    unmet: tuple[str, ...]
+    new_labels: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +47,11 @@ class TextStats:
     path: str
     labels: Counter[str]
     unlabelled: int
-    several: int
+    multi_label: int
     lengths: tuple[float, ...]
     repeated: int
     contradicted: int
-    known: Known | None
+    overlap: Overlap | None
     report: Report
 
 
@@ -82,12 +82,12 @@ def _measured(
     """Return the statistics of a file and the hashes of its texts. The texts themselves may be too many."""
     labels: Counter[str] = Counter()
     seen: dict[int, int] = {}  # hash of a text -> hash of its first labels
-    unlabelled = several = repeated = contradicted = shared = 0
+    unlabelled = multi_label = repeated = contradicted = shared = 0
     lengths = []
     for text in source:
         labels.update(text.labels)
         unlabelled += not text.labels
-        several += len(text.labels) > 1
+        multi_label += len(text.labels) > 1
         lengths.append(len(text.text.split()))
         key, own = hash((text.text, text.marks)), hash(frozenset(text.labels))
         repeated += key in seen
@@ -97,11 +97,11 @@ def _measured(
         path=str(source.path),
         labels=labels,
         unlabelled=unlabelled,
-        several=several,
+        multi_label=multi_label,
         lengths=tuple(float(length) for length in np.quantile(lengths, QUANTILES)),
         repeated=repeated,
         contradicted=contradicted,
-        known=None if first is None else Known(shared, tuple(sorted(labels.keys() - first[1].keys()))),
+        overlap=None if first is None else Overlap(shared, tuple(sorted(labels.keys() - first[1].keys()))),
         report=source.report,
     )
     return measured, set(seen)

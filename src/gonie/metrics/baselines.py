@@ -76,6 +76,10 @@ def capitalised(train: Iterable[Sentence], *, scheme: Scheme) -> Baseline:
     return Baseline(label=lambda word: name if is_capitalised(word) else other, scheme=scheme)
 
 
+BASELINES = {"every capitalised word": capitalised, "most frequent label of each word": exact_match}
+"""By name; each learns from the training sentences and their scheme."""
+
+
 def is_capitalised(word: str) -> bool:
     """Return whether the word begins with an upper-case or title-case letter."""
     return unicodedata.category(word[:1] or " ") in ("Lu", "Lt")

@@ -151,7 +151,7 @@ def negative_log_likelihood(probabilities: Floats, gold: Gold) -> float | None:
 def brier(probabilities: Floats, gold: Gold) -> float:
     """Return the mean squared distance to the gold labels (Brier 1950).
 
-    An unknown gold label counts as a class of its own with probability 0.
+    An unknown gold label counts as a separate class with probability 0.
     """
     if gold.ndim == 2:
         return float(np.square(probabilities - gold).mean())

@@ -1,6 +1,6 @@
 """Evaluation of classifiers: ``evaluate_classes`` and the ``ClassEvaluation`` it returns.
 
-Each label of a text is scored as a span over the whole text. So counts, averages, confusion and intervals are
+Each label of a text is scored as a span over the whole text, so counts, averages, confusion and intervals are
 shared with taggers. Calibration, AUC and other scores of probabilities exist only here.
 """
 
@@ -35,13 +35,13 @@ class ClassEvaluation:
     """All measurements on the texts of one file.
 
     For single-label texts, micro precision, recall and F1 all equal accuracy. For multi-label texts
-    (``several``), accuracy is the share of texts with exactly the gold labels, and there is no ``confusion``.
+    (``multi_label``), accuracy is the share of texts with exactly the gold labels; ``confusion`` is None.
     ``auc`` is set for two labels, ``relations`` for labels of SemEval-2010 task 8, and ``lengths`` if the
     lengths of the texts were given. ``unknown_labels`` counts the gold labels that the model cannot predict.
     They count as missed and enter the macro average with 0.
     """
 
-    several: bool
+    multi_label: bool
     texts: int
     right: int
     scores: SpanScores
@@ -64,7 +64,7 @@ class ClassEvaluation:
         """The main score: accuracy, F1 for multi-label texts, or the official macro F1 for relations."""
         if self.relations is not None:
             return "relation_f1", self.relations.f1
-        return ("f1", self.scores.micro.f1) if self.several else ("accuracy", self.accuracy)
+        return ("f1", self.scores.micro.f1) if self.multi_label else ("accuracy", self.accuracy)
 
     @property
     def by_type(self) -> list[tuple[str, Counts]]:
@@ -98,7 +98,7 @@ class ClassEvaluation:
             "lengths": [score.to_json() for score in self.lengths],
             "confusion": None if self.confusion is None else self.confusion.to_json(),
             "unknown_labels": dict(self.unknown_labels),
-            "several_labels": self.several,
+            "several_labels": self.multi_label,
             "texts": self.texts,
             "texts_with_errors": self.texts - self.right,
         }
@@ -110,7 +110,7 @@ def evaluate_classes(
     probabilities: npt.ArrayLike,
     labels: Sequence[str],
     *,
-    several: bool = False,
+    multi_label: bool = False,
     lengths: Sequence[int] | None = None,
     bootstrap: int = 1000,
     seed: int = 0,
@@ -118,30 +118,30 @@ def evaluate_classes(
     """Score predicted labels of texts against their gold labels.
 
     ``probabilities`` (N, K) has one column per label in ``labels``, the labels of the model. With
-    ``several``, a text may have any number of labels and each probability stands alone. Otherwise a text has
-    one label and its probabilities sum to 1. ``lengths`` (tokens per text) is used for the scores by length.
-    ``bootstrap`` is the number of resamples; 0 computes no intervals.
+    ``multi_label``, a text may have any number of labels and each probability stands alone. Otherwise a text
+    has one label and its probabilities sum to 1. ``lengths`` (tokens per text) is used for the scores by
+    length. ``bootstrap`` is the number of resamples; 0 computes no intervals.
     """
     chances = np.asarray(probabilities, dtype=np.float64)
-    _check(gold, predicted, chances, labels, several=several)
+    _check(gold, predicted, chances, labels, multi_label=multi_label)
     if lengths is not None and len(lengths) != len(gold):
         raise InputError(f"expected lengths of {len(gold)} texts, got lengths of {len(lengths)}")
     columns = {label: at for at, label in enumerate(labels)}
     truth, guess = [_spans(text.labels) for text in gold], [_spans(given) for given in predicted]
     scores, counts = SpanScores.from_spans(truth, guess), _counts(truth, guess)
     unknown = _unknown(gold, columns)
-    targets = _indicators(gold, columns) if several else _ids(gold, columns)
-    ranking = _ranking(chances, targets) if len(labels) == 2 and not several and not unknown else None
+    targets = _indicators(gold, columns) if multi_label else _ids(gold, columns)
+    ranking = _ranking(chances, targets) if len(labels) == 2 and not multi_label and not unknown else None
     relations = None
-    if not several and are_relations({*labels, *unknown}):
+    if not multi_label and are_relations({*labels, *unknown}):
         sides = [text.labels[0] for text in gold], [given[0] for given in predicted]
         relations = relation_scores(*sides, resamples=bootstrap, seed=seed)
     return ClassEvaluation(
-        several=several,
+        multi_label=multi_label,
         texts=len(gold),
         right=int(_right(counts).sum()),
         scores=scores,
-        confusion=None if several else Confusion.from_spans(truth, guess),
+        confusion=None if multi_label else Confusion.from_spans(truth, guess),
         calibration=measure_calibration(chances, targets),
         auc=None if ranking is None else ranking.area,
         relations=relations,
@@ -168,31 +168,32 @@ def _check(
     probabilities: Floats,
     labels: Sequence[str],
     *,
-    several: bool,
+    multi_label: bool,
 ) -> None:
     """Raise InputError if gold and predictions cannot be compared."""
     if not gold:
-        raise InputError("expected at least one text to score, got none", fix="Check the file")
+        raise InputError("no texts to score", fix="Check the file")
     if len(gold) != len(predicted):
         raise InputError(f"expected labels for {len(gold)} texts, got labels for {len(predicted)}")
     if len(set(labels)) != len(labels) or not labels:
-        raise InputError(f"expected different labels that the model can give, got {list(labels)}")
+        raise InputError(f"the model's labels must be distinct and not empty, got {list(labels)}")
     if probabilities.shape != (len(gold), len(labels)):
         shape = f"({len(gold)} texts, {len(labels)} labels)"
         raise InputError(f"expected probabilities of shape {shape}, got {probabilities.shape}")
     if not ((probabilities >= -SLACK) & (probabilities <= 1 + SLACK)).all():  # also false for nan
-        raise InputError("expected probabilities between 0 and 1, got others", fix="Give no raw scores")
+        raise InputError(
+            "some probabilities are not between 0 and 1", fix="Pass probabilities, not raw scores"
+        )
     known = set(labels)
     for text, given in zip(gold, predicted, strict=True):
         path, line = text.path or None, text.line or None
-        if not several and len(text.labels) != 1:
+        if not multi_label and len(text.labels) != 1:
             got = f"{len(text.labels)}: {', '.join(text.labels) or 'none'}"
-            raise InputError(f"expected one gold label a text, got {got}", path=path, line=line)
-        if not known.issuperset(given) or (not several and len(given) != 1):
-            what = "labels" if several else "one label"
-            raise InputError(
-                f"expected {what} of the model as prediction, got {list(given)}", path=path, line=line
-            )
+            raise InputError(f"expected one gold label per text, got {got}", path=path, line=line)
+        if not known.issuperset(given) or (not multi_label and len(given) != 1):
+            what = "labels" if multi_label else "one label"
+            message = f"the prediction must be {what} of the model, got {list(given)}"
+            raise InputError(message, path=path, line=line)
 
 
 def _spans(labels: Labels) -> list[TokenSpan]:

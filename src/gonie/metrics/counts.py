@@ -84,7 +84,7 @@ class SentenceCounts:
         return cls(sentences.ravel(), columns.ravel(), table.ravel(), (table.shape[0], table.shape[1]))
 
     @classmethod
-    def beside(cls, parts: Sequence[SentenceCounts]) -> SentenceCounts:
+    def hstack(cls, parts: Sequence[SentenceCounts]) -> SentenceCounts:
         """Concatenate tables over the same sentences column-wise, in the order of ``parts``."""
         starts = np.cumsum([0, *(part.shape[1] for part in parts)])
         return cls(

@@ -212,20 +212,20 @@ def evaluate(
 def _check(gold: Sequence[Sentence], predicted: Sequence[Tags]) -> list[tuple[str, ...]]:
     """Check that both sides have the same shape and return the gold tags."""
     if not gold:
-        raise InputError("expected at least one sentence to score, got none", fix="Check the file")
+        raise InputError("no sentences to score", fix="Check the file")
     if len(gold) != len(predicted):
         raise InputError(f"expected tags for {len(gold)} sentences, got tags for {len(predicted)}")
     tags: list[tuple[str, ...]] = []
     for sentence, guess in zip(gold, predicted, strict=True):
         path, line = sentence.path or None, sentence.line or None
         if sentence.tags is None:
-            raise InputError("expected a gold tag for every word, got none", path=path, line=line)
+            raise InputError("sentence without gold tags", path=path, line=line)
         if not len(sentence.words) == len(sentence.tags) == len(guess):
             got = (
                 f"{len(sentence.words)} words, {len(sentence.tags)} gold tags and {len(guess)} predicted tags"
             )
             raise InputError(
-                f"expected one gold and one predicted tag a word, got {got}", path=path, line=line
+                f"expected one gold and one predicted tag per word, got {got}", path=path, line=line
             )
         tags.append(sentence.tags)
     return tags
@@ -241,18 +241,18 @@ def _repair(
     """Apply the policy to the predictions. Return them with the repair statistics."""
     if policy not in get_args(RepairPolicy):
         raise InputError(
-            f"expected a repair policy among {', '.join(get_args(RepairPolicy))}, got {policy!r}"
+            f"unknown repair policy {policy!r}", fix=f"Choose one of {', '.join(get_args(RepairPolicy))}"
         )
     checker, gold_checker = Checker(scheme=predicted_scheme), Checker(scheme=scheme)
     invalid = [bool(checker.problems(tags)) for tags in predicted]
     invalid_gold = sum(bool(gold_checker.problems(tags)) for tags in gold)
     changed = 0
     if policy != "none":
-        mended = list(predicted)
+        repaired = list(predicted)
         for at in (at for at, broken in enumerate(invalid) if broken):
-            mended[at], count = repair_tags(predicted[at], predicted_scheme, policy)
+            repaired[at], count = repair_tags(predicted[at], predicted_scheme, policy)
             changed += count
-        predicted = mended
+        predicted = repaired
     return predicted, Repair(policy=policy, invalid=sum(invalid), changed=changed, invalid_gold=invalid_gold)
 
 

@@ -1,7 +1,7 @@
 """The bootstrap intervals of one evaluation, all from the same resamples.
 
-Here every score of the evaluation is a function of the summed counts of many resamples. All scores use the
-same draws, so their intervals are consistent with each other.
+Every score of an evaluation is a function of summed counts. All scores use the same draws, so their intervals
+are consistent with each other.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def bootstrap_intervals(
     Their shapes are (N, 3L), (N, 2) and (N, 8).
     """
     parts = [spans, tokens] if novelty is None else [spans, tokens, novelty]
-    counts = SentenceCounts.beside(parts)
+    counts = SentenceCounts.hstack(parts)
     pairs = intervals(
         counts, lambda sums: _scores(sums, len(labels)), resamples=resamples, seed=seed, level=level
     )

@@ -1,6 +1,6 @@
 """Scores by text length, because a weak pooling or encoder often fails on long texts.
 
-The bounds double (5, 10, 20 … tokens) and do not depend on the texts. So tables of two models or two corpora
+The bounds double (5, 10, 20 … tokens) and do not depend on the texts, so tables of two models or two corpora
 can be compared directly.
 """
 

@@ -1,10 +1,10 @@
-"""How strongly a model is for an answer, on the scale on which explanations add up.
+"""Log-odds of a prediction, log p / (1 - p): the scale on which explanations are computed.
 
-The log-odds log p / (1 - p), and not the probability p: where a model is sure, p hardly moves whatever is
-taken from a text, and the words of a clear text would all seem to do nothing. On log-odds a word counts the
-same in a clear text and in a doubtful one; 1 more is e times the odds. And not the score of the answer
-alone: a model may raise the scores of all answers together, which changes nothing, and that of the first
-label of a sigmoid model is always 0.
+Explanations do not use the probability p. If the model is confident, p hardly changes whatever is removed
+from a text, and every word would seem to have no effect. On the log-odds scale a word counts the same in a
+clear text and in an ambiguous one. An increase of 1 multiplies the odds by e. Explanations do not use the raw
+score either, because raising the scores of all labels together changes nothing. The score of the first label
+of a sigmoid model is always 0.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 LEAST = 1e-12
-"""Probabilities nearer to 0 or 1 are taken for this far from them, so that their log-odds are finite."""
+"""Probabilities are clipped to at least this distance from 0 and 1, so that their log-odds are finite."""
 
 
-def label_log_odds(scores: NDArray[Any], labels: NDArray[np.int64], *, several: bool) -> Floats:
-    """log p / (1 - p) of a label for each text, from scores that are already divided by the temperature.
+def label_log_odds(scores: NDArray[Any], labels: NDArray[np.int64], *, multi_label: bool) -> Floats:
+    """Return log p / (1 - p) of one label per text, from scores already divided by the temperature.
 
-    p is the label's softmax, so that its log-odds are its score less the log-sum-exp of all others; or, where
-    a text may have ``several`` labels, its sigmoid, whose log-odds are the score itself.
+    p is the softmax of the label, so its log-odds are its score minus the log-sum-exp of the others. For
+    multi-label texts (``multi_label``), p is the sigmoid, and its log-odds are the score itself.
 
     Shape: scores (N, K), labels (N,) -> (N,).
     """
     rows = np.arange(len(scores))
     values = scores.astype(np.float64)
     own = values[rows, labels]
-    if several:
+    if multi_label:
         return np.asarray(own)
     values[rows, labels] = -np.inf
     top = values.max(axis=1, keepdims=True)  # (N, 1)
@@ -39,11 +39,11 @@ def label_log_odds(scores: NDArray[Any], labels: NDArray[np.int64], *, several: 
 
 
 def from_probabilities(probabilities: Floats) -> Floats:
-    """log p / (1 - p) of any probabilities."""
+    """Return log p / (1 - p) of each probability."""
     inside = np.clip(probabilities, LEAST, 1.0 - LEAST)
     return np.asarray(np.log(inside) - np.log1p(-inside))
 
 
 def to_probabilities(odds: Floats) -> Floats:
-    """p of log-odds, however large."""
+    """Return the probability of each log-odds value, without overflow."""
     return np.asarray(np.exp(-np.logaddexp(0.0, -odds)))

@@ -10,8 +10,8 @@ recall by lexical overlap with the training set. The classes of a gold mention i
   (Taillé requires the same type);
 - ``unseen``: none of these.
 
-A *content token* has at least two letters or digits and is not a function word ("the", "of", "에서"). So in
-text that is tokenized by syllable a mention is seen or unseen, never partly seen. For plain (part-of-speech)
+A *content token* has at least two letters or digits and is not a function word ("the", "of", "에서"). In text
+tokenised by syllable, a mention is therefore seen or unseen, never partly seen. For plain (part-of-speech)
 tags each token is a mention. Then ``partly_seen`` is a word known only in another casing and ``unseen`` an
 out-of-vocabulary word.
 """
@@ -103,9 +103,8 @@ class SeenMentions:
         mentions = data.get("mentions") if isinstance(data, Mapping) else None
         if not isinstance(mentions, Mapping) or not all(map(_is_types, mentions.values())):
             raise InputError(
-                f'expected seen mentions as {{"mentions": {{surface: [types]}}}}, got '
-                f"{type(data).__name__} of another form",
-                fix="Train again to write it anew",
+                'invalid seen mentions: not {"mentions": {surface: [types]}}',
+                fix="Train again to write the file",
             )
         return cls.from_types(mentions)
 

@@ -75,7 +75,7 @@ class Tally:
         return float(_f1(self.counts.sum(axis=0, dtype=np.float64)))
 
 
-def together(tallies: Sequence[Tally]) -> Tally:
+def combine_tallies(tallies: Sequence[Tally]) -> Tally:
     """Combine several runs: sum per sentence where the data is the same, concatenate otherwise."""
     sums: dict[str, npt.NDArray[np.int64]] = {}
     for tally in tallies:

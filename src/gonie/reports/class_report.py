@@ -35,17 +35,17 @@ MOST_ERRORS, BEGINNING, END = 20, 300, 100
 MEASURES = {
     "accuracy": "accuracy of texts",
     "f1": "F1 of labels, micro average",
-    "relation_f1": "F1 of relations with direction, macro average, as SemEval-2010 task 8 scores",
+    "relation_f1": "F1 of directed relations, macro average, as in SemEval-2010 task 8",
 }
 
 
 class ErrorExplainer(Protocol):
-    """Shows what a wrong answer rests on, in a style sheet of its own."""
+    """Renders the text of an error with word weights. ``style`` is the CSS that this needs."""
 
     style: str
 
     def __call__(self, error: Any) -> Markup | None:
-        """The text of an error with what each word did for the answer; None where it cannot be said."""
+        """Render the text of an error with the weight of each word, or return None if there are none."""
 
 
 def render_classes(
@@ -67,7 +67,7 @@ def render_classes(
         section("Labels", label_scores(evaluation.scores, evaluation.intervals)),
         None if evaluation.relations is None else _relations(evaluation.relations),
         _confusion(evaluation),
-        _calibration(evaluation.calibration, noun="labels" if evaluation.several else "texts"),
+        _calibration(evaluation.calibration, noun="labels" if evaluation.multi_label else "texts"),
         _lengths(evaluation.lengths),
         _errors(evaluation, explain),
         detail_section(details or {}),
@@ -91,7 +91,7 @@ def _head(evaluation: ClassEvaluation, title: str) -> Markup:
 def _facts(evaluation: ClassEvaluation) -> dict[str, str]:
     micro = evaluation.scores.micro
     values = {"accuracy": percent(evaluation.accuracy)}
-    if evaluation.several:
+    if evaluation.multi_label:
         values |= {"precision": percent(micro.precision), "recall": percent(micro.recall)}
     values["macro F1"] = percent(evaluation.scores.macro.f1)
     if evaluation.auc is not None:
@@ -104,9 +104,9 @@ def _facts(evaluation: ClassEvaluation) -> dict[str, str]:
 
 def how_classes_scored(evaluation: ClassEvaluation) -> str:
     """Return one sentence on how the averages are computed."""
-    if evaluation.several:
-        return "A text may have several labels: it is right, for accuracy, if it has them all and no other."
-    return "One label a text: micro precision, recall and F1 equal accuracy."
+    if evaluation.multi_label:
+        return "Texts may have several labels. For accuracy, a text is correct if all its labels match."
+    return "One label per text: micro precision, recall and F1 equal accuracy."
 
 
 def _relations(relations: RelationScores) -> Markup:
@@ -115,7 +115,7 @@ def _relations(relations: RelationScores) -> Markup:
         *(score_row(name, counts, None) for name, counts in scores.by_frequency),
         average_row("all (macro)", scores.macro, relations.interval),
     ]
-    caption = "Relations in percent: counted in either direction, correct only in the right one"
+    caption = "Scores of relations in percent. A relation is correct only with the right direction"
     return section("Relations", score_table(caption, rows))
 
 
@@ -143,9 +143,9 @@ def _calibration(calibration: Calibration, *, noun: str) -> Markup:
         )
         for each in calibration.width.bins
     ]
-    header = ("probability", noun, "mean given", "right", "difference")
-    inner = table(caption="Bins of the same width, in percent", header=header, rows=rows)
-    told = "Columns that end on the dashed line are right as often as they say; below it they are too sure."
+    header = ("probability", noun, "mean predicted", "correct", "difference")
+    inner = table(caption="Bins of equal width, in percent", header=header, rows=rows)
+    told = "Columns that end on the dashed line are well calibrated. Below it, the model is overconfident."
     return section(
         "Calibration",
         note(told),
@@ -170,7 +170,7 @@ def _lengths(lengths: Sequence[LengthScore]) -> Markup | None:
     ]
     header = ("tokens", "texts", "F1", "95% interval", "0 – 100")
     inner = table(
-        caption="F1 in percent (of one label a text, accuracy), by length", header=header, rows=rows
+        caption="F1 in percent by length (accuracy, if each text has one label)", header=header, rows=rows
     )
     return section("By length", inner)
 
@@ -182,11 +182,11 @@ def _errors(evaluation: ClassEvaluation, explain: ErrorExplainer | None) -> Mark
     shown = found[:MOST_ERRORS]
     legend = element(
         "p",
-        f"The {len(shown)} surest of {len(found):,}: ",
+        f"The {len(shown)} most confident of {len(found):,}: ",
         _mark("gold", "due"),
         " → ",
         _mark("predicted", "given"),
-        ", and the probability of what was predicted.",
+        ", and the probability of the prediction.",
         class_="note legend",
     )
     return section("Worst errors", legend, *(_error(error, explain) for error in shown))

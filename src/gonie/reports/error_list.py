@@ -1,7 +1,6 @@
-"""Lists of errors: the surest on the terminal, all of them in a table to read or as JSON for a program.
+"""Lists of errors: the most confident ones on the terminal, and all of them in a TSV or JSONL file.
 
-A kind of error is a dataclass; its fields are the columns. So the errors of every task are listed by the same
-few lines.
+Each kind of error is a dataclass whose fields are the columns, so this code works for the errors of any task.
 """
 
 from __future__ import annotations
@@ -20,14 +19,13 @@ from rich.table import Table
 from rich.text import Text
 
 from gonie.errors import OutputError
-from gonie.metrics.errors import Kind
 from gonie.reports.terminal import one_line
 from gonie.system.files import atomic_write
 from gonie.text.report import count
 
 SHOWN = 10
-DIGITS = 6  # of a probability in a file
-_BREAKS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")  # what some reader takes for a cell's end
+DIGITS = 6  # decimals of a probability in a file
+_BREAKS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")  # characters that may end a cell or a line
 
 
 class Listed(Protocol):
@@ -72,58 +70,57 @@ def error_writer(path: str | PathLike[str], kind: type[E]) -> Write[E]:
     suffix = Path(path).suffix.lower()
     if suffix not in WRITERS:
         raise OutputError(
-            f"{path}: expected a file for the errors that ends in {' or '.join(WRITERS)}, "
-            f"got {f'one in {suffix}' if suffix else 'one without a suffix'}. Choose one of them"
+            f"{path}: unsupported suffix for a list of errors: {suffix or 'none'}. Use {' or '.join(WRITERS)}"
         )
     return partial(WRITERS[suffix], kind)
 
 
 def write_errors(path: Path, errors: Sequence[E], write: Write[E]) -> None:
-    """Write the list, whole or not at all; a file's name that is no UTF-8 is escaped in it."""
+    """Write the list atomically. File names that are not valid UTF-8 are escaped."""
     atomic_write(path, "".join(write(errors)).encode("utf-8", "backslashreplace"))
 
 
 Cells = tuple[Text, Text, Text]
-"""What is gold, what was predicted, and where."""
+"""The gold label, the predicted label and the context."""
 
 
-class Sure(Protocol):
-    """What errors of every kind have."""
+class ConfidentError(Protocol):
+    """The properties that errors of every kind have."""
 
     @property
     def confidence(self) -> float:
-        """How sure the model was."""
+        """The confidence of the model in its prediction."""
 
     @property
-    def kind(self) -> Kind:
-        """What is wrong."""
+    def kind(self) -> str:
+        """The kind of the error."""
 
 
-S = TypeVar("S", bound=Sure)
+S = TypeVar("S", bound=ConfidentError)
 
 
 def print_errors(
     console: Console, errors: Sequence[S], path: Path, *, cells: Callable[[S], Cells], text: str = "text"
 ) -> None:
-    """Print the surest errors and where the others are; texts are shown as they are, never as markup.
+    """Print the most confident errors and the path of the full list. Texts are never read as markup.
 
-    ``cells`` are what is shown of one error beside its kind, ``text`` heads the last of them.
+    ``cells`` returns the last three columns of an error, and ``text`` is the heading of the last one.
     """
     if not errors:
-        console.print(Text(f"No errors; {path} holds none.", style="dim"))
+        console.print(Text(f"No errors; the list {path} is empty.", style="dim"))
         return
     grid = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("sure", "error", "gold", "predicted"):
-        grid.add_column(name, no_wrap=name in ("sure", "error"))
+    for name in ("confidence", "error", "gold", "predicted"):
+        grid.add_column(name, no_wrap=name in ("confidence", "error"))
     grid.add_column(text, overflow="fold")
     for error in errors[:SHOWN]:
-        grid.add_row(f"{error.confidence:.3f}", error.kind.value, *cells(error))
+        grid.add_row(f"{error.confidence:.3f}", str(error.kind), *cells(error))
     console.print(grid)
-    told = count(len(errors), "error")
-    left = f"The {SHOWN} surest of {told}" if len(errors) > SHOWN else told
-    console.print(Text(f"{left}; all of them, the surest first: {path}", style="dim"))
+    total = count(len(errors), "error")
+    shown = f"The {SHOWN} most confident of {total}" if len(errors) > SHOWN else total
+    console.print(Text(f"{shown}; full list: {path}", style="dim"))
 
 
 def label_cell(label: str | None) -> Text:
-    """A label on one line, a dash for none."""
+    """Return a label on one line, or a dash for None."""
     return Text(one_line(label if label is not None else "–"))

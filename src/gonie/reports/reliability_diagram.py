@@ -26,7 +26,7 @@ def reliability_diagram(reliability: Reliability, *, noun: str) -> Markup:
     return element(
         "svg",
         element("title", told),
-        element("text", "Right, in percent", x=LEFT, y=14, class_="name"),
+        element("text", "Correct, in percent", x=LEFT, y=14, class_="name"),
         *(_level(up(mark), mark) for mark in MARKS),
         *(_column(each, across, up, noun) for each in reliability.bins),
         element("line", x1=across(0), y1=up(0), x2=across(1), y2=up(1), class_="diagonal"),
@@ -35,7 +35,7 @@ def reliability_diagram(reliability: Reliability, *, noun: str) -> Markup:
             element("text", f"{100 * mark:g}", x=across(mark), y=SHARES[1] + 14, text_anchor="middle")
             for mark in MARKS
         ),
-        element("text", f"probability given, in percent; below: how many {noun}", x=LEFT, y=HEIGHT - 4),
+        element("text", f"predicted probability in percent; below: number of {noun}", x=LEFT, y=HEIGHT - 4),
         viewBox=f"0 0 {WIDTH} {HEIGHT}",
         role="img",
         class_="diagram",
@@ -72,5 +72,5 @@ def bin_text(each: Bin, noun: str) -> str:
     """Return one bin as text."""
     return (
         f"{100 * each.low:.0f}–{100 * each.high:.0f}: {each.count:,} {noun}, "
-        f"given {100 * each.confidence:.1f}, right {100 * each.accuracy:.1f}"
+        f"predicted {100 * each.confidence:.1f}, correct {100 * each.accuracy:.1f}"
     )

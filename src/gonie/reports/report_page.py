@@ -42,7 +42,7 @@ def opening(
     labels in the file that the model cannot predict.
     """
     named = ", ".join(f"{label} ({count:,})" for label, count in unknown.items())
-    warning = f"Labels in the file that the model does not know: {named}. "
+    warning = f"Labels in the file that the model cannot predict: {named}. "
     return element(
         "header",
         element("h1", title),

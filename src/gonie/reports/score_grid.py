@@ -1,4 +1,4 @@
-"""Tables of scores on the terminal: what those of taggers and of classifiers have in common."""
+"""Tables of scores on the terminal, for taggers and classifiers."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from gonie.reports.report_page import percent, range_text
 from gonie.reports.terminal import one_line
 
 MOST_LABELS = 60
-"""A terminal is no place for a thousand labels; the rest is counted and is in the JSON."""
+"""The maximum number of labels in a table. The rest are counted, and listed in the JSON output."""
 
 _COLUMNS = ("gold", "predicted", "correct", "precision", "recall", "F1", "95% interval")
 
 
 def print_labels(console: Console, name: str, scores: SpanScores, intervals: Intervals | None) -> None:
-    """A row for each label, most frequent first, then their averages; ``name`` heads the first column."""
+    """Print one row per label, most frequent first, then the averages. ``name`` heads the first column."""
     console.print(_labels(name, scores, intervals))
     left = len(scores.types) - MOST_LABELS
     if left > 0:
-        console.print(Text(f"{left:,} rarer labels left out here; --json has them.", style="dim"))
+        console.print(Text(f"{left:,} rarer labels are not shown; --json lists them.", style="dim"))
 
 
 def print_unknown(console: Console, labels: Mapping[str, int]) -> None:
-    """Gold labels that the model cannot give, if there are any."""
+    """Print the gold labels that the model cannot predict, if there are any."""
     if labels:
         named = ", ".join(f"{one_line(label)} ({count:,})" for label, count in labels.items())
-        console.print(Text(f"Labels the model does not know: {named}", style="yellow"))
+        console.print(Text(f"Labels that the model cannot predict: {named}", style="yellow"))
 
 
 def score_grid(columns: Sequence[str]) -> Table:
-    """An empty table: names to the left, numbers to the right."""
+    """Return an empty table with left-aligned names and right-aligned numbers."""
     grid = Table(box=None, pad_edge=False, header_style="dim")
     for at, name in enumerate(columns):
         grid.add_column(name, justify="right" if at else "left", no_wrap=at > 0, overflow="fold")

@@ -16,7 +16,7 @@ from gonie.reports.svg import interval_bar
 MOST_LABELS, MOST_CELLS = 100, 24
 """The maximum number of labels in a score table and in a confusion table."""
 
-CONFUSION_NOTE = "Rows are gold, columns are predicted; the darker a cell, the larger its share of the row. "
+CONFUSION_NOTE = "Rows are gold, columns are predicted. Darker cells have a larger share of their row. "
 
 
 def label_scores(scores: SpanScores, intervals: Intervals | None) -> Markup:
@@ -34,12 +34,12 @@ def label_scores(scores: SpanScores, intervals: Intervals | None) -> Markup:
     left = len(ordered) - MOST_LABELS
     return fragment(
         score_table("Scores in percent, most frequent first", rows),
-        note(f"{left:,} rarer labels are in the JSON only.") if left > 0 else None,
+        note(f"{left:,} rarer labels are only in the JSON output.") if left > 0 else None,
     )
 
 
 def score_table(caption: str, rows: Sequence[Markup]) -> Markup:
-    """Render a table of rows made by ``score_row`` and ``average_row``."""
+    """Render a table of rows from ``score_row`` and ``average_row``."""
     header = ("", "gold", "predicted", "correct", "precision", "recall", "F1", "95% interval", "0 – 100")
     return table(caption=caption, header=header, rows=rows)
 
@@ -88,7 +88,9 @@ def confusion_table(confusion: Confusion, *, boundaries: bool) -> Markup:
 def _rest(confusion: Confusion, shown: Sequence[str]) -> str:
     kept = set(shown)
     rest = sum(count for pair, count in confusion.pairs.items() if not kept.issuperset(pair))
-    return f"The {len(shown)} most frequent labels; {rest:,} pairs with rarer ones are in the JSON only."
+    return (
+        f"The {len(shown)} most frequent labels; {rest:,} pairs with rarer ones are only in the JSON output."
+    )
 
 
 def _shaded(name: str, cells: Sequence[int], *, right: int | None, blank: int = 0) -> Markup:

@@ -27,9 +27,9 @@ class Panel:
 PANELS = (
     Panel("score", "Dev score", lambda value: f"{100 * value:.4g}", mark_best=True),
     Panel("train_score", "Score on training {unit}s", lambda value: f"{100 * value:.4g}"),
-    Panel("loss", "Training loss a {unit}", lambda value: f"{value:.4g}"),
+    Panel("loss", "Training loss per {unit}", lambda value: f"{value:.4g}"),
     Panel("rate", "Learning rate", lambda value: f"{value:.3g}"),
-    Panel("seconds", "Seconds an epoch", lambda value: f"{value:.3g}"),
+    Panel("seconds", "Seconds per epoch", lambda value: f"{value:.3g}"),
 )
 
 

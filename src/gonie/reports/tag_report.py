@@ -24,8 +24,8 @@ MOST_PASSAGES = 20
 """The number of incorrect sentences on the page."""
 
 BOUNDARY_NOTE = (
-    "Types are compared where both sides have a span with the same boundaries. Wrong boundary: "
-    "the span overlaps one of the other side; missed and spurious: it overlaps none."
+    "Types are compared for spans with the same boundaries on both sides. A span with a wrong boundary "
+    "overlaps a span of the other side. Missed and spurious spans overlap none."
 )
 
 MENTIONS = {
@@ -141,8 +141,8 @@ def _boundaries(boundaries: Boundaries) -> Markup:
         row(name, f"{boundaries.same_label[kind]:,}", f"{boundaries.other_label[kind]:,}")
         for kind, name in names.items()
     ]
-    caption = "Wrong boundaries: predicted spans beside the gold span they overlap"
-    return table(caption=caption, header=("", "right type", "other type"), rows=rows)
+    caption = "Wrong boundaries: predicted spans compared with the gold spans they overlap"
+    return table(caption=caption, header=("", "correct type", "other type"), rows=rows)
 
 
 def _novelty(evaluation: Evaluation) -> Markup | None:
@@ -161,7 +161,7 @@ def _novelty(evaluation: Evaluation) -> Markup | None:
         "95% interval",
         "0 – 100",
     )
-    inner = table(caption="Recall in percent, by whether training had it", header=header, rows=rows)
+    inner = table(caption="Recall in percent, by overlap with the training data", header=header, rows=rows)
     return section("Seen in training?", inner)
 
 
@@ -204,5 +204,5 @@ def _tags(evaluation: Evaluation) -> Markup | None:
         for tag, counts in ordered[:MOST_LABELS]
     ]
     header = ("tag", "gold", "share of tokens", "predicted", "precision", "recall", "F1")
-    inner = table(caption="Every tag by itself, in percent", header=header, rows=rows)
+    inner = table(caption="Scores of each tag, in percent", header=header, rows=rows)
     return section("Tags", folded(f"{len(ordered)} tags, token by token", inner))

@@ -1,18 +1,18 @@
-"""Text that is shown on a terminal: made safe, and on one line where it has to be."""
+"""Make text safe to print on a terminal."""
 
 from __future__ import annotations
 
 import re
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""What could steer a terminal, or turn a line of it around."""
+"""Control characters that could change the state of a terminal or the direction of text."""
 
 
 def safe(text: str) -> str:
-    """Control characters made visible, so that no text can steer the terminal it is shown on."""
+    """Replace control characters, so that no text can control the terminal it is printed on."""
     return CONTROL.sub("\ufffd", text)
 
 
 def one_line(text: str) -> str:
-    """As ``safe``, with a blank for each run of blanks, tabs and line ends: labels may have those too."""
+    """Return safe text on one line, with each run of white space as one space."""
     return safe(" ".join(text.split()))

@@ -1,6 +1,6 @@
-"""Tagging and classifying without torch, from a bundle on disk to documents with spans, or to labels.
+"""The torch-free runtime: the bundle format, ONNX sessions and decoding in numpy.
 
-``load`` reads a bundle (``bundle``) and puts together a ``predictor``: tokenise, encode, score (``session``),
-decode (``decoder``, over the ``chain`` and its ``lattice``), spans (``tagging``), what else it may be
-(``candidates``); or a ``classifier``: cut, encode, score, calibrate.
+``bundle`` reads and writes bundles and checks them. ``session`` runs their graphs with ONNX Runtime.
+``decoder`` finds tag sequences and their probabilities over a linear ``chain``. The tasks combine these parts
+into taggers and classifiers (``gonie.tasks``).
 """

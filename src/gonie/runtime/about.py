@@ -1,4 +1,4 @@
-"""What a bundle of any task says of itself: for people, and for whoever wants to know how it was trained."""
+"""The metadata of a bundle of any task: its model, scores and recipe."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from gonie.version import __version__
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """``model`` sums up the parts, ``scores`` is what it reached when it was trained, by name.
+    """Metadata: ``model`` is a summary of the parts, and ``scores`` are the scores after training, by name.
 
-    ``recipe`` is the resolved recipe it was trained with, ``gonie`` the version that exported it. ``layers``,
-    of a model with vectors in context, says how it mixes the layers of its language model at each place
-    where it uses them: ``place``, ``shares``, ``scale`` and ``normalized``.
+    ``recipe`` is the resolved recipe of the training, and ``gonie`` the version that exported the bundle.
+    ``layers``, for a model with contextual embeddings, describes how it mixes the layers of its language
+    model at each place where it uses them: ``place``, ``shares``, ``scale`` and ``normalized``.
     """
 
     model: Mapping[str, Any] = field(default_factory=dict)
@@ -27,18 +27,18 @@ class About:
 
     @classmethod
     def read(cls, index: Mapping[str, Any]) -> About:
-        """From a bundle's description."""
+        """Read the metadata from the description of a bundle."""
         return cls(
-            model=of_kind(index, "model", dict),
-            scores=of_kind(index, "scores", dict),
-            recipe=of_kind(index, "recipe", dict),
-            layers=of_kind(index, "layers", list) if "layers" in index else (),
-            gonie=of_kind(index, "gonie", str),
+            model=typed_value(index, "model", dict),
+            scores=typed_value(index, "scores", dict),
+            recipe=typed_value(index, "recipe", dict),
+            layers=typed_value(index, "layers", list) if "layers" in index else (),
+            gonie=typed_value(index, "gonie", str),
         )
 
 
-def of_kind(index: Mapping[str, Any], name: str, kind: type) -> Any:
-    """The value under ``name``; one of a kind that nobody downstream would expect is refused."""
+def typed_value(index: Mapping[str, Any], name: str, kind: type) -> Any:
+    """Return the value under ``name``. Raise TypeError if it is not of the type ``kind``."""
     if not isinstance(index[name], kind):
-        raise TypeError(f"{name} is {json.dumps(index[name])[:40]}")
+        raise TypeError(f"{name} is {json.dumps(index[name])[:40]}, not {kind.__name__}")
     return index[name]

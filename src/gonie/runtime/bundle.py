@@ -1,39 +1,40 @@
-"""The bundle: a trained model in one folder that runs without PyTorch, whatever its task.
+"""The bundle: a trained model of any task in one folder, which runs without PyTorch.
 
-A bundle is a folder of two or more files. Nothing in it is pickled; loading one can never run code.
+A bundle is a folder of two or more files. Nothing in it is pickled, so loading a bundle never runs code.
 
-``bundle.json`` (UTF-8, one top-level key a line, the long one last):
+``bundle.json`` (UTF-8, one top-level key per line, the long one last):
 
-    format      4, this description; a reader refuses a higher number
-    gonie       version of gonie that wrote it
+    format      4, the format described here; readers refuse higher numbers
+    gonie       version of gonie that wrote the bundle
     task        the name of the task, such as "tag"
-    model       a summary for people: the parts and their sizes
-    scores      what the model reached when it was trained, by name
-    recipe      the resolved recipe it was trained with
-    layers      of a model with vectors in context: how it mixes the layers of its language model, for each
-                place where it uses them {place, shares, scale, normalized}; else not there
+    model       a readable summary: the parts and their sizes
+    scores      the scores of the model after training, by name
+    recipe      the resolved recipe of the training
+    layers      only for models with contextual embeddings: how the layers of the language model are mixed,
+                for each place where they are used {place, shares, scale, normalized}
     files       SHA-256 of each other file, in hexadecimal
     encoding    vocabularies, features and labels, as the encoding of the task writes them
 
-and further keys of the task, which its class lists (``gonie.tasks.tagging.bundle``,
-``gonie.tasks.classification.bundle``): it plays the role of ``Contents``.
+and further keys of the task, which are described in the class that implements ``Contents`` for the task
+(``gonie.tasks.tagging.bundle``, ``gonie.tasks.classification.bundle``).
 
 ``model.onnx``: a graph from the arrays of a batch that it declares as inputs (see ``session``) to float32.
 
-``forms.onnx``, of a model that reads the letters of words: a graph from those arrays of the batch that have a
-row for each of its U distinct forms, ``chars``, ``char_lengths`` and ``bytes`` (less the rows of marks before
-them), as far as it declares them as inputs, to ``spelled`` (U, F), which ``model.onnx`` then asks for beside
-the batch's arrays. What it says of a form depends on that form alone, and may be remembered.
+``forms.onnx``, only for models that read the characters of words: a graph from the arrays that have one row
+per distinct form of the batch to ``spelled`` (U, F). Its inputs are any of ``chars``, ``char_lengths`` and
+``bytes`` (without the rows of the marks). ``spelled`` is then a further input of ``model.onnx``. The result
+for a form depends on that form only, so it can be cached.
 
-Further files are the task's own.
+Further files are defined by the task.
 
-A reader trusts nothing of this: files have limits (``LIMITS`` and ``Contents.further``) and no names but
-these, every value of the description is judged by its type and size (``bundle_description``), a graph by its
-operators and tensors (``graph_check``), and both together by a first batch (``smoke_test``).
+A reader trusts nothing in a bundle. It accepts only these file names, with size limits (``LIMITS`` and
+``Contents.further``). It checks the type and size of every value of the description
+(``bundle_description``), the operators and tensors of each graph (``graph_check``), and that graph and
+description fit together (``smoke_test``).
 
-Format 3 has no ``forms.onnx``: the one graph asks for all arrays itself. Format 2 is of taggers alone and
-otherwise the same, format 1 has no ``forbidden``. All are read. A bundle is written whole or not at all, and
-an earlier one is replaced only by a whole one (``gonie.system.atomic_folder``).
+Format 3 has no ``forms.onnx``: its one graph reads all arrays. Format 2 exists only for taggers and is
+otherwise the same. Format 1 has no ``forbidden``. All formats can be read. A bundle is written atomically, so
+an earlier one is replaced only by a complete one (``gonie.system.atomic_folder``).
 """
 
 from __future__ import annotations
@@ -51,22 +52,22 @@ from safetensors import SafetensorError
 
 from gonie.errors import BundleError, GonieError, MissingExtraError, OutputError
 from gonie.runtime.about import About
-from gonie.runtime.bundle_description import check_about, parsed
-from gonie.system.atomic_folder import replace_folder, set_aside
+from gonie.runtime.bundle_description import check_about, parse_json
+from gonie.system.atomic_folder import backup_path, replace_folder
 from gonie.version import __version__
 
 FORMAT = 4
 INDEX, GRAPH, FORMS = "bundle.json", "model.onnx", "forms.onnx"
 LIMITS: Mapping[str, int] = {INDEX: 1 << 27, GRAPH: (1 << 31) - 1, FORMS: (1 << 31) - 1}
-"""The most bytes that each file may have; ``Contents.further`` has those of a task."""
+"""The maximum size of each file in bytes. ``Contents.further`` has the limits of a task's files."""
 
 
 class Graphs(NamedTuple):
-    """The serialised ONNX graph of an exported model, and where it has one that of its forms.
+    """The serialised ONNX graph of an exported model and, if it has one, its graph of forms.
 
-    What a model knows of a word by its letters alone does not change from sentence to sentence. The graph of
-    ``forms`` gives it for U distinct forms: from ``chars`` (U, C), ``char_lengths`` (U,) and ``bytes``
-    (U, L), as far as it asks for them, to ``spelled`` (U, F). The main graph then asks for ``spelled``.
+    What a model computes from the characters of a word is the same in every sentence. The graph ``forms``
+    computes it for U distinct forms: from any of ``chars`` (U, C), ``char_lengths`` (U,) and ``bytes`` (U, L)
+    to ``spelled`` (U, F), which is then an input of the main graph.
     """
 
     graph: bytes
@@ -74,51 +75,51 @@ class Graphs(NamedTuple):
 
 
 class Contents(Protocol):
-    """What a bundle of one task holds, as plain values: the role that a task's frozen dataclass plays."""
+    """The contents of a bundle of one task, as plain values. Each task implements it as a dataclass."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
     task: ClassVar[str]
     """The name of the task."""
     further: ClassVar[Mapping[str, int]]
-    """Its files beside the description and the graphs, and the most bytes that each may have."""
+    """The maximum size in bytes of each file other than the description and the graphs, by name."""
 
     @property
     def encoding(self) -> Any:
-        """From texts to the arrays of a batch; its ``to_json`` is part of the description."""
+        """The encoding of texts as the arrays of a batch. The description contains its ``to_json``."""
 
     @property
     def graph(self) -> bytes:
-        """The model (``Graphs``)."""
+        """The graph of the model (``Graphs``)."""
 
     @property
     def forms(self) -> bytes | None:
-        """Its graph of forms."""
+        """The graph of forms (``Graphs``), if any."""
 
     @property
     def about(self) -> About:
-        """What it says of itself."""
+        """The metadata."""
 
     def describe(self) -> dict[str, Any]:
-        """The keys of the description that only bundles of this task have."""
+        """Return the keys of the description that only bundles of this task have."""
 
     def files(self) -> dict[str, bytes]:
-        """The content of each of its ``further`` files."""
+        """Return the content of each ``further`` file."""
 
     @classmethod
     def check(cls, index: Mapping[str, Any]) -> None:
-        """Refuse, with a ``ValueError`` that names it, a value that no description of this task has."""
+        """Raise a ``ValueError`` that names the first invalid value of the description."""
 
     @classmethod
     def read(cls, index: Mapping[str, Any], graphs: Graphs, files: Mapping[str, bytes]) -> Self:
-        """From a checked description, graphs and further files; what is wrong is raised as it comes."""
+        """Create the contents from a checked description, graphs and further files. May raise any error."""
 
 
 Kinds = Mapping[str, type[Contents]]
-"""The bundles that a reader knows, by their task."""
+"""The supported classes of bundle contents, by task."""
 
 
 def write_bundle(folder: str | PathLike[str], bundle: Contents) -> None:
-    """Write ``bundle`` as ``folder``, whole or not at all; an earlier bundle there is replaced."""
+    """Write ``bundle`` to ``folder`` atomically, replacing an earlier bundle."""
     place, about = Path(folder), bundle.about
     forms = {} if bundle.forms is None else {FORMS: bundle.forms}
     files = {GRAPH: bundle.graph, **forms, **bundle.files()}
@@ -140,8 +141,8 @@ def write_bundle(folder: str | PathLike[str], bundle: Contents) -> None:
 
 
 def _further_files(folder: Path) -> list[str]:
-    """The further files of an earlier bundle there, perhaps of another task: it has the digest of each."""
-    place = folder if folder.exists() else set_aside(folder)
+    """Return the further files of an earlier bundle, perhaps of another task, that match their digests."""
+    place = folder if folder.exists() else backup_path(folder)
     try:
         listed = _read_index(place)["files"]
         names = [entry.name for entry in place.iterdir() if entry.name not in LIMITS and entry.is_file()]
@@ -154,22 +155,20 @@ def _check_readable(folder: Path, description: bytes, kind: type[Contents]) -> N
     """Refuse to write what a reader would refuse."""
     if len(description) > LIMITS[INDEX]:
         raise OutputError(
-            f"cannot write {folder}: expected a description of at most {LIMITS[INDEX]:,} bytes, got "
-            f"{len(description):,}: too many words or features. Train with fewer word vectors "
-            "(data.vectors_limit) or features (data.min_feature_count)."
+            f"cannot write {folder}: {INDEX} would have {len(description):,} bytes, more than "
+            f"{LIMITS[INDEX]:,}, because there are too many words or features. Train with fewer word vectors "
+            "(data.vectors_limit) or features (data.min_feature_count)"
         )
     try:
-        index = parsed(description)
+        index = parse_json(description)
         check_about(index)
         kind.check(index)
     except ValueError as error:
-        raise OutputError(
-            f"cannot write {folder}: expected a bundle that can be read, got {error}."
-        ) from error
+        raise OutputError(f"cannot write {folder}: the bundle could not be read again: {error}") from error
 
 
 def read_bundle(folder: str | PathLike[str], kinds: Kinds) -> Any:
-    """Read and check the bundle in ``folder``, one of ``kinds``; anything wrong is a ``BundleError``."""
+    """Read and check the bundle in ``folder``, of a task in ``kinds``. Any problem raises BundleError."""
     place = Path(folder)
     index = _read_index(place)
     kind = _kind(place, index, kinds)
@@ -185,7 +184,7 @@ def read_bundle(folder: str | PathLike[str], kinds: Kinds) -> Any:
 
 
 def read_about(folder: str | PathLike[str]) -> About:
-    """What the bundle in ``folder`` says of itself, without its graph; a damaged description is refused."""
+    """Return the metadata of the bundle in ``folder`` without reading its graph."""
     place = Path(folder)
     index = _read_index(place)
     try:
@@ -196,35 +195,28 @@ def read_about(folder: str | PathLike[str]) -> About:
 
 
 _WRONG = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
-"""What comes of values that are not what they should be."""
-_AGAIN = "Copy the bundle again, or export it again: gonie export MODEL --out DIR."
+"""The errors that invalid values may cause."""
+_AGAIN = "Copy or export the bundle again: gonie export MODEL --out DIR"
 
 
 def _damaged(folder: Path, error: Exception) -> BundleError:
     what = str(error) if isinstance(error, ValueError | GonieError) else f"{type(error).__name__}: {error}"
-    return BundleError(
-        f"{folder / INDEX}: expected the keys of bundle format {FORMAT}, got a damaged file ({what}). "
-        f"{_AGAIN}"
-    )
+    return BundleError(f"{folder / INDEX}: damaged bundle: {what}. {_AGAIN}")
 
 
 def _read_index(folder: Path) -> dict[str, Any]:
     _check_folder(folder)
     try:
-        index = parsed(_read(folder, INDEX))
+        index = parse_json(_read(folder, INDEX))
     except ValueError as error:
-        raise BundleError(
-            f"{folder / INDEX}: expected JSON, got a damaged file ({error}). {_AGAIN}"
-        ) from error
+        raise BundleError(f"{folder / INDEX}: invalid JSON: {error}. {_AGAIN}") from error
     found = index.get("format") if isinstance(index, dict) else None
     if not isinstance(found, int) or isinstance(found, bool) or found < 1:
-        raise BundleError(
-            f"{folder / INDEX}: expected a bundle's description, got JSON without its format. {_AGAIN}"
-        )
+        raise BundleError(f"{folder / INDEX}: not a bundle: it has no valid format number. {_AGAIN}")
     if found > FORMAT:
         raise BundleError(
-            f"{folder}: expected bundle format {FORMAT} or lower, got {found}, written by gonie "
-            f"{str(index.get('gonie'))[:40]}; this is gonie {__version__}. Do: pip install --upgrade gonie"
+            f"{folder}: unsupported bundle format {found}, written by gonie {str(index.get('gonie'))[:40]}. "
+            f"gonie {__version__} reads formats up to {FORMAT}. Run: pip install --upgrade gonie"
         )
     return dict(index)
 
@@ -233,37 +225,36 @@ def _kind(folder: Path, index: Mapping[str, Any], kinds: Kinds) -> type[Contents
     task = index.get("task")
     if not isinstance(task, str) or task not in kinds:
         raise BundleError(
-            f"{folder}: expected a bundle that can {' or '.join(kinds)}, got one for the task "
-            f"{repr(task)[:40]}. {_AGAIN}"
+            f"{folder}: expected a bundle for the task {' or '.join(kinds)}, got {repr(task)[:40]}. {_AGAIN}"
         )
     return kinds[task]
 
 
 def _names(index: Mapping[str, Any], kind: type[Contents]) -> tuple[str, ...]:
-    """The files beside the description: those of its kind, and no others whatever it says."""
+    """Return the names of the files other than the description. Refuse names that the task does not have."""
     wanted = (GRAPH, *((FORMS,) if FORMS in index["files"] else ()), *kind.further)
-    strange = sorted(set(index["files"]) - set(wanted))
-    if strange:
-        raise ValueError(f"files has {strange[0][:40]!r}, which is no file of a bundle")
+    unknown = sorted(set(index["files"]) - set(wanted))
+    if unknown:
+        raise ValueError(f"unknown file {unknown[0][:40]!r} in files")
     return wanted
 
 
 def _check_folder(folder: Path) -> None:
     if folder.is_dir():
         return
-    if set_aside(folder).is_dir() and not folder.exists():
+    if backup_path(folder).is_dir() and not folder.exists():
         raise BundleError(
-            f"{folder}: expected a bundle, got nothing: an export was stopped half-way. "
-            f"Do: mv {set_aside(folder)} {folder}"
+            f"{folder}: folder not found, because an export was interrupted. "
+            f"Run: mv {backup_path(folder)} {folder}"
         )
-    got = "a file" if folder.exists() else "nothing there"
-    raise BundleError(f"{folder}: expected a bundle's folder, got {got}. Check the path.")
+    problem = "expected a bundle folder, got a file" if folder.exists() else "folder not found"
+    raise BundleError(f"{folder}: {problem}. Check the path")
 
 
 def _read_file(folder: Path, index: Mapping[str, Any], name: str, kind: type[Contents]) -> bytes:
     content = _read(folder, name, kind.further)
     if _digest(content) != index["files"][name]:
-        raise BundleError(f"{folder}: {name} is not the file that was exported. {_AGAIN}")
+        raise BundleError(f"{folder}: {name} has changed since it was exported. {_AGAIN}")
     return content
 
 
@@ -272,17 +263,16 @@ def _read(folder: Path, name: str, further: Mapping[str, int] | None = None) -> 
     try:
         found = os.stat(folder / name)
         if not stat.S_ISREG(found.st_mode):  # a pipe would never end
-            raise BundleError(f"{folder / name}: expected a file, got something else. {_AGAIN}")
+            raise BundleError(f"{folder / name}: not a regular file. {_AGAIN}")
         if found.st_size > limits[name]:
             raise BundleError(
-                f"{folder / name}: expected at most {limits[name]:,} bytes, got {found.st_size:,}. {_AGAIN}"
+                f"{folder / name}: {found.st_size:,} bytes, more than {limits[name]:,}. {_AGAIN}"
             )
         return (folder / name).read_bytes()
     except FileNotFoundError as error:
-        wanted = ", ".join((INDEX, GRAPH, *(further or ())))
-        raise BundleError(f"{folder}: expected a bundle with {wanted}, got no {name}. {_AGAIN}") from error
+        raise BundleError(f"{folder}: not a complete bundle: no {name}. {_AGAIN}") from error
     except OSError as error:
-        raise BundleError(f"{folder / name}: expected a readable file, got {error.strerror}.") from error
+        raise BundleError(f"{folder / name}: cannot read the file: {error.strerror}") from error
 
 
 def _digest(content: bytes) -> str:
@@ -290,7 +280,7 @@ def _digest(content: bytes) -> str:
 
 
 def _dump(index: Mapping[str, Any]) -> bytes:
-    """JSON with one top-level key a line, so that the file opens with what a person looks for."""
+    """Return JSON with one top-level key per line, so that the readable values come first."""
     lines = (
         f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False, separators=(',', ':'), allow_nan=False)}"
         for key, value in index.items()

@@ -1,7 +1,6 @@
-"""Reading ``bundle.json`` and judging what every bundle says of itself: JSON of bounded size and depth.
+"""Read ``bundle.json`` as JSON of bounded size and depth, and check the keys that every bundle has.
 
-What the bundles of one task say is judged by the task's own class (``Contents.check``), the encoding by
-``encoding_check``.
+The keys of one task are checked by the task (``Contents.check``), the encoding by ``encoding_check``.
 """
 
 from __future__ import annotations
@@ -11,18 +10,18 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from gonie.runtime.validators import NAME, by_name, flag, number, record, several, text
+from gonie.runtime.validators import NAME, flag, list_of, mapping_of, number, record, text
 
-VALUES = 1 << 23  # in the whole file: an empty list takes three bytes there, and sixty-four in memory
-_DEPTH = 100  # far beyond what is written, far below what Python can follow
+VALUES = 1 << 23  # maximum in the file: an empty list takes three bytes there, and sixty-four in memory
+_DEPTH = 100  # far more than gonie writes, and far less than Python's recursion limit
 _FILES = 20
 
 
-def parsed(content: bytes) -> Any:
-    """The value of JSON in UTF-8; a ``ValueError`` for NaN, infinity, nesting beyond reason and all else."""
+def parse_json(content: bytes) -> Any:
+    """Parse JSON in UTF-8. Raise ``ValueError`` for invalid JSON, NaN, infinity and excessive nesting."""
     values = sum(content.count(sign) for sign in (b",", b"[", b"{"))
     if values > VALUES:
-        raise ValueError(f"{values:,} values, more than {VALUES:,}")
+        raise ValueError(f"too many values: {values:,}, at most {VALUES:,}")
     try:
         found = json.loads(content.decode("utf-8"), parse_constant=_no_number, parse_float=_finite)
     except RecursionError as error:
@@ -33,23 +32,23 @@ def parsed(content: bytes) -> Any:
 
 
 def check_about(index: Mapping[str, Any]) -> None:
-    """Refuse, with a ``ValueError`` that names it, a value that no bundle says of itself."""
+    """Raise a ``ValueError`` that names the first invalid value of the keys that every bundle has."""
     _ABOUT(index, "")
 
 
 def _no_number(constant: str) -> float:
-    raise ValueError(f"{constant}, which is no number")
+    raise ValueError(f"invalid number {constant}")
 
 
 def _finite(digits: str) -> float:
     value = float(digits)
     if not math.isfinite(value):
-        raise ValueError(f"{digits[:20]}, which is beyond all numbers")
+        raise ValueError(f"number out of range: {digits[:20]}")
     return value
 
 
 def _depth_beyond(value: Any, most: int) -> bool:
-    """Are there lists in lists, or values by name in them, more than so many?"""
+    """Return whether lists and objects are nested more than ``most`` levels deep."""
     level = [[value]]
     for _ in range(most):
         inner = [list(each.values()) if isinstance(each, dict) else each for own in level for each in own]
@@ -60,12 +59,12 @@ def _depth_beyond(value: Any, most: int) -> bool:
 
 
 def _files(value: Any, where: str) -> None:
-    """The digest of each file; there is always a graph."""
+    """Check the digest of each file. There is always a graph."""
     record({"model.onnx": text(64)})(value, where)
-    by_name(text(64), _FILES, NAME)(value, where)
+    mapping_of(text(64), _FILES, NAME)(value, where)
 
 
-_LAYER = record({"place": text(NAME), "shares": several(number, 1000), "scale": number, "normalized": flag})
+_LAYER = record({"place": text(NAME), "shares": list_of(number, 1000), "scale": number, "normalized": flag})
 _ABOUT = record(
     {
         "gonie": text(NAME),
@@ -74,5 +73,5 @@ _ABOUT = record(
         "recipe": record({}, {"data": record({})}),
         "files": _files,
     },
-    {"layers": several(_LAYER, 100)},
+    {"layers": list_of(_LAYER, 100)},
 )

@@ -1,11 +1,11 @@
-"""The weights of a linear chain, with what the tag scheme forbids already impossible.
+"""The weights of a linear chain, in which forbidden transitions have probability 0.
 
 A sentence of n tokens with emissions e and tags y has the score
 
     s(y) = start[y_1] + sum_t e[t, y_t] + sum_t transitions[y_(t-1), y_t] + end[y_n],    p(y) = exp s(y) / Z.
 
-A softmax model is the same chain with zero transitions. Letters in this folder: B sentences, T tokens in the
-longest of them, K tags.
+A softmax model is the same chain with zero transitions. In the shapes of this package, B is the number of
+sentences, T the number of tokens of the longest sentence, and K the number of tags.
 """
 
 from __future__ import annotations
@@ -17,20 +17,21 @@ from gonie.errors import GonieError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-LARGEST = 1 << 22  # numbers that a step over many tags may hold at once, unless one sentence takes more
+LARGEST = 1 << 22  # maximum numbers in memory per step, unless a single sentence needs more
 
 Allowed = tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]
 
 
-def together(numbers: int) -> int:
-    """How many at a time, where a step takes so many ``numbers`` for each: one, or as many as fit."""
+def chunk_size(numbers: int) -> int:
+    """Return how many items fit in memory at a time if each needs so many ``numbers``, at least one."""
     return max(1, LARGEST // numbers)
 
 
 class ChainWeights:
-    """``transitions`` (K, K) indexed [from, to], ``start`` (K,) and ``end`` (K,) in float64.
+    """The weights ``transitions`` (K, K) indexed [from, to], ``start`` (K,) and ``end`` (K,), in float64.
 
-    ``allowed`` holds boolean masks of the same three shapes; what they leave out weighs minus infinity.
+    ``allowed`` holds boolean masks of the same three shapes. Where they are false, the weight is minus
+    infinity.
     """
 
     def __init__(
@@ -43,8 +44,8 @@ class ChainWeights:
             raise GonieError(f"expected transitions (K, K), start (K,) and end (K,), got {shapes}")
         if not all(np.isfinite(part).all() for part in weights):
             raise GonieError(
-                "expected finite transition scores, got nan or infinity: the model did not train soundly. "
-                "Train again with a lower learning rate or clipped gradients."
+                "the transition scores contain nan or infinity, because training diverged. "
+                "Train again with a lower learning rate (train.lr) or stronger gradient clipping (train.clip)"
             )
         if allowed is not None:
             for part, mask in zip(weights, allowed, strict=True):
@@ -52,8 +53,8 @@ class ChainWeights:
         self.transitions, self.start, self.end = weights
         self.num_tags = tags
 
-    def added(self, emissions: NDArray[np.floating], lengths: Ints, tags: Ints) -> Floats:
-        """What each token adds to the score of its path ``tags``, start and end apart.
+    def step_scores(self, emissions: NDArray[np.floating], lengths: Ints, tags: Ints) -> Floats:
+        """Return what each token adds to the score of the path ``tags``, without start and end.
 
         Shape: emissions (B, T, K), lengths (B,), tags (B, T) -> (B, T), 0 past the end
         """
@@ -65,17 +66,17 @@ class ChainWeights:
         return np.where(inside, steps, 0.0)
 
     def path_scores(self, emissions: NDArray[np.floating], lengths: Ints, tags: Ints) -> Floats:
-        """The score s(y) of the given tags of every sentence: (B, T, K), (B,), (B, T) -> (B,)."""
+        """Return the score s(y) of the given tags of every sentence: (B, T, K), (B,), (B, T) -> (B,)."""
         last = tags[np.arange(len(lengths)), lengths - 1]  # (B,)
-        inner = self.added(emissions, lengths, tags).sum(axis=1)
+        inner = self.step_scores(emissions, lengths, tags).sum(axis=1)
         return np.asarray(self.start[tags[:, 0]] + inner + self.end[last])
 
-    def need_a_path(self, best: NDArray[np.floating], lengths: Ints) -> None:
-        """Refuse sentences whose best score (B,) is minus infinity: every tag sequence is forbidden."""
+    def require_path(self, best: NDArray[np.floating], lengths: Ints) -> None:
+        """Raise an error if a best score (B,) is minus infinity, so that every tag sequence is forbidden."""
         stuck = np.flatnonzero(np.isneginf(best))
         if stuck.size:
             raise GonieError(
-                f"expected a legal tag sequence for every sentence, got none for one of {lengths[stuck[0]]} "
-                "tokens: the label set lacks tags that its scheme needs. Complete the labels, or decode "
-                "without the scheme's constraints."
+                f"no tag sequence is allowed for a sentence of {lengths[stuck[0]]} tokens, because the label "
+                "set lacks tags that its scheme needs. Complete the labels, or set "
+                "model.head.constrained = false"
             )

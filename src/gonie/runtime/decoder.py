@@ -1,7 +1,8 @@
-"""Scores in, tags out: the best tag sequence of every sentence, and how sure the model is of it.
+"""Decoding: the best tag sequence of every sentence, and its probabilities.
 
-All sentences of a batch advance together, so the only Python loop is over time. Padding is never read, so
-company never changes a result. ``chain`` has the model, ``lattice`` the probabilities.
+All sentences of a batch advance together, so the only Python loop is over time. Padding is never read, so a
+result never depends on the other sentences of the batch. ``chain`` has the model, ``forward_backward`` the
+probabilities.
 """
 
 from __future__ import annotations
@@ -10,17 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gonie.errors import GonieError
-from gonie.runtime.chain import Allowed, ChainWeights, Floats, Ints, together
+from gonie.runtime.chain import Allowed, ChainWeights, Floats, Ints, chunk_size
 from gonie.runtime.forward_backward import Lattice
-from gonie.runtime.forward_backward_sums import Summing
+from gonie.runtime.forward_backward_sums import ForwardBackward
 from gonie.runtime.nbest import nbest
 
 
 class Decoder:
     """Viterbi and forward-backward over ``transitions`` (K, K) [from, to], ``start`` (K,) and ``end`` (K,).
 
-    ``allowed`` holds boolean masks of the same three shapes, as ``schemes.allowed`` gives them: what they
-    leave out is impossible, in decoding and in the probabilities alike.
+    ``allowed`` holds boolean masks of the same three shapes, as ``schemes.allowed`` returns them. Where they
+    are false, decoding and probabilities treat a transition as impossible.
     """
 
     def __init__(
@@ -28,12 +29,12 @@ class Decoder:
     ) -> None:
         self.chain = ChainWeights(transitions=transitions, start=start, end=end, allowed=allowed)
         self.num_tags = self.chain.num_tags
-        self._summing = Summing(self.chain)
+        self._engine = ForwardBackward(self.chain)
         self._onward = np.ascontiguousarray(self.chain.transitions.T)  # (to, from)
         self._allowed = allowed
 
     def viterbi(self, emissions: ArrayLike, lengths: ArrayLike) -> tuple[Ints, Floats]:
-        """The best legal tag sequence of every sentence and its score.
+        """Return the best allowed tag sequence of every sentence and its score.
 
         Shape: emissions (B, T, K), lengths (B,) -> tags (B, T) with -1 past a sentence's end, scores (B,)
         """
@@ -42,23 +43,23 @@ class Decoder:
         return tags, self.chain.path_scores(scores, sizes, tags)
 
     def best_tags(self, scores: NDArray[np.floating], sizes: Ints) -> Ints:
-        """As ``viterbi``, of scores and lengths that were ``checked``, without the score of each."""
+        """Return the tags of ``viterbi`` for scores and lengths that were ``checked``."""
         best = self._best_prefixes(scores)  # (T, B, K)
         final = best[sizes - 1, np.arange(len(sizes))] + self.chain.end  # (B, K)
-        self.chain.need_a_path(final.max(axis=1), sizes)
+        self.chain.require_path(final.max(axis=1), sizes)
         last = final.argmax(axis=1)  # (B,)
         tags = np.empty((scores.shape[1], len(sizes)), dtype=np.int64)  # (T, B)
         tags[-1] = last
         ending = set(sizes.tolist())
         for t in range(len(tags) - 2, -1, -1):
-            # entry (b, i): the best prefix of b that ends in tag i at t, going on to the tag chosen at t + 1
+            # entry (b, i): the best prefix of b that ends in tag i at t and continues to the tag at t + 1
             (best[t] + self._onward[tags[t + 1]]).argmax(axis=1, out=tags[t])
             if t + 1 in ending:
                 np.copyto(tags[t], last, where=sizes == t + 1)
         return _ended(tags.T, sizes)
 
     def best_of(self, lattice: Lattice) -> Ints:
-        """As ``best_tags``, of sums that are there already: most sentences need no search."""
+        """Return the result of ``best_tags`` from existing sums. Most sentences need no search."""
         tags, found = lattice.likeliest()
         if not found.all():
             lengths = lattice.lengths[~found]
@@ -67,20 +68,20 @@ class Decoder:
         return tags if lattice.full else _ended(tags, lattice.lengths)
 
     def nbest(self, emissions: ArrayLike, lengths: ArrayLike, n: int) -> tuple[Ints, Floats]:
-        """The n best legal tag sequences of every sentence, best first, and their scores.
+        """Return the n best allowed tag sequences of every sentence, best first, and their scores.
 
         Shape: emissions (B, T, K), lengths (B,) -> tags (B, n, T), -1 past a sentence's end, and scores
         (B, n); -1 and minus infinity where a sentence has fewer than n.
         """
         scores, sizes = self.checked(emissions, lengths)
         if n < 1:
-            raise GonieError(f"expected to be asked for one tag sequence or more, got {n}")
+            raise GonieError(f"the number of tag sequences must be at least 1, got {n}")
         tags, values = nbest(self.chain, scores, sizes, n)
-        self.chain.need_a_path(values[:, 0], sizes)
+        self.chain.require_path(values[:, 0], sizes)
         return tags, values
 
     def posterior(self, emissions: ArrayLike, lengths: ArrayLike) -> tuple[Ints, Floats]:
-        """Of every sentence the legal sequence with the most tags expected to be right, and that number.
+        """Return the allowed sequence with the most tags expected to be correct, and that expected number.
 
         Shape: emissions (B, T, K), lengths (B,) -> tags (B, T) with -1 past a sentence's end, (B,)
         """
@@ -89,34 +90,34 @@ class Decoder:
         return legal.viterbi(self.marginals(emissions, lengths), lengths)
 
     def forward_backward(self, emissions: ArrayLike, lengths: ArrayLike) -> Lattice:
-        """Sum once over every legal sequence of every sentence; ask the ``Lattice`` for probabilities.
+        """Sum over all allowed sequences of every sentence. The ``Lattice`` returns their probabilities.
 
         Shape: emissions (B, T, K), lengths (B,)
         """
         return self.lattice(*self.checked(emissions, lengths))
 
     def lattice(self, scores: NDArray[np.floating], sizes: Ints) -> Lattice:
-        """As ``forward_backward``, of scores and lengths that were ``checked``."""
-        return Lattice(chain=self.chain, summing=self._summing, emissions=scores, lengths=sizes)
+        """Return the result of ``forward_backward`` for scores and lengths that were ``checked``."""
+        return Lattice(chain=self.chain, engine=self._engine, emissions=scores, lengths=sizes)
 
     def marginals(self, emissions: ArrayLike, lengths: ArrayLike) -> Floats:
-        """The probability of every tag at every token: (B, T, K), (B,) -> (B, T, K), 0 past the end."""
+        """Return the probability of every tag at every token: (B, T, K), (B,) -> (B, T, K), 0 at padding."""
         return self.forward_backward(emissions, lengths).marginals()
 
     def _best_prefixes(self, emissions: NDArray[np.floating]) -> Floats:
-        """Entry (t, b, i): the best score of a prefix of b that ends in tag i at t.
+        """Return in entry (t, b, i) the best score of a prefix of b that ends in tag i at t.
 
-        Only maxima are kept: the way back asks for one argmax a sentence and step instead of K.
+        Only maxima are stored. Backtracking takes one argmax per sentence and step instead of K.
         """
-        best = emissions.transpose(1, 0, 2).astype(np.float64)  # (T, B, K): double, lest long sentences tie
+        best = emissions.transpose(1, 0, 2).astype(np.float64)  # (T, B, K): double avoids ties
         best[0] += self.chain.start
-        some = together(self.num_tags**2)
+        some = chunk_size(self.num_tags**2)
         for row in range(0, best.shape[1], some):
-            self._go_on(best[:, row : row + some])
+            self._add_best_prefixes(best[:, row : row + some])
         return best
 
-    def _go_on(self, best: Floats) -> None:
-        """To each step (B, K) of ``best`` (T, B, K), add the best of all ways that lead there."""
+    def _add_best_prefixes(self, best: Floats) -> None:
+        """Add to each step (B, K) of ``best`` (T, B, K) the score of the best prefix that leads there."""
         moves = self.chain.transitions[:, None]  # (from, 1, to)
         reached = np.empty((self.num_tags, *best.shape[1:]))  # (from, B, to): the maximum is over the first
         for t in range(1, len(best)):
@@ -124,7 +125,7 @@ class Decoder:
             best[t] += np.maximum.reduce(reached, axis=0)
 
     def checked(self, emissions: ArrayLike, lengths: ArrayLike) -> tuple[NDArray[np.floating], Ints]:
-        """Scores with zeros for padding, and lengths, of the shapes and ranges everything here counts on."""
+        """Check shapes and ranges. Return the scores with zeros at padding, and the lengths."""
         scores: NDArray[np.floating] = np.asarray(emissions)
         sizes: Ints = np.asarray(lengths, dtype=np.int64)
         if scores.ndim != 3 or scores.shape[2] != self.num_tags or sizes.shape != scores.shape[:1]:
@@ -140,12 +141,12 @@ class Decoder:
             scores = np.where(inside[..., None], scores, 0)
         if not np.isfinite(scores).all():
             raise GonieError(
-                "expected finite scores for every token, got nan or infinity from the model. "
-                "Train again with a lower learning rate or clipped gradients."
+                "the model returned nan or infinite scores. "
+                "Train again with a lower learning rate (train.lr) or stronger gradient clipping (train.clip)"
             )
         return scores, sizes
 
 
 def _ended(tags: Ints, lengths: Ints) -> Ints:
-    """Tags (B, T) with -1 past each sentence's end."""
+    """Return the tags (B, T) with -1 at padding."""
     return np.where(np.arange(tags.shape[1]) < lengths[:, None], tags, -1)

@@ -1,4 +1,4 @@
-"""Forward-backward: sums over every tag sequence, from which any probability is read without a new pass."""
+"""Forward–backward: sums over all tag sequences, from which probabilities are computed without a new pass."""
 
 from __future__ import annotations
 
@@ -10,51 +10,51 @@ from numpy.typing import ArrayLike, NDArray
 
 from gonie.errors import GonieError
 from gonie.runtime.chain import ChainWeights, Floats, Ints
-from gonie.runtime.forward_backward_sums import Logs, Summing, log_sum_exp
+from gonie.runtime.forward_backward_sums import ForwardBackward, Logs, log_sum_exp
 
-HALF = 0.49  # of a sentence's probability, with room for rounding
+HALF = 0.49  # half of the probability of a sentence, less a margin for rounding
 
 
 class Lattice:
-    """The sums of one pass over a batch: partitions, marginals and the probability of any stretch of tags.
+    """The sums of one pass over a batch: partition functions, marginals and probabilities of tag ranges.
 
-    Two tables of logarithms hold them: ``alpha`` (T, B, K) sums everything up to and at a token that ends in
-    a tag, less ``taken`` (T, B), the largest at each step; ``beta`` (T, B, K) sums everything after it and is
-    kept near zero likewise. What is taken off cancels in every probability: long sentences lose no digits.
+    They are stored as logarithms. ``alpha`` (T, B, K) sums over all prefixes that end in a tag at a token,
+    minus ``taken`` (T, B), the maximum of each step. ``beta`` (T, B, K) sums over all suffixes and is scaled
+    likewise. The scaling cancels in every probability, so long sentences lose no precision.
 
     Shape: emissions (B, T, K) finite, lengths (B,)
     """
 
     def __init__(
-        self, *, chain: ChainWeights, summing: Summing, emissions: NDArray[np.floating], lengths: Ints
+        self, *, chain: ChainWeights, engine: ForwardBackward, emissions: NDArray[np.floating], lengths: Ints
     ) -> None:
         self.lengths = lengths
         self._chain = chain
         self.emissions = emissions
         steps = emissions.transpose(1, 0, 2).astype(np.float64)  # (T, B, K)
-        self._sums = summing(steps, lengths)
-        self.full = min(lengths.tolist()) == len(steps)  # nothing is past a sentence's end
+        self._sums = engine(steps, lengths)
+        self.full = min(lengths.tolist()) == len(steps)  # whether there is no padding
 
     @cached_property
     def _logs(self) -> Logs:
         return self._sums.logs()
 
     def log_partition(self) -> Floats:
-        """log Z of every sentence: (B,)."""
+        """Return log Z of every sentence: (B,)."""
         rows = np.arange(len(self.lengths))
         final = log_sum_exp(self._logs.alpha[self.lengths - 1, rows] + self._chain.end)
         return np.asarray(final + self._inside(self._logs.taken).sum(axis=0))
 
     def marginals(self) -> Floats:
-        """p(y_t = k) for every token: (B, T, K), 0 past a sentence's end."""
+        """Return p(y_t = k) for every token: (B, T, K), 0 at padding."""
         inside = self._inside(self._sums.marginals)
         return np.ascontiguousarray(inside.transpose(1, 0, 2))
 
     def likeliest(self) -> tuple[Ints, NDArray[np.bool_]]:
-        """Of every token the tag with the largest marginal, and of which sentences that is the best sequence.
+        """Return the most probable tag of every token, and for which sentences these form the best sequence.
 
-        A sequence goes wrong at one of its tokens: with more than 1 - sum_t (1 - p(y_t)). One that has more
-        than half of all probability is better than any other, so nobody has to look for the best.
+        The probability of the sequence is at least 1 - sum_t (1 - p(y_t)). If that is more than one half, no
+        other sequence can be better, so no search is needed.
 
         Shape: (B, T), (B,)
         """
@@ -62,33 +62,33 @@ class Lattice:
         return self._sums.marginals.argmax(axis=2).T, doubts.sum(axis=0) < HALF
 
     def chances(self, tags: Ints) -> Floats:
-        """p(y_t = tags[b, t]) for every token, of its marginals the one asked for: (B, T) -> (B, T)."""
+        """Return the marginal p(y_t = tags[b, t]) of every token: (B, T) -> (B, T)."""
         marginals = self._sums.marginals
         times, rows = np.arange(len(marginals))[:, None], np.arange(len(self.lengths))
         return self._inside(marginals[times, rows, tags.T]).T
 
     def _inside(self, table: Floats) -> Floats:
-        """Values of each token (T, B, …), 0 past a sentence's end."""
+        """Return the values of each token (T, B, …), with 0 at padding."""
         if self.full:
             return table
         inside = np.arange(len(table))[:, None] < self.lengths  # (T, B)
         return np.where(inside if table.ndim == 2 else inside[..., None], table, 0.0)
 
     def path_probability(self, row: int, start: int, end: int, tags: Sequence[int]) -> float:
-        """p(tokens ``start`` to ``end``, exclusive, of sentence ``row`` carry exactly ``tags``)."""
+        """Return the probability that tokens [start, end) of sentence ``row`` have exactly ``tags``."""
         if not 0 <= start < end <= self.lengths[row] or len(tags) != end - start:
             raise GonieError(
-                f"expected a tag for each token of a range in a sentence of {self.lengths[row]} tokens, "
-                f"got {len(tags)} tags for [{start}, {end})"
+                f"invalid range [{start}, {end}) with {len(tags)} tags in a sentence of {self.lengths[row]} "
+                "tokens"
             )
         path = np.zeros(self.emissions.shape[:2], dtype=np.int64)  # (B, T)
         path[row, start:end] = tags
         return float(self.path_probabilities([row], [start], [end], path)[0])
 
     def path_probabilities(self, rows: ArrayLike, starts: ArrayLike, ends: ArrayLike, tags: Ints) -> Floats:
-        """For each of S ranges of tokens, the probability that it carries its part of ``tags``.
+        """Return, for each of S ranges of tokens, the probability that it has its part of ``tags``.
 
-        log p = alpha[first, y_first] + what the tokens after the first add + beta[last, y_last] - total[last]
+        log p = alpha[first, y_first] + step scores after the first + beta[last, y_last] - total[last]
 
         Shape: rows (S,), starts (S,), ends (S,) exclusive, tags (B, T) -> (S,)
         """
@@ -97,9 +97,9 @@ class Lattice:
         rows, firsts = np.asarray(rows, dtype=np.int64), np.asarray(starts, dtype=np.int64)
         lasts = np.asarray(ends, dtype=np.int64) - 1
         alpha, taken, beta, total = self._logs
-        added = self._chain.added(self.emissions, self.lengths, tags) - taken.T  # (B, T)
+        added = self._chain.step_scores(self.emissions, self.lengths, tags) - taken.T  # (B, T)
         forbidden = np.isneginf(added)
-        # running sums make any range two look-ups; a forbidden step would swallow them and is counted apart
+        # with cumulative sums, a range takes two lookups; forbidden steps (-inf) are counted separately
         sums = np.cumsum(np.where(forbidden, 0.0, added), axis=1)
         breaks = np.cumsum(forbidden, axis=1)
         log = (

@@ -1,8 +1,8 @@
-"""The sums of forward-backward, in two ways: by products of chances, and in logarithms.
+"""The sums of forward–backward, computed with probabilities or in logarithms.
 
-Products are a few short steps of numpy a token, which is what a single sentence waits for. Where scores lie
-so far apart that chances vanish, the same sums are taken again in logarithms, which are safe for scores of
-any size; that is seen sentence by sentence, so company never decides it.
+Products of probabilities take a few short numpy operations per token, which is fastest for a single sentence.
+If the scores differ so much that probabilities underflow, the sums are computed again in logarithms, which
+are safe for scores of any size. This is decided per sentence, so it never depends on the rest of the batch.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gonie.runtime.chain import ChainWeights, Floats, Ints, together
+from gonie.runtime.chain import ChainWeights, Floats, Ints, chunk_size
 
-LOST = 1e-200  # a sum of chances below this may have lost terms to underflow
-EVERY = 8  # tokens after which sums are brought near 1 again: long before they could vanish
+LOST = 1e-200  # a sum of probabilities below this may have lost terms to underflow
+EVERY = 8  # tokens between two rescalings of the sums, well before they could underflow
 
 
 class Logs(NamedTuple):
-    """Three tables of logarithms, as ``Lattice`` describes them, and what was taken off the first."""
+    """The tables of logarithms that ``Lattice`` describes."""
 
     alpha: Floats
     """(T, B, K)"""
@@ -30,22 +30,22 @@ class Logs(NamedTuple):
     beta: Floats
     """(T, B, K)"""
     total: Floats
-    """(T, B): over all tags of alpha + beta"""
+    """(T, B): log-sum-exp of alpha + beta over all tags"""
 
 
 @dataclass(frozen=True)
 class Sums:
-    """``marginals`` (T, B, K) add up to 1 for each token; those past a sentence's end mean nothing.
+    """The result: ``marginals`` (T, B, K) sum to 1 for each token, and are undefined at padding.
 
-    ``logs`` makes all else on demand: most sentences have no spans, whose probabilities need it.
+    ``logs`` computes the other tables on demand. Most sentences have no spans, whose probabilities need them.
     """
 
     marginals: Floats
     logs: Callable[[], Logs]
 
 
-class Summing:
-    """Sums over every tag sequence of a chain; ``__call__`` is ready for any batch."""
+class ForwardBackward:
+    """Sum over all tag sequences of a chain. Call it with the scores of a batch."""
 
     def __init__(self, chain: ChainWeights) -> None:
         self._chain = chain
@@ -54,16 +54,16 @@ class Summing:
         self._chances = np.stack([chances, chances.T])  # (2, K, K): onward, and backward
         ends = np.exp([chain.start - self._tops[1], chain.end - _top(chain.end)])
         self._ends = ends[:, None]  # (2, 1, K)
-        self._ahead_in_logs = Advance(chain.transitions)
-        self._back_in_logs = Advance(chain.transitions.T)
+        self._ahead_in_logs = LogStep(chain.transitions)
+        self._back_in_logs = LogStep(chain.transitions.T)
 
     def __call__(self, steps: Floats, lengths: Ints) -> Sums:
-        """Shape: steps (T, B, K) finite, lengths (B,)."""
+        """Return the sums of a batch. Shape: steps (T, B, K) finite, lengths (B,)."""
         sums, lost = self._by_chances(steps, lengths)
         if lost is None or not lost.any():
             return sums
         again = self._in_logs(steps[:, lost], lengths[lost])
-        self._chain.need_a_path(again.total[0], lengths[lost])
+        self._chain.require_path(again.total[0], lengths[lost])
         sums.marginals[:, lost] = np.exp(again.alpha + again.beta - again.total[..., None])
 
         def logs() -> Logs:
@@ -75,19 +75,18 @@ class Summing:
         return Sums(sums.marginals, logs)
 
     def _by_chances(self, steps: Floats, lengths: Ints) -> tuple[Sums, NDArray[np.bool_] | None]:
-        """The sums, and for which sentences they cannot be trusted: (B,), or None.
+        """Return the sums, and for which sentences (B,) they have underflowed, or None if for none.
 
-        What comes after a token is summed as what comes before it, in a sentence that runs backward, so that
-        one loop does both.
+        The backward sums are forward sums of the reversed sentence, so one loop computes both.
         """
-        flip = Flip(lengths, len(steps))
+        flip = Reverser(lengths, len(steps))
         tops = steps.max(axis=2, keepdims=True)  # (T, B, 1)
         chances = np.exp(steps - tops)  # (T, B, K), the largest of a token 1
         both = np.empty((len(steps), 2, *steps.shape[1:]))  # (T, 2, B, K)
         both[:, 0], both[:, 1] = chances, flip(chances)
-        before, upto = np.empty_like(both), np.empty_like(both)  # less, and with, what each token adds
-        kept: dict[int, Floats] = {}  # what the sums at some steps were divided by: (2, B, 1)
-        with np.errstate(divide="ignore", invalid="ignore"):  # of sentences that are lost, and taken again
+        before, upto = np.empty_like(both), np.empty_like(both)  # without, and with, the score of each token
+        kept: dict[int, Floats] = {}  # divisors of the rescaled steps: (2, B, 1)
+        with np.errstate(divide="ignore", invalid="ignore"):  # sentences that underflow are computed again
             before[0] = self._ends
             np.multiply(before[0], both[0], out=upto[0])
             for t in range(1, len(both)):
@@ -132,8 +131,8 @@ class Summing:
         return Logs(alpha, taken, beta, log_sum_exp(alpha + beta))
 
 
-class Flip:
-    """Turns the tokens of each sentence round, within its length; what is past its end stays."""
+class Reverser:
+    """Reverse the tokens of each sentence within its length. Padding stays in place."""
 
     def __init__(self, lengths: Ints, T: int) -> None:
         self._full = min(lengths.tolist()) == T
@@ -143,19 +142,19 @@ class Flip:
             self._places = np.where(self._outside, times, lengths - 1 - times), np.arange(len(lengths))
 
     def __call__(self, table: Floats) -> Floats:
-        """Shape: (T, B, K) -> (T, B, K)."""
+        """Return the reversed table. Shape: (T, B, K) -> (T, B, K)."""
         return table[::-1] if self._full else table[self._places]
 
     def inside(self, holds: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """What holds of each token (T, B), taken to hold past a sentence's end."""
+        """Return the values of the tokens (T, B), with true at padding."""
         return holds if self._full else holds | self._outside
 
 
-class Advance:
-    """One step of the sum: entry (b, j) of the result is log sum_i exp(scores[b, i] + weights[i, j]).
+class LogStep:
+    """One step in logarithms: entry (b, j) of the result is log sum_i exp(scores[b, i] + weights[i, j]).
 
-    The sum is a matrix product of exponentials, each taken relative to its largest; the few entries too small
-    for that are summed again in logs, so scores of any size are safe.
+    The sum is a matrix product of exponentials relative to their maximum. The few entries that underflow are
+    summed again in logarithms, so scores of any size are safe.
     """
 
     def __init__(self, weights: Floats) -> None:
@@ -164,12 +163,12 @@ class Advance:
         self._chances = np.exp(weights - self._shift)  # (K, K), entries at most 1
 
     def __call__(self, scores: Floats) -> Floats:
-        """Shape: scores (B, K) -> (B, K)."""
+        """Return the sums of the next step. Shape: scores (B, K) -> (B, K)."""
         top = _top(scores)[:, None]  # (B, 1)
         mass = np.exp(scores - top) @ self._chances  # (B, K)
         reached: Floats = np.log(np.maximum(mass, LOST)) + top + self._shift
         lost = np.stack(np.nonzero(mass < LOST))  # (2, n)
-        some = together(scores.shape[1])
+        some = chunk_size(scores.shape[1])
         for first in range(0, lost.shape[1], some):
             rows, tags = lost[:, first : first + some]
             reached[rows, tags] = log_sum_exp(scores[rows] + self._weights[:, tags].T)
@@ -177,13 +176,13 @@ class Advance:
 
 
 def log_sum_exp(values: Floats) -> Floats:
-    """log sum exp over the last axis, minus infinity where every entry is: (..., K) -> (...)."""
+    """Return log-sum-exp over the last axis, minus infinity where every entry is: (..., K) -> (...)."""
     top = _top(values)
     with np.errstate(divide="ignore"):  # log 0 is the answer for a forbidden state
         return np.asarray(np.log(np.exp(values - top[..., None]).sum(axis=-1)) + top)
 
 
 def _top(values: Floats) -> Floats:
-    """The largest of the last axis, or 0 where all are minus infinity, to be taken off safely."""
+    """Return the maximum over the last axis, or 0 where all are minus infinity, to subtract it safely."""
     top = values.max(axis=-1)
     return np.where(np.isfinite(top), top, 0.0)

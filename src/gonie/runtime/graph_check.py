@@ -1,17 +1,16 @@
-"""What a stranger's ONNX graph may hold, looked at before onnxruntime sees it.
+"""Check an untrusted ONNX graph before onnxruntime loads it.
 
-Refused are
+The check refuses, in the graph and in its subgraphs:
 
-    other files       tensors that lie outside the graph: nothing but the bundle's own files is ever opened
-    other operators   all but those that gonie writes; so no custom ones, no functions, no loop without an end
-    false tensors     whose bytes are more or fewer than their shape says, or of a type that no model has
-    absurd sizes      whole numbers that only an attack on memory asks for, where shapes are made of them
-    absurd graphs     of too many nodes, nested too deep, or with fields that gonie never writes
+    external data     tensors stored outside the graph, so that no other file is ever opened
+    other operators   all that gonie does not write: custom operators, functions, unbounded loops
+    invalid tensors   with more or fewer bytes than their shape needs, or of an unsupported type
+    huge sizes        integers that shapes are computed from and that only an attack on memory would use
+    unusual graphs    with too many nodes, nested too deep, or with fields that gonie never writes
 
-in the graph and in the graphs inside it. What is left can still be wrong, and onnxruntime says so; it can
-give other answers than its author claims; and as it may come to a size by several steps, it can still ask for
-much memory and time. Whoever runs bundles of people they do not trust should bound both from outside, as they
-would for any other program.
+A graph that passes can still be invalid, which onnxruntime reports. It can return other results than its
+author claims. It can also compute a size in several steps and so use much memory and time. To run untrusted
+bundles, limit memory and time from outside, as for any other program.
 """
 
 from __future__ import annotations
@@ -37,22 +36,22 @@ OPERATORS: Mapping[str, frozenset[str]] = {
     "": frozenset(_PLAIN.split()),
     "com.microsoft": frozenset(("DynamicQuantizeLSTM", "DynamicQuantizeMatMul", "MatMulIntegerToFloat")),
 }
-"""By their domain. Every export is run before it is written, so one that is missing here is soon noticed."""
+"""Allowed operators by domain. Every export is run before it is written, so a missing one is noticed."""
 
 FIELDS, NODES, DEPTH = 1 << 20, 1 << 14, 4
-LARGEST = 1 << 24  # of the few whole numbers that say where to cut, or how long a table is
-WIDEST = 1 << 16  # of those that become the size of an axis; all axes together have LARGEST numbers
-LONGEST = 1 << 12  # bytes of a list of sizes
-AXES = 16  # of a tensor
-FEW = 64  # whole numbers: more are a table, of which nothing is made but rows
-TO_THE_END = (2**31 - 1, 2**63 - 1, -(2**63))  # what a slice may say
+LARGEST = 1 << 24  # maximum of integers that are slice positions or table lengths
+WIDEST = 1 << 16  # maximum size of an axis; the product of all axes is at most LARGEST
+LONGEST = 1 << 12  # maximum bytes of a list of sizes
+AXES = 16  # maximum axes of a tensor
+FEW = 64  # integer tensors with more elements are lookup tables and never define sizes
+TO_THE_END = (2**31 - 1, 2**63 - 1, -(2**63))  # integers by which a slice means "to the end"
 SIZING = {"Concat", "ConstantOfShape", "Expand", "Pad", "Range", "Reshape"}  # operators that take sizes
-_BYTES = {1: 4, 2: 1, 3: 1, 6: 4, 7: 8, 9: 1, 10: 2, 11: 8}  # of a number, by TensorProto.DataType
+_BYTES = {1: 4, 2: 1, 3: 1, 6: 4, 7: 8, 9: 1, 10: 2, 11: 8}  # bytes per number by TensorProto.DataType
 _INT32, _INT64 = 6, 7
 
 
 class Slot(NamedTuple):
-    """A field that a message may have: the message in it, if one is, and whether it may come again."""
+    """A permitted field: the type of the message in it, if any, and whether it may be repeated."""
 
     inside: str = ""
     again: bool = False
@@ -86,11 +85,11 @@ MESSAGES: Mapping[str, Mapping[int, Slot]] = {
     },
     "tensor": {**dict.fromkeys((1, 4, 5, 7, 10, 16), _MANY), **dict.fromkeys((2, 8, 9, 12), _ONE)},
 }
-"""The fields of ONNX's messages that gonie writes, or that mean nothing to the computation."""
+"""The fields of ONNX messages that gonie writes, or that do not affect the computation."""
 
 
 def check_graph(content: bytes) -> None:
-    """Refuse, with a ``ValueError``, what the module says."""
+    """Raise ``ValueError`` if the graph contains anything that the module docstring lists."""
     seen = _Seen()
     todo = [("model", memoryview(content), 0)]
     while todo:
@@ -106,20 +105,20 @@ def check_graph(content: bytes) -> None:
             _domain(_text(found, 1))
         deeper = depth + (kind == "attribute")
         if deeper > DEPTH:
-            raise ValueError(f"graphs nested more than {DEPTH} deep")
+            raise ValueError(f"graphs nested more than {DEPTH} levels deep")
         todo += [(MESSAGES[kind][n].inside, _bytes(v), deeper) for n, v in found if MESSAGES[kind][n].inside]
     seen.finish()
 
 
 class _Seen:
-    """What was met so far, and what can be judged only when all is known."""
+    """Collects counts and sizes while the messages are read, and checks them at the end."""
 
     def __init__(self) -> None:
         self.fields = 0
         self._nodes = 0
-        self._largest: Counter[str] = Counter()  # whole number of each small constant
-        self._volume: Counter[str] = Counter()  # and their product
-        self._sized: set[str] = set()  # values that operators take sizes from
+        self._largest: Counter[str] = Counter()  # the largest integer of each small constant
+        self._volume: Counter[str] = Counter()  # the product of the integers of each small constant
+        self._sized: set[str] = set()  # values from which operators take sizes
 
     def node(self, found: list[Field]) -> None:
         self._nodes += 1
@@ -127,37 +126,37 @@ class _Seen:
             raise ValueError(f"more than {NODES:,} nodes")
         domain, op = _text(found, 7), _text(found, 4)
         if op not in OPERATORS[_domain(domain)]:
-            raise ValueError(f"the operator {op[:40]!r}, which gonie does not write")
+            raise ValueError(f"unsupported operator {op[:40]!r}")
         if op in SIZING:
             self._sized.update(_decoded(_bytes(value)) for number, value in found if number == 1)
 
     def attribute(self, found: list[Field]) -> None:
         for number, value in found:
             if number in (3, 8):
-                _largest(_wholes(value))
+                _largest(_read_integers(value))
 
     def tensor(self, found: list[Field]) -> None:
-        """Do the bytes fit the shape? Small whole numbers are kept, as sizes may be made of them."""
-        dims = [whole for number, value in found if number == 1 for whole in _wholes(value)]
+        """Check that the bytes fit the shape. Record small integer tensors, as they may define sizes."""
+        dims = [integer for number, value in found if number == 1 for integer in _read_integers(value)]
         type_ = next((value for number, value in found if number == 2), 0)
         size = _BYTES.get(type_) if isinstance(type_, int) else None
         if size is None:
-            raise ValueError(f"a tensor of type {type_}, not of numbers as models have them")
+            raise ValueError(f"tensor of unsupported type {type_}")
         if len(dims) > AXES or min(dims, default=0) < 0 or _stored(found, size) != prod(dims):
-            raise ValueError(f"a tensor of the shape {dims[:8]}, but with bytes of another")
+            raise ValueError(f"tensor whose bytes do not fit its shape {dims[:8]}")
         if type_ in (_INT32, _INT64) and prod(dims) <= FEW:
-            name, wholes = _text(found, 8), _integers(found, size)
-            self._largest[name] = max(self._largest[name], _largest(wholes))
-            self._volume[name] = max(self._volume[name], prod(abs(whole) or 1 for whole in wholes))
+            name, integers = _text(found, 8), _integers(found, size)
+            self._largest[name] = max(self._largest[name], _largest(integers))
+            self._volume[name] = max(self._volume[name], prod(abs(integer) or 1 for integer in integers))
 
     def finish(self) -> None:
         for name in self._sized:
             if self._largest[name] > WIDEST or self._volume[name] > LARGEST:
-                raise ValueError(f"a constant of {self._volume[name]:,} numbers")
+                raise ValueError(f"constant too large: {self._volume[name]:,} numbers")
 
 
 def _known(kind: str, message: memoryview, seen: _Seen) -> list[Field]:
-    """The fields of a message; one that it may not have, or not twice, is refused."""
+    """Return the fields of a message. Refuse unknown fields and repeated fields that must be single."""
     found, slots = [], MESSAGES[kind]
     given: set[int] = set()
     for field in fields(message):
@@ -165,33 +164,37 @@ def _known(kind: str, message: memoryview, seen: _Seen) -> list[Field]:
         seen.fields += 1
         if slot is None:
             external = kind == "tensor" and field.number in (13, 14)
-            what = "that lies in another file" if external else f"with field {field.number}, never written"
-            raise ValueError(f"a {kind} {what}")
+            raise ValueError(
+                "tensor stored in another file" if external else f"{kind} with unknown field {field.number}"
+            )
         if (field.number in given and not slot.again) or seen.fields > FIELDS:
-            raise ValueError(f"a {kind} with field {field.number} too often")
+            raise ValueError(f"{kind} with too many values of field {field.number}")
         given.add(field.number)
         found.append(field)
     return found
 
 
 def _domain(name: str) -> str:
-    """The domain of an operator as ``OPERATORS`` has it."""
+    """Return the domain of an operator as a key of ``OPERATORS``."""
     name = "" if name == "ai.onnx" else name
     if name not in OPERATORS:
-        raise ValueError(f"operators of {name[:40]!r}, which gonie does not write")
+        raise ValueError(f"unsupported operator domain {name[:40]!r}")
     return name
 
 
-def _largest(wholes: list[int]) -> int:
-    """The largest of some whole numbers, minus signs apart, and without those that mean to the end."""
-    sizes = [abs(whole) for whole in wholes if whole not in TO_THE_END]
+def _largest(integers: list[int]) -> int:
+    """Return the largest absolute value of integers, except those that mean "to the end" in a slice."""
+    sizes = [abs(integer) for integer in integers if integer not in TO_THE_END]
     if max(sizes, default=0) > LARGEST:
-        raise ValueError(f"the number {max(sizes):,} where sizes are below {LARGEST:,}")
+        raise ValueError(f"size {max(sizes):,} is larger than {LARGEST:,}")
     return max(sizes, default=0)
 
 
 def _stored(found: list[Field], size: int) -> int:
-    """How many numbers of ``size`` bytes a tensor holds; -1 where it has them in two ways, or half of one."""
+    """Return how many numbers of ``size`` bytes a tensor holds, or -1 if it is malformed.
+
+    It is malformed if it has both raw and typed data, or a fraction of a number.
+    """
     raw = [len(_bytes(value)) for number, value in found if number == 9]
     own = {number for number, _ in found if number in (4, 5, 7, 10)}
     if len(raw) + len(own) > 1 or any(length % size for length in raw):
@@ -200,12 +203,12 @@ def _stored(found: list[Field], size: int) -> int:
 
 
 def _count(number: int, value: int | memoryview) -> int:
-    """How many numbers a field of typed data has: of 4 or 8 bytes each, or of seven bits to a byte."""
+    """Return how many numbers a field of typed data has: of 4 or 8 bytes each, or varints."""
     if isinstance(value, int):
         return 1
     if size := {4: 4, 10: 8}.get(number):
         if len(value) % size:
-            raise ValueError("a tensor with half a number")
+            raise ValueError("tensor with a truncated number")
         return len(value) // size
     return int(np.count_nonzero(np.frombuffer(value, dtype=np.uint8) < 128))
 
@@ -213,22 +216,22 @@ def _count(number: int, value: int | memoryview) -> int:
 def _integers(found: list[Field], size: int) -> list[int]:
     raw = next((_bytes(value) for number, value in found if number == 9), None)
     if raw is not None:
-        return [int(whole) for whole in np.frombuffer(raw, dtype=f"<i{size}")]
-    return [whole for number, value in found if number in (5, 7) for whole in _wholes(value)]
+        return [int(integer) for integer in np.frombuffer(raw, dtype=f"<i{size}")]
+    return [integer for number, value in found if number in (5, 7) for integer in _read_integers(value)]
 
 
-def _wholes(value: int | memoryview) -> list[int]:
-    """Whole numbers, alone or packed."""
+def _read_integers(value: int | memoryview) -> list[int]:
+    """Return the integers of a field, single or packed."""
     if isinstance(value, int):
         return [signed(value)]
     if len(value) > LONGEST:
-        raise ValueError(f"a list of sizes of {len(value):,} bytes")
-    return [signed(whole) for whole in varints(value)]
+        raise ValueError(f"list of sizes with {len(value):,} bytes")
+    return [signed(integer) for integer in varints(value)]
 
 
 def _bytes(value: int | memoryview) -> memoryview:
     if isinstance(value, int):
-        raise ValueError("a whole number where a message or text should be")
+        raise ValueError("integer in place of a message or text")
     return value
 
 

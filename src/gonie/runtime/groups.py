@@ -1,11 +1,11 @@
-"""A stream in groups: what is scored together, without reading all of it first."""
+"""Group the items of a stream that are scored together, without reading all of it first."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-FIRST, MOST = 256, 32768  # tokens of a group: few at first, so that answers come soon
+FIRST, MOST = 256, 32768  # tokens per group: few at first, so that the first results come soon
 
 Item = TypeVar("Item")
 
@@ -13,9 +13,9 @@ Item = TypeVar("Item")
 def grouped(
     items: Iterable[Item], size: Callable[[Item], int], *, first: int = FIRST
 ) -> Iterator[list[Item]]:
-    """Consecutive items in groups, each twice as large as the last until ``MOST`` tokens by ``size``.
+    """Yield consecutive items in groups, doubling from ``first`` to ``MOST`` tokens by ``size``.
 
-    Whoever waits for all answers anyway takes ``first=MOST``: small groups have few sentences of like length.
+    If all results are needed at once, ``first=MOST`` is faster, as large groups need less padding.
     """
     group: list[Item] = []
     tokens, limit = 0, first

@@ -1,24 +1,24 @@
-"""The n best tag sequences of every sentence, exactly: Viterbi with the n best prefixes of a tag, not one."""
+"""The exact n best tag sequences of every sentence: Viterbi with the n best prefixes per tag."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gonie.runtime.chain import ChainWeights, Floats, Ints, together
+from gonie.runtime.chain import ChainWeights, Floats, Ints, chunk_size
 
 
 def nbest(chain: ChainWeights, emissions: NDArray[np.floating], lengths: Ints, n: int) -> tuple[Ints, Floats]:
-    """The n paths of highest score, best first.
+    """Return the n paths with the highest scores, best first.
 
-    A path that is among the n best to its end is among the n best to each of its tags, so that n prefixes of
-    each tag are enough to go on from. The largest score of a step is taken off and added again at the end, so
-    that long sentences lose no digits. Paths of the same score come in any order, but always in the same.
+    Every prefix of one of the n best paths is among the n best prefixes that end in the same tag, so n
+    prefixes per tag suffice. The maximum of each step is subtracted and added again at the end, so long
+    sentences lose no precision. The order of paths with equal scores is arbitrary but deterministic.
 
     Shape: emissions (B, T, K) finite, lengths (B,) -> tags (B, n, T), -1 past a sentence's end, and scores
     (B, n); -1 and minus infinity where a sentence has fewer than n paths.
     """
-    some = together(chain.num_tags**2 * n)
+    some = chunk_size(chain.num_tags**2 * n)
     parts = [
         _nbest(chain, emissions[row : row + some], lengths[row : row + some], n)
         for row in range(0, max(len(emissions), 1), some)
@@ -30,13 +30,13 @@ def nbest(chain: ChainWeights, emissions: NDArray[np.floating], lengths: Ints, n
 def _nbest(
     chain: ChainWeights, emissions: NDArray[np.floating], lengths: Ints, n: int
 ) -> tuple[Ints, Floats]:
-    """As ``nbest``, all sentences at once."""
+    """Return the result of ``nbest`` for all sentences at once."""
     steps = emissions.transpose(1, 0, 2).astype(np.float64)  # (T, B, K)
     T, B, K = steps.shape
     best = np.full((B, K, n), -np.inf)  # entry (b, k, i): the i-th best prefix that ends in tag k
     best[:, :, 0] = chain.start + steps[0]
     taken = np.zeros((B, 1, 1))
-    choices = np.empty((T, B, K * n), dtype=np.int64)  # for each prefix, which of those of the step before
+    choices = np.empty((T, B, K * n), dtype=np.int64)  # the previous prefix of each prefix
     for t in range(1, T):
         reached = best[:, :, :, None] + chain.transitions[:, None, :]  # (B, from, n, to)
         found, choice = _largest(reached.reshape(B, K * n, K).transpose(0, 2, 1), n)  # (B, to, n) each
@@ -57,12 +57,12 @@ def _nbest(
 
 
 def _largest(values: Floats, n: int) -> tuple[Floats, Ints]:
-    """The n largest of the last axis, largest first, and where they are; of equals the first."""
+    """Return the n largest values of the last axis, largest first, and their positions. Ties: first wins."""
     order = np.argsort(-values, axis=-1, kind="stable")[..., :n]
     return np.take_along_axis(values, order, axis=-1), order
 
 
 def _top(prefixes: Floats) -> Floats:
-    """The largest score of each sentence, 0 where there is none. Shape: (B, K, n) -> (B, 1, 1)."""
+    """Return the largest score of each sentence, 0 if there is none. Shape: (B, K, n) -> (B, 1, 1)."""
     top = prefixes.max(axis=(1, 2), keepdims=True)
     return np.where(np.isfinite(top), top, 0.0)

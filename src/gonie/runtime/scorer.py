@@ -1,4 +1,4 @@
-"""The seam between the one prediction path and what runs the network: ONNX Runtime, or torch in training."""
+"""The interface between the prediction path and the network, which ONNX Runtime or torch runs."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ Batch = Mapping[str, NDArray[Any]]
 
 
 class Scorer(Protocol):
-    """Anything that scores every tag at every token of a batch."""
+    """Scores every tag at every token of a batch."""
 
     @property
     def at_once(self) -> int:
-        """How many batches it is best given at the same time."""
+        """The best number of batches to score in parallel."""
 
     def scores(self, batch: Batch) -> NDArray[np.float32]:
-        """Emission scores of a batch (the names and shapes are in ``gonie.features.batching``): (B, T, K)."""
+        """Return the emission scores (B, T, K) of a batch. ``features.batching`` lists its arrays."""
 
 
 class ScoredTexts(NamedTuple):
-    """What a classifier makes of a batch of N texts of at most S sentences, B in all of at most T tokens."""
+    """The output of a classifier for N texts of up to S sentences, B sentences in all of up to T tokens."""
 
     scores: NDArray[np.float32]
-    """(N, K), one of each label for each text."""
+    """(N, K): the score of each label for each text."""
     words: NDArray[np.float32]
-    """(B, T): the share of each token in its sentence's vector, 0 at padding."""
+    """(B, T): the share of each token in the vector of its sentence, 0 at padding."""
     sentences: NDArray[np.float32]
-    """(N, S): the share of each sentence in its text's vector, 0 at padding."""
+    """(N, S): the share of each sentence in the vector of its text, 0 at padding."""
 
 
 class TextScorer(Protocol):
-    """Anything that scores every label for every text of a batch."""
+    """Scores every label for every text of a batch."""
 
     @property
     def at_once(self) -> int:
-        """How many batches it is best given at the same time."""
+        """The best number of batches to score in parallel."""
 
     def score_texts(self, batch: Batch) -> ScoredTexts:
-        """Scores and shares of a batch of texts; ``gonie.features.text_corpus`` has its names and shapes."""
+        """Return scores and shares of a batch. ``features.text_corpus`` lists its arrays."""

@@ -1,7 +1,7 @@
-"""A first batch for a model that was just loaded: the highest ids that its encoding can give.
+"""A smoke test for a model that was just loaded: a batch with the highest ids of its encoding.
 
-A graph whose tables are shorter than the vocabularies beside it would fail at the first text with a late
-word. Asked for this batch it fails at once, when whoever loads it is there to read why.
+A graph whose tables are smaller than the vocabularies would fail only at a text with one of the last words.
+With this batch it fails while loading.
 """
 
 from __future__ import annotations
@@ -22,24 +22,28 @@ TOKENS = 2
 _SENTENCE = np.array([0])
 
 
-def trial_batch(encoding: Encoding) -> Batch:
-    """One sentence of the last word, letter and feature of each vocabulary, and of what is unknown."""
+def smoke_test_batch(encoding: Encoding) -> Batch:
+    """Return a batch of one sentence with the last word, character and feature, and the unknown ones."""
     return _corpus(encoding).batch(_SENTENCE)
 
 
-def trial_texts(encoding: TextEncoding) -> Batch:
-    """One text of one such sentence, and of the last n-gram."""
+def smoke_test_texts(encoding: TextEncoding, *, sentences: int = 1) -> Batch:
+    """Return a batch of one text: so many sentences as in ``smoke_test_batch``, and the last n-gram."""
     bag = None if encoding.bag is None else _last(encoding.bag.vocabulary, places=1)
     return TextCorpus(
-        sentences=_corpus(encoding.words), offsets=np.array([0, 1]), labels=np.array([-1]), bag=bag
+        sentences=_corpus(encoding.words, sentences),
+        offsets=np.array([0, sentences]),
+        labels=np.array([-1]),
+        bag=bag,
     ).batch(_SENTENCE)
 
 
-def _corpus(encoding: Encoding) -> Corpus:
+def _corpus(encoding: Encoding, sentences: int = 1) -> Corpus:
+    tokens = sentences * TOKENS
     arrays: dict[str, NDArray[np.generic]] = {
-        "offsets": np.array([0, TOKENS]),
-        "forms": np.arange(TOKENS),
-        "tags": np.full(TOKENS, -1),
+        "offsets": TOKENS * np.arange(sentences + 1),
+        "forms": np.arange(tokens) % TOKENS,
+        "tags": np.full(tokens, -1),
         "form_words": np.array([len(encoding.words) - 1, 1]),
         "form_offsets": np.array([0, 2, 3]),
         "form_chars": np.array([1, len(encoding.chars) - 1, 1]),
@@ -47,12 +51,12 @@ def _corpus(encoding: Encoding) -> Corpus:
     if encoding.longest:
         arrays["form_bytes"] = spell_bytes(["é", "a"], longest=encoding.longest).ravel()
     for group in encoding.groups:
-        arrays[f"{group}.ids"], arrays[f"{group}.offsets"] = _last(encoding.features[group], places=TOKENS)
+        arrays[f"{group}.ids"], arrays[f"{group}.offsets"] = _last(encoding.features[group], places=tokens)
     return Corpus(arrays, encoding.groups)
 
 
 def _last(vocabulary: Vocabulary, *, places: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The last feature at the first of some places, if there is any: flat ids and offsets."""
+    """Return the flat ids and offsets of ``places`` positions, the first with the last feature, if any."""
     known = len(vocabulary) > len(RESERVED)
     counts = np.array([int(known), *[0] * (places - 1)])
     return np.full(counts.sum(), len(vocabulary) - 1, dtype=np.int32), ragged.offsets(counts)

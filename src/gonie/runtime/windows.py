@@ -1,8 +1,8 @@
-"""Overlapping windows over a sentence too long to be read in one piece.
+"""Overlapping windows over a sentence that is too long to be scored at once.
 
-Each window is scored on its own, and neighbours are joined in the middle of what they share, so that every
-token kept has at least half an overlap of context on each side. The joined scores are decoded as one chain,
-or a few (``gonie.tasks.tagging.chunks``): no tag is ever cut at a seam.
+Each window is scored separately. Neighbours are joined in the middle of their overlap, so every token has at
+least half an overlap of context on each side. The joined scores are decoded as one chain, or a few
+(``gonie.tasks.tagging.chunks``), so no entity is cut between two windows.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-WINDOW, OVERLAP = 512, 128  # tokens of a window, and those that two neighbours share
+WINDOW, OVERLAP = 512, 128  # tokens per window, and tokens that two neighbours share
 
 
 @dataclass(frozen=True, slots=True)
 class TokenWindow:
-    """Tokens [start, end) are read; the scores of [first, last) are kept."""
+    """A window: the tokens [start, end) are scored, and the scores of [first, last) are used."""
 
     start: int
     end: int
@@ -24,7 +24,7 @@ class TokenWindow:
 
 
 def cut_windows(length: int, *, width: int, overlap: int) -> list[TokenWindow]:
-    """Windows of at most ``width`` tokens, neighbours sharing ``overlap``, that keep each token once.
+    """Return windows of at most ``width`` tokens, with ``overlap``, that use each token exactly once.
 
     >>> [(w.start, w.end, w.first, w.last) for w in cut_windows(10, width=6, overlap=2)]
     [(0, 6, 0, 5), (4, 10, 5, 10)]
@@ -37,10 +37,10 @@ def cut_windows(length: int, *, width: int, overlap: int) -> list[TokenWindow]:
     ]
 
 
-def keeping(windows: Sequence[TokenWindow], start: int, end: int) -> list[TokenWindow]:
-    """Those windows that keep a token of [start, end), each keeping no other tokens.
+def clip_windows(windows: Sequence[TokenWindow], start: int, end: int) -> list[TokenWindow]:
+    """Return the windows that use a token of [start, end), clipped to that range.
 
-    >>> [(w.start, w.end, w.first, w.last) for w in keeping(cut_windows(10, width=6, overlap=2), 6, 8)]
+    >>> [(w.start, w.end, w.first, w.last) for w in clip_windows(cut_windows(10, width=6, overlap=2), 6, 8)]
     [(4, 10, 6, 8)]
     """
     return [

@@ -22,46 +22,46 @@ def replace_folder(folder: Path, files: Mapping[str, bytes], *, earlier: Iterabl
     ``earlier`` names further files that the earlier folder may contain.
     """
     folder = folder.absolute()
-    fresh, aside = folder.with_name(f".{folder.name}.new"), set_aside(folder)
+    fresh, backup = folder.with_name(f".{folder.name}.new"), backup_path(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        _restore(folder, aside)
-        _refuse_strange(folder, {*files, *earlier})
+        _restore(folder, backup)
+        _refuse_unknown_files(folder, {*files, *earlier})
         shutil.rmtree(fresh, ignore_errors=True)
         try:
             _write_synced(fresh, files)
-            _swap(folder, fresh, aside)
+            _swap(folder, fresh, backup)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
     except OSError as error:
         raise OutputError(
-            f"cannot write {folder}: {error.strerror or error}. What was there before is untouched."
+            f"cannot write {folder}: {error.strerror or error}. Its earlier content is unchanged"
         ) from error
 
 
-def set_aside(folder: Path) -> Path:
+def backup_path(folder: Path) -> Path:
     """Return the temporary name of the earlier folder during replacement."""
     return folder.with_name(f".{folder.name}.old")
 
 
-def _restore(folder: Path, aside: Path) -> None:
+def _restore(folder: Path, backup: Path) -> None:
     """Recover from a killed write: restore the earlier folder, or delete it if the new one exists."""
-    if aside.exists() and not folder.exists():
-        aside.rename(folder)
-    shutil.rmtree(aside, ignore_errors=True)
+    if backup.exists() and not folder.exists():
+        backup.rename(folder)
+    shutil.rmtree(backup, ignore_errors=True)
 
 
-def _refuse_strange(folder: Path, known: Collection[str]) -> None:
+def _refuse_unknown_files(folder: Path, known: Collection[str]) -> None:
     """Refuse to delete files that this module did not write."""
     if not folder.exists():
         return
     if not folder.is_dir():
-        raise OutputError(f"cannot write {folder}: expected a folder, got a file. Choose another place.")
-    strange = sorted(entry.name for entry in folder.iterdir() if entry.name not in known)
-    if strange:
+        raise OutputError(f"cannot write {folder}: expected a folder, got a file. Choose another folder")
+    unknown = sorted(entry.name for entry in folder.iterdir() if entry.name not in known)
+    if unknown:
         raise OutputError(
-            f"cannot write {folder}: expected a new folder or an earlier bundle, got one that also holds "
-            f"{', '.join(strange[:3])}{' …' if len(strange) > 3 else ''}. Choose another place."
+            f"cannot write {folder}: it contains files that are not part of a bundle: "
+            f"{', '.join(unknown[:3])}{' …' if len(unknown) > 3 else ''}. Choose another folder"
         )
 
 
@@ -75,16 +75,16 @@ def _write_synced(folder: Path, files: Mapping[str, bytes]) -> None:
     _sync(folder)
 
 
-def _swap(folder: Path, fresh: Path, aside: Path) -> None:
+def _swap(folder: Path, fresh: Path, backup: Path) -> None:
     if folder.exists():
-        folder.rename(aside)
+        folder.rename(backup)
     try:
         fresh.rename(folder)
     except OSError:
-        _restore(folder, aside)
+        _restore(folder, backup)
         raise
     _sync(folder.parent)
-    shutil.rmtree(aside, ignore_errors=True)
+    shutil.rmtree(backup, ignore_errors=True)
 
 
 def _sync(folder: Path) -> None:

@@ -72,13 +72,19 @@ class Passes:
 
     def begin(self) -> None:
         """Register a new pass."""
-        if self._begun and is_stream(self._path):
-            raise InputError(
-                "expected a file, which is read more than once, got a stream",
-                path=display(self._path),
-                fix="Save it to a file first",
-            )
+        if self._begun:
+            refuse_stream(self._path)
         self._begun = True
+
+
+def refuse_stream(path: str | PathLike[str]) -> None:
+    """Raise InputError if the path is a stream. For files that are read more than once."""
+    if is_stream(path):
+        raise InputError(
+            "this input is read more than once, so it cannot be a stream",
+            path=display(path),
+            fix="Save it to a file first",
+        )
 
 
 def lines(path: str | PathLike[str], *, reached: Callable[[int], None] | None = None) -> Iterator[Line]:
@@ -106,7 +112,7 @@ def _texts(data: bytes, number: int, name: str) -> list[str]:
         raise _undecodable(data, error.start, number, name) from None
     if "\0" in text:
         raise InputError(
-            "expected text, got a NUL byte",
+            "NUL byte in a text file",
             path=name,
             line=number + text.count("\n", 0, text.index("\x00")),
             fix="The file is binary or damaged",
@@ -136,7 +142,7 @@ def _blocks(path: str | PathLike[str], name: str, reached: Callable[[int], None]
             size += len(chunk) - cut
             if size > LONGEST_LINE:
                 raise InputError(
-                    f"expected lines shorter than {LONGEST_LINE >> 20} MiB, got a longer one",
+                    f"line longer than {LONGEST_LINE >> 20} MiB",
                     path=name,
                     fix="Is this a text file?",
                 )
@@ -165,9 +171,9 @@ def _reading(name: str) -> Iterator[None]:
         yield
     except _DAMAGED as error:
         raise InputError(
-            f"expected a whole compressed file, got a damaged one ({error})",
+            f"damaged compressed file: {error}",
             path=name,
-            fix="Fetch or compress it again",
+            fix="Download or compress it again",
         ) from None
     except OSError as error:
         raise unreadable(Path(name), error) from None
@@ -192,17 +198,17 @@ def _opened(path: str | PathLike[str], stack: ExitStack) -> tuple[BinaryIO, Bina
 def unreadable(file: Path, error: OSError | ValueError) -> InputError:
     """Return the error for a file that could not be opened or read, with a fix."""
     if isinstance(error, FileNotFoundError):
-        return InputError("expected a file, got none of that name", path=file, fix=_missing(file))
+        return InputError("file not found", path=file, fix=_missing(file))
     if isinstance(error, IsADirectoryError):
         return InputError("expected a file, got a folder", path=file, fix=_inside(file))
     if isinstance(error, PermissionError):
         return InputError(
-            "expected a readable file, got one you may not read",
+            "permission denied",
             path=file,
-            fix=f"Do: chmod u+r {shlex.quote(str(file))}",
+            fix=f"Run: chmod u+r {shlex.quote(str(file))}",
         )
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    return InputError(f"expected a readable file, got the error '{reason}'", path=file)
+    return InputError(f"cannot read the file: {reason}", path=file)
 
 
 def _missing(file: Path) -> str:
@@ -229,7 +235,7 @@ def _undecodable(data: bytes, at: int, number: int, name: str) -> InputError:
     end = data.find(b"\n", at)
     line = data[begin : end if end >= 0 else len(data)]
     return InputError(
-        f"expected UTF-8, got the byte 0x{data[at]:02x} at byte {at - begin + 1} of the line",
+        f"invalid UTF-8: 0x{data[at]:02x} at byte {at - begin + 1} of the line",
         path=name,
         line=number + data.count(b"\n", 0, at),
         fix=_likely(data, line, name),
@@ -244,7 +250,7 @@ def _likely(data: bytes, line: bytes, name: str) -> str:
     command = f"iconv -f {encoding} -t UTF-8"
     if name != display(STANDARD_INPUT):
         command += f" {shlex.quote(name)} > {shlex.quote(name + '.utf8')}"
-    return f"It would read as {encoding}. Do: {command}"
+    return f"The encoding may be {encoding}. Run: {command}"
 
 
 def _encoding(data: bytes, line: bytes) -> str | None:
@@ -288,7 +294,7 @@ def atomic_file(path: str | PathLike[str], mode: str = "w") -> Iterator[IO[Any]]
     is unchanged. A device or pipe (``/dev/stdout``) is written directly.
     """
     if mode not in ("w", "wb"):
-        raise OutputError(f"expected the mode 'w' or 'wb', got {mode!r}")
+        raise OutputError(f"invalid mode {mode!r}. Use 'w' or 'wb'")
     target = _target(path)
     if target.exists() and not stat.S_ISREG(target.stat().st_mode):
         with _translated(path, str(target)), _stream(str(target), mode) as file:
@@ -331,22 +337,14 @@ def _target(path: str | PathLike[str]) -> Path:
     return target
 
 
-def need_lasting(path: Path) -> None:
-    """Refuse a stream for a file that is read more than once."""
-    if is_stream(path):
-        raise InputError(
-            "expected a file, which is read more than once, got a stream",
-            path=display(path),
-            fix="Save it to a file first",
-        )
-
-
 def make_folder(folder: Path) -> None:
     """Create a folder and its parents if they do not exist."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(f"cannot make the folder {folder}: {error.strerror}. Name another one.") from error
+        raise OutputError(
+            f"cannot create folder {folder}: {error.strerror}. Choose another folder"
+        ) from error
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -389,7 +387,7 @@ def _sync_folder(folder: Path) -> None:
 
 @contextmanager
 def _translated(path: str | PathLike[str], *own: str) -> Iterator[None]:
-    """Convert an ``OSError`` of our own file to ``OutputError``. Errors on other files pass through."""
+    """Convert an ``OSError`` on the files ``own`` to ``OutputError``. Errors on other files pass through."""
     try:
         yield
     except OSError as error:
@@ -407,11 +405,11 @@ def _unwritable(path: str | PathLike[str], error: OSError) -> str:
     reasons = {
         errno.ENOSPC: "the disk is full. Free some space or write elsewhere",
         errno.EDQUOT: "your disk quota is used up. Free some space or write elsewhere",
-        errno.EACCES: f"you may not write in {folder}. Choose another folder",
-        errno.EPERM: f"you may not write in {folder}. Choose another folder",
+        errno.EACCES: f"no permission to write in {folder}. Choose another folder",
+        errno.EPERM: f"no permission to write in {folder}. Choose another folder",
         errno.EROFS: f"{folder} is read-only. Choose another folder",
-        errno.ENOENT: f"the folder {folder} does not exist. Do: mkdir -p {shlex.quote(folder)}",
-        errno.ENOTDIR: f"{folder} is not a folder. Choose another place",
+        errno.ENOENT: f"folder {folder} does not exist. Run: mkdir -p {shlex.quote(folder)}",
+        errno.ENOTDIR: f"{folder} is not a folder. Choose another folder",
     }
     why = reasons.get(error.errno or 0) or error.strerror or str(error)
-    return f"cannot write {path}: {why}. What was there before is unchanged"
+    return f"cannot write {path}: {why}. Its earlier content is unchanged"

@@ -1,4 +1,4 @@
-"""Texts in columns of a Parquet file of any size, a portion of its rows in memory at a time."""
+"""Reading text columns of Parquet files of any size, with one batch of rows in memory at a time."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from gonie.system.files import unreadable
 
 SUFFIX = ".parquet"
 ID = "id"
-"""The optional column with row ids."""
+"""Name of the optional column with row ids."""
 
 ROWS = 1024
 """Rows in memory at a time."""
 
 
 class ParquetCell(NamedTuple):
-    """A row: its number, counted from 1, its texts (None where there is none) and its id, if any.
+    """A row: its number, counted from 1, its texts (None for null) and its id, if any.
 
-    A text that is not UTF-8 is its bytes.
+    A text that is not valid UTF-8 is given as bytes.
     """
 
     row: int
@@ -31,7 +31,7 @@ class ParquetCell(NamedTuple):
 
 
 def read_cells(path: Path, *, columns: Sequence[str] = ("text",), group: int = 0) -> Iterator[ParquetCell]:
-    """The rows of a file from row group ``group`` on, by number."""
+    """Yield the rows of a file, starting with row group ``group``."""
     with open_table(path, columns=columns) as table:
         named = [ID] if ID not in columns and ID in table.schema_arrow.names else []
         metadata = table.metadata
@@ -55,7 +55,7 @@ def import_parquet(*, extra: str = "ray", purpose: str = "Parquet") -> Any:
 
 @contextmanager
 def open_table(path: Path, *, columns: Sequence[str], extra: str = "ray") -> Iterator[Any]:
-    """A Parquet file with text in ``columns``; what is wrong with it is refused when it is met."""
+    """Open a Parquet file with text in ``columns``. Problems found while reading raise InputError."""
     parquet = import_parquet(extra=extra, purpose="reading Parquet")
     try:
         with parquet.ParquetFile(path) as table:
@@ -68,9 +68,9 @@ def open_table(path: Path, *, columns: Sequence[str], extra: str = "ray") -> Ite
         raise unreadable(path, error) from None
     except ValueError as error:  # ArrowInvalid, or bytes that are not UTF-8
         raise InputError(
-            f"expected a whole Parquet file of UTF-8 texts, got a damaged one ({str(error).splitlines()[0]})",
+            f"damaged Parquet file: {str(error).splitlines()[0].rstrip('.')}",
             path=path,
-            fix="Fetch or write it again",
+            fix="Download or write it again",
         ) from None
 
 
@@ -99,9 +99,9 @@ def _check(path: Path, schema: Any, column: str) -> None:
         return
     known = ", ".join(f"{name} ({kind})" for name, kind in found.items())
     raise InputError(
-        f"expected text in the column {column!r}, got {f'{kind} there' if kind else 'no such column'}",
+        f"column {column!r} has type {kind}, not string" if kind else f"no column {column!r}",
         path=path,
-        fix=f"Name the column of the text; there are: {known or 'none'}",
+        fix=f"Choose a text column. The file has: {known or 'no columns'}",
     )
 
 

@@ -28,15 +28,15 @@ class RawLine(NamedTuple):
     def text(self) -> str:
         """Return the line as text. Raise InputError if it is too long or not valid text."""
         if not self.whole:
-            raise InputError(f"expected a line shorter than {LONGEST_LINE >> 20} MiB, got a longer one")
+            raise InputError(f"line longer than {LONGEST_LINE >> 20} MiB")
         try:
             text = self.content.decode("utf-8")
         except UnicodeDecodeError as error:
             raise InputError(
-                f"expected UTF-8, got the byte 0x{self.content[error.start]:02x} at byte {error.start + 1}"
+                f"invalid UTF-8: 0x{self.content[error.start]:02x} at byte {error.start + 1} of the line"
             ) from None
         if "\0" in text:
-            raise InputError("expected text, got a NUL byte")
+            raise InputError("NUL byte in a text file")
         return text
 
 

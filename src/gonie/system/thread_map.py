@@ -1,4 +1,4 @@
-"""Batches on several threads: each is scored whole by one of them, and comes back in its turn."""
+"""Mapping a function over items on several threads."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ Result = TypeVar("Result")
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Return the number of CPU cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def thread_map(work: Callable[[Item], Result], items: Sequence[Item], *, threads: int) -> Iterator[Result]:
-    """``work`` of each item, in order. A single item, or a single thread, is worked on where it is.
+    """Yield ``work(item)`` for each item, in order. One item or one thread runs in the calling thread.
 
-    The threads live as long as the call: starting them takes less than a thousandth of what they do.
+    The threads are started for each call. That takes less than a thousandth of the time of their work.
     """
     if min(threads, len(items)) < 2:
         yield from map(work, items)

@@ -1,13 +1,13 @@
-"""The worker pool: processes that take items and give back results, each through pipes of its own.
+"""A pool of worker processes, each with its own pipes for items and results.
 
     with worker_pool(4, start, settings) as pool:
         for result in pool.map(items):
             ...
 
-``start(tell, settings)`` runs once in each process. It returns the function that turns an item into a result;
-``tell`` sends anything else to the process that owns the pool. Processes share nothing but their pipes, so
-one that dies takes no lock with it. None outlives the block, nor the process that owns the pool, however that
-ends: whoever comes after finds no file still being written.
+``start(tell, settings)`` runs once in each process and returns the function that turns an item into a result.
+``tell`` sends other values, such as progress, to the process that owns the pool. Processes share only their
+pipes, so a process that dies leaves no lock behind. All processes end with the block, and also when the
+owner of the pool is killed. No file is still being written afterwards.
 """
 
 from __future__ import annotations
@@ -28,36 +28,36 @@ from typing import Any, NamedTuple
 from gonie.errors import GonieError
 
 AHEAD = 4
-"""Items for each process that may be taken before the turn of their results comes."""
+"""Maximum number of items per process that are taken before their results are yielded."""
 
 POLL = 0.2
-"""Seconds until a request to stop is noticed while no process sends anything."""
+"""Seconds between checks for a request to stop while no process sends anything."""
 
 Tell = Callable[[Any], None]
 Start = Callable[..., Callable[[Any], Any]]
-"""Called as ``start(tell, *arguments)`` in a new process; gives the function that works on items."""
+"""Called as ``start(tell, *arguments)`` in a new process. Returns the function that works on items."""
 
 
 class WorkerEvent(NamedTuple):
-    """What a process told while it worked on an item."""
+    """A value that a process sent with ``tell`` while it worked on an item."""
 
     value: Any
 
 
 class WorkerResult(NamedTuple):
-    """What a process made of an item."""
+    """The result of an item."""
 
     value: Any
 
 
 class WorkerRefused(NamedTuple):
-    """Why a process cannot go on, for a reason that the user can do something about."""
+    """An error that the user can fix, as its message."""
 
     reason: str
 
 
 class WorkerCrashed(NamedTuple):
-    """The trace of an error in a process that is none of the user's."""
+    """An unexpected error in a process, as its traceback."""
 
     trace: str
 
@@ -66,38 +66,38 @@ class WorkerLostError(GonieError):
     """A process ended while it worked on ``item``."""
 
     def __init__(self, item: Any, ended: str, advice: str) -> None:
-        super().__init__(f"a worker process ended {ended}; perhaps it ran out of memory. {advice}")
+        super().__init__(f"a worker process ended {ended}. It may have run out of memory. {advice}")
         self.item = item
 
 
 @dataclass(frozen=True, eq=False)
 class Worker:
-    """A process, and the ends of its pipes that are here: one for items, one for what it answers."""
+    """A process and this side's ends of its pipes: one sends items, the other receives answers."""
 
     process: SpawnProcess
     items: Connection
     answers: Connection
 
     def ended(self) -> str:
-        """How a process that is gone has ended, in words."""
+        """Return how a process that is no longer running ended, in words."""
         self.process.join()
         code = self.process.exitcode or 0
         return f"by signal {-code}" if code < 0 else f"with status {code}"
 
     def drain(self) -> None:
-        """Read what the process still has to say, until it is gone."""
+        """Read and discard answers until the process ends."""
         with suppress(EOFError, OSError):
             while True:
                 self.answers.recv()
 
 
 class WorkerPool:
-    """Processes that wait for items. ``advice`` is what the user can do when one of them dies."""
+    """Processes that wait for items. ``advice`` tells the user what to do if one of them dies."""
 
     def __init__(self, workers: Sequence[Worker], *, advice: str) -> None:
         self.workers = tuple(workers)
         self._advice = advice
-        self._busy: dict[Worker, tuple[int, Any]] = {}  # the number and the item that each works on
+        self._busy: dict[Worker, tuple[int, Any]] = {}  # the number and the item of each busy worker
 
     def map(
         self,
@@ -107,11 +107,11 @@ class WorkerPool:
         tell: Tell | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> Iterator[Any]:
-        """The result of each item: as they come, or in the order of the items if ``ordered``.
+        """Yield the result of each item: as it arrives, or in the order of the items if ``ordered``.
 
-        An item is taken only when a process is free for it, and at most ``AHEAD`` for each process are taken
-        before their results are asked for. ``tell`` gets what the processes tell. Once ``stop`` is true the
-        processes are asked to end (SIGTERM): they may finish the item at hand, and no more are handed out.
+        An item is taken only when a process is free, and at most ``AHEAD`` per process before their results
+        are consumed. ``tell`` is called with the values that the processes send. Once ``stop`` returns true,
+        the processes receive SIGTERM. They may finish the current item, and no more items are handed out.
         """
         if self._busy:
             raise RuntimeError("an earlier map of this pool was not finished")
@@ -136,17 +136,16 @@ class WorkerPool:
     def _hand_out(self, waiting: Iterator[tuple[int, Any]], *, room: int) -> None:
         """Give each free process an item.
 
-        One that works is given no further item: two processes that both write and do not read would wait for
-        each other for ever.
+        A busy process gets no second item. If both sides wrote at once without reading, they would deadlock.
         """
         free = [worker for worker in self.workers if worker not in self._busy]
         for worker, (number, item) in zip(free, islice(waiting, min(len(free), room)), strict=False):
-            with suppress(OSError):  # it is gone: its last answer says why
+            with suppress(OSError):  # the process has ended; its last answer says why
                 worker.items.send(item)
             self._busy[worker] = number, item
 
     def _listen(self, tell: Tell | None, *, timeout: float | None, stopping: bool) -> dict[int, Any]:
-        """The results that have come, by number, after waiting for some."""
+        """Wait for answers and return the results among them, by item number."""
         ready = wait([worker.answers for worker in self._busy], timeout)
         done: dict[int, Any] = {}
         for worker in [worker for worker in self._busy if worker.answers in ready]:
@@ -178,10 +177,10 @@ class WorkerPool:
 
 @contextmanager
 def worker_pool(number: int, start: Start, *arguments: Any, advice: str = "") -> Iterator[WorkerPool]:
-    """``number`` processes, each of which runs ``start(tell, *arguments)`` and then works on items.
+    """Start ``number`` processes, each of which runs ``start(tell, *arguments)`` and then works on items.
 
-    When the block ends, so have they; at an error they are asked to end at once (SIGTERM). They ignore
-    Ctrl-C, which reaches every process of a terminal: the process that owns the pool ends them.
+    The block's end waits until all processes have ended. On an error they receive SIGTERM first. They ignore
+    Ctrl-C, which reaches every process of a terminal, and leave it to the owner of the pool.
     """
     workers: list[Worker] = []
     try:
@@ -196,7 +195,7 @@ def worker_pool(number: int, start: Start, *arguments: Any, advice: str = "") ->
             worker.process.terminate()
             worker.items.close()
         for worker in workers:
-            worker.drain()  # it may have something to save, and to tell before that
+            worker.drain()  # it may still save something and send values before that
         raise
     finally:
         for worker in workers:
@@ -218,7 +217,7 @@ def _begin(start: Start, arguments: tuple[Any, ...]) -> Worker:
 
 
 def serve(start: Start, items: Connection, answers: Connection, *arguments: Any) -> None:
-    """What a worker process does: start, then answer each item, until nobody is at the other end."""
+    """Run a worker process: start, then answer each item until the other end of the pipes is closed."""
     try:
         work = start(lambda event: answers.send(WorkerEvent(event)), *arguments)
         while True:
@@ -238,7 +237,7 @@ def _serve_with_parent(start: Start, items: Connection, answers: Connection, *ar
 
 @contextmanager
 def _ignoring_interrupt() -> Iterator[None]:
-    """Within the block Ctrl-C is ignored, and so it is in processes started there, even while they load."""
+    """Ignore Ctrl-C during the block. Processes started in it ignore Ctrl-C from their first moment."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -253,4 +252,4 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
-        os._exit(1)  # at once, in whatever it is: files are whole or not there
+        os._exit(1)  # immediately: files are written atomically, so none is left incomplete

@@ -27,7 +27,7 @@ def load(path: str | PathLike[str], *, threads: int | None = None, task: str | N
     bundle = read_bundle(folder, bundle_kinds())
     found = TASKS[bundle.task]
     if task not in (None, found.name):
-        raise BundleError(f"{path} is a {found.model}; use gonie {found.predict} {path}")
+        raise BundleError(f"{path} is a {found.model}; {found.describe_use(path)}")
     try:
         return found.load(bundle, threads)
     except MissingExtraError:

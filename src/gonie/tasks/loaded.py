@@ -26,9 +26,7 @@ class LoadedModel(NamedTuple):
         """Return the interface that answers rows, or raise an error if another command runs the model."""
         found = self.task.records
         if found is None or self.task.predict != command:
-            raise BundleError(
-                f"{self.folder} is a {self.task.model}; use gonie {self.task.predict} {self.folder}"
-            )
+            raise BundleError(f"{self.folder} is a {self.task.model}; {self.task.describe_use(self.folder)}")
         return found()
 
     def evaluator(self, given: Iterable[str]) -> Evaluator:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from gonie.tasks.contextual import ContextualSource
@@ -25,11 +26,9 @@ class Part:
     """For encoders: whether it is a one-way recurrent layer, which can be stacked and made bidirectional."""
 
 
-def _nn() -> Any:
-    """Import ``gonie.nn`` when the first part is built."""
-    from gonie import nn
-
-    return nn
+def _nn(module: str = "") -> Any:
+    """Import ``gonie.nn``, or a module of it, when the first part is built."""
+    return import_module(f"gonie.nn.{module}" if module else "gonie.nn")
 
 
 CHARS: dict[str, Part] = {

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from gonie.errors import InputError
-from gonie.features.lm_text.cutting import Cutting
 from gonie.formats.text_rows import TextRow
 from gonie.text.report import Report
+from gonie.text.tokenizers.settings import TokenizerSettings
 
 if TYPE_CHECKING:  # needed only to show answers on a terminal
     from rich.text import Text
@@ -74,7 +74,7 @@ class Answering(Protocol):
     """A loaded model with its options, which answers rows."""
 
     @property
-    def cutting(self) -> Cutting:
+    def tokenizer_settings(self) -> TokenizerSettings:
         """How its texts are tokenised."""
         ...
 

@@ -6,12 +6,12 @@ RECIPE = "recipe.toml"
 ENCODING, SEEN, SAMPLES, FAITHFULNESS = "encoding.json", "seen.json", "samples.jsonl", "faithfulness.json"
 NETWORK = "network.json"
 BILM = "bilm.json"  # has the same name in the folder of a language model
-BUNDLE, EVALUATION, BESIDE, REPORT = "bundle", "evaluation.json", "beside.json", "report.html"
+BUNDLE, EVALUATION, BASELINE_SCORES, REPORT = "bundle", "evaluation.json", "beside.json", "report.html"
 VARIANTS = "variants"
 
 EXAMPLE_RUN = (
     *(ENCODING, NETWORK, SEEN, SAMPLES, FAITHFULNESS, BILM),
-    *(BUNDLE, EVALUATION, BESIDE, REPORT, VARIANTS),
+    *(BUNDLE, EVALUATION, BASELINE_SCORES, REPORT, VARIANTS),
 )
 """Files that a run over labelled examples may write."""
 

@@ -7,8 +7,9 @@ in the subfolder ``torch``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal
 
 from gonie.errors import GonieError
@@ -63,6 +64,8 @@ class Task:
     """Files and folders that a run of the task writes, besides those of every run."""
     resumable_reading: bool = False
     """Whether reading the data is slow and can be resumed. The run folder is then created before it."""
+    baselines: Callable[[], Collection[str]] = tuple
+    """The names of its baselines, which variants of a recipe may not have."""
     resolve: Callable[[Recipe], Recipe] = _as_it_is
     """Fills in recipe keys that depend on other files, before a new run saves the recipe."""
 
@@ -72,3 +75,9 @@ class Task:
     """Imports the interface that scores a model on a file with gold labels, for `gonie evaluate`."""
     explanation: Callable[[], Explanations] | None = None
     """Imports the interface for explanations, for `gonie explain` and the pages of `gonie evaluate`."""
+
+    def describe_use(self, folder: str | PathLike[str]) -> str:
+        """How to use a model of the task, for messages: ``use gonie tag runs/ner``."""
+        if self.predict:
+            return f"use gonie {self.predict} {fspath(folder)}"
+        return f"use gonie.load({fspath(folder)!r}) in Python"

@@ -75,7 +75,7 @@ def align(text: str, sentences: Sequence[Sequence[tuple[int, int]]], spans: Iter
         elif closing is None:
             reason = f"ends {_inside(text, sentences, span[1] - 1)}"
         elif opening[0] != closing[0]:
-            reason = "crosses a sentence end"
+            reason = "crosses a sentence boundary"
         elif taken is not None and span[0] < taken[1]:
             reason = f"overlaps {taken[2]} {text[taken[0] : taken[1]]!r}"
         else:

@@ -60,10 +60,11 @@ def split_labels(cell: str, options: TextOptions, *, path: str, line: int) -> tu
         return tuple(dict.fromkeys(part for part in parts if part))
     if not cell.strip():
         raise InputError(
-            "expected a label, got an empty cell",
+            "empty label",
             path=path,
             line=line,
-            fix="Label the text or take it out; texts that may have no label need a label separator",
+            fix="Label the text or remove it. If texts may have several labels or none, set "
+            "data.label_separator (--label-separator)",
         )
     return (cell.strip(),)
 

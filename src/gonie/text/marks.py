@@ -65,5 +65,5 @@ def mark_words(name: str) -> tuple[str, str]:
     return f"<{name}>", f"</{name}>"
 
 
-def _unpaired(got: str, path: str | None, line: int | None) -> InputError:
-    return InputError(f"expected marks that open and close, got {got}", path=path, line=line)
+def _unpaired(marks: str, path: str | None, line: int | None) -> InputError:
+    return InputError(f"unpaired mark: {marks}", path=path, line=line)

@@ -36,7 +36,7 @@ class Normalization:
             return word
         if self.lowercase:
             word = word.lower()
-        return zeroed(word) if self.digits else word
+        return zero_digits(word) if self.digits else word
 
     def fallbacks(self, word: str) -> tuple[str, ...]:
         """Return the lookup keys of a word in order: its normalised form, then the keys of ``fallbacks``."""
@@ -52,7 +52,7 @@ class Normalization:
         return cls(lowercase=bool(saved["lowercase"]), digits=bool(saved["digits"]))
 
 
-def zeroed(word: str) -> str:
+def zero_digits(word: str) -> str:
     """Replace every decimal digit of any script by 0: ``1,234`` gives ``0,000``."""
     return _DIGIT.sub("0", word)
 
@@ -75,7 +75,7 @@ def fallbacks(word: str) -> tuple[str, ...]:
     lower = word.lower()
     if not _DIGIT.search(word):
         return (word,) if lower == word else (word, lower)
-    keys = [word, lower, zeroed(word), zeroed(lower), _DIGITS.sub("0", lower)]
+    keys = [word, lower, zero_digits(word), zero_digits(lower), _DIGITS.sub("0", lower)]
     if _NUMBER.fullmatch(word):
         keys.append("0")
     return tuple(dict.fromkeys(keys))

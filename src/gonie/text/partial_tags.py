@@ -50,6 +50,10 @@ class TagSets:
             self._options.append(options)
         return name
 
+    def options(self, names: Iterable[str]) -> NDArray[np.bool_]:
+        """Return a row of tag flags for each of the named sets. Shape: (T, K)."""
+        return np.stack([self._options[self.ids[name]] for name in names])
+
     def table(self) -> NDArray[np.bool_]:
         """Return a row of tag flags for each set so far. Shape: (S, K)."""
         return np.stack(self._options)
@@ -85,10 +89,10 @@ class PartialStream:
             options = [self._options(cell, sentence) for cell in cells]
             if options and not _possible(options, self._rules):
                 raise InputError(
-                    f"expected tags that some valid sequence has, got none that fits {' '.join(cells)}",
+                    f"no valid tag sequence matches {' '.join(cells)}",
                     path=sentence.path,
                     line=sentence.line,
-                    fix=f"Write {ANY} where the tag is not known",
+                    fix=f"Write {ANY} where the tag is unknown",
                 )
             yield replace(sentence, tags=tuple(map(self._sets.name, options)))
 
@@ -99,10 +103,10 @@ class PartialStream:
             found = [self._fitting(tag) for tag in ([cell] if single else cell.split(OR))]
             if not all(tags.any() for tags in found):
                 raise InputError(
-                    f"expected tags of the training file, {ANY}, or several with {OR} between them, got "
-                    f"{cell!r}",
+                    f"unknown tag {cell!r}",
                     path=sentence.path,
                     line=sentence.line,
+                    fix=f"Use tags of the training file, {ANY}, or alternatives separated by {OR}",
                 )
             self._known[cell] = np.logical_or.reduce(found)
         return self._known[cell]

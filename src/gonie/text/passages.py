@@ -62,8 +62,8 @@ class Passages:
     def __post_init__(self) -> None:
         if self.by == "mark" and not self.mark.strip():
             raise InputError(
-                f"expected a mark between sentences, such as <s>, got {self.mark!r}",
-                fix='Name one, or let the tokenizer find the sentences: by = "sentence"',
+                f"blank sentence mark: {self.mark!r}",
+                fix='Set data.sentence_mark, such as "<s>", or data.sentences = "sentence"',
             )
 
     def __call__(self, text: LabelledText, report: Report | None = None) -> Passage:
@@ -75,7 +75,7 @@ class Passages:
             for sentence in self._leading(sentences, report)
         ]
         if not kept:
-            report.noticed["texts without a token, read as one unknown word"] += 1
+            report.noticed["texts without tokens, read as one unknown word"] += 1
             kept = [blank(text.text, path=text.path, line=text.line)]
         report.sentences += len(kept)
         report.tokens += sum(map(len, kept))
@@ -121,7 +121,7 @@ def blank(text: str, *, path: str = "", line: int = 0) -> Sentence:
     return Sentence((BLANK,), None, {}, text, (0,), (0,), path, line)
 
 
-def picked(
+def select_tokens(
     sentence: Sentence, indices: Sequence[int], starts: Sequence[int], ends: Sequence[int]
 ) -> Sentence:
     """Return a sentence of the tokens at ``indices``, with these offsets.
@@ -167,7 +167,7 @@ def _first(sentence: Sentence, most: int, report: Report) -> Sentence:
     if not most or len(sentence) <= most:
         return sentence
     report.noticed[f"sentences cut to {most:,} tokens"] += 1
-    return picked(sentence, range(most), sentence.starts[:most], sentence.ends[:most])
+    return select_tokens(sentence, range(most), sentence.starts[:most], sentence.ends[:most])
 
 
 # --- marks -----------------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ def _marked(sentences: list[Sentence], marks: Sequence[Span], report: Report) ->
     for mark in sorted(marks, key=lambda mark: (mark.start, -mark.end)):
         first, last = bisect_right(ends, mark.start), bisect_left(starts, mark.end) - 1
         if first > last:
-            report.noticed["marks without a token inside"] += 1
+            report.noticed["marks that contain no token"] += 1
             continue
         opening.setdefault(first, []).append(mark)
         closing.setdefault(last, []).insert(0, mark)  # the last to open closes first
@@ -214,7 +214,7 @@ def _cut(sentence: Sentence, borders: Sequence[int]) -> Sentence:
         return sentence
     text = sentence.surface
     words = tuple(text[start:end] for start, end in zip(starts, ends, strict=True))
-    return replace(picked(sentence, indices, starts, ends), words=words)
+    return replace(select_tokens(sentence, indices, starts, ends), words=words)
 
 
 def _inserted(
@@ -231,4 +231,4 @@ def _inserted(
     if len(tokens) == len(sentence):
         return sentence
     words, starts, ends, indices = zip(*tokens, strict=True)
-    return replace(picked(sentence, indices, starts, ends), words=words)
+    return replace(select_tokens(sentence, indices, starts, ends), words=words)

@@ -10,14 +10,14 @@ from gonie.errors import InputError
 def checked_text(text: str) -> str:
     """Return the text, or raise an error that locates the first character that is not valid."""
     if not isinstance(text, str):
-        raise InputError(f"expected a text (str), got {type(text).__name__}", fix="Decode bytes first.")
+        raise InputError(f"expected a text (str), got {type(text).__name__}", fix="Decode bytes first")
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise InputError(
-            "expected text that can be written as UTF-8, got a lone surrogate "
-            f"U+{ord(text[error.start]):04X} at character {error.start}",
-            fix="Decode the bytes it came from with errors='replace'.",
+            "the text cannot be encoded as UTF-8: "
+            f"lone surrogate U+{ord(text[error.start]):04X} at character {error.start}",
+            fix="Decode the original bytes with errors='replace'",
         ) from error
     return text
 
@@ -25,15 +25,15 @@ def checked_text(text: str) -> str:
 def checked_words(words: Sequence[str], *, fix: str) -> tuple[str, ...]:
     """Return the words as a tuple, or raise an error if they are not a list of non-empty words.
 
-    A str in place of a list is refused, because its characters would be taken for words.
+    A str is refused, because its characters would be taken for words.
     """
     if isinstance(words, str):
-        raise InputError(f"expected a sentence as a list of words, got the text {words[:40]!r}", fix=fix)
+        raise InputError(f"expected a list of words, got the text {words[:40]!r}", fix=fix)
     checked = tuple(words)
     try:
         "".join(checked).encode("utf-8")
     except (TypeError, UnicodeEncodeError):
         checked = tuple(map(checked_text, checked))  # raises the exact error
     if not all(checked):
-        raise InputError(f"expected words of at least one character, got an empty word in {checked[:10]}")
+        raise InputError(f"empty word in {checked[:10]}", fix="Remove empty words")
     return checked

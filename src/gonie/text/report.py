@@ -60,26 +60,26 @@ class Report:
 
     def lines(self, *, shown: int | None = None) -> list[str]:
         """Return the report as lines for display. ``shown`` limits the number of misaligned spans listed."""
-        told = [f"{name}: {choice} ({reason})" for name, (choice, reason) in self.choices.items()]
+        notes = [f"{name}: {choice} ({reason})" for name, (choice, reason) in self.choices.items()]
         if self.texts:
-            told.append(count(self.texts, "text"))
+            notes.append(count(self.texts, "text"))
         if self.sentences or not self.texts:
-            told.append(f"{count(self.sentences, 'sentence')}, {count(self.tokens, 'token')}")
+            notes.append(f"{count(self.sentences, 'sentence')}, {count(self.tokens, 'token')}")
         if self.documents:
-            told.append(f"{count(self.documents, '-DOCSTART- line')}")
+            notes.append(f"{count(self.documents, '-DOCSTART- line')}")
         if self.comments:
-            told.append(f"{count(self.comments, 'comment line')}")
-        told += [f"{number:,} {fact}" for fact, number in self.noticed.most_common()]
-        told += [f"skipped {number:,} {reason}" for reason, number in self.skipped.most_common()]
-        told += [
-            f"repaired {count(number, 'tag')} by the policy '{name}'" for name, number in self.repairs.items()
+            notes.append(f"{count(self.comments, 'comment line')}")
+        notes += [f"{number:,} {fact}" for fact, number in self.noticed.most_common()]
+        notes += [f"skipped {number:,} {reason}" for reason, number in self.skipped.most_common()]
+        notes += [
+            f"repaired {count(number, 'tag')} with policy '{name}'" for name, number in self.repairs.items()
         ]
         if self.misaligned:
-            told.append(f"{count(len(self.misaligned), 'gold span')} without tokens of their own:")
-            told += [f"  {span}" for span in self.misaligned[:shown]]
+            notes.append(f"{count(len(self.misaligned), 'gold span')} not aligned with tokens:")
+            notes += [f"  {span}" for span in self.misaligned[:shown]]
             rest = len(self.misaligned) - len(self.misaligned[:shown])
-            told += [f"  and {rest:,} more"] if rest else []
-        return told
+            notes += [f"  and {rest:,} more"] if rest else []
+        return notes
 
 
 def count(number: int, noun: str) -> str:

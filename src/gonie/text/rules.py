@@ -46,13 +46,14 @@ def allowed(
             moves &= ~np.outer(_matching(before, labels, rule), _matching(after, labels, rule))
     if not (first.any() and last.any()):
         raise InputError(
-            "expected rules that leave a tag to begin and to end a sentence with, got none after "
-            f"{', '.join(map(repr, forbidden)) or 'those of the tag scheme'}"
+            "no tag may begin or end a sentence under the rules "
+            f"{', '.join(map(repr, forbidden)) or 'of the tag scheme'}",
+            fix="Remove rules from model.head.forbidden" if forbidden else "",
         )
     return moves, first, last
 
 
-def breaks(tags: Sequence[str], labels: Sequence[str], rules: Allowed) -> str | None:
+def first_violation(tags: Sequence[str], labels: Sequence[str], rules: Allowed) -> str | None:
     """Return the first transition of ``tags`` that ``rules`` over ``labels`` forbid, as a rule, or None."""
     moves, first, last = rules
     ids = [labels.index(tag) for tag in tags]
@@ -64,12 +65,41 @@ def breaks(tags: Sequence[str], labels: Sequence[str], rules: Allowed) -> str | 
     return f"{tags[-1]} {ARROW} {END}" if ids and not last[ids[-1]] else None
 
 
+def cut_ends(options: NDArray[np.bool_], rules: Allowed, longest: int) -> list[int]:
+    """Return where the pieces of a long sentence end, so that ``rules`` allow each of them.
+
+    ``options`` (T, K) are the tags that each token may have. A piece has at most ``longest`` tokens, unless
+    the rules allow no shorter one: an entity is never cut. If they forbid the whole sentence, any cut will
+    do.
+    """
+    moves, first, last = rules
+    size = len(options)
+    endings = options.copy()  # (T, K): the tags at t from which the sentence can be completed
+    endings[-1] &= last
+    for t in range(size - 2, -1, -1):
+        endings[t] &= moves[:, endings[t + 1]].any(axis=1)
+    if not (first & endings[0]).any():
+        return [*range(longest, size, longest), size]
+    ends = [0]
+    while size - ends[-1] > longest:
+        begin, end = ends[-1], size
+        reached = first & options[begin]  # (K,)
+        for t in range(begin + 1, size):
+            if (reached & last).any() and (first & endings[t]).any():
+                end = t
+            if t - begin >= longest and end < size:
+                break
+            reached = moves[reached].any(axis=0) & options[t]
+        ends.append(end)
+    return ends[1:] if ends[-1] == size else [*ends[1:], size]
+
+
 def _split(rule: str) -> tuple[str, str]:
     before, arrow, after = (part.strip() for part in rule.partition(ARROW))
     if not (before and arrow and after) or before == END or after == START:
         raise InputError(
-            f'expected a rule such as "B-PER {ARROW} B-LOC", "{START} {ARROW} I-*" or "DET '
-            f'{ARROW} {END}", got {rule!r}'
+            f"invalid rule {rule!r}",
+            fix=f'Write it like "B-PER {ARROW} B-LOC", "{START} {ARROW} I-*" or "DET {ARROW} {END}"',
         )
     return before, after
 
@@ -78,6 +108,6 @@ def _matching(pattern: str, labels: Sequence[str], rule: str) -> NDArray[np.bool
     found = np.array([fnmatchcase(label, pattern) for label in labels], bool)
     if not found.any():
         raise InputError(
-            f"expected tags of the model in the rule {rule!r}: {', '.join(labels)}, got {pattern!r}"
+            f"no tag matches {pattern!r} in the rule {rule!r}", fix=f"The model's tags: {', '.join(labels)}"
         )
     return found

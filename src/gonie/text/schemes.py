@@ -6,7 +6,7 @@
     BIOES   B I E      S      … E | B
     BILOU   B I L      U      … L | B
     IO      X X X      X      … X | X, which is then one entity: tags are bare labels, boundaries are lost
-    plain   no entities: each tag is a label of its own (part of speech)
+    plain   no entities: each tag is an independent label (part of speech)
 
 The notation is independent of the kind: ``B-PER`` (prefix), ``PER-B`` (suffix), ``B_Com I O`` (the tags
 inside an entity carry no label), and bare ``B I O`` (no labels at all, the label is then ``""``). A prefix
@@ -81,13 +81,11 @@ class Scheme:
 
     def __post_init__(self) -> None:
         if self.kind not in _MARKERS:
-            raise InputError(f"expected a scheme among {', '.join(_MARKERS)}, got {self.kind!r}")
+            raise InputError(f"unknown tag scheme {self.kind!r}", fix=f"Choose one of {', '.join(_MARKERS)}")
         if self.affix not in get_args(Affix):
-            raise InputError(f"expected the affix 'prefix' or 'suffix', got {self.affix!r}")
+            raise InputError(f"unknown affix {self.affix!r}", fix="Use 'prefix' or 'suffix'")
         if self.kind == "IOB1" and not self.typed_inside:
-            raise InputError(
-                "expected inside tags with a label in IOB1, where I may open an entity, got tags without"
-            )
+            raise InputError("IOB1 requires a label on inside tags, because I may open an entity")
 
     @property
     def has_spans(self) -> bool:
@@ -158,21 +156,21 @@ IOB2 = Scheme(kind="IOB2")
 IO = Scheme(kind="IO")
 
 
-def named(name: str) -> Scheme:
+def scheme_named(name: str) -> Scheme:
     """Return the scheme with this name, in the usual notation.
 
     BIO, IOBES and BILUO mean IOB2, BIOES and BILOU.
     """
     kind = _NAMES.get(name.upper())
     if kind is None:
-        raise InputError(f"expected a scheme among {', '.join(_MARKERS)}, got {name!r}")
+        raise InputError(f"unknown tag scheme {name!r}", fix=f"Choose one of {', '.join(_MARKERS)}")
     return Scheme(kind=kind)
 
 
 def policy_named(name: str) -> Policy:
-    """Return the repair policy of this name."""
+    """Return the repair policy with this name."""
     if name not in POLICIES:
-        raise InputError(f"expected a repair policy among {', '.join(POLICIES)}, got {name!r}")
+        raise InputError(f"unknown repair policy {name!r}", fix=f"Choose one of {', '.join(POLICIES)}")
     return name
 
 
@@ -186,7 +184,7 @@ def to_spans(tags: Sequence[str], scheme: Scheme, mode: Mode = "conlleval") -> l
     is no entity in either mode. ``problems`` reports it.
     """
     if mode not in _MODES:
-        raise InputError(f"expected the mode 'conlleval' or 'strict', got {mode!r}")
+        raise InputError(f"unknown mode {mode!r}", fix="Use 'conlleval' or 'strict'")
     if not scheme.has_spans:
         return []
     chunks = _chunks(tags, scheme)
@@ -245,14 +243,13 @@ def _whole(markers: str, kind: Kind) -> bool:
 def from_spans(spans: Iterable[TokenSpan], length: int, scheme: Scheme) -> list[str]:
     """Return the tags of ``length`` tokens with these entities, which must not overlap."""
     if not scheme.has_spans:
-        raise InputError("expected a scheme with entities, got plain labels", fix="Name one, such as IOB2")
+        raise InputError("plain labels have no entities", fix="Choose a tag scheme, such as IOB2")
     tags = [OUTSIDE] * length
     last_end, last_label = 0, None
     for start, end, label in sorted(spans):
         if not last_end <= start < end <= length:
             raise InputError(
-                f"expected spans that lie in order within {length} tokens and do not overlap, got the "
-                f"span {start}..{end} {label!r}"
+                f"span {start}..{end} {label!r} is empty, overlaps another or exceeds the {length} tokens"
             )
         touching = start == last_end and label == last_label
         tags[start:end] = [
@@ -280,7 +277,7 @@ def convert(tags: Sequence[str], source: Scheme, target: Scheme) -> list[str]:
     if source == target:
         return list(tags)
     if not (source.has_spans and target.has_spans):
-        raise InputError(f"expected two schemes with entities, got {source} and {target}")
+        raise InputError(f"cannot convert {source} to {target}: plain labels have no entities")
     _refuse(tags, source)
     return from_spans(to_spans(tags, source), len(tags), target)
 
@@ -316,13 +313,13 @@ def problems(tags: Sequence[str], scheme: Scheme) -> list[Problem]:
         if _orphan(before, now, scheme.kind):
             found.append(Problem(index, tag, _orphan_reason(tags[index - 1] if index else None)))
         if _unclosed(now, after, scheme.kind):
-            found.append(Problem(index, tag, "opens or continues an entity that does not end"))
+            found.append(Problem(index, tag, "opens or continues an entity that is never closed"))
     return found
 
 
 def _orphan_reason(before: str | None) -> str:
-    place = "at the beginning of a sentence" if before is None else f"after {before}"
-    return f"needs an entity of its label before it, but stands {place}"
+    place = "is at the beginning of a sentence" if before is None else f"follows {before}"
+    return f"must follow an entity with the same label, but {place}"
 
 
 def _continues(before: _Mark, now: _Mark) -> bool:
@@ -401,8 +398,8 @@ def _refuse(tags: Sequence[str], scheme: Scheme, *, places: Sequence[str] = ()) 
     ]
     more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     raise InputError(
-        f"expected valid {scheme} tags, got {f'{len(found)} invalid: ' + '; '.join(shown) + more}",
-        fix="Correct the file, or choose a repair policy: begin or outside",
+        f"{len(found)} invalid {scheme} tag{'s' if len(found) > 1 else ''}: {'; '.join(shown)}{more}",
+        fix="Correct the file, or choose the repair policy begin or outside",
     )
 
 
@@ -502,12 +499,12 @@ class TagTally:
         """
         counts = self.counts()
         if set(counts) <= {OUTSIDE}:
-            return Detection(IOB2, counts, 0, "no tag but O was seen; IOB2 is assumed")
+            return Detection(IOB2, counts, 0, "all tags are O; IOB2 is assumed")
         candidates = _candidates(counts)
         if not candidates:
             if counts.most_common(1)[0][0] == OUTSIDE:
-                return Detection(IO, counts, 0, f"bare labels among O: {_some(counts)}")
-            return Detection(PLAIN, counts, 0, f"tags such as {_some(counts)} name no beginning or inside")
+                return Detection(IO, counts, 0, f"mostly O, and labels without markers: {_some(counts)}")
+            return Detection(PLAIN, counts, 0, f"tags such as {_some(counts)} have no markers")
         scored = [(self.invalid(scheme), scheme) for scheme in candidates]
         fewest, best = min(scored, key=lambda pair: pair[0])
         return Detection(best, counts, fewest, _reason(best, fewest, scored))
@@ -554,4 +551,4 @@ def _reason(best: Scheme, fewest: int, scored: list[tuple[int, Scheme]]) -> str:
     )
     if fewest:
         return f"the fewest invalid tags of all schemes: {fewest:,}"
-    return "every tag is valid" + (f", as it would be in {' and '.join(equal)}" if equal else "")
+    return "every tag is valid" + (f", also in {' and '.join(equal)}" if equal else "")

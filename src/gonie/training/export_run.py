@@ -1,7 +1,7 @@
-"""A finished run exported again: with products of bytes, or as training did it, to another folder.
+"""Exports a finished run again, to another folder or quantised to int8.
 
-The bundle that training left has all but the graph, which is made anew from the run's best weights and tried
-on the run's own dev examples.
+The graph is built from the best checkpoint of the run and verified on its dev examples. Everything else is
+copied from the run's bundle.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from gonie.tasks.torch.word_data import Note
 def export_run(
     run: Path, out: Path, *, int8: bool, onnx: Path | None, data: Path | None, note: Note
 ) -> Exported:
-    """Write the model of a run folder to ``out``, proved on its dev examples or on those of ``data``.
+    """Export the model of a run folder to ``out``, verified on its dev examples or on those of ``data``.
 
-    ``onnx`` is a file for the whole model as one graph, where that is wanted too.
+    ``onnx`` is an optional file for the whole model as one graph.
     """
     return export_model(open_run(run, data, note), out, int8=int8, onnx=onnx, note=note)
 
 
 def open_run(run: Path, data: Path | None, note: Note) -> Exportable:
-    """The model of a run folder, with examples to try it on."""
+    """Load the model of a run folder, with examples to verify its export on."""
     trained = load_trained(run)
     bundle = read_bundle(find_bundle(run), bundle_kinds())
-    examples = read_dev(_reading(trained.recipe, data), note)
+    examples = read_dev(_with_data(trained.recipe, data), note)
     return example_task(bundle.task).exportable(trained.model, bundle, examples)
 
 
-def _reading(recipe: CorpusRecipe, data: Path | None) -> CorpusRecipe:
-    """The recipe, with ``data`` in place of its own files where it is given."""
+def _with_data(recipe: CorpusRecipe, data: Path | None) -> CorpusRecipe:
+    """Return the recipe, reading ``data`` instead of its own files if given."""
     if data is None:
         return recipe
     files = {"train": str(data), "dev": str(data), "test": None}

@@ -1,12 +1,14 @@
-"""A model in training in its run folder, up to its best weights: what all that trains has in common.
+"""Trains a model in its run folder up to its best checkpoint.
 
-The loop trains; here its events become files: a checkpoint now and then, the best weights, and a line of
-metrics an epoch. What is done with the best weights afterwards is the caller's.
+Turns the events of the training loop into files: regular checkpoints, the best weights, and a line of metrics
+per epoch. The caller decides what to do with the best weights.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,55 +28,71 @@ from gonie.training.loss_terms.table import build_terms
 from gonie.training.optim import build_optimizer
 from gonie.training.state import Progress, State
 
+COMPILING = "compiling loops for this processor (once, about 15 s)"
 
-class Watcher(Protocol):
-    """Who is told how training goes."""
+OUT_OF_MEMORY = ("allocate memory", "not enough memory", "Storage size calculation overflowed")
+"""Messages of PyTorch's RuntimeError on the CPU. Only for the GPU it has an out-of-memory class."""
+
+
+class TrainingObserver(Protocol):
+    """Receives the progress of training."""
 
     def step(self, step: Step) -> None:
-        """A step is done."""
+        """Called after each step."""
 
     def epoch(self, epoch: Epoch) -> None:
-        """An epoch is done and scored."""
+        """Called after each epoch, when it is scored."""
 
 
 @dataclass(frozen=True)
-class Trainee:
-    """A model with how it is trained and where its training stands."""
+class TrainingSession:
+    """A model in training, with its setup and its current state."""
 
     model: nn.Module
     setup: TrainingSetup
     state: State
 
 
+@contextmanager
+def memory_errors() -> Iterator[None]:
+    """Convert out-of-memory errors of PyTorch to ``MemoryError`` during the block."""
+    try:
+        yield
+    except RuntimeError as error:
+        if isinstance(error, torch.OutOfMemoryError) or any(words in str(error) for words in OUT_OF_MEMORY):
+            raise MemoryError(str(error)) from error
+        raise
+
+
 def choose_device(config: LearningConfig) -> torch.device:
-    """The device the recipe asks for; ``auto`` takes a GPU where there is one."""
+    """Return the device of the recipe. ``auto`` uses a GPU if there is one."""
     if config.device == "cuda" and not torch.cuda.is_available():
-        raise GonieError("train.device: PyTorch finds no CUDA GPU. Use --device cpu")
+        raise GonieError("train.device: PyTorch finds no CUDA GPU. Use --device cpu.")
     wanted = config.device
     if config.optimizer == "per-window":
         if wanted == "cuda":
-            raise GonieError('train.optimizer: "per-window" runs only on a CPU. Use --device cpu')
+            raise GonieError('train.optimizer: "per-window" runs only on a CPU. Use --device cpu.')
         wanted = "cpu"
     if wanted == "auto":
         wanted = "cuda" if torch.cuda.is_available() else "cpu"
     return torch.device(wanted)
 
 
-def fresh_model(job: Job) -> nn.Module:
-    """The model before its first step, on the CPU: the same one for the same recipe and files."""
+def build_model(job: Job) -> nn.Module:
+    """Build the untrained model on the CPU. The same recipe and files give the same model."""
     torch.manual_seed(job.recipe.train.seed)
     model: nn.Module = job.build()
     return model
 
 
-def begin(job: Job, note: Note | None = None) -> Trainee:
-    """A fresh model, at the beginning of its training; ``note`` is told what takes long."""
+def begin_training(job: Job, note: Note | None = None) -> TrainingSession:
+    """Build the model and start a session at step 0. ``note`` receives messages about slow steps."""
     config = job.recipe.train
     if config.threads:
         torch.set_num_threads(config.threads)
     torch.use_deterministic_algorithms(config.deterministic)
     device = choose_device(config)
-    model = fresh_model(job).to(device)
+    model = build_model(job).to(device)
     state = State(
         model=model,
         optimizer=build_optimizer(config, model.named_parameters(), job.rates(model)),
@@ -83,13 +101,13 @@ def begin(job: Job, note: Note | None = None) -> Trainee:
         loss=torch.zeros((), dtype=torch.float64, device=device),
         fingerprint=job.fingerprint(),
     )
-    return Trainee(model, job.setup(model, note or (lambda text: None)), state)
+    return TrainingSession(model, job.setup(model, note or (lambda text: None)), state)
 
 
-def fit(job: Job, run: RunFolder, trainee: Trainee, watcher: Watcher) -> bool:
-    """Train to the end from where the trainee stands, keeping files in ``run``; false if interrupted."""
+def fit(job: Job, run: RunFolder, session: TrainingSession, observer: TrainingObserver) -> bool:
+    """Train to the end and write files to ``run``. Return False if interrupted."""
     config = job.recipe.train
-    setup, state = trainee.setup, trainee.state
+    setup, state = session.setup, session.state
     terms = build_terms(job.recipe, examples=setup.examples)
     history = run.history(before_epoch=state.progress.epoch)
     saved = time.monotonic()
@@ -101,14 +119,14 @@ def fit(job: Job, run: RunFolder, trainee: Trainee, watcher: Watcher) -> bool:
                         save_weights(run.best, setup.weights)
                 history.append(event.record())
                 run.write_history(history)
-                watcher.epoch(event)
+                observer.epoch(event)
             else:
-                watcher.step(event)
-            late = time.monotonic() - saved > config.checkpoint_seconds
-            if isinstance(event, Epoch) or interrupt.asked or late:
-                check_loss(state, config)  # before a checkpoint takes the place of a good one
+                observer.step(event)
+            due = time.monotonic() - saved > config.checkpoint_seconds
+            if isinstance(event, Epoch) or interrupt.requested or due:
+                check_loss(state, config)  # before it overwrites a good checkpoint
                 state.save(run.last)
                 saved = time.monotonic()
-            if interrupt.asked and not state.progress.finished:
+            if interrupt.requested and not state.progress.finished:
                 return False
     return True

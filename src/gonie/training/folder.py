@@ -1,33 +1,33 @@
-"""The run folder: what training leaves, enough to resume it, to use it and to make it again.
+"""The run folder: the files that training writes, which allow to resume, use and reproduce a run.
 
 Every run has
 
-    recipe.toml         as resolved, every key
-    metrics.jsonl       a line for every epoch
-    last.safetensors    where training stands (see state.py)
-    best.safetensors    weights of the best epoch on dev
+    recipe.toml         the resolved recipe with every key
+    metrics.jsonl       one line per epoch
+    last.safetensors    the last checkpoint (see state.py)
+    best.safetensors    the weights of the best epoch on dev
 
-A task adds its own (``Task.run_files``). Runs over labelled examples have
+A task adds its own (``Task.run_files``). Runs on labelled examples have
 
     encoding.json       vocabularies, labels, features
-    network.json        the shape of the network that the recipe does not say: that of its word vectors
-    bilm.json           of a model with ELMo: the shape of its language model
-    seen.json           of a tagger: the mentions met in training, by which recall is split
-    samples.jsonl       of a classifier: held-out texts, on which explanations are measured
-    faithfulness.json   how explanations did on them, once they were asked for
-    bundle/             the exported model; all that `gonie tag` and `gonie classify` need
+    network.json        the part of the network's shape that the recipe does not have: its word vectors
+    bilm.json           with ELMo: the shape of the language model
+    seen.json           taggers: the mentions in the training data, for recall of seen and unseen mentions
+    samples.jsonl       classifiers: held-out texts to measure faithfulness on
+    faithfulness.json   cached faithfulness of explanation methods
+    bundle/             the exported model, for `gonie tag` and `gonie classify`
     evaluation.json     scores of the best epoch
-    beside.json         scores of baselines and variants, where the recipe names some
+    beside.json         scores of baselines and variants, if the recipe has any
     variants/NAME/      the runs of the recipe's variants
-    report.html         the same, to read
+    report.html         a report of the scores
 
 and those of language models
 
-    text/               the tokenised text, unless the recipe keeps it elsewhere (data.cache)
-    bilm/               the language model; all that embeddings need
+    text/               the tokenised text, unless data.cache is set
+    bilm/               the language model, for contextual embeddings
 
-Each file is written whole or not at all, in an order that a kill at any moment leaves a run that can be
-resumed.
+Each file is written atomically. The order of the writes leaves a resumable run if the process is killed at
+any moment.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ LONGEST_NAME = 48
 
 
 class RunFolder:
-    """Paths of a run, and the few rules about making and reopening it.
+    """The paths of a run folder, and how to create, reopen and lock it.
 
-    ``files`` are the names of what its task writes there, besides what every run has.
+    ``files`` are the names of files that its task writes.
     """
 
     def __init__(self, root: Path, files: Sequence[str] = EXAMPLE_RUN) -> None:
@@ -66,60 +66,60 @@ class RunFolder:
         self._files = files
 
     def variant(self, name: str) -> RunFolder:
-        """The run of a variant of the recipe."""
+        """Return the run folder of a variant of the recipe."""
         return RunFolder(self.root / VARIANTS / file_name(name), self._files)
 
     def create(self) -> bool:
-        """Make the folder for a new run; true if it was not there before.
+        """Create the folder for a new run. Return whether it did not exist before.
 
-        One that holds a run, or a file that the run would write over, is refused, so nothing is lost.
+        A folder with a run, or with a file that the run would overwrite, is refused.
         """
         if self.recipe.exists():
             raise OutputError(
-                f"{self.root} already holds a run. Resume it (--resume), or write elsewhere (--out DIR)."
+                f"{self.root} already contains a run. Resume it with --resume, or choose another --out."
             )
-        if not is_utf8(str(self.root.absolute())):  # safetensors opens no other
-            raise OutputError(f"{self.root}: the folder's name is not UTF-8. Write elsewhere (--out DIR).")
+        if not is_utf8(str(self.root.absolute())):  # required by safetensors
+            raise OutputError(f"{self.root}: the folder name is not UTF-8. Choose another --out.")
         if self.root.exists() and not self.root.is_dir():
-            raise OutputError(f"{self.root} is a file, not a folder. Write elsewhere (--out DIR).")
+            raise OutputError(f"{self.root} is a file, not a folder. Choose another --out.")
         if taken := [path.name for path in self._outputs() if path.exists()]:
             raise OutputError(
                 f"{self.root} has files that the run would overwrite: {', '.join(taken)}. "
-                "Write elsewhere (--out DIR)."
+                "Choose another --out."
             )
         made = not self.root.exists()
         make_folder(self.root)
         return made
 
     def reopen(self) -> None:
-        """Check that there is a run to resume."""
+        """Check that the folder has a run to resume."""
         if not self.recipe.is_file():
             raise ResumeError(
                 f"{self.root} is not a run folder: it has no recipe.toml. Start a run without --resume."
             )
 
     def clear_leftovers(self) -> None:
-        """Delete what a kill in the middle of a write left; only while the folder is ``held``."""
+        """Delete temporary files of interrupted writes. The folder must be ``locked``."""
         remove_leftovers(self.root)
 
     def remove(self) -> None:
-        """Delete the run, and nothing else that lies in its folder."""
+        """Delete the files of the run, and nothing else in its folder."""
         for path in (self.recipe, *self._outputs()):
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
             else:
                 path.unlink(missing_ok=True)
 
-    def held(self) -> AbstractContextManager[None]:
-        """Within the block no other process trains in this folder; the hold ends with the process."""
-        return held(self.root)
+    def locked(self) -> AbstractContextManager[None]:
+        """Lock the folder against other processes during the block."""
+        return lock_run(self.root)
 
     def _outputs(self) -> tuple[Path, ...]:
         own = (self.root / name for name in self._files)
         return (self.metrics, self.last, self.best, *own)
 
     def history(self, before_epoch: int | None = None) -> list[dict[str, Any]]:
-        """Records of the epochs so far, up to ``before_epoch`` if given; a torn last line is left out."""
+        """Return the records of the epochs, up to ``before_epoch`` if given. Damaged lines are skipped."""
         records = []
         text = self.metrics.read_text("utf-8") if self.metrics.exists() else ""
         for line in text.splitlines():
@@ -132,23 +132,26 @@ class RunFolder:
         return records
 
     def write_history(self, records: list[dict[str, Any]]) -> None:
-        """Write the records of all epochs so far, whole or not at all."""
+        """Write the records of all epochs so far, atomically."""
         atomic_write(self.metrics, "".join(json.dumps(record) + "\n" for record in records))
 
 
 def file_name(name: str) -> str:
-    """A name as one of a file: its letters and digits, of a long one the first; empty if it has none."""
+    """Return a short file name from the letters and digits of ``name``. It is empty if there are none."""
     return re.sub(r"[^\w-]+", "-", name).strip("-")[:LONGEST_NAME]
 
 
-def held(folder: Path) -> AbstractContextManager[None]:
-    """Within the block no other process trains in ``folder``; the hold ends with the process."""
-    refusal = ResumeError(f"another process is training in {folder}. Wait for it, or stop it first.")
+def lock_run(folder: Path) -> AbstractContextManager[None]:
+    """Lock ``folder`` against other training processes during the block, or until this process ends."""
+    refusal = ResumeError(f"another process is using {folder}. Wait for it, or stop it first.")
     return folder_lock(folder, refusal=refusal)
 
 
 def next_folder(name: str, *, mark: str, resume: bool = False) -> Path:
-    """runs/NAME, or the next name without a file ``mark`` in it; to resume, the latest that has one."""
+    """Return runs/NAME, or the next free name. To resume, return the latest one that is taken.
+
+    A folder is taken if it has a file ``mark``.
+    """
     folder, latest = Path("runs") / name, Path("runs") / name
     number = 1
     while (folder / mark).exists():

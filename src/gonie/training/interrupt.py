@@ -9,20 +9,20 @@ from typing import Any
 
 
 class Interrupt:
-    """Sets ``asked`` at the first signal during the block. A second Ctrl-C stops at once.
+    """Sets ``requested`` at the first signal during the block. A second Ctrl-C stops at once.
 
     A nested block shares the request with the outer block.
     """
 
     def __init__(self) -> None:
-        self.asked = False
+        self.requested = False
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Interrupt:
         if threading.current_thread() is threading.main_thread():  # elsewhere Python cannot set handlers
             for number in (signal.SIGINT, signal.SIGTERM):
-                self._before[number] = signal.signal(number, self._ask)
-        self.asked = self._outer is not None and self._outer.asked
+                self._before[number] = signal.signal(number, self._request)
+        self.requested = self._outer is not None and self._outer.requested
         return self
 
     def __exit__(
@@ -31,12 +31,12 @@ class Interrupt:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def _ask(self, number: int, frame: FrameType | None) -> None:
-        if self.asked and number == signal.SIGINT:
+    def _request(self, number: int, frame: FrameType | None) -> None:
+        if self.requested and number == signal.SIGINT:
             raise KeyboardInterrupt
-        self.asked = True
+        self.requested = True
         if self._outer is not None:
-            self._outer.asked = True
+            self._outer.requested = True
 
     @property
     def _outer(self) -> Interrupt | None:

@@ -1,10 +1,9 @@
 """The training loop: a generator that yields after every step and every epoch.
 
-It trains any model that a ``TrainingSetup`` describes. Showing, logging, checkpointing and stopping are the
-caller's: it reads what is yielded, saves ``state`` when it likes, and stops by not asking for more. Between
-two yields the state is consistent, and going on from a saved one gives bit for bit what never stopping would
-have given: the random choices of a step are a function of the seed and its number, and a batch is one of its
-epoch and its number.
+It trains any model that a ``TrainingSetup`` describes. The caller displays, logs and saves ``state``, and
+stops by not iterating further. Between two yields the state is consistent. A resumed run is bit for bit the
+same as an uninterrupted one: the random choices of a step depend only on the seed and the step's number, and
+a batch depends only on its epoch and its number.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from gonie.training.updates import build_update
 
 @dataclass(frozen=True)
 class Step:
-    """One update: ``batch`` of ``batches`` in ``epoch`` (from 1) is done."""
+    """A finished step: number ``batch`` of ``batches`` in ``epoch``, counted from 1."""
 
     epoch: int
     batch: int
@@ -38,11 +37,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Epoch:
-    """One pass over the data: the mean loss, the dev score, and whether it is the best so far.
+    """A finished epoch: the mean loss, the dev score, and whether it is the best so far.
 
-    The loss is a mean over the weights of the batches: per example, or per word of a language model.
-    ``train_score`` is the same score on training examples, where that was asked for; ``dev_seconds`` is the
-    time that all scoring took; ``shown`` is the score as text and ``details`` what is noted besides.
+    The loss is a mean per example, or per word of a language model. ``train_score`` is the score on training
+    examples, if requested. ``dev_seconds`` is the time of all scoring. ``shown`` is the score as text, and
+    ``details`` are further entries of the record.
     """
 
     epoch: int
@@ -59,7 +58,7 @@ class Epoch:
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def record(self) -> dict[str, Any]:
-        """The line of ``metrics.jsonl``."""
+        """Return the record of ``metrics.jsonl``."""
         names = [each.name for each in fields(self) if each.name not in ("shown", "details")]
         return {**{name: getattr(self, name) for name in names}, **self.details}
 
@@ -67,9 +66,9 @@ class Epoch:
 def train(
     state: State, setup: TrainingSetup, config: LearningConfig, terms: Sequence[LossTerm] = ()
 ) -> Iterator[Step | Epoch]:
-    """Train the model of ``state`` from where it stands until the epochs or the patience are used up.
+    """Train the model from ``state`` until the last epoch, or until early stopping.
 
-    ``terms`` are added to the loss of each step. The model is scored with its averaged weights in place.
+    ``terms`` are added to the loss of each step. The averaged weights are scored.
     """
     progress = state.progress
     update = build_update(setup, config, state.model, state.optimizer, terms)
@@ -93,7 +92,7 @@ def _run_epoch(state: State, setup: TrainingSetup, config: LearningConfig, updat
         seed_step(config.seed, progress.step, state.loss.device)
         loss = update(batch, rate=rate, epochs_done=epochs_done)
         state.average.update(progress.step)
-        state.loss += loss * batch.weight  # read once an epoch: no wait inside a step
+        state.loss += loss * batch.weight  # read once per epoch, so that a step does not wait for the GPU
         progress.batch += 1
         progress.step += 1
         progress.tokens += batch.tokens
@@ -103,7 +102,7 @@ def _run_epoch(state: State, setup: TrainingSetup, config: LearningConfig, updat
 
 
 def _end_epoch(state: State, setup: TrainingSetup, config: LearningConfig) -> Epoch:
-    """Score the model, and put the state at the beginning of the next epoch."""
+    """Score the model, and advance the state to the next epoch."""
     progress = state.progress
     started = time.monotonic()
     with state.average.applied():
@@ -133,17 +132,17 @@ def _end_epoch(state: State, setup: TrainingSetup, config: LearningConfig) -> Ep
     progress.seconds = 0.0
     state.loss.zero_()
     setup.end_epoch()
-    impatient = setup.patience is not None and progress.stale >= setup.patience
-    progress.finished = progress.epoch >= config.epochs or impatient
+    stalled = setup.patience is not None and progress.stale >= setup.patience
+    progress.finished = progress.epoch >= config.epochs or stalled
     return done
 
 
 def check_loss(state: State, config: LearningConfig) -> None:
-    """Refuse to go on, or to save the state over a good one, once the loss is no number."""
+    """Raise an error if the loss is not finite, before the state overwrites a good checkpoint."""
     if torch.isfinite(state.loss):
         return
     clips = config.optimizer != "per-window" and not config.normalize and (config.clip > 1 or not config.clip)
-    clipped = " or with gradients clipped more (--set train.clip=1)" if clips else ""
+    clipped = " or with stronger gradient clipping (--set train.clip=1)" if clips else ""
     raise GonieError(
         f"the loss became {float(state.loss)} in epoch {state.progress.epoch + 1}. "
         f"Start a new run with a lower learning rate (--set train.lr={config.lr / 4:g}){clipped}."
@@ -151,7 +150,7 @@ def check_loss(state: State, config: LearningConfig) -> None:
 
 
 def seed_step(seed: int, step: int, device: torch.device) -> None:
-    """The random numbers of a step, without the tour of all backends that ``torch.manual_seed`` makes."""
+    """Seed the random numbers of a step. Faster than ``torch.manual_seed``, which seeds all backends."""
     number = seed * 2_000_003 + step
     torch.default_generator.manual_seed(number)
     if device.type == "cuda":

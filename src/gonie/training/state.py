@@ -1,9 +1,9 @@
-"""Where a training run stands, as one file that is either whole or not there.
+"""The checkpoint of a training run, as one file that is written atomically.
 
 ``last.safetensors`` holds the trained weights (``model.NAME``), the optimiser's state
-(``optimizer.INDEX.NAME``), the averaged weights (``average.NAME``), the epoch's ``loss`` so far and, in its
-metadata under ``progress``, the rest as JSON. There is no random state in it: the random choices of a step
-are a function of the seed and the step's number.
+(``optimizer.INDEX.NAME``), the averaged weights (``average.NAME``) and the epoch's ``loss`` so far. Its
+metadata has the rest as JSON under ``progress``. It has no random state, because the random choices of a step
+depend only on the seed and the step's number.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gonie.training.optim import optimizer_tensors, restore_optimizer
 
 @dataclass
 class Progress:
-    """How far training is: ``batch`` batches into ``epoch``, ``step`` steps in all.
+    """The progress of training: ``batch`` batches of ``epoch``, ``step`` steps in total.
 
     ``stale`` counts the epochs since the dev score last rose.
     """
@@ -42,17 +42,17 @@ class Progress:
 
 @dataclass
 class State:
-    """Everything that changes while training."""
+    """Everything that changes during training."""
 
     model: nn.Module
     optimizer: Optimizer
     average: WeightAverage
     progress: Progress
-    loss: Tensor  # () summed over the examples of this epoch so far; stays on the device
-    fingerprint: str  # of what was trained on; a run is resumed only over the same
+    loss: Tensor  # () sum over the examples of this epoch so far, on the device
+    fingerprint: str  # of the recipe and the data; a run resumes only with the same ones
 
     def save(self, path: Path) -> None:
-        """Write the state; whatever happens, ``path`` holds the old state or the new one."""
+        """Write the state atomically."""
         tensors = _prefixed("model", moving_tensors(self.model))
         tensors |= _prefixed("optimizer", optimizer_tensors(self.optimizer))
         tensors |= _prefixed("average", self.average.weights) | {"loss": self.loss}
@@ -60,15 +60,15 @@ class State:
         write_tensors(path, tensors, metadata)
 
     def restore(self, path: Path) -> None:
-        """Put back what ``save`` wrote."""
+        """Load a state written by ``save``."""
         try:
             tensors, metadata = read_tensors(path)
         except BundleError as error:
-            raise ResumeError(f"{error}. {_ANEW.format(path)}") from error
+            raise ResumeError(f"{error}. {_START_OVER.format(path)}") from error
         if metadata.get("fingerprint") != self.fingerprint:
             raise ResumeError(
                 f"{path}: the recipe or its data files changed since this run began. "
-                "Put them back, or start a new run with another --out."
+                "Restore them, or start a new run with another --out."
             )
         own = moving_tensors(self.model)
         for name, tensor in _under("model", tensors).items():
@@ -79,7 +79,7 @@ class State:
         self.progress = Progress(**json.loads(metadata["progress"]))
 
 
-_ANEW = "Delete {} to train this run from its beginning, or start another with a new --out."
+_START_OVER = "Delete {} to start this run over, or start a new run with another --out."
 
 
 def _prefixed(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

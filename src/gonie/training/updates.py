@@ -1,4 +1,4 @@
-"""What a step of training does: look at a batch, and make the model better at it."""
+"""The update of a training step."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def build_update(
     optimizer: Optimizer,
     terms: Sequence[LossTerm] = (),
 ) -> Update:
-    """The update of the task's own, or else a gradient step that lowers the loss and its ``terms``."""
+    """Return the task's own update if it has one, otherwise a gradient step on the loss and ``terms``."""
     if setup.update is not None:
         return setup.update
     if config.optimizer == "per-window":
         raise RecipeError(
-            ['train.optimizer: "per-window" works only with taggers; take another optimizer, such as sgd']
+            ['train.optimizer: "per-window" works only with taggers; use another optimizer, such as sgd']
         )
     return GradientUpdate(
         model=cast("Learner", model),
@@ -43,10 +43,10 @@ def build_update(
 
 
 class GradientUpdate:
-    """One batch, one gradient by autograd, one step of the optimizer.
+    """Computes the gradient of a batch by autograd, and takes one step of the optimizer.
 
-    The cost of a step is the loss of the model plus ``terms``. Parts that are ``resting`` when so many epochs
-    are done get no gradient.
+    The cost of a step is the loss of the model plus ``terms``. ``resting`` returns the parts that get no
+    gradient at this point of training.
     """
 
     def __init__(
@@ -67,12 +67,12 @@ class GradientUpdate:
         self._device = self._parameters[0].device
 
     def __call__(self, batch: StepBatch, *, rate: float, epochs_done: float) -> Tensor:
-        """Learn from a batch; its loss before the step, without terms. Shape: ()."""
+        """Update the model on a batch. Return its loss before the step, without terms. Shape: ()."""
         with autocast(self._config.precision, self._device):
             loss = self._model.loss(batch.content)
         cost = with_terms(loss, self._model, batch.content, self._terms)
         self._optimizer.zero_grad(set_to_none=True)
-        with torch.autograd.set_multithreading_enabled(False):  # one device: its own thread only costs time
+        with torch.autograd.set_multithreading_enabled(False):  # a second thread is slower with one device
             cost.backward()  # type: ignore[no-untyped-call]
         for part in self._resting(epochs_done):
             part.zero_grad(set_to_none=True)

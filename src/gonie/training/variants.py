@@ -1,36 +1,35 @@
-"""Variants of a recipe: models that are trained after it, to be compared with its own."""
+"""Variants of a recipe, which are trained after it for comparison."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from gonie.errors import RecipeError
-from gonie.tasks.classification.torch.job import MAJORITY
 from gonie.tasks.recipe import check_recipe
 from gonie.tasks.sections import CorpusRecipe, Recipe
-from gonie.tasks.tagging.torch.job import BASELINES
+from gonie.tasks.table import TASKS
 from gonie.training.folder import file_name
 
 
 def build_variants(recipe: Recipe) -> dict[str, CorpusRecipe]:
-    """The recipe's variants as recipes of their own, checked before anything is trained."""
+    """Return the variants as checked recipes, by name."""
     if not isinstance(recipe, CorpusRecipe):
         return {}
-    if problems := list(_name_problems(recipe.variants)):
+    if problems := list(_name_problems(recipe.variants, TASKS[recipe.task].baselines())):
         raise RecipeError(problems)
     return {name: _changed(recipe, name, changes) for name, changes in recipe.variants.items()}
 
 
-def _name_problems(names: Iterable[str]) -> Iterator[str]:
-    """Each variant has a folder and a line of its own."""
+def _name_problems(names: Iterable[str], baselines: Collection[str]) -> Iterator[str]:
+    """Yield the problems with names, which must be distinct as folders and from baselines."""
     folders: dict[str, str] = {}
     for name in names:
         folder = file_name(name)
-        if name in BASELINES or name == MAJORITY or not folder:
-            yield f"variants: expected a name with letters or digits that no baseline has, got {name!r}"
+        if name in baselines or not folder:
+            yield f"variants: invalid name {name!r}; use letters or digits, and not the name of a baseline"
         elif folder in folders:
-            yield f"variants: {folders[folder]!r} and {name!r} would be one folder, {folder}; rename one"
+            yield f"variants: {folders[folder]!r} and {name!r} would share the folder {folder}; rename one"
         folders.setdefault(folder, name)
 
 
@@ -46,7 +45,7 @@ def _changed(recipe: CorpusRecipe, name: str, changes: Mapping[str, Any]) -> Cor
         if isinstance(place, dict):
             place[last] = value
         else:
-            problems.append(f"{key} is no key of a recipe")
+            problems.append(f"unknown key: {key}")
     values.setdefault("train", {})["baselines"] = False
     changed: CorpusRecipe = check_recipe(values, source=f"variant {name!r}", problems=problems)
     return changed

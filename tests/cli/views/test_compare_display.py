@@ -1,4 +1,4 @@
-"""How a comparison looks, on a terminal and off it."""
+"""The display of a comparison, on a terminal and elsewhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gonie.cli.views.compare_display import CompareDisplay
 from gonie.experiments.cell import Advanced, Began, Ended, Note
 from gonie.experiments.comparison import Comparison, ComparisonRow
 from gonie.experiments.outcome import CellScores, Failure, Outcome, Point
-from gonie.experiments.plan import Asked, ComparisonPlan, PlannedRun
+from gonie.experiments.plan import ComparisonPlan, ComparisonRequest, PlannedRun
 from gonie.metrics.significance import Tally
 
 SCORES = CellScores(
@@ -25,7 +25,7 @@ OUTCOMES: tuple[Outcome, ...] = (SCORES, Failure("the loss became nan"))
 
 
 def plan() -> ComparisonPlan:
-    asked = Asked(("ner",), ("train.lr=0.1,0.2", "data.train=[b]x.conll"), 1)
+    asked = ComparisonRequest(("ner",), ("train.lr=0.1,0.2", "data.train=[b]x.conll"), 1)
     return ComparisonPlan(
         asked, False, (PlannedRun("1_lr=0.1_seed=1", 0, 1), PlannedRun("2_lr=0.2_seed=1", 1, 1))
     )
@@ -37,7 +37,7 @@ def comparison() -> Comparison:
         ComparisonRow(grid.name(cell), cell.values, (f"cells/{run.folder}",), (1,), (outcome,))
         for cell, run, outcome in zip(grid.cells, plan().runs, OUTCOMES, strict=True)
     ]
-    return Comparison.judge(grid.axes, rows)
+    return Comparison.from_rows(grid.axes, rows)
 
 
 def shown(terminal: bool, width: int = 100) -> tuple[CompareDisplay, io.StringIO]:
@@ -72,19 +72,19 @@ def test_a_comparison_from_its_beginning_to_its_end(terminal: bool) -> None:
         display.finished(comparison(), Path("c"))
     text = plain(file)
     for words in (
-        "2 cells, 1 seed each, 2 at a time",
+        "2 cells, 1 seed each, 2 in parallel",
         "1/2  lr=0.2 seed=1: failed: the loss became nan",
         "lr   dev F1  train   test  best epoch  seconds       p",
         "0.1   50.00  75.00  40.00           3     65.0    best",
         "failed: cells/2_lr=0.2_seed=1: the loss became nan",
         "best with lr=0.1: dev F1 50.00, train - dev 25.00",
         "figure: c/curves.png and .svg; table: c/table.md, c/table.tsv, c/results.json",
-        "try:  gonie train c/cells/1_lr=0.1_seed=1/recipe.toml",
+        "Try:  gonie train c/cells/1_lr=0.1_seed=1/recipe.toml",
     ):
         assert words in text, words
-    assert text.count("12 sentences [sic]") == 1, "what every worker reads is said once"
+    assert text.count("12 sentences [sic]") == 1, "a note of every worker is printed once"
     line = "2/2  lr=0.1 seed=1: dev 50.00, train 75.00, test 40.00, best epoch 3, 1 min 05 s; ETA 0 s"
-    assert (line in text) != terminal, "on a terminal the bars tell it"
+    assert (line in text) != terminal, "on a terminal the bars show it"
     assert ("epoch 2/10  dev 25.00" in text) == terminal
 
 
@@ -102,8 +102,8 @@ def test_stopping_says_how_to_go_on_as_it_must_be_typed() -> None:
         display.begin(plan(), done=1, jobs=1)
         display.interrupted(Path("my runs/c"))
     text = plain(file)
-    assert "1 of 2 runs are done already" in text
-    assert "Stopped with 1 of 2 runs done" in text
+    assert "1 of 2 runs already finished" in text
+    assert "Stopped; 1 of 2 runs finished" in text
     assert "  gonie compare --out 'my runs/c' --resume\n" in text
 
 
@@ -120,6 +120,6 @@ def test_where_all_failed_there_is_nothing_to_try() -> None:
     rows = [ComparisonRow(grid.name(cell), cell.values, ("f",), (1,), (Failure("x"),)) for cell in grid.cells]
     display, file = shown(False)
     with display:
-        display.finished(Comparison.judge(grid.axes, rows), Path("c"))
-    assert "no run came to its end" in plain(file)
-    assert "try:" not in plain(file)
+        display.finished(Comparison.from_rows(grid.axes, rows), Path("c"))
+    assert "all runs failed" in plain(file)
+    assert "Try:" not in plain(file)

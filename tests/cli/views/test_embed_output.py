@@ -73,7 +73,7 @@ def test_what_is_interrupted_leaves_what_was_there(tmp_path: Path, name: str) ->
 
 @pytest.mark.parametrize("name", ["v", "v.npy", "v.txt"])
 def test_another_suffix_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(OutputError, match=r"expected --out FILE\.npz, FILE\.h5, FILE\.hdf5"):
+    with pytest.raises(OutputError, match=r"unknown file suffix. Use \.npz, \.h5, \.hdf5"):
         vector_file(tmp_path / name)
 
 

@@ -53,8 +53,8 @@ def test_each_verdict() -> None:
     assert rows["b"].endswith("4.0e-07 fails")
     assert rows["c"].endswith("1.0e-01 float32 fails")
     assert rows["d"].endswith("0.0e+00 0 everywhere")
-    assert "2 of 4 blocks fail: b, c" in text
-    assert "all 1 blocks pass" in shown(block("a"))
+    assert "2 of 4 parameter blocks fail: b, c" in text
+    assert "all 1 parameter blocks pass" in shown(block("a"))
 
 
 def test_the_checks_come_back_as_they_were_made() -> None:

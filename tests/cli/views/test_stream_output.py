@@ -11,7 +11,7 @@ from gonie.errors import InputError
 
 def test_a_kind_that_is_none_is_refused_with_those_that_are() -> None:
     open_output("jsonl", ("pretty", "jsonl"))
-    with pytest.raises(InputError, match="expected --output pretty, jsonl, got 'xml'"):
+    with pytest.raises(InputError, match=r"--output xml is not supported\. Use pretty, jsonl"):
         open_output("xml", ("pretty", "jsonl"))
 
 

@@ -23,7 +23,7 @@ OUTPUT = RunOutput(
     results=[("dev F1", "100.00  (95% 98.00 to 100.00)"), ("report", "runs/[x]/report.html")],
     commands=['gonie tag runs/x "your text"', "gonie evaluate runs/x FILE"],
     evaluations={},
-    beside={"most frequent label of each word": "dev F1 44.52"},
+    baselines={"most frequent label of each word": "dev F1 44.52"},
 )
 
 
@@ -156,7 +156,7 @@ def test_tokenising_shows_how_far_it_is(time: Clock, terminal: bool) -> None:
 def test_a_resumed_run_says_where_it_goes_on() -> None:
     display, file = shown(terminal=False)
     display.begin(summary(first=4))
-    assert "resuming in epoch 4" in plain(file)
+    assert "resuming at epoch 4" in plain(file)
     display, file = shown(terminal=False)
     display.begin(summary(first=10, complete=True))
     assert "training is complete" in plain(file)

@@ -41,7 +41,7 @@ def test_it_agrees_with_a_plain_sum_of_gradients_along_the_way() -> None:
 def test_a_large_input_is_integrated_a_few_points_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = torch.randn(2, 3), torch.randn(4)
     whole, _ = integrate(curved, [x, y])
-    monkeypatch.setattr(path_integral, "CELLS", 30)
+    monkeypatch.setattr(path_integral, "BATCH_NUMBERS", 30)
     met = []
 
     def noted(*points: Tensor) -> Tensor:

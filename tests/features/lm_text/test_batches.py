@@ -122,7 +122,7 @@ def test_an_epoch_that_is_over_has_no_more_batches() -> None:
     streams = Streams(np.arange(20, dtype=np.int32), rows=2, steps=3, seed=0)
     assert streams.batches(0) == 3
     for index in (-1, 3):
-        with pytest.raises(IndexError, match="from 0 to 2"):
+        with pytest.raises(IndexError, match="out of range: 0 to 2"):
             streams.batch(0, index)
 
 
@@ -133,11 +133,11 @@ def test_an_epoch_that_is_over_has_no_more_batches() -> None:
             12,
             4,
             5,
-            r"4 rows of 5 steps, 20 tokens.*got 10 words.*12 tokens.*2 rows of 5 steps, or 3 steps",
+            r"4 rows of 5 steps need 20 tokens, got 12 .10 words.*2 rows of 5 steps, or 4 rows of 3 steps",
         ),
-        (12, 4, 50, r"at most 3 steps in 4 rows"),
-        (12, 40, 50, r"at most 1 steps in 12 rows"),
-        (12, 0, 1, "at least one row"),
+        (12, 4, 50, r"at most 4 rows of 3 steps"),
+        (12, 40, 50, r"at most 12 rows of 1 steps"),
+        (12, 0, 1, "must be at least 1, got 0 rows"),
     ],
 )
 def test_text_that_is_too_short_names_settings_that_fit(

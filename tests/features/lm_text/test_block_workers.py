@@ -13,7 +13,7 @@ from gonie.errors import GonieError
 from gonie.features.lm_text import block_workers as module
 from gonie.features.lm_text.block_workers import KIWI, WORTH_IT, block_workers, worker_count
 from gonie.features.lm_text.blocks import TokenBlock
-from gonie.features.lm_text.cutting import Cutting
+from gonie.text.tokenizers.settings import TokenizerSettings
 
 BLOCKS = [["A slow one. " * 20_000], *([f"word{number} and more."] for number in range(25))]
 """The first takes so long that those after it are done before it."""
@@ -24,9 +24,9 @@ def spelled(blocks: Iterator[TokenBlock]) -> list[tuple[list[int], list[str]]]:
 
 
 def test_several_processes_give_what_one_gives() -> None:
-    with block_workers(1, Cutting("en", "word")) as alone:
+    with block_workers(1, TokenizerSettings("en", "word")) as alone:
         expected = spelled(alone(BLOCKS))
-    with block_workers(3, Cutting("en", "word")) as together:
+    with block_workers(3, TokenizerSettings("en", "word")) as together:
         assert spelled(together(BLOCKS)) == expected
         assert spelled(together([])) == []
         assert spelled(together(BLOCKS[:2])) == expected[:2], "the workers stay for the next file"
@@ -43,7 +43,7 @@ def test_a_process_that_is_killed_is_told_of() -> None:
         yield from BLOCKS
 
     def run() -> None:
-        with block_workers(2, Cutting("en", "word")) as together:
+        with block_workers(2, TokenizerSettings("en", "word")) as together:
             list(together(killing()))
 
     with pytest.raises(GonieError, match=r"ended by signal 9.*fewer workers"):
@@ -52,11 +52,14 @@ def test_a_process_that_is_killed_is_told_of() -> None:
 
 
 def test_errors_of_a_process_are_raised_here() -> None:
-    with pytest.raises(GonieError, match="xx/word"), block_workers(2, Cutting("xx", "word")) as together:
+    with (
+        pytest.raises(GonieError, match="xx/word"),
+        block_workers(2, TokenizerSettings("xx", "word")) as together,
+    ):
         list(together(BLOCKS))
     with (
         pytest.raises(RuntimeError, match="Traceback"),
-        block_workers(2, Cutting("en", "word")) as together,
+        block_workers(2, TokenizerSettings("en", "word")) as together,
     ):
         list(together([[3]]))  # type: ignore[list-item]
 
@@ -67,17 +70,17 @@ def test_errors_of_a_process_are_raised_here() -> None:
 def test_small_texts_and_large_tokenizers_get_fewer_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(64)), raising=False)
     monkeypatch.setattr(module, "_memory", lambda: 10 * KIWI)
-    assert worker_count(0, Cutting("en", "word"), size=WORTH_IT) == 64
-    assert worker_count(0, Cutting("en", "word"), size=WORTH_IT - 1) == 1
-    assert worker_count(0, Cutting("ko", "morpheme"), size=WORTH_IT) == 5, (
+    assert worker_count(0, TokenizerSettings("en", "word"), size=WORTH_IT) == 64
+    assert worker_count(0, TokenizerSettings("en", "word"), size=WORTH_IT - 1) == 1
+    assert worker_count(0, TokenizerSettings("ko", "morpheme"), size=WORTH_IT) == 5, (
         "half the memory, not one for each core"
     )
-    assert worker_count(7, Cutting("ko", "morpheme"), size=1) == 7, "who asks for a number gets it"
+    assert worker_count(7, TokenizerSettings("ko", "morpheme"), size=1) == 7, "who asks for a number gets it"
     monkeypatch.setattr(module, "_memory", lambda: 0)
-    assert worker_count(0, Cutting("ko", "morpheme"), size=WORTH_IT) == 1
+    assert worker_count(0, TokenizerSettings("ko", "morpheme"), size=WORTH_IT) == 1
 
 
 def test_one_worker_is_this_process() -> None:
-    with block_workers(1, Cutting("en", "word")) as alone:
+    with block_workers(1, TokenizerSettings("en", "word")) as alone:
         assert len(list(alone(BLOCKS[1:]))) == len(BLOCKS) - 1
         assert not multiprocessing.active_children()

@@ -57,9 +57,9 @@ def test_every_way_to_store_strings_is_read(tmp_path: Path, kind: pa.DataType) -
 
 def test_the_columns_there_are_get_named(tmp_path: Path) -> None:
     path = parquet(tmp_path / "a.parquet", body=["x"], year=[1999])
-    with pytest.raises(InputError, match=r"'text'.*no such column.*body \(string\), year \(int64\)"):
+    with pytest.raises(InputError, match=r"no column 'text'.*body \(string\), year \(int64\)"):
         read(path)
-    with pytest.raises(InputError, match=r"'year', got int64 there.*body \(string\)"):
+    with pytest.raises(InputError, match=r"column 'year' has type int64.*body \(string\)"):
         read(path, column="year")
 
 
@@ -86,7 +86,7 @@ def test_parquet_of_bytes_that_are_not_utf8_is_refused(tmp_path: Path) -> None:
     broken = pa.Array.from_buffers(
         pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\2\0\0\0"), pa.py_buffer(b"\xff\xfe")]
     )
-    with pytest.raises(InputError, match="UTF-8"):
+    with pytest.raises(InputError, match="utf-8"):
         read(parquet(tmp_path / "a.parquet", text=broken))
 
 
@@ -100,21 +100,21 @@ def test_without_pyarrow_parquet_names_the_extra(tmp_path: Path, monkeypatch: py
 
 @pytest.mark.parametrize("name", ["a", "a.gz", "a.parquet"])
 def test_a_file_that_is_not_there_is_told(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match="expected a file, got none of that name"):
+    with pytest.raises(InputError, match="file not found"):
         read(tmp_path / name)
 
 
 def test_broken_encoding_names_the_line(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes("fine\n한국어".encode("cp949"))
-    with pytest.raises(InputError, match=r"a:2: expected UTF-8.*CP949"):
+    with pytest.raises(InputError, match=r"a:2: invalid UTF-8.*CP949"):
         read(path)
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", " \t\n\u3000\n".encode()])
 def test_a_file_without_a_word_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a").write_bytes(content)
-    with pytest.raises(InputError, match="expected text, got a file without a word"):
+    with pytest.raises(InputError, match="the file contains no text"):
         read(tmp_path / "a")
     with pytest.raises(InputError, match="another column"):
         read(parquet(tmp_path / "a.parquet", text=["", None]))

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from gonie.errors import InputError
-from gonie.features.lm_text.stream import BEGIN, END, FIRST, UNKNOWN, StreamWriter, TokenStream
+from gonie.features.byte_spelling import begin_row, end_row, spell_bytes
+from gonie.features.lm_text import build_stream
+from gonie.features.lm_text.stream import BEGIN, END, FIRST, UNKNOWN, StreamWriter, TokenStream, spell_stream
 
 FORMS = ["the", "나비", "\U0001f98b"]
 
@@ -42,7 +44,7 @@ def test_forms_are_looked_up_by_id(tmp_path: Path) -> None:
     assert list(forms)[FIRST:] == FORMS
     assert [forms[id] for id in range(len(forms))] == list(forms)
     for id in (-1, len(forms)):
-        with pytest.raises(IndexError, match="expected an id from 0 to 5"):
+        with pytest.raises(IndexError, match="out of range: 0 to 5"):
             forms[id]
 
 
@@ -56,7 +58,7 @@ def test_a_damaged_array_is_refused(tmp_path: Path, name: str, damage: str) -> N
         path.unlink()
     else:
         path.write_bytes(data[: len(data) // 2] if damage == "shorter" else data * 2)
-    with pytest.raises(InputError, match=r"expected tokenised text.*Tokenise the text again"):
+    with pytest.raises(InputError, match=r"cannot read tokenised text.*Tokenise the text again"):
         TokenStream.open(tmp_path)
 
 
@@ -66,7 +68,7 @@ def test_an_array_of_another_stream_is_refused(tmp_path: Path, name: str) -> Non
     wrote(tmp_path)
     path = tmp_path / f"{name}.bin"
     path.write_bytes(path.read_bytes()[::-1])
-    with pytest.raises(InputError, match="expected tokenised text"):
+    with pytest.raises(InputError, match="cannot read tokenised text"):
         TokenStream.open(tmp_path)
 
 
@@ -83,7 +85,7 @@ def test_an_index_of_another_version_is_refused(tmp_path: Path, change: dict[str
     wrote(tmp_path)
     index = json.loads((tmp_path / "stream.json").read_text())
     (tmp_path / "stream.json").write_text(json.dumps({**index, **change}))
-    with pytest.raises(InputError, match="expected tokenised text"):
+    with pytest.raises(InputError, match="cannot read tokenised text"):
         TokenStream.open(tmp_path)
 
 
@@ -99,5 +101,16 @@ def test_tokens_of_another_type_are_refused(tmp_path: Path) -> None:
 def test_a_stream_that_is_not_finished_is_none(tmp_path: Path) -> None:
     wrote(tmp_path)
     StreamWriter(tmp_path).append(np.zeros(3, dtype=np.int32))
-    with pytest.raises(InputError, match="expected tokenised text"):
+    with pytest.raises(InputError, match="cannot read tokenised text"):
         TokenStream.open(tmp_path)
+
+
+def test_spelling_every_id_has_its_row(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("나비 saw incomprehensibilities .", "utf-8")
+    stream = build_stream([tmp_path / "a"], tmp_path / "s", language="en", unit="word", note=print)
+    table = spell_stream(stream, longest=8)
+    assert table.shape == (len(stream.forms), 8)
+    assert table[0].tolist() == begin_row(8).tolist()
+    assert table[1].tolist() == end_row(8).tolist()
+    assert table[2].tolist() == [259, *[261] * 6, 260]
+    assert table[FIRST:].tolist() == spell_bytes(list(stream.forms)[FIRST:], longest=8).tolist()

@@ -134,6 +134,37 @@ def test_rows_are_dealt_out_when_threads_are_left() -> None:
     assert len(packed.plan(lengths[:8], 32, directions=2, threads=16)) == 2  # too few rows to share
 
 
+@pytest.mark.parametrize(("rows", "time"), [(3, 2), (3, 0), (0, 2)])
+@pytest.mark.parametrize("directions", [1, 2])
+def test_a_batch_without_tokens_has_no_states_and_no_gradients(rows: int, time: int, directions: int) -> None:
+    """The first row's length was read past the end of an empty array, and so much memory asked for."""
+    torch.manual_seed(1)
+    layers = [nn.LSTM(4, 3) for _ in range(directions)]
+    weights = [list(layer.parameters()) for layer in layers]
+    x = torch.randn(rows, time, 4, requires_grad=True)
+    states = packed.lstm(x, torch.zeros(rows, time, dtype=torch.bool), *weights)
+    assert torch.equal(states, torch.zeros(rows, time, 3 * directions))
+    states.sum().backward()
+    for leaf in (x, *(weight for own in weights for weight in own)):
+        assert leaf.grad is not None
+        assert torch.equal(leaf.grad, torch.zeros_like(leaf))
+
+
+def test_rows_without_tokens_leave_the_others_alone() -> None:
+    torch.manual_seed(1)
+    layer, before = nn.LSTM(4, 3), torch.get_num_threads()
+    x, mask = torch.randn(24, 2, 4), torch.zeros(24, 2, dtype=torch.bool)
+    mask[5] = True
+    torch.set_num_threads(3)  # two of the three groups of rows have no tokens
+    try:
+        states = packed.lstm(x, mask, list(layer.parameters()))
+    finally:
+        torch.set_num_threads(before)
+    alone = packed.lstm(x[5:6], mask[5:6], list(layer.parameters()))
+    torch.testing.assert_close(states[5:6], alone)
+    assert not states[~mask].any()
+
+
 def test_one_thread_means_one_thread() -> None:
     """`train.threads=1` leaves the other cores to whoever else is on the machine."""
     before = torch.get_num_threads()

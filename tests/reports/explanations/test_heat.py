@@ -55,7 +55,7 @@ def test_the_keyboard_stops_at_few_words_however_long_the_text(explain_text: Exp
 def test_the_strongest_words_stand_side_by_side(explain_text: Explain, parse: Callable[[str], Any]) -> None:
     each = explain_text("a <b> film")
     text = parse(strongest_words(lay_out(each.text, each.passage.sentences), each.weights)).text
-    assert text[:2] == ["Words of most weight", "attention"]
+    assert text[:2] == ["Words with the largest weights", "attention"]
     assert "film" in text
 
 

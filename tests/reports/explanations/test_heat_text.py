@@ -46,7 +46,7 @@ def test_a_heavier_word_is_darker() -> None:
         return sum(color.get_truecolor())
 
     assert light(0.1) > light(0.5) > light(1.0)
-    assert "against" in key_text().plain
+    assert "opposes" in key_text().plain
 
 
 def test_nothing_in_a_text_can_steer_the_terminal() -> None:

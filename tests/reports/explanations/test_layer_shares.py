@@ -17,19 +17,19 @@ OUTPUT = LayerShares(place="output", shares=(0.0, 0.0, 1.0), scale=-0.5, normali
 def test_each_layer_has_its_name_share_and_bar(parse: Callable[[str], Any]) -> None:
     markup = layer_section([INPUT, OUTPUT])
     text = " ".join(parse(markup).text)
-    assert "At the input (what the encoder reads): γ = 1.2500" in text
-    assert "At the output (what stands beside the encoder's states): γ = -0.5000" in text
-    names = "layer 0, the words by their spelling 0.1250 layer 1 0.5000 layer 2 0.3750"
+    assert "At the input (read by the encoder): γ = 1.2500" in text
+    assert "At the output (appended to the encoder's output): γ = -0.5000" in text
+    names = "layer 0 (character-based words) 0.1250 layer 1 0.5000 layer 2 0.3750"
     assert names in " ".join(text.split())
     assert markup.count("--p:0.5000") == 1
     assert [share for _, share in lines(INPUT)] == [0.125, 0.5, 0.375]
 
 
 def test_it_is_said_whether_shares_can_be_compared() -> None:
-    assert "more of syntax, high ones more of meaning" in reading([INPUT])
+    assert "capture more syntax, higher layers more semantics" in reading([INPUT])
     assert "can be compared" in reading([INPUT])
-    assert "does not say how much a layer counts" in reading([OUTPUT])
-    assert "does not say how much a layer counts" in reading([INPUT, OUTPUT])
+    assert "cannot be compared directly" in reading([OUTPUT])
+    assert "cannot be compared directly" in reading([INPUT, OUTPUT])
 
 
 def test_a_place_that_a_later_gonie_knows_is_shown_by_its_name() -> None:

@@ -26,7 +26,7 @@ def test_methods_come_before_controls_and_each_says_where_it_stands(
 def test_the_opening_says_what_was_not_measured(parse: Parse) -> None:
     text = parse(opening("t", "Beware.", [], noun="text", notes=["<n>"])).text
     assert text == [
-        "t", "Beware.", "How far these weights can be trusted on this model was not measured.", "<n>",
+        "t", "Beware.", "The faithfulness of these weights to this model was not measured.", "<n>",
     ]  # fmt: skip
 
 
@@ -39,7 +39,7 @@ def test_bars_are_sorted_bounded_and_name_the_gold(parse: Parse) -> None:
 
 def test_the_key_names_only_what_is_on_the_page(parse: Parse) -> None:
     assert "share of attention" not in parse(key(shares=False, sides=True)).text
-    assert "speaks against it" not in parse(key(shares=True, sides=False)).text
+    assert "opposes it" not in parse(key(shares=True, sides=False)).text
 
 
 def test_who_said_it_is_named(parse: Parse) -> None:

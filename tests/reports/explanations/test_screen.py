@@ -28,11 +28,11 @@ def test_shares_of_layers_have_numbers_bars_and_how_to_read_them() -> None:
     one = LayerShares(place="input", shares=(0.1, 0.3, 0.6), scale=1.05, normalized=False)
     shown.screen.layers([one, LayerShares(place="output", shares=(1.0,), scale=2.0, normalized=False)])
     rows = [line.split() for line in shown.text.splitlines()]
-    assert rows[1] == ["At", "the", "input", "(what", "the", "encoder", "reads):", "γ", "=", "1.0500"]
+    assert rows[1] == ["At", "the", "input", "(read", "by", "the", "encoder):", "γ", "=", "1.0500"]
     assert rows[2][-2:] == ["0.1000", "█" * 3]
     assert rows[4] == ["layer", "2", "0.6000", "█" * 18]
-    assert "more of meaning" in shown.text
-    assert "does not say how much a layer counts" in " ".join(shown.text.split())
+    assert "more semantics" in shown.text
+    assert "cannot be compared directly" in " ".join(shown.text.split())
 
 
 @pytest.mark.parametrize("width", [40, 50, 70])

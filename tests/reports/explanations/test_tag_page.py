@@ -19,7 +19,7 @@ def test_spans_probabilities_alternatives_and_moves_are_there(
     page = render_tags(tagged, moves, figures, title="runs/ner")
     text = " ".join(parse(page).text)
     spans = ("It rains.", "Anna Kim PER 0.900", "서울에 LOC 0.900", "B-PER 0.9100", "1 more")
-    others = ("0.1250", "서울에 : B-LOC → O", "What the chain has learned", "✕", "not the model's reasons")
+    others = ("0.1250", "서울에 : B-LOC → O", "Transition scores", "✕", "not the model's reasons")
     for due in (*spans, *others):
         assert due in text, due
 
@@ -29,7 +29,7 @@ def test_a_sentence_is_shown_as_it_was_written_without_its_neighbours(
 ) -> None:
     text = "".join(parse(render_tags(tagged[1:], None, [], title="t")).text)
     assert "It rains" not in text
-    assert "What the chain" not in text
+    assert "Transition scores" not in text
 
 
 def test_plain_tags_stand_behind_each_word(parse: Parse) -> None:

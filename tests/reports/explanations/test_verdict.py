@@ -35,7 +35,7 @@ def test_where_none_beats_chance_it_says_so() -> None:
 
 def test_few_texts_are_a_warning() -> None:
     few = [Faithfulness("erasure", 0.5, 0.0, 1), Faithfulness("random", 0.1, 0.3, 1)]
-    assert verdict(few, noun="span").endswith("Measured on 1 span only: so few can mislead.")
+    assert verdict(few, noun="span").endswith("Measured on only 1 span, which may mislead.")
     assert "mislead" not in verdict([Faithfulness("erasure", 0.5, 0.0, 30), RANDOM])
 
 
@@ -69,4 +69,4 @@ def test_how_many_were_measured() -> None:
 
 def test_a_fall_that_rounds_to_nothing_has_no_sign() -> None:
     nearly = [Faithfulness("erasure", 0.5, -0.5, 40), Faithfulness("random", -0.0001, 0.5, 40)]
-    assert "by chance, by 0.000." in verdict(nearly)
+    assert "of a control, by 0.000." in verdict(nearly)

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from gonie.errors import BundleError, InputError
 from gonie.runtime.scorer import Batch, ScoredTexts, TextScorer
-from gonie.tasks.classification.classifier import TextBatchSize, TextClassifier
+from gonie.tasks.classification.classifier import TextClassifier
 from gonie.tasks.classification.load import load_text_bundle
+from gonie.tasks.classification.reading import TextBatchSize
 from gonie.text.labelled_text import LabelledText
 from gonie.text.report import Report
 from gonie.text.types import Classification, Span
@@ -53,15 +54,15 @@ def test_a_temperature_makes_it_less_sure_and_never_changes_its_mind(text_bundle
 
 
 def test_of_several_labels_each_is_given_by_itself(text_bundle: Any) -> None:
-    several = load_text_bundle(text_bundle(several=True))
-    both = several("good bad")
+    multi_label = load_text_bundle(text_bundle(multi_label=True))
+    both = multi_label("good bad")
     assert both.labels == ("negative", "positive")
     assert both.scores == pytest.approx(dict.fromkeys(both.labels, 1 / (1 + np.exp(-2))), rel=1e-6)
-    assert several.given(several.probabilities(np.array([[-2.0, -1.0]]))[0]) == ()
+    assert multi_label.given(multi_label.probabilities(np.array([[-2.0, -1.0]]))[0]) == ()
 
 
 def test_extreme_scores_are_still_probabilities(flat: TextClassifier, text_bundle: Any) -> None:
-    for model in (flat, load_text_bundle(text_bundle(several=True))):
+    for model in (flat, load_text_bundle(text_bundle(multi_label=True))):
         chances = model.probabilities(np.array([[1e9, -1e9], [-1e4, -1e4]], dtype=np.float32))
         assert np.isfinite(chances).all()
         assert chances[0].tolist() == [1.0, 0.0]

@@ -47,7 +47,7 @@ def test_headline_labels_confusion_lengths_and_calibration_are_shown() -> None:
         "Calibration error 15.00",
     ):
         assert wanted in text, wanted
-    assert "One label a text" in text
+    assert "One label per text" in text
 
 
 def test_relations_have_the_official_score_first() -> None:
@@ -67,7 +67,7 @@ def test_long_labels_are_whole_on_a_narrow_terminal() -> None:
 def test_several_labels_have_no_confusion() -> None:
     gold = [LabelledText("a", ("x", "y")), LabelledText("b", ())]
     result = evaluate_classes(
-        gold, [("x",), ()], [[0.9, 0.2], [0.1, 0.1]], ["x", "y"], several=True, bootstrap=0
+        gold, [("x",), ()], [[0.9, 0.2], [0.1, 0.1]], ["x", "y"], multi_label=True, bootstrap=0
     )
     text = printed(result)
     assert text.startswith("F1 66.67  accuracy 50.00")
@@ -76,7 +76,7 @@ def test_several_labels_have_no_confusion() -> None:
 
 def test_a_label_that_the_model_lacks_is_said_and_none_is_read_as_markup() -> None:
     text = printed(evaluated(["[red]x[/red]", "b"], ["b", "b"], ["b", "c"], bootstrap=0))
-    assert "does not know: [red]x[/red] (1)" in text
+    assert "cannot predict: [red]x[/red] (1)" in text
     assert text.count("[red]x[/red]") == 3  # its row, its confusion, the warning
 
 

@@ -37,9 +37,9 @@ def test_each_row_has_its_label_beside_what_was_given(make: Callable[..., Any]) 
     answering = TextRecords().answering(classifier, {})
     first, second = answering(rows, _none)
     assert first.found == classifier("good film")
-    assert answering.record(first) == label_result(classifier("good film"), given, several=False)
+    assert answering.record(first) == label_result(classifier("good film"), given, multi_label=False)
     assert (second.found.label, second.row) == ("negative", rows[1])
-    assert answering.cutting.language == "en"
+    assert answering.tokenizer_settings.language == "en"
 
 
 def test_marks_that_do_not_fit_are_the_rows_fault(make: Callable[..., Any]) -> None:
@@ -75,26 +75,26 @@ def test_notes_are_counted_and_shown_at_the_end() -> None:
 
 def test_a_label_stands_beside_what_was_given() -> None:
     found = Classification("a", "good", 0.75, {"good": 0.75, "bad": 0.25}, ("good",), notes=("cut",))
-    assert label_result(found, several=False) == {
+    assert label_result(found, multi_label=False) == {
         "text": "a",
         "label": "good",
         "score": 0.75,
         "scores": {"good": 0.75, "bad": 0.25},
         "notes": ["cut"],
     }
-    several = label_result(found, {"body": "a", "id": 7}, several=True)
-    assert "text" not in several
-    assert (several["body"], several["id"], several["labels"]) == ("a", 7, ["good"])
+    multi_label = label_result(found, {"body": "a", "id": 7}, multi_label=True)
+    assert "text" not in multi_label
+    assert (multi_label["body"], multi_label["id"], multi_label["labels"]) == ("a", 7, ["good"])
 
 
 def test_whatever_stood_in_an_object_is_given_back() -> None:
     """Half a surrogate pair beside the text cannot be written as UTF-8, and is no reason to stop."""
     given = {"text": "좋다", "id": "half a pair \ud800", "more": {"deep": [1, None]}}
     found = Classification("좋다", "a", 1.0, {"a": 1.0}, ("a",))
-    line = json_line(label_result(found, given, several=False))
+    line = json_line(label_result(found, given, multi_label=False))
     line.encode("utf-8")
     assert {**json.loads(line), **given} == json.loads(line)
-    assert "좋다" in json_line(label_result(found, several=False))
+    assert "좋다" in json_line(label_result(found, multi_label=False))
 
 
 def _none(row: TextRow, error: InputError) -> None:

@@ -27,7 +27,7 @@ def classify(texts: Iterable[LabelledText]) -> Iterator[Classification]:
 
 
 def test_each_text_is_held_against_its_own_answer() -> None:
-    result = score_texts(iter(TEXTS), classify, labels=("neg", "pos"), several=False, bootstrap=0)
+    result = score_texts(iter(TEXTS), classify, labels=("neg", "pos"), multi_label=False, bootstrap=0)
     assert (result.texts, result.right) == (3, 2)
     (error,) = result.errors()
     assert (error.gold, error.predicted, error.confidence, error.text) == ("neg", "pos", 0.75, "good")
@@ -37,6 +37,6 @@ def test_each_text_is_held_against_its_own_answer() -> None:
 
 def test_several_labels_are_scored_each_by_itself() -> None:
     texts = [LabelledText("good film", ("pos", "neg")), LabelledText("bad", ("neg",))]
-    result = score_texts(texts, classify, labels=("neg", "pos"), several=True, bootstrap=0)
-    assert (result.several, result.accuracy) == (True, 0.5)
+    result = score_texts(texts, classify, labels=("neg", "pos"), multi_label=True, bootstrap=0)
+    assert (result.multi_label, result.accuracy) == (True, 0.5)
     assert result.scores.micro.recall == 2 / 3

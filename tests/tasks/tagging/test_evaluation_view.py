@@ -33,7 +33,7 @@ def test_headline_types_novelty_mode_and_policy_are_shown():
     ):
         assert wanted in text
     assert "Repair policy begin" in text
-    assert "does not know: LOC (1)" in text
+    assert "cannot predict: LOC (1)" in text
 
 
 def test_without_intervals_or_novelty():
@@ -57,4 +57,4 @@ def test_labels_are_not_read_as_terminal_markup():
 def test_many_labels_are_cut_and_the_rest_is_counted():
     tags = tuple(f"T{n}" for n in range(100))
     result = evaluate([Sentence(words=tags, tags=tags)], [tags], scheme=Scheme(kind="plain"), bootstrap=0)
-    assert "40 rarer labels left out" in printed(result)
+    assert "40 rarer labels are not shown" in printed(result)

@@ -115,13 +115,13 @@ def test_items_and_held_out_sentences(tagger: Tagger, toy: Path, tmp_path: Path)
 
 # --- spans asked for again
 
-SPOKEN = ("Anna Kim lives in Seoul .", "we met Dora and Bert Lee .", "it rains .", "Oslo")
+TEXTS = ("Anna Kim lives in Seoul .", "we met Dora and Bert Lee .", "it rains .", "Oslo")
 
 
 def questions(tagger: Tagger) -> list[tuple[SpanAnswer, Keep]]:
     chance = np.random.default_rng(0)
     asked = []
-    for text in SPOKEN:
+    for text in TEXTS:
         sentence = Sentence(tuple(text.split()))
         (tagging,) = tagger.tag_sentences([sentence])
         for span in tagging.spans:
@@ -143,7 +143,7 @@ def test_the_answer_is_the_spans_score_in_what_is_left(tagger: Tagger) -> None:
 
 
 def test_of_the_whole_sentence_it_is_the_score_that_is_shown(tagger: Tagger) -> None:
-    sentence = Sentence(tuple(SPOKEN[0].split()))
+    sentence = Sentence(tuple(TEXTS[0].split()))
     (tagging,) = tagger.tag_sentences([sentence])
     whole = [(answer, keep) for answer, keep in questions(tagger) if keep.all() and answer.tokens == 6]
     found = to_probabilities(ExplainedTagger(tagger).log_odds(whole))

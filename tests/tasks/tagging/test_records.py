@@ -52,7 +52,7 @@ def test_tokens_that_are_given_stay(tagger: Tagger) -> None:
     answering = TagRecords().answering(tagger, {"tokenised": True})
     (answered,) = answering([TextRow("f", 1, ("Anna's  home .",))], _none)
     assert [token.text for token in answered.found.tokens] == ["Anna's", "home", "."]
-    assert answering.cutting == ("en", "word", True)
+    assert answering.tokenizer_settings == ("en", "word", True)
 
 
 def test_sentences_of_column_files_are_tagged_anew(tagger: Tagger, tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def test_several_labels_are_those_likelier_than_not(text_toy: Path, tmp_path: Pa
     scores, labels = one_by_one(model, job), job.data.encoding.labels
     given = [tuple(np.array(labels)[row >= 0]) for row in scores]
     found = evaluate_classes(
-        job.data.dev, given, 1 / (1 + np.exp(-scores)), labels, several=True, bootstrap=0
+        job.data.dev, given, 1 / (1 + np.exp(-scores)), labels, multi_label=True, bootstrap=0
     )
     dev = DevEvaluator(job, model, "dev")
     assert dev.score() == pytest.approx(found.headline[1])

@@ -179,7 +179,7 @@ def test_sentences_without_words_are_no_trouble(bilm: BiLM, fitted: Callable[...
 
 
 def test_what_takes_long_is_told(bilm: BiLM, corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(elmo, "SPOKEN", -1.0)
+    monkeypatch.setattr(elmo, "NOTE_SECONDS", -1.0)
     notes: list[str] = []
     layered(model_of(bilm), corpus, None, notes.append)
     assert notes[-1] == f"contextual embeddings: {corpus.tokens} of {corpus.tokens} tokens"

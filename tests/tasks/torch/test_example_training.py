@@ -12,13 +12,13 @@ import pytest
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.torch.example_training import example_setup
 from gonie.tasks.torch.prepare import prepare
-from gonie.training.fit import fresh_model
+from gonie.training.fit import build_model
 from gonie.training.run import start_run
 
 
 def setup_rows(recipe: Path, labels: Counter[str] | None = None) -> dict[str, str]:
     job: Any = prepare(load_recipe(recipe), lambda text: None)
-    model = fresh_model(job)
+    model = build_model(job)
     job.labels = labels or job.labels
     return dict(example_setup(job, model, lambda text: None).summary)
 

@@ -15,7 +15,7 @@ from gonie.tasks.recipe import load_recipe
 from gonie.tasks.torch.dev_evaluator import DevEvaluator
 from gonie.tasks.torch.job import Job, Split
 from gonie.tasks.torch.prepare import prepare
-from gonie.training.fit import begin, fresh_model
+from gonie.training.fit import begin_training, build_model
 
 Make = Callable[..., Job]
 SPLITS: tuple[Split, ...] = ("dev", "test", "sample")
@@ -50,7 +50,7 @@ def test_word_vectors_are_those_of_the_recipe_and_not_of_the_one_that_was_read_f
     job = make("model.words.width=3")
     other = job.again(make("model.words.width=5").recipe)
     for each, width in ((job, 3), (other, 5)):
-        words = next(part for part in fresh_model(each).modules() if isinstance(part, WordEmbedding))
+        words = next(part for part in build_model(each).modules() if isinstance(part, WordEmbedding))
         assert words.width == width
         assert json.loads(each.files()["network.json"])["words"]["width"] == width
 
@@ -61,7 +61,7 @@ def load_recipe_like(job: Job, **train: object) -> object:
 
 
 def test_the_model_follows_from_the_seed(make: Make) -> None:
-    one, same, other = fresh_model(make()), fresh_model(make()), fresh_model(make("train.seed=2"))
+    one, same, other = build_model(make()), build_model(make()), build_model(make("train.seed=2"))
     assert all(map(torch.equal, one.parameters(), same.parameters()))
     assert not all(map(torch.equal, one.parameters(), other.parameters()))
 
@@ -77,12 +77,12 @@ def test_what_is_kept_beside_the_weights_can_be_read(make: Make) -> None:
 def test_a_dev_score_a_tally_and_the_exported_model_agree(make: Make, tmp_path: Path) -> None:
     """The score by which the best epoch is chosen is the one that the report gives."""
     job = make()
-    trainee = begin(job)
-    dev = DevEvaluator(job, trainee.model, "dev")
+    session = begin_training(job)
+    dev = DevEvaluator(job, session.model, "dev")
     assert 0.0 <= dev.score() <= 1.0
     assert len(dev.tally().counts) == 20
     assert dev.tally().f1 == pytest.approx(dev.score())
-    assert export_model(job.exportable(trainee.model), tmp_path / "bundle").difference.value < 1e-3
+    assert export_model(job.exportable(session.model), tmp_path / "bundle").difference.value < 1e-3
     evaluation = job.evaluate(tmp_path / "bundle", "dev")
     assert evaluation.headline[1] == pytest.approx(dev.score())
     assert evaluation.headline[0].replace("f1", "F1") == dev.metric

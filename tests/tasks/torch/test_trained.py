@@ -114,7 +114,7 @@ def test_a_classifier_comes_back_too(tmp_path: Path, upper: bool) -> None:
         passages=Passages(tokenizer=EnglishTokenizer(), by=recipe.cut_by),
         words=words,
         labels=("a", "b"),
-        several=False,
+        multi_label=False,
         bag=NGramBag.fit([text.text for text in texts], ngrams=NGrams()),
     )
     assert recipe.model.words is not None

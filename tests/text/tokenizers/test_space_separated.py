@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gonie.text.tokenizers.space_separated import BlankTokenizer
+from gonie.text.tokenizers.space_separated import SpaceTokenizer
 
-CUT = BlankTokenizer("en", "word")
+CUT = SpaceTokenizer("en", "word")
 
 
 @given(st.text())

@@ -19,7 +19,7 @@ from gonie.tasks.section import Section
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.torch.prepare import prepare, synthetic
 from gonie.tasks.torch.training_setup import StepBatch
-from gonie.training.fit import fresh_model
+from gonie.training.fit import build_model
 from gonie.training.loss_terms.l2 import MatrixL2
 from gonie.training.loss_terms.part_penalties import PartPenalties
 from gonie.training.loss_terms.table import LOSS_TERMS, build_terms, check_terms, total_loss, with_terms
@@ -120,7 +120,7 @@ def test_a_step_lowers_the_terms_too_but_tells_the_tasks_own_loss(toy: Path) -> 
     rows = np.arange(len(job.train))
 
     def stepped(*terms: Any) -> tuple[float, dict[str, Tensor]]:
-        model = fresh_model(job).eval()
+        model = build_model(job).eval()
         optimizer = build_optimizer(recipe.train, model.named_parameters())
         update = GradientUpdate(
             model=model, optimizer=optimizer, config=recipe.train, terms=terms, resting=lambda _: ()
@@ -133,7 +133,7 @@ def test_a_step_lowers_the_terms_too_but_tells_the_tasks_own_loss(toy: Path) -> 
     (told, free), (also_told, pulled) = stepped(), stepped(term)
     assert told == also_told
     assert {key for key in free if not torch.equal(free[key], pulled[key])} == {"heads.tags.scores.bias"}
-    start = fresh_model(job).head().scores.bias
+    start = build_model(job).head().scores.bias
     change = pulled["heads.tags.scores.bias"] - free["heads.tags.scores.bias"]
     torch.testing.assert_close(change, -0.1 * 2 * (start - 2.0), atol=1e-6, rtol=1e-4)
     (batch,) = term.seen

@@ -1,1 +1,1 @@
-"""What commands show on the terminal."""
+"""What commands print, in modules of their own because they import Rich and parts of the package at once."""

@@ -1,4 +1,4 @@
-"""How a comparison looks: a bar for the whole and one a running cell, then the table and what it says."""
+"""The display of a comparison: a bar for the whole and one per running cell, then a table of results."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gonie.cli.views.training_display import QUIET_SECONDS, clock
+from gonie.text.report import count
 
 if TYPE_CHECKING:
     from gonie.experiments.cell import Advanced, Event
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
     from gonie.experiments.outcome import Outcome
     from gonie.experiments.plan import ComparisonPlan, PlannedRun
 
-WIDE = 240  # off a terminal lines are as long as they are
+WIDE = 240  # columns if the output is not a terminal
 
 
 class CompareDisplay:
-    """Shows a comparison on a console: live on a terminal, as a line a finished run elsewhere."""
+    """Shows a comparison on a console: live on a terminal, otherwise as one line per finished run."""
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(highlight=False, soft_wrap=True)
@@ -35,17 +36,17 @@ class CompareDisplay:
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=28),
-            TextColumn("{task.fields[told]}", markup=False),
+            TextColumn("{task.fields[status]}", markup=False),
             console=self._console,
             transient=True,
         )
         self._whole: TaskID | None = None
         self._running: dict[Path, TaskID] = {}
-        self._shares: dict[Path, float] = {}  # how much of each run in the middle is done
+        self._shares: dict[Path, float] = {}  # the finished share of each running cell
         self._names: dict[str, str] = {}
         self._notes: set[str] = set()
         self._total = self._done = self._done_here = 0
-        self._began = self._spoke = time.monotonic()
+        self._began = self._printed = time.monotonic()
 
     def __enter__(self) -> CompareDisplay:
         return self
@@ -53,25 +54,25 @@ class CompareDisplay:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stop_bars()  # however it ends, the terminal gets its cursor back
+        self._stop_bars()  # restores the cursor of the terminal
 
     def begin(self, plan: ComparisonPlan, *, done: int, jobs: int) -> None:
-        """What is compared, then the bars."""
+        """Print what is compared, and start the bars."""
         grid = plan.grid
         self._names = {run.folder: _run_name(grid.name(grid.cells[run.cell]), run) for run in plan.runs}
         self._total, self._done = len(plan.runs), done
-        seeds = "1 seed" if plan.asked.seeds == 1 else f"{plan.asked.seeds} seeds"
-        folds = f" on {plan.asked.folds} folds" if plan.asked.folds else ""
-        many = f"{len(grid.cells):,} cells, {seeds}{folds} each, {jobs} at a time"
-        self._console.print(f"{many}; {done:,} of {self._total:,} runs are done already" if done else many)
-        self._began = self._spoke = time.monotonic()
+        seeds = count(plan.request.seeds, "seed")
+        folds = f" on {plan.request.folds} folds" if plan.request.folds else ""
+        many = f"{count(len(grid.cells), 'cell')}, {seeds}{folds} each, {jobs} in parallel"
+        self._console.print(f"{many}; {done:,} of {self._total:,} runs already finished" if done else many)
+        self._began = self._printed = time.monotonic()
         if self._console.is_terminal:
-            self._whole = self._progress.add_task("", total=self._total, told="")
+            self._whole = self._progress.add_task("", total=self._total, status="")
             self._progress.start()
             self._show_whole()
 
     def event(self, event: Event, outcome: Outcome | None = None) -> None:
-        """Move a bar, or say a line."""
+        """Update a bar, or print a line."""
         from gonie.experiments.cell import Advanced, Began, Note
 
         match event:
@@ -79,27 +80,27 @@ class CompareDisplay:
                 self._note(text)
             case Began(folder):
                 if self._whole is not None:
-                    self._running[folder] = self._progress.add_task(self._name(folder), total=1.0, told="")
+                    self._running[folder] = self._progress.add_task(self._name(folder), total=1.0, status="")
             case Advanced():
                 self._advance(event)
             case _ if outcome is not None:
                 self._end(event.folder, outcome)
 
     def tested(self, number: int, rows: int) -> None:
-        """Move the bar of the tests that come last."""
+        """Show the progress of the significance tests."""
         if self._whole is not None:
-            told = "testing the differences"
-            self._progress.update(self._whole, description=told, total=rows, completed=number, told="")
+            step = "testing significance"
+            self._progress.update(self._whole, description=step, total=rows, completed=number, status="")
 
     def interrupted(self, folder: Path) -> None:
-        """How far it is, and how to resume it."""
+        """Print how many runs are finished and how to resume."""
         self._stop_bars()
         done = f"{self._done:,} of {self._total:,} runs"
-        self._console.print(f"Stopped with {done} done; progress saved. Resume with:")
+        self._console.print(f"Stopped; {done} finished, progress saved. Resume with:")
         self._console.print(f"  gonie compare --out {shlex.quote(str(folder))} --resume", markup=False)
 
     def finished(self, comparison: Comparison, folder: Path) -> None:
-        """The table, what it says, and where the files are."""
+        """Print the table, its summary and the files that were written."""
         from gonie.experiments.tables import failures, note
 
         self._stop_bars()
@@ -107,16 +108,16 @@ class CompareDisplay:
         self._console.print(Text(note(comparison), style="dim"))
         for line in failures(comparison):
             self._console.print(Text(f"failed: {line}", style="red"))
-        for line in comparison.reading():
+        for line in comparison.summary():
             self._console.print(line, markup=False)
         files = ", ".join(str(folder / name) for name in ("table.md", "table.tsv", "results.json"))
         self._console.print(f"figure: {folder / 'curves.png'} and .svg; table: {files}", markup=False)
         if comparison.best is not None:
             recipe = shlex.quote(str(folder / comparison.best.folders[0] / "recipe.toml"))
-            self._console.print(f"try:  gonie train {recipe}", markup=False)
+            self._console.print(f"Try:  gonie train {recipe}", markup=False)
 
     def _note(self, text: str) -> None:
-        """A line about what was found; workers that read the same files say it once."""
+        """Print a note, but only once if more than one worker sends it."""
         if text not in self._notes:
             self._notes.add(text)
             self._console.print(f"[dim]{escape(text)}[/dim]")
@@ -126,13 +127,13 @@ class CompareDisplay:
         at += "" if event.score is None else f"  dev {100 * event.score:.2f}"
         self._shares[event.folder] = share = (event.epoch - 1 + event.share) / event.epochs
         if self._whole is not None:
-            self._progress.update(self._running[event.folder], completed=share, told=at)
+            self._progress.update(self._running[event.folder], completed=share, status=at)
             self._show_whole()
-        elif time.monotonic() - self._spoke > QUIET_SECONDS:
-            self._say(f"{self._name(event.folder)}: {at}")
+        elif time.monotonic() - self._printed > QUIET_SECONDS:
+            self._print(f"{self._name(event.folder)}: {at}")
 
     def _end(self, folder: Path, outcome: Outcome) -> None:
-        """A line a run; on a terminal only of those that failed, the bars tell the rest."""
+        """Print a line for a finished run, but on a terminal only if it failed."""
         from gonie.experiments.outcome import Failure
 
         self._done += 1
@@ -143,26 +144,24 @@ class CompareDisplay:
             self._progress.remove_task(self._running.pop(folder))
             self._show_whole()
         if isinstance(outcome, Failure):
-            self._say(f"{place} failed: {outcome.error}")
+            self._print(f"{place} failed: {outcome.error}")
         elif self._whole is None:
             scores = {"dev": outcome.dev, "train": outcome.train, "test": outcome.test}
-            told = ", ".join(f"{name} {100 * s:.2f}" for name, s in scores.items() if s is not None)
+            scored = ", ".join(f"{name} {100 * s:.2f}" for name, s in scores.items() if s is not None)
             spent = f"best epoch {outcome.best_epoch}, {clock(outcome.seconds)}"
-            self._say(f"{place} {told}, {spent}; ETA {self._left()}")
+            self._print(f"{place} {scored}, {spent}; ETA {self._eta()}")
 
-    def _say(self, line: str) -> None:
+    def _print(self, line: str) -> None:
         self._console.print(line, markup=False)
-        self._spoke = time.monotonic()
+        self._printed = time.monotonic()
 
     def _show_whole(self) -> None:
         if self._whole is not None:
-            told = f"ETA {self._left()}"
-            self._progress.update(
-                self._whole, description=f"{self._done}/{self._total} runs", completed=self._done, told=told
-            )
+            runs, eta = f"{self._done}/{self._total} runs", f"ETA {self._eta()}"
+            self._progress.update(self._whole, description=runs, completed=self._done, status=eta)
 
-    def _left(self) -> str:
-        """The time to the end, should the rest take as long as what was done here."""
+    def _eta(self) -> str:
+        """Return the remaining time, estimated from the runs of this session."""
         begun = sum(self._shares.values())
         if not self._done_here + begun:
             return "?"

@@ -1,9 +1,9 @@
-"""Vectors of sentences as a file: one array a sentence under its number, written one by one.
+"""Writers of embedding files: one array per sentence under its number.
 
-    FILE.npz          a zip of numpy arrays "0", "1", …, not compressed, as ``numpy.load`` reads it
-    FILE.h5, .hdf5    datasets "0", "1", …; the attribute ``tokens`` of each has its words as JSON
+    FILE.npz          an uncompressed zip of numpy arrays "0", "1", …, as read by ``numpy.load``
+    FILE.h5, .hdf5    datasets "0", "1", …, each with its words as JSON in the attribute ``tokens``
 
-Either is written whole or not at all, and never held in memory.
+Files are written atomically, sentence by sentence.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from gonie.errors import MissingExtraError, OutputError
 from gonie.system.files import atomic_file, atomic_path
 
 Write = Callable[[Sequence[str], NDArray[np.float32]], None]
-"""Takes the words of the next sentence, and its vectors."""
+"""Writes the words and vectors of the next sentence."""
 
 
 def vector_file(path: Path) -> AbstractContextManager[Write]:
-    """The file to write, in the format that its suffix names; there only when the block ends well."""
+    """Return a context that writes ``path`` in the format of its suffix, if the block raises no error."""
     make = FORMATS.get(path.suffix.lower())
     if make is None:
-        raise OutputError(f"expected --out {', '.join(f'FILE{known}' for known in FORMATS)}, got {path}")
+        raise OutputError(f"{path}: unknown file suffix. Use {', '.join(FORMATS)}.")
     return make(path)
 
 
@@ -39,7 +39,7 @@ def _npz(path: Path) -> Iterator[Write]:
 
         def write(words: Sequence[str], vectors: NDArray[np.float32]) -> None:
             nonlocal written
-            # an entry of its own making has no date: the same vectors are the same file
+            # a new ZipInfo has a fixed date, so the same vectors give the same file
             with archive.open(ZipInfo(f"{written}.npy"), "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, vectors, allow_pickle=False)
             written += 1

@@ -1,4 +1,4 @@
-"""A check of gradients on the terminal: what is compared and how, a bar meanwhile, a line a block."""
+"""The display of a gradient check: what is compared, a progress bar, and one line per parameter block."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from rich.text import Text
 
 from gonie.tasks.torch.compiled_loops import must_compile
 from gonie.tasks.torch.synthetic import Specimen
+from gonie.training.fit import COMPILING
 from gonie.training.gradient_check import SINGLE_TOLERANCE, BlockCheck, kinked_parts, step_for
 
-PIPED_WIDTH = 160  # where there is no terminal, a block keeps to one line
+PIPED_WIDTH = 160  # columns if the output is not a terminal, so that each block fits in one line
 COLUMNS = ("block", "shape", "compared", "‖a - n‖", "relative", "float32", "")
 
 
 class GradientTable:
-    """Shows one check on a console; a and n are the gradients by autograd and by central differences."""
+    """Shows one check on a console. a is the gradient by autograd, n the one by central differences."""
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(highlight=False, soft_wrap=True)
@@ -27,60 +28,60 @@ class GradientTable:
             self._console.width = PIPED_WIDTH
         self._blocks = 0
 
-    def begin(self, specimen: Specimen[Any, Any], epsilon: float | None) -> None:
-        """What is about to be compared, and at which step and why."""
-        model = specimen.model
+    def begin(self, instance: Specimen[Any, Any], epsilon: float | None) -> None:
+        """Print what is compared, and the step of the differences."""
+        model = instance.model
         trained = {name: p.requires_grad for name, p in model.named_parameters()}
         self._blocks = sum(trained.values())
-        self._say(
-            f"a small model of the recipe's parts: {sum(p.numel() for p in model.parameters()):,} "
-            f"parameters, {len(specimen.encoding.labels)} {_named(specimen)}"
+        self._print(
+            f"small model with the recipe's parts: {sum(p.numel() for p in model.parameters()):,} "
+            f"parameters, {len(instance.encoding.labels)} {_named(instance)}"
         )
-        self._say(f"central differences in float64, ε = {_step(specimen, epsilon)}")
+        self._print(f"central differences in float64, ε = {_step(instance, epsilon)}")
         fixed = [name for name, learns in trained.items() if not learns]
         if fixed:
-            self._say(f"not trained, so not checked: {', '.join(fixed)}")
+            self._print(f"not trained, so not checked: {', '.join(fixed)}")
         if must_compile(model):
-            self._say("compiling the model's loops for this processor: some fifteen seconds, once")
+            self._print(COMPILING)
 
     def watch(self, checks: Iterator[BlockCheck]) -> list[BlockCheck]:
-        """All the checks, with a bar on a terminal while they are made."""
+        """Run all checks, with a progress bar on a terminal."""
         bar = Progress(console=self._console, transient=True, disable=not self._console.is_terminal)
         with bar:
             return list(bar.track(checks, total=self._blocks, description="blocks"))
 
     def end(self, found: list[BlockCheck], tolerance: float) -> None:
-        """The table and the verdict."""
+        """Print the table and the verdict."""
         self._console.print(_grid(found))
         wrong = [check.name for check in found if not check.passed]
         if wrong:
-            self._say(f"{len(wrong)} of {len(found)} blocks fail: {', '.join(wrong)}", "bold red")
+            self._print(f"{len(wrong)} of {len(found)} parameter blocks fail: {', '.join(wrong)}", "bold red")
         else:
-            self._say(
-                f"all {len(found)} blocks pass: ‖a - n‖ within {tolerance:g}, float32 within "
+            self._print(
+                f"all {len(found)} parameter blocks pass: ‖a - n‖ within {tolerance:g}, float32 within "
                 f"{SINGLE_TOLERANCE:g} of float64",
                 "green",
             )
 
-    def _say(self, text: str, style: str = "") -> None:
+    def _print(self, text: str, style: str = "") -> None:
         self._console.print(Text(text, style))
 
 
-def _named(specimen: Specimen[Any, Any]) -> str:
-    """What the labels are called, and how much there is to learn them from."""
-    batch = specimen.batch
+def _named(instance: Specimen[Any, Any]) -> str:
+    """Return the noun for the labels, and the size of the synthetic text."""
+    batch = instance.batch
     size = f"{len(batch['mask'])} sentences, {int(batch['mask'].sum())} tokens"
     if "places" in batch:
-        return f"labels; {len(batch['places'])} made-up texts: {size}"
-    return f"tags; a made-up text: {size}"
+        return f"labels; {len(batch['places'])} synthetic texts: {size}"
+    return f"tags; synthetic text: {size}"
 
 
-def _step(specimen: Specimen[Any, Any], epsilon: float | None) -> str:
+def _step(instance: Specimen[Any, Any], epsilon: float | None) -> str:
     if epsilon is not None:
-        return f"{epsilon:g}, as was asked"
-    kinks = kinked_parts(specimen.model)
-    reason = f"a small step, as {', '.join(kinks)} has kinks" if kinks else "as all parts are smooth"
-    return f"{step_for(specimen.model):g}, {reason}"
+        return f"{epsilon:g} (--epsilon)"
+    kinks = kinked_parts(instance.model)
+    reason = f"small because of kinks in {', '.join(kinks)}" if kinks else "all parts are smooth"
+    return f"{step_for(instance.model):g} ({reason})"
 
 
 def _grid(found: list[BlockCheck]) -> Table:
@@ -97,7 +98,7 @@ def _grid(found: list[BlockCheck]) -> Table:
 
 def _verdict(check: BlockCheck) -> Text:
     if check.difference == check.single == 0.0:
-        return Text("0 everywhere", "yellow")  # nothing of the text reaches it
+        return Text("0 everywhere", "yellow")  # no token of the text uses it
     if check.passed:
         return Text("ok", "green")
     return Text("fails" if not check.right else "float32 fails", "bold red")

@@ -1,4 +1,4 @@
-"""What commands that write a result a text have in common: standard output, in UTF-8, flushed at once."""
+"""Writers of predictions to standard output, in UTF-8 and flushed after each one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gonie.tasks.records import Answered, Answering
 def stream_writer(
     kind: str, answering: Answering, *, known: Sequence[str], alone: bool
 ) -> Callable[[Answered], None]:
-    """What writes an answer to standard output; ``alone`` if it is the only one."""
+    """Return a function that writes a prediction. ``alone`` means that there is only one."""
     open_output(kind, known)
     if kind == "jsonl":
         return lambda answered: put(json_line(answering.record(answered)))
@@ -34,23 +34,23 @@ def stream_writer(
 
 
 def open_output(kind: str, known: Sequence[str]) -> None:
-    """Refuse a kind of output that is not known, and see to it that any character can be written."""
+    """Refuse an unknown kind of output, and set standard output to UTF-8."""
     if kind == "parquet":
-        raise InputError("expected --out DIR with --output parquet, got none", fix="Name a folder")
+        raise InputError("--output parquet requires --out")
     if kind not in known:
-        raise InputError(f"expected --output {', '.join(known)}, got {kind!r}")
+        raise InputError(f"--output {kind} is not supported", fix=f"Use {', '.join(known)}")
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
 
 
 def put(text: str) -> None:
-    """Write lines as they are."""
+    """Write text and flush."""
     sys.stdout.write(text)
     sys.stdout.flush()
 
 
 def printer() -> Callable[[Text], None]:
-    """What writes for the eye: in colour on a terminal, plain into a file."""
+    """Return a function that prints rich text: in colour on a terminal, otherwise plain."""
     if not sys.stdout.isatty():
         return lambda shown: put(shown.plain + "\n")
     console = Console(highlight=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""How a training run looks: what was found, a moving bar, a line per epoch, and what to type next."""
+"""The display of a training run: notes, a progress bar, a line per epoch, and commands to try next."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from gonie.training.loop import Epoch, Step
     from gonie.training.run import RunResult, Summary
 
-QUIET_SECONDS = 10.0  # without a terminal, the time between two lines on progress
+QUIET_SECONDS = 10.0  # between two progress lines if the output is not a terminal
 
 
 def clock(seconds: float) -> str:
-    """``3 s``, ``2 min 05 s``, ``1 h 07 min``."""
+    """Format a duration: ``3 s``, ``2 min 05 s``, ``1 h 07 min``."""
     whole = int(seconds + 0.5)
     if whole < 60:
         return f"{whole} s"
@@ -32,10 +32,10 @@ def clock(seconds: float) -> str:
 
 
 class TrainingDisplay:
-    """Shows a run on a console: live on a terminal, as plain lines elsewhere.
+    """Shows a run on a console: live on a terminal, otherwise as plain lines.
 
-    ``command`` is the one that resumes it. Without ``closing``, it does not end with the scores and the
-    commands to try next.
+    ``command`` is the command that resumes the run. Without ``closing``, the scores and the commands to try
+    next are not printed.
     """
 
     def __init__(
@@ -52,11 +52,11 @@ class TrainingDisplay:
             transient=True,
         )
         self._task: TaskID | None = None
-        self._epochs = 0  # of the whole training
-        self._first: float | None = None  # epochs that were done before this session
+        self._epochs = 0  # in total
+        self._first: float | None = None  # epochs finished before this session
         self._done: list[Epoch] = []
         self._epoch_tokens = 0
-        self._began = self._epoch_began = self._spoke = time.monotonic()
+        self._began = self._epoch_began = self._printed = time.monotonic()
 
     def __enter__(self) -> TrainingDisplay:
         return self
@@ -64,22 +64,22 @@ class TrainingDisplay:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stop_bar()  # however the run ends, the terminal gets its cursor back
+        self._stop_bar()  # restores the cursor of the terminal
 
     def note(self, text: str) -> None:
-        """A line about what was found or is being done."""
+        """Print a note."""
         self._stop_bar()
         self._console.print(f"[dim]{escape(text)}[/dim]")
 
     def advance(self, advance: TokenisingProgress) -> None:
-        """Show how far the text is tokenised."""
+        """Show the progress of tokenising."""
         spent = max(time.monotonic() - self._began, 1e-6)
         share = advance.read / max(advance.total, 1)
-        left = clock(spent * (1 - share) / share) if share else "?"
-        self._move(f"tokenising {advance.file.name}", share, f"{advance.words / spent:,.0f} words/s", left)
+        eta = clock(spent * (1 - share) / share) if share else "?"
+        self._move(f"tokenising {advance.file.name}", share, f"{advance.words / spent:,.0f} words/s", eta)
 
     def begin(self, summary: Summary) -> None:
-        """The table of what is about to be trained."""
+        """Print a summary of the data and the model."""
         self._stop_bar()
         self._epochs, self._first, self._done = summary.epochs, None, []
         table = Table.grid(padding=(0, 2))
@@ -87,24 +87,24 @@ class TrainingDisplay:
             table.add_row(escape(name), escape(value))
         self._console.print(table)
         if summary.complete:
-            self._console.print("training is complete; writing its results again")
+            self._console.print("training is complete; writing the results again")
         elif summary.first_epoch > 1:
-            self._console.print(f"resuming in epoch {summary.first_epoch}")
+            self._console.print(f"resuming at epoch {summary.first_epoch}")
         self._begin_epoch()
 
     def step(self, step: Step) -> None:
-        """Move the bar; without a terminal, print a line now and then."""
+        """Update the bar, or print a line now and then if there is no terminal."""
         share = step.batch / step.batches
         if self._first is None:
             self._first = step.epoch - 1 + (step.batch - 1) / step.batches
         self._epoch_tokens += step.tokens
         spent = max(time.monotonic() - self._epoch_began, 1e-6)
         speed = f"{self._epoch_tokens / spent:,.0f} tokens/s"
-        eta = clock(self._left(step.epoch - 1 + share, spent))
+        eta = clock(self._seconds_left(step.epoch - 1 + share, spent))
         self._move(f"epoch {step.epoch}/{self._epochs}", share, speed, eta)
 
     def epoch(self, epoch: Epoch) -> None:
-        """A line with the epoch's figures."""
+        """Print a line with the loss, scores and speed of an epoch."""
         self._done.append(epoch)
         speed = epoch.tokens / max(epoch.seconds, 1e-6)
         star = " [green]best[/green]" if epoch.improved else ""
@@ -112,34 +112,34 @@ class TrainingDisplay:
         self._console.print(
             f"epoch {epoch.epoch:>3}  loss {epoch.loss:8.4f}  {escape(epoch.shown)}{train}"
             f"  {speed:,.0f} tokens/s  {clock(epoch.seconds + epoch.dev_seconds)}"
-            f"  ETA {clock(self._left(epoch.epoch, 0.0))}{star}"
+            f"  ETA {clock(self._seconds_left(epoch.epoch, 0.0))}{star}"
         )
         self._begin_epoch()
 
     def interrupted(self, folder: Path) -> None:
-        """How to resume the run."""
+        """Print how to resume the run."""
         self._stop_bar()
         recipe, out = shlex.quote(str(folder / "recipe.toml")), shlex.quote(str(folder))
         self._console.print("Stopped; progress saved. Resume with:")
         self._console.print(f"  gonie {self._command} {recipe} --out {out} --resume", markup=False)
 
     def finished(self, result: RunResult) -> None:
-        """The scores, the files and the commands to try next."""
+        """Print the scores, the files and the commands to try next."""
         self._stop_bar()
         if not self._closing:
             return
         for name, value in result.output.results:
             self._console.print(f"{escape(name)} [bold]{escape(value)}[/bold]")
-        for name, line in result.beside.items():
+        for name, line in result.baselines.items():
             self._console.print(f"  compared with {name}: {line}", markup=False)
         self._console.print(f"best epoch {result.best_epoch}, {clock(result.seconds)} in total")
         for number, command in enumerate(result.output.commands):
             self._console.print(f"{'     ' if number else 'Try: '} {command}", markup=False)
 
-    def _left(self, done: float, spent: float) -> float:
-        """Seconds to the last of the epochs, of which ``done`` are done: by those of this session.
+    def _seconds_left(self, done: float, spent: float) -> float:
+        """Return the remaining seconds after ``done`` epochs, estimated from the epochs of this session.
 
-        In the first one it is estimated from the seconds that were ``spent`` in it.
+        The first epoch is estimated from the seconds ``spent`` in it so far.
         """
         if self._done:
             each = sum(epoch.seconds + epoch.dev_seconds for epoch in self._done) / len(self._done)
@@ -149,18 +149,18 @@ class TrainingDisplay:
 
     def _begin_epoch(self) -> None:
         self._epoch_tokens = 0
-        self._epoch_began = self._spoke = time.monotonic()
+        self._epoch_began = self._printed = time.monotonic()
 
-    def _move(self, what: str, share: float, speed: str, eta: str) -> None:
-        """Show how much of something is done."""
+    def _move(self, step: str, share: float, speed: str, eta: str) -> None:
+        """Show a finished share."""
         if self._console.is_terminal:
             if self._task is None:
                 self._task = self._progress.add_task("", total=1.0, speed=speed, eta=eta)
                 self._progress.start()
-            self._progress.update(self._task, description=escape(what), completed=share, speed=speed, eta=eta)
-        elif (now := time.monotonic()) - self._spoke > QUIET_SECONDS:
-            self._console.print(f"{what}: {share:.0%}, {speed}, ETA {eta}", markup=False)
-            self._spoke = now
+            self._progress.update(self._task, description=escape(step), completed=share, speed=speed, eta=eta)
+        elif (now := time.monotonic()) - self._printed > QUIET_SECONDS:
+            self._console.print(f"{step}: {share:.0%}, {speed}, ETA {eta}", markup=False)
+            self._printed = now
 
     def _stop_bar(self) -> None:
         if self._task is not None:

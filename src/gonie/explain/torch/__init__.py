@@ -1,1 +1,1 @@
-"""Explanations by gradients; needs torch."""
+"""Explanations by gradients, which need torch."""

@@ -1,4 +1,4 @@
-"""Integrated gradients of a model's answers, whatever its task."""
+"""Integrated gradients of a model's predictions, for any task."""
 
 from __future__ import annotations
 
@@ -7,25 +7,29 @@ from typing import Any
 
 from torch import nn
 
+from gonie.errors import GonieError
 from gonie.explain.methods import Gradients, TakeGradients
 from gonie.explain.torch.path_integral import STEPS, integrate
 from gonie.nn.inference import evaluating
 from gonie.tasks.torch.prepare import example_task
-from gonie.tasks.torch.task import ExampleTask
+from gonie.tasks.torch.task import GradientTask
 from gonie.tasks.torch.trained import load_trained
 
 
 def load_gradients(folder: Path, model: Any) -> TakeGradients:
-    """What takes gradients of the answers of ``model``, by the weights of its run."""
-    return network_gradients(example_task(model.task), load_trained(folder).model, model)
+    """Return the gradient function of ``model``, using the checkpoint of its run."""
+    task = example_task(model.task)
+    if not isinstance(task, GradientTask):
+        raise GonieError(f"models of the task {model.task!r} cannot be explained by gradients")
+    return network_gradients(task, load_trained(folder).model, model)
 
 
 def network_gradients(
-    task: ExampleTask, network: nn.Module, model: Any, *, steps: int = STEPS
+    task: GradientTask, network: nn.Module, model: Any, *, steps: int = STEPS
 ) -> TakeGradients:
-    """What takes integrated gradients of the log-odds of an answer: one weight for each token.
+    """Return a function for the integrated gradients of an answer's log-odds: one weight per token.
 
-    ``network`` is that of ``model``, the predictor that gave the answer.
+    ``network`` is the network of ``model``, the predictor that gave the answer.
     """
 
     def take(answer: Any) -> Gradients:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from gonie.features.lm_text.batches import Distinct, Streams, TextRows, distinct
 from gonie.features.lm_text.paragraphs import read_paragraphs
-from gonie.features.lm_text.spelling import spell_stream
-from gonie.features.lm_text.stream import BEGIN, END, FIRST, UNKNOWN, TokenStream
+from gonie.features.lm_text.stream import BEGIN, END, FIRST, UNKNOWN, TokenStream, spell_stream
 from gonie.features.lm_text.tokenise import TokenisingProgress, build_stream
 
 __all__ = [

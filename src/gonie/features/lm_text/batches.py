@@ -53,7 +53,7 @@ class Streams:
 
     def __init__(self, tokens: Ids, *, rows: int, steps: int, seed: int) -> None:
         if rows < 1 or steps < 1:
-            raise InputError(f"expected at least one row and one step, got {rows} rows of {steps} steps")
+            raise InputError(f"rows and steps must be at least 1, got {rows} rows of {steps} steps")
         if len(tokens) < rows * steps:
             raise _too_short(tokens, rows, steps)
         self._tokens = np.asarray(tokens)
@@ -69,7 +69,7 @@ class Streams:
     def batch(self, epoch: int, index: int) -> TextRows:
         """Return batch ``index`` of an epoch. Its rows continue those of the previous batch."""
         if not 0 <= index < self._batches:
-            raise IndexError(f"expected a batch from 0 to {self._batches - 1}, got {index}")
+            raise IndexError(f"batch {index} is out of range: 0 to {self._batches - 1}")
         start = int(np.random.default_rng((self._seed, epoch)).integers(len(self._tokens)))
         stretch = self._batches * self._steps
         firsts = start + stretch * np.arange(self._rows)  # (R,)
@@ -101,8 +101,8 @@ def _too_short(tokens: Ids, rows: int, steps: int) -> InputError:
     words = int(np.count_nonzero(np.asarray(tokens) > END))
     fewer = f"{len(tokens) // steps:,} rows of {steps:,} steps, or " if len(tokens) >= steps else ""
     return InputError(
-        f"expected text for {rows:,} rows of {steps:,} steps, {rows * steps:,} tokens, got "
-        f"{words:,} words, with the ends of sentences {len(tokens):,} tokens",
-        fix=f"Use more text, or at most {fewer}{max(len(tokens) // rows, 1):,} steps in "
-        f"{min(rows, len(tokens)):,} rows",
+        f"too little text: {rows:,} rows of {steps:,} steps need {rows * steps:,} tokens, got "
+        f"{len(tokens):,} ({words:,} words and the sentence boundaries)",
+        fix=f"Use more text, or set train.rows and train.steps to at most {fewer}"
+        f"{min(rows, len(tokens)):,} rows of {max(len(tokens) // rows, 1):,} steps",
     )

@@ -1,7 +1,7 @@
-"""Paragraphs of running text, one a line, out of plain, gzip, xz and Parquet files of any size.
+"""Read paragraphs of text, one per line, from plain, gzip, xz and Parquet files of any size.
 
-A file is never in memory whole. A line that is no paragraph but a whole book is handed on in pieces, so that
-what comes after meets no text longer than ``LONGEST``.
+A file is never in memory as a whole. A very long line, such as a whole book, is yielded in pieces of at most
+``LONGEST`` characters.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gonie.system.parquet import open_table
 from gonie.text.report import Report
 
 LONGEST = 100_000
-"""Characters of the longest piece of a line."""
+"""Maximum characters per piece of a line."""
 
 ROWS = 1024
 """Rows of a Parquet file in memory at a time."""
@@ -27,9 +27,9 @@ Reached = Callable[[int], None]
 def read_paragraphs(
     path: Path, *, column: str = "text", report: Report, reached: Reached | None = None
 ) -> Iterator[str]:
-    """The paragraphs of a file, those of blanks alone left out; of Parquet, the lines in ``column``.
+    """Yield the paragraphs of a file, without blank ones. For Parquet, these are the lines in ``column``.
 
-    ``reached`` is told now and then how many bytes of the file have been read.
+    ``reached`` is called from time to time with the number of bytes read so far.
     """
     report.path = display(path)
     if path.suffix == PARQUET:
@@ -42,14 +42,14 @@ def read_paragraphs(
             yield piece
     if not report.texts:
         raise InputError(
-            "expected text, got a file without a word",
+            "the file contains no text",
             path=display(path),
-            fix="Leave it out, or name another column" if path.suffix == PARQUET else "Leave it out",
+            fix="Remove it, or choose another column" if path.suffix == PARQUET else "Remove it",
         )
 
 
 def _pieces(text: str, report: Report) -> Iterator[str]:
-    """The text if it has a word; a long one in pieces, cut at white space where there is any."""
+    """Yield the text unless it is blank. A long text is split, at white space if possible."""
     if len(text) > LONGEST:
         report.noticed[f"lines longer than {LONGEST:,} characters, read in pieces"] += 1
     start = 0
@@ -62,7 +62,7 @@ def _pieces(text: str, report: Report) -> Iterator[str]:
 
 
 def _cut(text: str, start: int) -> int:
-    """Where the piece that begins at ``start`` ends."""
+    """Return the end of the piece that begins at ``start``."""
     end = start + LONGEST
     if len(text) <= end:
         return len(text)
@@ -76,7 +76,7 @@ def _cut(text: str, start: int) -> int:
 
 
 def _cells(path: Path, column: str, reached: Reached | None) -> Iterator[str]:
-    """The lines of every text in a column."""
+    """Yield the lines of every text in a column."""
     with open_table(path, columns=(column,), extra="train") as table:
         size = path.stat().st_size
         rows = 0

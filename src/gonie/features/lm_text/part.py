@@ -1,7 +1,7 @@
 """Write the tokenised text of one file as a stream, with forms in order of first occurrence.
 
-A part depends only on its file and the tokenizer, and is named by their digest. So an interrupted build
-reuses the files it had finished, and a second file with the same content is not tokenised again.
+A part depends only on its file and the tokenizer, and is named by their digest. An interrupted build
+therefore reuses the files it had finished, and a second file with the same content is not tokenised again.
 """
 
 from __future__ import annotations

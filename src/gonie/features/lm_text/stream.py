@@ -1,15 +1,15 @@
 """Tokenised text in memory-mapped arrays, with words as ids in order of frequency.
 
-With M tokens and U ids, the folder has (see ``system/arrays.py``):
+With M tokens and U ids, the folder has (see ``system/array_folder.py``):
 
     tokens        (M)       int32, each sentence as BEGIN w1 … wn END
     counts        (U)       int64, the count of each id in tokens
     form_bytes              uint8, the concatenated forms in UTF-8
     form_offsets  (U + 1)   int64, form u is form_bytes[form_offsets[u] : form_offsets[u + 1]]
 
-Ids below ``FIRST`` are reserved. From there on forms are ordered by descending count, then by string. So the
-V most frequent ones are the ids below V, and ``np.where(tokens < V, tokens, UNKNOWN)`` are the targets of a
-softmax over V. ``UNKNOWN`` itself is never in ``tokens``.
+Ids below ``FIRST`` are reserved. From there on, forms are ordered by descending count, then by string. The V
+most frequent ones are thus the ids below V, and ``np.where(tokens < V, tokens, UNKNOWN)`` are the targets of
+a softmax over V. ``UNKNOWN`` itself is never in ``tokens``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gonie.features import ragged
-from gonie.system.arrays import Array, ArrayWriter, open_arrays
+from gonie.features.byte_spelling import (
+    LONGEST,
+    PADDING,
+    WORD_BEGIN,
+    WORD_END,
+    Spelled,
+    begin_row,
+    end_row,
+    spell_flat,
+)
+from gonie.system.array_folder import Array, ArrayWriter, open_arrays
 
 BEGIN, END, UNKNOWN = 0, 1, 2
 RESERVED = (b"<S>", b"</S>", b"<UNK>")
@@ -49,7 +59,7 @@ class StreamForms:
 
     def __getitem__(self, id: int) -> str:
         if not 0 <= id < len(self):
-            raise IndexError(f"expected an id from 0 to {len(self) - 1}, got {id}")
+            raise IndexError(f"id {id} is out of range: 0 to {len(self) - 1}")
         return self._flat[self._offsets[id] : self._offsets[id + 1]].tobytes().decode("utf-8")
 
     def __iter__(self) -> Iterator[str]:
@@ -71,7 +81,7 @@ class TokenStream:
         self, arrays: dict[str, Array], *, language: str, unit: str, fingerprint: str, format: int = FORMAT
     ) -> None:
         if format != FORMAT:
-            raise ValueError(f"the format {format}, which this version does not read")
+            raise ValueError(f"unsupported format {format}")
         self.tokens: NDArray[np.int32] = arrays["tokens"]
         self.counts: NDArray[np.int64] = arrays["counts"]
         self.form_bytes: NDArray[np.uint8] = arrays["form_bytes"]
@@ -133,14 +143,27 @@ class StreamWriter:
         return TokenStream.open(self._folder)
 
 
+def spell_stream(stream: TokenStream, *, longest: int = LONGEST) -> Spelled:
+    """Return the bytes of each form as ELMo's ids (U, longest), by the id of the form.
+
+    BEGIN and END have the words that represent them. UNKNOWN is never read. Its row is a word of padding.
+    """
+    table = spell_flat(stream.form_bytes, stream.form_offsets, longest=longest)
+    table[BEGIN] = begin_row(longest)
+    table[END] = end_row(longest)
+    table[UNKNOWN] = PADDING
+    table[UNKNOWN, [0, -1]] = WORD_BEGIN, WORD_END
+    return table
+
+
 def _check(stream: TokenStream) -> None:
     """Raise an error if the arrays are inconsistent."""
     kinds = [array.dtype.str for array in (stream.tokens, stream.counts, stream.form_bytes)]
     if kinds != ["<i4", "<i8", "|u1"] or stream.form_offsets.dtype.str != "<i8":
-        raise ValueError(f"numbers of the types {', '.join(kinds)}")
+        raise ValueError(f"wrong array types: {', '.join(kinds)}")
     if len(stream.counts) < FIRST or len(stream.form_offsets) != len(stream.counts) + 1:
-        raise ValueError(f"{len(stream.form_offsets)} places of forms for {len(stream.counts)} counts")
+        raise ValueError(f"{len(stream.form_offsets)} form offsets for {len(stream.counts)} counts")
     if stream.form_offsets[-1] != len(stream.form_bytes) or (np.diff(stream.form_offsets) < 0).any():
-        raise ValueError(f"{len(stream.form_bytes)} bytes of forms in place of {stream.form_offsets[-1]}")
+        raise ValueError(f"expected {stream.form_offsets[-1]} bytes of forms, got {len(stream.form_bytes)}")
     if stream.counts.sum() != len(stream.tokens):
-        raise ValueError(f"{len(stream.tokens)} tokens in place of {stream.counts.sum()}")
+        raise ValueError(f"expected {stream.counts.sum()} tokens, got {len(stream.tokens)}")

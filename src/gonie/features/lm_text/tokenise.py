@@ -23,15 +23,15 @@ from typing import NamedTuple
 from gonie.errors import InputError, OutputError
 from gonie.features.lm_text.block_workers import TokeniseBlocks, block_workers, worker_count
 from gonie.features.lm_text.blocks import MOST_TOKENS, blocks
-from gonie.features.lm_text.cutting import Cutting
 from gonie.features.lm_text.merge import merge
 from gonie.features.lm_text.paragraphs import LONGEST, read_paragraphs
 from gonie.features.lm_text.part import PartWriter
 from gonie.features.lm_text.stream import FORMAT, TokenStream
-from gonie.system.files import display, need_lasting, unreadable
+from gonie.system.files import display, refuse_stream, unreadable
 from gonie.system.folder_lock import folder_lock
 from gonie.system.parquet import SUFFIX as PARQUET
 from gonie.text.report import Report, count
+from gonie.text.tokenizers.settings import TokenizerSettings
 
 PARTS = "parts"
 PAUSE = 0.5
@@ -79,9 +79,9 @@ def build_stream(
     A stream of other text in ``folder`` is replaced.
     """
     if not paths:
-        raise InputError("expected files of text, got none", fix="Name one at least")
-    cutting = Cutting(language, unit, tokenised)
-    rules = cutting.tokenizer().to_json()
+        raise InputError("no text files", fix="Pass at least one file")
+    settings = TokenizerSettings(language, unit, tokenised)
+    rules = settings.tokenizer().to_json()
     sources = [_source(path, rules, column, note) for path in paths]
     fingerprint = _digest(*(source.digest for source in sources))
     parts = folder / PARTS
@@ -92,9 +92,9 @@ def build_stream(
         return stream
     _make(parts)
     with folder_lock(parts, refusal=_busy(folder)):
-        task = _Task(parts, sources, cutting, column)
-        made = task.parts(workers, note, _Progress(sum(source.size for source in sources), advance))
-        note(f"{count(sum(part.words for part in made), 'word')}; numbering them by frequency")
+        builder = _PartBuilder(parts, sources, settings, column)
+        made = builder.parts(workers, note, _Progress(sum(source.size for source in sources), advance))
+        note(f"{count(sum(part.words for part in made), 'word')}; sorting them by frequency")
         stream = merge(made, folder, language=language, unit=unit, fingerprint=fingerprint)
         shutil.rmtree(parts, ignore_errors=True)
     return stream
@@ -109,7 +109,7 @@ class _Progress:
         self._words = 0
         self._done = 0  # bytes of the previous files
         self._place = 0  # bytes of the current file
-        self._told = time.monotonic()
+        self._reported = time.monotonic()
 
     def reached(self, place: int) -> None:
         """Set the number of bytes read of the current file."""
@@ -118,35 +118,35 @@ class _Progress:
     def words(self, path: Path, more: int) -> None:
         """Add to the number of tokenised words."""
         self._words += more
-        if time.monotonic() - self._told >= PAUSE:
-            self._tell(path)
+        if time.monotonic() - self._reported >= PAUSE:
+            self._report(path)
 
     def finished(self, source: _Source) -> None:
         """Record that a file is finished."""
         self._done += source.size
         self._place = 0
-        self._tell(source.path)
+        self._report(source.path)
 
-    def _tell(self, path: Path) -> None:
-        self._told = time.monotonic()
+    def _report(self, path: Path) -> None:
+        self._reported = time.monotonic()
         if self._advance is not None:
             self._advance(TokenisingProgress(path, self._words, self._done + self._place, self._total))
 
 
 @dataclass(frozen=True)
-class _Task:
+class _PartBuilder:
     """Build the parts of files."""
 
     folder: Path
     sources: Sequence[_Source]
-    cutting: Cutting
+    settings: TokenizerSettings
     column: str
 
     def parts(self, workers: int, note: Note, progress: _Progress) -> list[TokenStream]:
         """Return the part of each file. Existing parts are opened."""
         missing = {source.digest: source.size for source in self.sources if self._found(source) is None}
-        number = worker_count(workers, self.cutting, size=sum(missing.values())) if missing else 1
-        with block_workers(number, self.cutting) as tokenise:
+        number = worker_count(workers, self.settings, size=sum(missing.values())) if missing else 1
+        with block_workers(number, self.settings) as tokenise:
             return [self._part(source, tokenise, note, progress) for source in self.sources]
 
     def _part(
@@ -172,22 +172,22 @@ class _Task:
         for block in tokenise(blocks(paragraphs)):
             writer.append(block)
             if block.cut:
-                report.noticed[f"sentences longer than {MOST_TOKENS} tokens, cut"] += block.cut
+                report.noticed[f"sentences longer than {MOST_TOKENS} tokens, split"] += block.cut
             progress.words(source.path, block.words)
         for fact, number in report.noticed.most_common():
             note(f"{display(source.path)}: {number:,} {fact}")
-        language, unit, _ = self.cutting
+        language, unit, _ = self.settings
         return writer.finish(language=language, unit=unit, fingerprint=source.digest)
 
 
 def _source(path: Path, rules: Mapping[str, str], column: str, note: Note) -> _Source:
     """Return the file with a digest of everything that its part depends on."""
-    need_lasting(path)
+    refuse_stream(path)
     try:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
             if size >= LARGE:
-                note(f"{display(path)}: reading {size / 1e9:.1f} GB to see whether it is tokenised already")
+                note(f"{display(path)}: reading {size / 1e9:.1f} GB to check whether it is already tokenised")
             content = hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise unreadable(path, error) from None
@@ -224,6 +224,5 @@ def _sweep(parts: Path) -> None:
 
 def _busy(folder: Path) -> OutputError:
     return OutputError(
-        f"{folder}: expected a folder at rest, got one that another process writes tokenised text to. "
-        "Wait for it, or stop it first"
+        f"another process is writing tokenised text to {folder}. Wait for it to finish, or stop it first"
     )

@@ -72,7 +72,7 @@ def lstm(x: Tensor, mask: Tensor, *directions: Sequence[Tensor]) -> Tensor:
 def plan(lengths: Ints, time: int, *, directions: int, threads: int) -> list[LstmPart]:
     """Divide the work into parts. With more threads than directions, the rows of a direction are divided too.
 
-    ``lengths`` (B,) within a padded ``time``.
+    ``lengths`` (B,) within a padded ``time``. Every part has tokens; without any token there are no parts.
     """
     order = np.argsort(-lengths, kind="stable")
     groups = max(1, min(threads // directions, len(lengths) // ROWS_A_THREAD))
@@ -80,6 +80,8 @@ def plan(lengths: Ints, time: int, *, directions: int, threads: int) -> list[Lst
     for direction in range(directions):
         for group in range(groups):
             rows = order[group::groups]
+            if not lengths[rows].any():
+                continue
             step = np.arange(lengths[rows[0]])[:, None]  # (S, 1)
             going = step < lengths[rows]  # (S, rows)
             at = step if direction == 0 else lengths[rows] - 1 - step
@@ -98,18 +100,22 @@ class _LstmFunction(torch.autograd.Function):
         parts = plan(mask.sum(1).numpy(), T, directions=len(weights), threads=torch.get_num_threads())
         flat = x.detach().reshape(-1, D).contiguous().numpy()
         states = np.zeros((B * T, len(weights) * H), dtype=np.float32)
-        with single_threaded_blas():
-            traces = run_in_parallel(
-                partial(run_ahead, flat, part, weights[part.direction], states) for part in parts
-            )
+        traces: list[Trace] = []
+        if parts:
+            with single_threaded_blas():
+                traces = run_in_parallel(
+                    partial(run_ahead, flat, part, weights[part.direction], states) for part in parts
+                )
         ctx.save_for_backward(*parameters)
         ctx.parts, ctx.traces, ctx.shape = parts, traces, x.shape
-        return torch.from_numpy(states).view(B, T, -1)
+        return torch.from_numpy(states).view(B, T, len(weights) * H)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         B, T, D = ctx.shape
+        if not ctx.parts:  # no token, so nothing depends on anything
+            return torch.zeros(B, T, D), None, *map(torch.zeros_like, ctx.saved_tensors)
         weights = _by_direction(ctx.saved_tensors)
         given = grads[0].reshape(B * T, -1).contiguous().numpy()
         dx = np.zeros((len(weights), B * T, D), dtype=np.float32)  # contribution of each direction

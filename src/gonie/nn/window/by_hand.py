@@ -11,7 +11,7 @@ its own W and b. Biases and word vectors are not regularised.
 
 Letters: V words, n the width of a vector, H hidden cells, K classes (1 for the sigmoid), m windows. The
 literature writes C for the size of a window and for the strength of the penalty: here ``window`` and ``lam``.
-docs/gradients.md derives each line, and shows the effect of common errors.
+docs/tutorials/gradients.md derives each line, and shows the effect of common errors.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ def strongest_words(rows: Rows, weights: Sequence[TokenWeights]) -> Markup:
         for rank in range(max(map(len, columns), default=0))
     ]
     header = ("", *(each.method for each in weights))
-    return table(caption="Words of most weight", header=header, rows=lines, class_="strongest")
+    return table(caption="Words with the largest weights", header=header, rows=lines, class_="strongest")
 
 
 def _named(word: str, told: str) -> Markup:

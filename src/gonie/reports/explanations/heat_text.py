@@ -1,7 +1,7 @@
-"""Weights over a text on the terminal: words on colours, or with their numbers where there are no colours.
+"""Weights over a text on the terminal: as colours, or as numbers if there are no colours.
 
-Words for an answer are underlined and those against it slanted, so that colour is not the only sign. Text on
-a colour is black and the colours are light, which can be read on a terminal of either kind.
+Words that support a prediction are underlined and words that oppose it are italic, so colour is not the only
+sign. Coloured text is black on a light colour, which is readable on dark and light terminals.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from gonie.reports.terminal import safe
 
 FOR, AGAINST, SHARE = (64, 148, 214), (240, 150, 40), (40, 180, 130)
 FAINT = 0.08
-"""Words of a smaller shade are left as they are."""
+"""Words with a smaller shade are not coloured."""
 BLOCKS = 6
-"""How long the bar of a sentence can be."""
+"""The maximum length of the bar of a sentence."""
 
 
 def heat_text(rows: Rows, weights: TokenWeights, *, colours: bool) -> Text:
-    """The text as it was written; of several sentences, each on its line behind its bar."""
+    """Return the original text with its weights. Several sentences are on separate lines, with bars."""
     drawn = shades(weights)
     lines = [
         Text.assemble(*(_piece(piece, weights, at, drawn[at], colours) for piece in pieces))
@@ -42,25 +42,25 @@ def heat_text(rows: Rows, weights: TokenWeights, *, colours: bool) -> Text:
 
 
 def key_text() -> Text:
-    """What the colours mean."""
+    """Return the legend of the colours."""
     return Text.assemble(
         ("share of attention", coloured(0.7, SHARE)),
         " ",
-        ("speaks for the answer", coloured(0.7, FOR) + Style(underline=True)),
+        ("supports the prediction", coloured(0.7, FOR) + Style(underline=True)),
         " ",
-        ("speaks against it", coloured(0.7, AGAINST) + Style(italic=True)),
+        ("opposes it", coloured(0.7, AGAINST) + Style(italic=True)),
     )
 
 
 def coloured(shade: float, tone: tuple[int, int, int]) -> Style:
-    """Black on a colour, the deeper the greater the shade; the faintest is no white, which would glare."""
+    """Return black on a colour that gets deeper with the shade. The faintest is not white, which glares."""
     depth = 0.3 + 0.7 * shade
     red, green, blue = (round(255 - depth * (255 - part)) for part in tone)
     return Style(color="black", bgcolor=Color.from_rgb(red, green, blue))
 
 
 def side(shade: float) -> tuple[int, int, int]:
-    """The colour of a signed weight."""
+    """Return the colour of a signed weight."""
     return FOR if shade > 0 else AGAINST
 
 

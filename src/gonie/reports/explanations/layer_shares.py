@@ -10,13 +10,13 @@ from gonie.reports.html.frame import note, section
 from gonie.reports.html.markup import Markup, element
 
 TITLE = "Layers of the language model"
-PLACES = {"input": "what the encoder reads", "output": "what stands beside the encoder's states"}
+PLACES = {"input": "read by the encoder", "output": "appended to the encoder's output"}
 """The meaning of each place, by name."""
-READING = "Low layers hold more of syntax, high ones more of meaning. "
+READING = "Lower layers capture more syntax, higher layers more semantics. "
 SIZES = {
-    True: "All were brought to one size first, so their shares can be compared.",
-    False: "Their sizes differ, so a share does not say how much a layer counts (model.elmo.normalize "
-    "would bring them to one size).",
+    True: "The layers were normalised first, so their shares can be compared.",
+    False: "The scales of the layers differ, so their shares cannot be compared directly "
+    "(model.elmo.normalize would normalise them).",
 }
 """Whether shares can be compared, by whether the layers were normalised."""
 
@@ -35,7 +35,7 @@ def heading(each: LayerShares) -> str:
 def lines(each: LayerShares) -> Iterator[tuple[str, float]]:
     """Yield the name and share of each layer, lowest first."""
     for number, share in enumerate(each.shares):
-        yield (f"layer {number}" if number else "layer 0, the words by their spelling"), share
+        yield (f"layer {number}" if number else "layer 0 (character-based words)"), share
 
 
 def reading(found: Sequence[LayerShares]) -> str:

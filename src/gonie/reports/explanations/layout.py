@@ -1,9 +1,9 @@
 """A text split at its tokens, so that weights can be shown on the original text without losing anything.
 
 Tokens have offsets. Whatever lies between them (spaces, line breaks, words beyond a model's limit) is kept
-unchanged. Some tokens have no characters of their own, such as the mark ``<e1>`` or the second of two
-morphemes that share a syllable. They are shown by their word and are not part of the text. Tokens whose
-characters are invisible, such as U+202E, are shown by their code points.
+unchanged. Some tokens have no characters, such as the mark ``<e1>`` or the second of two morphemes that share
+a syllable. They are shown by their word and are not part of the text. Tokens whose characters are invisible,
+such as U+202E, are shown by their code points.
 """
 
 from __future__ import annotations

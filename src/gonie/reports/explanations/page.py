@@ -1,6 +1,6 @@
-"""The header of explanation pages: how far the weights can be trusted on this model.
+"""The header of explanation pages: how faithful the weights are to this model.
 
-Attention looks like an explanation but need not be one. So the page first shows this warning and the
+Attention looks like an explanation but need not be one, so the page begins with a warning and the
 faithfulness scores.
 """
 
@@ -15,14 +15,15 @@ from gonie.reports.html.frame import folded, note
 from gonie.reports.html.markup import Markup, element, fragment, row, table
 
 ATTENTION = (
-    "Attention is not by itself an explanation: it says where the model looked, not why it answered so. "
-    "Other weights can lead to the same answer (Jain & Wallace 2019), and what that means is disputed "
-    "(Wiegreffe & Pinter 2019)."
+    "Attention is not by itself an explanation: it shows where the model looked, not why it made a "
+    "prediction. Other attention weights can lead to the same prediction (Jain & Wallace 2019), and what "
+    "that means is disputed (Wiegreffe & Pinter 2019)."
 )
 MEASURES = (
-    "Comprehensiveness: how far the answer's probability falls when the words of highest weight are taken "
-    "out; higher is better. Sufficiency: how far it falls when only they are kept; lower is better. Both are "
-    "means over several shares of the words (AOPC, DeYoung et al. 2020). A method must beat the controls."
+    "Comprehensiveness: the drop in the probability of the prediction when the words with the largest "
+    "weights are removed (higher is better). Sufficiency: the drop when only these words are kept (lower is "
+    "better). Both are means over several shares of the words (AOPC, DeYoung et al. 2020). A method must "
+    "beat the controls."
 )
 REFERENCES = (
     "Jain & Wallace 2019, Attention is not Explanation (NAACL)",
@@ -82,9 +83,9 @@ def key(*, shares: bool, sides: bool) -> Markup:
         else None,
         element(
             "span",
-            element("span", "speaks for the answer", class_="w line", style="--a:.7"),
+            element("span", "supports the prediction", class_="w line", style="--a:.7"),
             " ",
-            element("span", "speaks against it", class_="w line against", style="--a:.7"),
+            element("span", "opposes it", class_="w line against", style="--a:.7"),
             class_="sides",
         )
         if sides
@@ -92,8 +93,8 @@ def key(*, shares: bool, sides: bool) -> Markup:
     ]
     shown = [fragment(part, " ") for part in parts if part is not None]
     told = (
-        "Colours are relative to the strongest word of the same text and method. Point at a word, tap it or "
-        "tab to it for its number."
+        "Colours are relative to the largest weight of the same text and method. Point at a word, tap it or "
+        "tab to it to see its weight."
     )
     return element("p", *shown, told, class_="note key")
 

@@ -1,6 +1,6 @@
-"""The terminal that explanations are shown on: how far to trust them first, and what all of them share.
+"""Explanations on the terminal: the warning, the faithfulness scores and the parts that all tasks share.
 
-What a text or a sentence looks like is in the folder of its task.
+The views of texts and tagged sentences are in the folders of their tasks.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from gonie.reports.explanations.verdict import DIGITS, is_control, measured_on, 
 from gonie.reports.terminal import one_line, safe
 
 BAR = 30
-"""How long the bar of a certain label is."""
-PIPED_WIDTH = 160  # where there is no terminal, a table keeps its columns
+"""The length of the bar of a probability of 1."""
+PIPED_WIDTH = 160  # columns if the output is not a terminal
 
 
 class Screen(Console):
-    """A console that says when nobody reads any more; Rich's own would end the program there and then."""
+    """A console that raises BrokenPipeError. Rich would exit the program instead."""
 
     def on_broken_pipe(self) -> None:
-        """Rich has caught the error, and calls this."""
+        """Raise the error again. Rich calls this after catching it."""
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 
 class ExplanationScreen:
-    """Shows explanations on a console, in colours or, where there are none, by numbers."""
+    """Shows explanations on a console, with colours or, if there are none, with numbers."""
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Screen(highlight=False)
@@ -45,13 +45,13 @@ class ExplanationScreen:
 
     @property
     def width(self) -> int:
-        """How many columns it has."""
+        """The number of columns."""
         return self._console.width
 
     def begin(
         self, warning: str, faithfulness: Sequence[Faithfulness], *, noun: str, notes: Sequence[str] = ()
     ) -> None:
-        """What to know before reading: the warning, the figures and the sentence on them."""
+        """Print the warning, the faithfulness scores, the verdict and the legend."""
         self.print(Text(warning, "yellow"))
         if faithfulness:
             self.print(_figures(faithfulness, noun))
@@ -62,7 +62,7 @@ class ExplanationScreen:
             self.print(key_text())
 
     def layers(self, found: Sequence[LayerShares]) -> None:
-        """How the layers of the language model are mixed, at each place where they are used."""
+        """Print how the layers of the language model are mixed, at each place where they are used."""
         self.print(Text(""))
         for each in found:
             self.print(Text(safe(layer_shares.heading(each)), "bold"))
@@ -70,16 +70,16 @@ class ExplanationScreen:
         self.print(Text(layer_shares.reading(found), "dim"))
 
     def wrote(self, page: Path) -> None:
-        """Where the page is."""
+        """Print the path of the HTML page."""
         self.print(Text(f"page: {safe(str(page))}", "dim"))
 
     def strip(self, rows: Rows, weights: TokenWeights) -> None:
-        """The text with one method's weights."""
+        """Print the text with the weights of one method."""
         self.print(Text.assemble((weights.method, "bold"), (f", {one_line(about(weights))}", "dim")))
         self.print(heat_text(rows, weights, colours=self.colours))
 
     def print(self, shown: RenderableType) -> None:
-        """Lines are broken for a person's terminal, and left whole for a file."""
+        """Print something. Lines are wrapped on a terminal, but not in a file."""
         self._console.print(shown, soft_wrap=not self._console.is_terminal and isinstance(shown, Text))
 
 
@@ -96,7 +96,7 @@ def _figures(found: Sequence[Faithfulness], noun: str) -> Table:
 
 
 def bars(shares: Iterable[tuple[str, float]]) -> Table:
-    """A line for each name: the number, and a bar as long."""
+    """Return a table with one row per name: its number and a bar."""
     grid = Table(box=None, pad_edge=False, show_header=False)
     for name, share in shares:
         grid.add_row(Text(one_line(name)), f"{share:.4f}", Text("█" * round(BAR * share), "blue"))
@@ -104,7 +104,7 @@ def bars(shares: Iterable[tuple[str, float]]) -> Table:
 
 
 def grid_of(columns: Sequence[str]) -> Table:
-    """An empty table: names to the left, numbers to the right."""
+    """Return an empty table with left-aligned names and right-aligned numbers."""
     grid = Table(box=None, pad_edge=False, header_style="dim")
     for at, name in enumerate(columns):
         grid.add_column(name, justify="right" if at else "left", overflow="fold")

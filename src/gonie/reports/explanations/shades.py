@@ -1,7 +1,7 @@
 """The shade of each word: weights scaled to -1..1, the same in HTML and on a terminal.
 
 Signed weights are divided by the largest weight of the text. For attention over words and sentences the shade
-is sqrt(p_sentence) * p_word (Yang et al. 2016). So the best words of an unimportant sentence are faint but
+is sqrt(p_sentence) * p_word (Yang et al. 2016), so the best words of an unimportant sentence are faint but
 still visible.
 """
 

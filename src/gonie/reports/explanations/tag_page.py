@@ -17,8 +17,8 @@ from gonie.reports.html.markup import Markup, element, fragment, join, language,
 from gonie.text.types import Candidate
 
 WARNING = (
-    "Weights are one method's reading of what a span rests on, not the model's reasons: methods disagree, "
-    "and the figures below say which can be trusted on this model. Probabilities are the model's own."
+    "The weights are a method's estimate of which words a span depends on, not the model's reasons. Methods "
+    "disagree; the scores below show which are faithful to this model. Probabilities are those of the model."
 )
 OPEN = 4
 """With more spans than this, the weights of each span are collapsed."""
@@ -55,7 +55,7 @@ def _sentence(each: TagExplanation) -> Markup:
         "article",
         _tagged(pieces, each),
         folded("Probabilities of the tags", _marginals(each)),
-        folded("Likeliest taggings", _candidates(each)) if each.candidates else None,
+        folded("Most probable tag sequences", _candidates(each)) if each.candidates else None,
         *_spans(pieces, [span for span in each.spans if span.weights]),
         class_="explained",
     )
@@ -106,8 +106,8 @@ def _marginals(each: TagExplanation) -> Markup:
         row(element("th", element("bdi", word), scope="row"), tag, *_chances(chances))
         for word, tag, chances in zip(each.sentence.words, each.tags, each.marginals, strict=True)
     ]
-    header = ("token", "given", *(f"{rank}." for rank in range(1, TOP + 1)), "others")
-    caption = "Every token's tags by probability, all taggings counted"
+    header = ("token", "predicted", *(f"{rank}." for rank in range(1, TOP + 1)), "others")
+    caption = "Marginal probabilities of the tags of each token"
     return table(caption=caption, header=header, rows=rows, class_="marginals")
 
 
@@ -125,7 +125,7 @@ def _candidates(each: TagExplanation) -> Markup:
         row(rank, f"{other.probability:.4f}", _differences(each.sentence.words, best, other))
         for rank, other in enumerate(each.candidates, start=1)
     ]
-    caption = "Whole taggings by probability"
+    caption = "Tag sequences by probability"
     header = ("", "probability", "tags that differ from the first")
     return table(caption=caption, header=header, rows=rows, class_="candidates")
 

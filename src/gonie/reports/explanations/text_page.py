@@ -46,15 +46,15 @@ def _text(each: TextExplanation) -> Markup:
         _answer(each),
         bars(each.probabilities, given=each.given, gold=each.gold),
         element("div", *strips, class_="strips") if strips else _plain(each.text),
-        folded("Words of most weight", strongest_words(rows, each.weights)) if strips else None,
+        folded("Words with the largest weights", strongest_words(rows, each.weights)) if strips else None,
         class_="explained",
     )
 
 
 def _answer(each: TextExplanation) -> Markup:
     labels = [fragment(element("bdi", label), told) for label, told in answer(each)]
-    apart = [part for label in labels for part in (", ", label)][1:]
-    return element("h3", *apart, f" {agreement(each)}", _place(each))
+    separated = [part for label in labels for part in (", ", label)][1:]
+    return element("h3", *separated, f" {agreement(each)}", _place(each))
 
 
 def _place(each: TextExplanation) -> Markup | None:

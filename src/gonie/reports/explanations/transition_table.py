@@ -25,12 +25,12 @@ Line = tuple[str, tuple[float, ...]]
 def transition_section(transitions: Transitions) -> Markup:
     """Render the table under its heading, with a note on how to read it."""
     told = (
-        f"From the row's tag to the column's; {START} and {END} are the ends of a sentence. Blue with + is a "
-        f"move the model favours, orange with - one it avoids, {NEVER} one that no tag sequence may make."
+        f"From the tag of the row to the tag of the column. {START} and {END} are the ends of a sentence. "
+        f"The model favours transitions in blue (+) and avoids those in orange (-). {NEVER} is forbidden."
     )
     left = len(transitions.labels) - MOST
     return section(
-        "What the chain has learned",
+        "Transition scores",
         note(told),
         _table(transitions),
         note(f"{left:,} more tags are not shown.") if left > 0 else None,
@@ -62,11 +62,11 @@ def _table(transitions: Transitions) -> Markup:
     most = greatest(shown)
     rows = [row(label, *(_cell(score, most) for score in scores)) for label, scores in shown]
     header = ("from ↓ to →", *transitions.labels[:MOST], END)
-    return table(caption="Scores of moves", header=header, rows=rows, class_="moves")
+    return table(caption="Scores of transitions", header=header, rows=rows, class_="moves")
 
 
 def _cell(score: float, most: float) -> Markup:
     if not isfinite(score):
-        return element("td", NEVER, class_="never", aria_label="never")
+        return element("td", NEVER, class_="never", aria_label="forbidden")
     kind = "against" if score < 0 else None
     return element("td", f"{score:+.2f}", style=f"--a:{abs(score) / most:.2f}", class_=kind)

@@ -1,7 +1,7 @@
 """HTML elements that always escape text.
 
-``element`` escapes every child and attribute that is not ``Markup`` already. So corpus text is inert wherever
-it ends up: only this module turns strings into markup.
+``element`` escapes every child and attribute that is not ``Markup`` already. Only this module turns strings
+into markup, so corpus text is inert wherever it ends up.
 """
 
 from __future__ import annotations

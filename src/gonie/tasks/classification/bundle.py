@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from gonie.features.text_encoding import TextEncoding
-from gonie.runtime.about import About, of_kind
+from gonie.runtime.about import About, typed_value
 from gonie.runtime.bundle import Graphs
 from gonie.runtime.encoding_check import text_encoding
 from gonie.runtime.validators import NAME, number, record, texts
@@ -62,7 +62,7 @@ class TextBundle:
     @classmethod
     def read(cls, index: Mapping[str, Any], graphs: Graphs, files: Mapping[str, bytes]) -> TextBundle:
         """Build the bundle from a description and graphs. Errors are not translated."""
-        temperature = of_kind(index, "temperature", float)
+        temperature = typed_value(index, "temperature", float)
         if not 0 < temperature < math.inf:
             raise ValueError(f"temperature must be positive and finite: {temperature}")
         return cls(

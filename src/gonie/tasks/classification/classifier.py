@@ -12,16 +12,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gonie.errors import BundleError
-from gonie.features.batching import sorted_batches
 from gonie.features.text_corpus import TextCorpus
 from gonie.features.text_encoding import TextEncoding
 from gonie.runtime.groups import FIRST, grouped
-from gonie.runtime.scorer import Batch, ScoredTexts, TextScorer
-from gonie.system.thread_map import thread_map
+from gonie.runtime.scorer import TextScorer
 from gonie.tasks.classification.long_texts import bounded, searched
 from gonie.tasks.classification.read_options import text_options
-from gonie.tasks.classification.reading import Reading
+from gonie.tasks.classification.reading import ONNX_TEXT_BATCH, TextBatchSize, TextReader
 from gonie.text.labelled_text import LabelledText
 from gonie.text.marks import cut_marks, mark_words
 from gonie.text.passages import Passage
@@ -35,16 +32,6 @@ Cut = tuple[LabelledText, Passage, tuple[str, ...]]
 """A text, the passage that is read, and notes."""
 
 
-class TextBatchSize(NamedTuple):
-    """The maximum tokens, including padding, and the maximum texts of a batch."""
-
-    tokens: int
-    texts: int
-
-
-ONNX_TEXT_BATCH = TextBatchSize(8192, 128)
-
-
 class EncodedTexts(NamedTuple):
     """Texts tokenised and encoded once, to be classified many times during training."""
 
@@ -52,7 +39,7 @@ class EncodedTexts(NamedTuple):
     corpus: TextCorpus
 
 
-class TextClassifier:
+class TextClassifier(TextReader):
     """Labels texts with a trained model.
 
     A text is a string, or a ``LabelledText`` with its marks. In a string, the marks that the model's recipe
@@ -74,21 +61,8 @@ class TextClassifier:
         recipe: Mapping[str, Any] | None = None,
         batch_size: TextBatchSize = ONNX_TEXT_BATCH,
     ) -> None:
-        self.encoding = encoding
-        self.scorer = scorer
-        self.temperature = temperature
+        super().__init__(encoding=encoding, scorer=scorer, temperature=temperature, batch_size=batch_size)
         self.recipe = recipe or {}
-        self._batch_size = batch_size
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The labels of the model, in the order of its scores."""
-        return self.encoding.labels
-
-    @property
-    def several(self) -> bool:
-        """Whether a text may have several labels, or none."""
-        return self.encoding.several
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -136,34 +110,9 @@ class TextClassifier:
         passage = bounded(self.encoding.passages(given, report), report)
         return passage if self.encoding.bag is None else searched(passage, report)
 
-    def read(self, passages: Sequence[Passage]) -> list[Reading]:
-        """Return the scores and attention weights of tokenised texts. Each depends on its text only."""
-        return self.read_encoded(self.encoding.encode_passages(passages))
-
-    def read_encoded(self, corpus: TextCorpus) -> list[Reading]:
-        """Return the scores and attention weights of encoded texts."""
-        tokens, texts = self._batch_size
-        batches = list(sorted_batches(corpus.lengths, tokens=tokens, sentences=texts, heights=corpus.heights))
-
-        def read(rows: NDArray[np.int64]) -> list[Reading]:
-            return list(self._readings(corpus.batch(rows)))
-
-        readings: dict[int, Reading] = {}
-        for rows, found in zip(batches, thread_map(read, batches, threads=self.scorer.at_once), strict=True):
-            readings.update(zip(rows.tolist(), found, strict=True))
-        return [readings[row] for row in range(len(corpus))]
-
-    def probabilities(self, scores: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Return softmax(scores / T), or sigmoid(scores / T) for several labels. Shape: (N, K)."""
-        scaled = np.asarray(scores, dtype=np.float64) / self.temperature
-        if self.several:
-            return np.asarray((1 + np.tanh(scaled / 2)) / 2)
-        weights = np.exp(scaled - scaled.max(axis=1, keepdims=True))
-        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
-
     def given(self, chances: NDArray[np.floating]) -> tuple[str, ...]:
         """Return the predicted labels for probabilities (K,): the best one, or for several those from ½."""
-        if self.several:
+        if self.multi_label:
             return tuple(self.labels[k] for k in np.flatnonzero(chances >= GIVEN))
         return (self.labels[int(chances.argmax())],)
 
@@ -174,17 +123,6 @@ class TextClassifier:
 
     def _encoded(self, cuts: Sequence[Cut]) -> EncodedTexts:
         return EncodedTexts(cuts, self.encoding.encode_passages([passage for _, passage, _ in cuts]))
-
-    def _readings(self, batch: Batch) -> Iterator[Reading]:
-        scored = self.scorer.score_texts(batch)
-        if scored.scores.shape[1] != len(self.labels):
-            raise BundleError(
-                f"expected scores of {len(self.labels)} labels from the graph, got "
-                f"{scored.scores.shape[1]}. Export the model again."
-            )
-        heights = batch["places_mask"].sum(axis=1)  # (N,)
-        for row, height in enumerate(heights):
-            yield _reading(scored, row, batch["places"][row, :height], batch["lengths"])
 
     def _classification(self, cut: Cut, chances: NDArray[np.float64]) -> Classification:
         text, _, notes = cut
@@ -202,12 +140,3 @@ class TextClassifier:
 
 def _tokens(cut: Cut) -> int:
     return sum(map(len, cut[1].sentences))
-
-
-def _reading(scored: ScoredTexts, row: int, own: NDArray[np.int64], lengths: NDArray[np.int64]) -> Reading:
-    """Return text ``row`` of a batch, with sentences ``own``. Arrays are copied to release the batch."""
-    return Reading(
-        scores=scored.scores[row].copy(),
-        words=tuple(scored.words[sentence, : lengths[sentence]].copy() for sentence in own),
-        sentences=scored.sentences[row, : len(own)].copy(),
-    )

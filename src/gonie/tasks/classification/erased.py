@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gonie.tasks.explanation import Keep
-from gonie.text.passages import BLANK, Passage, blank, picked
+from gonie.text.passages import BLANK, Passage, blank, select_tokens
 from gonie.text.types import Sentence
 
 
@@ -34,7 +34,7 @@ def _kept(sentence: Sentence, keep: Keep) -> Sentence:
         return sentence
     places = np.flatnonzero(keep).tolist()
     starts, ends = sentence.starts, sentence.ends
-    return picked(sentence, places, [starts[i] for i in places], [ends[i] for i in places])
+    return select_tokens(sentence, places, [starts[i] for i in places], [ends[i] for i in places])
 
 
 def _running(passage: Passage, keep: Keep) -> str:

@@ -52,9 +52,9 @@ class TextEvaluator:
                 notes.update(found.notes)
                 yield found
 
-        evaluation = score_texts(texts, classify, labels=model.labels, several=model.several)
-        told = [f"{number:,} {note}" for note, number in notes.most_common()]
-        return TextFileScores(evaluation, [*source.report.lines(), *told], texts)
+        evaluation = score_texts(texts, classify, labels=model.labels, multi_label=model.multi_label)
+        lines = [f"{number:,} {note}" for note, number in notes.most_common()]
+        return TextFileScores(evaluation, [*source.report.lines(), *lines], texts)
 
 
 @dataclass(frozen=True)

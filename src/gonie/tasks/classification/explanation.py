@@ -135,8 +135,10 @@ class ExplainedClassifier:
             readings = self._classifier.read([without(answer.passage, keep) for answer, keep in block])
             scores = np.stack([reading.scores for reading in readings])  # (Q, K)
             labels = np.array([self._numbers[answer.label] for answer, _ in block], dtype=np.int64)
-            several = self._classifier.several
-            found.append(label_log_odds(scores / self._classifier.temperature, labels, several=several))
+            multi_label = self._classifier.multi_label
+            found.append(
+                label_log_odds(scores / self._classifier.temperature, labels, multi_label=multi_label)
+            )
         return np.concatenate(found)
 
     def attention(self, answer: TextAnswer) -> Floats:

@@ -27,7 +27,9 @@ def show_text(screen: ExplanationScreen, each: TextExplanation, rows: Rows) -> N
 
 
 def _answer(each: TextExplanation) -> Text:
-    labels = [Text.assemble((one_line(label), "bold green"), told) for label, told in answer(each)]
+    labels = [
+        Text.assemble((one_line(label), "bold green"), probability) for label, probability in answer(each)
+    ]
     line = Text(", ").join(labels)
     if each.gold:
         line.append(f"  {one_line(agreement(each))}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gonie.runtime.session import OnnxScorer
-from gonie.runtime.smoke_test import trial_texts
+from gonie.runtime.smoke_test import smoke_test_texts
 from gonie.tasks.classification.bundle import TextBundle
 from gonie.tasks.classification.classifier import TextClassifier
 
@@ -18,7 +18,7 @@ def load_text_bundle(bundle: TextBundle, threads: int | None = None) -> TextClas
         threads=threads,
         shared=bool(encoding.words.longest),  # a language model keeps all threads busy with one text
     )
-    scorer.score_texts(trial_texts(encoding))
+    scorer.score_texts(smoke_test_texts(encoding))
     return TextClassifier(
         encoding=encoding, scorer=scorer, temperature=bundle.temperature, recipe=bundle.about.recipe
     )

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gonie.errors import InputError
-from gonie.features.lm_text.cutting import Cutting
 from gonie.formats.labelled import read_texts
 from gonie.formats.text_rows import JSONL, PARQUET, TEXT, TextRow
 from gonie.runtime.groups import FIRST
@@ -18,6 +17,7 @@ from gonie.tasks.classification.read_options import text_options
 from gonie.tasks.records import Answered, InputKinds, Reject, noted, rounded
 from gonie.text.labelled_text import LabelledText
 from gonie.text.report import Report, count
+from gonie.text.tokenizers.settings import TokenizerSettings
 from gonie.text.types import Classification
 
 if TYPE_CHECKING:
@@ -77,10 +77,10 @@ class TextAnswering:
         self._classifier = classifier
 
     @property
-    def cutting(self) -> Cutting:
+    def tokenizer_settings(self) -> TokenizerSettings:
         """The tokenisation of the model."""
         known = self._classifier.encoding.passages.tokenizer.to_json()
-        return Cutting(known["language"], known["unit"])
+        return TokenizerSettings(known["language"], known["unit"])
 
     def __call__(self, rows: Iterable[TextRow], reject: Reject, *, first: int = FIRST) -> Iterator[Answered]:
         """Yield the labels of rows, in order."""
@@ -106,7 +106,7 @@ class TextAnswering:
 
     def record(self, answered: Answered) -> dict[str, Any]:
         """Return the input object, or the text, with its labels."""
-        return label_result(answered.found, answered.row.record, several=self._classifier.several)
+        return label_result(answered.found, answered.row.record, multi_label=self._classifier.multi_label)
 
     def view(self, output: str, *, alone: bool) -> Callable[[Answered], Text | str]:
         """Return a function that formats the label and the text, or all labels if ``alone``."""
@@ -117,7 +117,7 @@ class TextAnswering:
 
 
 def label_result(
-    found: Classification, given: Mapping[str, Any] | None = None, *, several: bool
+    found: Classification, given: Mapping[str, Any] | None = None, *, multi_label: bool
 ) -> dict[str, Any]:
     """Return the input object, or the text, with the label and the probability of every label."""
     record: dict[str, Any] = {
@@ -126,7 +126,7 @@ def label_result(
         "score": rounded(found.score),
         "scores": {label: rounded(score) for label, score in found.scores.items()},
     }
-    if several:
+    if multi_label:
         record["labels"] = list(found.labels)
     return record | noted(found.notes)
 

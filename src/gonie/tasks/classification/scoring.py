@@ -8,6 +8,9 @@ from gonie.metrics.classes import ClassEvaluation, evaluate_classes
 from gonie.text.labelled_text import LabelledText
 from gonie.text.types import Classification
 
+MAJORITY = "always the most frequent label"
+"""The name of the baseline."""
+
 Classify = Callable[[Iterable[LabelledText]], Iterable[Classification]]
 
 
@@ -16,7 +19,7 @@ def score_texts(
     classify: Classify,
     *,
     labels: Sequence[str],
-    several: bool,
+    multi_label: bool,
     bootstrap: int = 1000,
 ) -> ClassEvaluation:
     """Score the predictions of ``classify`` for ``texts``. ``labels`` are all labels of the model.
@@ -31,7 +34,7 @@ def score_texts(
         [given.labels for given in found],
         [[given.scores[label] for label in labels] for given in found],
         labels,
-        several=several,
+        multi_label=multi_label,
         lengths=[given.tokens for given in found],
         bootstrap=bootstrap,
     )

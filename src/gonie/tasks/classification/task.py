@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from gonie.tasks.classification.bundle import TextBundle
@@ -40,6 +41,12 @@ def _explanation() -> TextExplanations:
     return TextExplanations()
 
 
+def _baselines() -> Collection[str]:
+    from gonie.tasks.classification.scoring import MAJORITY
+
+    return (MAJORITY,)
+
+
 def _torch() -> TorchTask:
     from gonie.tasks.classification.torch import task
 
@@ -59,4 +66,5 @@ CLASSIFICATION = Task(
     records=_records,
     evaluation=_evaluation,
     explanation=_explanation,
+    baselines=_baselines,
 )

@@ -23,21 +23,21 @@ import safetensors.numpy
 from numpy.typing import NDArray
 
 from gonie.features.encoding import Encoding
-from gonie.runtime.about import About, of_kind
+from gonie.runtime.about import About, typed_value
 from gonie.runtime.bundle import Graphs
 from gonie.runtime.encoding_check import LABELS, TAGS, labels, tokenizer, word_encoding
-from gonie.runtime.validators import NAME, by_name, either, flag, nothing, record, text, texts, whole
+from gonie.runtime.validators import NAME, either, flag, integer, mapping_of, null, record, text, texts
 
 WEIGHTS = "weights.safetensors"
 CHAIN = ("transitions", "start", "end")
 
-_COLUMN = whole(-1000, 1000)
+_COLUMN = integer(-1000, 1000)
 _DATA = record(
     {},
     {
         "types": texts(LABELS, NAME),
-        "columns": by_name(_COLUMN, 100, NAME),
-        "tag_column": either(nothing, either(text(NAME), _COLUMN)),
+        "columns": mapping_of(_COLUMN, 100, NAME),
+        "tag_column": either(null, either(text(NAME), _COLUMN)),
     },
 )
 _DESCRIPTION = record(
@@ -99,11 +99,11 @@ class TagBundle:
         encoding = Encoding.from_json(index["encoding"])
         return cls(
             encoding=encoding,
-            tokenizer=of_kind(index, "tokenizer", dict),
+            tokenizer=typed_value(index, "tokenizer", dict),
             graph=graphs.graph,
             forms=graphs.forms,
             **_chain(files[WEIGHTS], len(encoding.labels)),
-            constrained=of_kind(index, "constrained", bool),
+            constrained=typed_value(index, "constrained", bool),
             forbidden=index.get("forbidden", []),  # not in format 1
             about=About.read(index),
         )

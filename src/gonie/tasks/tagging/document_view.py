@@ -61,8 +61,8 @@ def _listed(document: Document, scheme: Scheme, colors: Colors) -> Iterator[Text
             else:
                 line.append(_tagged(tokens, candidate.tags, colors))
             changes = differing([token.text for token in tokens], best, candidate)
-            told = ", ".join(f"{word}: {one} → {other}" for word, one, other in changes)
-            yield line.append(f"  ({safe(told)})" if told else "", style="yellow")
+            changed = ", ".join(f"{word}: {one} → {other}" for word, one, other in changes)
+            yield line.append(f"  ({safe(changed)})" if changed else "", style="yellow")
         yield Text()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gonie.formats.format import ReadOptions
-from gonie.formats.inspect import column_named
+from gonie.formats.inspect import parse_tag_column
 from gonie.formats.tagged import TaggedSource
 from gonie.metrics.errors import Error
 from gonie.metrics.evaluation import Evaluation
@@ -66,7 +66,7 @@ def _read_options(tagger: Tagger, options: Mapping[str, Any]) -> ReadOptions:
         format=options.get(FORMAT, "auto"),
         separator=options.get("separator", "auto"),
         word_column=options.get("word_column"),
-        tag_column=column_named(named) if named else data.get("tag_column"),
+        tag_column=parse_tag_column(named) if named else data.get("tag_column"),
         columns=data.get("columns", {}),
         tokenizer=tagger.tokenizer,
     )

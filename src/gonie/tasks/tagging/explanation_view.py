@@ -51,10 +51,10 @@ def _marginals(each: TagExplanation) -> Table:
     grid = grid_of(("token", "tag", "p", *(f"{rank}." for rank in range(2, TOP + 1))))
     for word, tag, chances in zip(each.sentence.words, each.tags, each.marginals, strict=True):
         others = [item for item in likeliest(chances) if item[0] != tag][: TOP - 1]
-        told = [f"{safe(name)} {chance:.3f}" for name, chance in others]
+        alternatives = [f"{safe(name)} {chance:.3f}" for name, chance in others]
         style = "" if tag == "O" else "bold green"
         given = (Text(safe(tag), style), f"{chances.get(tag, 0.0):.3f}")
-        grid.add_row(Text(safe(word)), *given, *map(Text, told))
+        grid.add_row(Text(safe(word)), *given, *map(Text, alternatives))
     return grid
 
 
@@ -65,8 +65,8 @@ def _candidates(each: TagExplanation) -> Table:
         grid.add_column(name, overflow="fold")
     for rank, other in enumerate(each.candidates, start=1):
         found = differing(each.sentence.words, best, other)
-        told = ", ".join(f"{word}: {one} → {two}" for word, one, two in found) or "–"
-        grid.add_row(f"{rank}.", f"{other.probability:.4f}", Text(safe(told)))
+        alternatives = ", ".join(f"{word}: {one} → {two}" for word, one, two in found) or "–"
+        grid.add_row(f"{rank}.", f"{other.probability:.4f}", Text(safe(alternatives)))
     return grid
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from gonie.errors import BundleError
 from gonie.runtime.decoder import Decoder
 from gonie.runtime.session import OnnxScorer
-from gonie.runtime.smoke_test import trial_batch
+from gonie.runtime.smoke_test import smoke_test_batch
 from gonie.tasks.tagging.bundle import TagBundle
 from gonie.tasks.tagging.tagger import Tagger
 from gonie.text.rules import allowed
@@ -25,7 +25,7 @@ def load_tag_bundle(bundle: TagBundle, threads: int | None = None) -> Tagger:
         threads=threads,
         shared=bool(encoding.longest),  # a language model keeps all threads busy with one sentence
     )
-    scorer.scores(trial_batch(encoding))
+    scorer.scores(smoke_test_batch(encoding))
     rules = allowed(
         encoding.labels, encoding.scheme, constrained=bundle.constrained, forbidden=bundle.forbidden
     )

@@ -58,7 +58,9 @@ class TagDataConfig(CorpusConfig):
         default="error",
         description="handling of invalid tag sequences: error, begin (start an entity), or outside (O)",
     )
-    max_tokens: Size = Field(default=1000, description="training sentences longer than this are split")
+    max_tokens: Size = Field(
+        default=1000, description="training sentences longer than this are split between entities"
+    )
 
     @property
     def further_columns(self) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gonie.errors import InputError
-from gonie.features.lm_text.cutting import Cutting
 from gonie.formats.format import ReadOptions
 from gonie.formats.jsonl import document_record
 from gonie.formats.tagged import read
@@ -17,6 +16,7 @@ from gonie.runtime.groups import FIRST
 from gonie.tasks.records import Answered, InputKinds, Reject, noted, rounded
 from gonie.tasks.tagging.tagger import Tagger
 from gonie.text.report import Report
+from gonie.text.tokenizers.settings import TokenizerSettings
 from gonie.text.types import Document, Sentence
 
 if TYPE_CHECKING:
@@ -94,10 +94,10 @@ class TagAnswering:
         self._tagger = tagger if nbest is None else tagger.with_nbest(nbest)
 
     @property
-    def cutting(self) -> Cutting:
+    def tokenizer_settings(self) -> TokenizerSettings:
         """The tokenisation of the model, or none for tokenised input."""
         known = self._tagger.tokenizer.to_json()
-        return Cutting(known["language"], known["unit"], self._tokenised)
+        return TokenizerSettings(known["language"], known["unit"], self._tokenised)
 
     def __call__(self, rows: Iterable[TextRow], reject: Reject, *, first: int = FIRST) -> Iterator[Answered]:
         """Yield the documents of rows, in order. No row is rejected."""

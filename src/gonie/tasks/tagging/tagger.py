@@ -19,7 +19,7 @@ from gonie.features.encoding import Encoding
 from gonie.runtime.decoder import Decoder
 from gonie.runtime.groups import FIRST, MOST, grouped
 from gonie.runtime.scorer import Scorer
-from gonie.runtime.windows import OVERLAP, WINDOW, TokenWindow, cut_windows, keeping
+from gonie.runtime.windows import OVERLAP, WINDOW, TokenWindow, clip_windows, cut_windows
 from gonie.system.thread_map import thread_map
 from gonie.tasks.tagging.candidates import Candidates
 from gonie.tasks.tagging.chunks import tag_in_chunks
@@ -285,7 +285,7 @@ class Tagger:
     ) -> NDArray[np.float32]:
         """Return the scores of tokens [start, end), joined in the middle of each overlap: (1, T, K)."""
         joined = np.empty((1, end - start, len(self.labels)), dtype=np.float32)  # (1, T, K)
-        wanted = keeping(windows, start, end)
+        wanted = clip_windows(windows, start, end)
         for at in range(0, len(wanted), WINDOWS):
             some = wanted[at : at + WINDOWS]
             for number, scores in score(some):

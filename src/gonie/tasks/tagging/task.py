@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from gonie.tasks.tagging.bundle import TagBundle
@@ -40,6 +41,12 @@ def _explanation() -> TagExplanations:
     return TagExplanations()
 
 
+def _baselines() -> Collection[str]:
+    from gonie.metrics.baselines import BASELINES
+
+    return tuple(BASELINES)
+
+
 def _torch() -> TorchTask:
     from gonie.tasks.tagging.torch import task
 
@@ -59,4 +66,5 @@ TAGGING = Task(
     records=_records,
     evaluation=_evaluation,
     explanation=_explanation,
+    baselines=_baselines,
 )

@@ -28,8 +28,8 @@ def write_tensors(
 ) -> None:
     """Write ``tensors`` and ``metadata``."""
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    told = dict(metadata or {})
-    atomic_write(path, save(plain, {KEY: json.dumps({**told, CHECKSUM: _checksum(plain, told)})}))
+    entries = dict(metadata or {})
+    atomic_write(path, save(plain, {KEY: json.dumps({**entries, CHECKSUM: _checksum(plain, entries)})}))
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:

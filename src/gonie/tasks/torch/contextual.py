@@ -11,7 +11,7 @@ from typing import Any
 from torch import nn
 
 from gonie.features.corpus import Corpus
-from gonie.system.filled_array import kept_array, nameless_array
+from gonie.system.disk_array import cached_array, temporary_array
 from gonie.tasks.contextual import LoadedSource, Note
 from gonie.tasks.parts import CONTEXTUAL
 from gonie.tasks.run_files import NETWORK
@@ -86,10 +86,10 @@ def with_context(model: nn.Module, corpus: Corpus, config: EmbeddingConfig, note
         vectors = CONTEXTUAL[part.name].vectors(part, corpus, note)
         folder = config.contextual[part.name].cache
         if folder is None:
-            array = nameless_array(vectors.shape, vectors.dtype, vectors.fill)
+            array = temporary_array(vectors.shape, vectors.dtype, vectors.fill)
         else:
             path = Path(folder).expanduser() / f"{vectors.digest()}.{vectors.suffix}"
-            array = kept_array(path, vectors.shape, vectors.dtype, vectors.fill)
+            array = cached_array(path, vectors.shape, vectors.dtype, vectors.fill)
         corpus = corpus.with_context(part.name, array, instead_of=vectors.instead_of)
     return corpus
 

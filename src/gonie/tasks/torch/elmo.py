@@ -48,7 +48,7 @@ BATCH = {"cpu": (8_000, 256)}
 LARGE = (64_000, 2_048)
 AT_ONCE = 4096
 """Words that are encoded from bytes at once."""
-SPOKEN = 5.0  # seconds between two progress notes
+NOTE_SECONDS = 5.0  # seconds between two progress notes
 SYNTHETIC = BilmConfig(byte_width=3, longest=8, filters=[(1, 2), (3, 3)], width=2, hidden=3)
 
 
@@ -153,7 +153,7 @@ class BilmVectors:
 def _fill(layers: NDArray[Any], bilm: BiLM, corpus: Corpus, note: Note) -> None:
     offsets, forms = corpus.arrays["offsets"], corpus.arrays["forms"]
     real = np.flatnonzero(corpus.lengths)  # sentences with words
-    spoke, done = time.monotonic(), 0
+    noted, done = time.monotonic(), 0
     with inferring(bilm) as device:
         words, marks = _spelled(bilm, corpus, device)
         tokens, sentences = BATCH.get(device.type, LARGE)
@@ -168,9 +168,9 @@ def _fill(layers: NDArray[Any], bilm: BiLM, corpus: Corpus, note: Note) -> None:
             found = bilm.read(x, marks, torch.from_numpy(mask).to(device))  # (L, B, T, D)
             layers[places[mask]] = found.permute(1, 2, 0, 3).half().cpu().numpy()[mask]
             done += int(lengths.sum())
-            if time.monotonic() - spoke > SPOKEN:
+            if time.monotonic() - noted > NOTE_SECONDS:
                 note(f"contextual embeddings: {done:,} of {corpus.tokens:,} tokens")
-                spoke = time.monotonic()
+                noted = time.monotonic()
 
 
 def _spelled(bilm: BiLM, corpus: Corpus, device: torch.device) -> tuple[Tensor, Tensor]:

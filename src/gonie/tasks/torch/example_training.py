@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -11,10 +10,10 @@ from torch import nn
 
 from gonie.export.driver import export_model
 from gonie.system.files import atomic_write
-from gonie.tasks.run_files import BESIDE, BUNDLE, EVALUATION, RECIPE, REPORT
+from gonie.tasks.run_files import BASELINE_SCORES, BUNDLE, EVALUATION, RECIPE, REPORT
 from gonie.tasks.torch.dev_evaluator import DevEvaluator
 from gonie.tasks.torch.example_batches import ExampleBatches
-from gonie.tasks.torch.job import Beside, Evaluated, ExampleJob, Note, RunOutput, Split, TrainedRun
+from gonie.tasks.torch.job import BaselineScores, Evaluated, ExampleJob, Note, RunOutput, Split, TrainedRun
 from gonie.tasks.torch.training_setup import Rows, TrainingSetup
 
 SHOWN_LABELS = 12
@@ -52,15 +51,13 @@ def finish_examples(job: ExampleJob, run: TrainedRun, note: Note) -> RunOutput:
     scores = {split: evaluation.to_json() for split, evaluation in evaluations.items()}
     atomic_write(run.folder / EVALUATION, json.dumps(scores, ensure_ascii=False, indent=1))
     _write_report(job, run, evaluations, {})
-    folder = shlex.quote(str(run.folder))
     return RunOutput(
         results=[
             *(_result(split, evaluation) for split, evaluation in evaluations.items()),
             ("report", str(run.folder / REPORT)),
         ],
-        commands=[f'gonie {job.recipe.task} {folder} "your text"', f"gonie evaluate {folder} FILE"],
         evaluations=evaluations,
-        beside={},
+        baselines={},
     )
 
 
@@ -68,18 +65,18 @@ def add_example_comparisons(
     job: ExampleJob, run: TrainedRun, output: RunOutput, variants: Mapping[str, RunOutput], note: Note
 ) -> RunOutput:
     """Score the baselines, and write their scores and those of the variants into the run folder."""
-    rows: list[Beside] = []
+    rows: list[BaselineScores] = []
     if job.recipe.train.baselines:
         note("scoring baselines")
         rows += job.baselines()
-    rows += [Beside(name, variant.evaluations) for name, variant in variants.items()]
+    rows += [BaselineScores(name, variant.evaluations) for name, variant in variants.items()]
     if not rows:
         return output
     scores = {row.name: {split: e.to_json() for split, e in row.evaluations.items()} for row in rows}
-    atomic_write(run.folder / BESIDE, json.dumps(scores, ensure_ascii=False, indent=1))
-    beside = {row.name: ", ".join(_line(*item) for item in row.evaluations.items()) for row in rows}
-    _write_report(job, run, output.evaluations, {"compared with": beside})
-    return replace(output, beside=beside)
+    atomic_write(run.folder / BASELINE_SCORES, json.dumps(scores, ensure_ascii=False, indent=1))
+    baselines = {row.name: ", ".join(_line(*item) for item in row.evaluations.items()) for row in rows}
+    _write_report(job, run, output.evaluations, {"compared with": baselines})
+    return replace(output, baselines=baselines)
 
 
 def _summary(job: ExampleJob, model: nn.Module) -> Rows:

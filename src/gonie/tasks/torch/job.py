@@ -47,7 +47,7 @@ class Evaluated(Protocol):
         ...
 
 
-class Beside(NamedTuple):
+class BaselineScores(NamedTuple):
     """A baseline or variant, scored on the same data."""
 
     name: str
@@ -73,12 +73,12 @@ class RunOutput:
 
     results: Rows
     """Names and values: scores, files, sizes."""
-    commands: Sequence[str]
-    """Commands to try next."""
     evaluations: Mapping[str, Evaluated]
     """The evaluations by split: dev, and test if there is one. Empty for a language model."""
-    beside: Mapping[str, str]
+    baselines: Mapping[str, str]
     """A line of scores for each baseline and variant, by name."""
+    commands: Sequence[str] = ()
+    """Commands to try next. A job gives only those that do not follow from its task."""
 
 
 class Job(Protocol):
@@ -196,6 +196,6 @@ class ExampleJob(Job, Protocol):
         """Return the evaluation as an HTML page."""
         ...
 
-    def baselines(self) -> Iterator[Beside]:
+    def baselines(self) -> Iterator[BaselineScores]:
         """Yield the scores of baselines on the same splits."""
         ...

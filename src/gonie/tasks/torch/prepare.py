@@ -12,7 +12,7 @@ from gonie.tasks.sections import CorpusRecipe, Recipe
 from gonie.tasks.table import TASKS
 from gonie.tasks.torch.job import ExampleJob, Job, Note
 from gonie.tasks.torch.synthetic import Specimen
-from gonie.tasks.torch.task import ExampleTask, RunContext
+from gonie.tasks.torch.task import ExampleTask, GradientCheckTask, RunContext
 
 Advance = Callable[[TokenisingProgress], None]
 
@@ -58,4 +58,7 @@ def data_key(recipe: Recipe) -> str:
 
 def synthetic(recipe: Recipe) -> Specimen[Any, Any]:
     """Build a small network of the recipe with synthetic data. The seed determines data and weights."""
-    return example_task(recipe.task).synthetic(recipe)
+    half = example_task(recipe.task)
+    if not isinstance(half, GradientCheckTask):
+        raise GonieError(f"gonie check-gradients does not support {TASKS[recipe.task].model}s")
+    return half.synthetic(recipe)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from gonie.nn.inference import inferring, to_tensors
 from gonie.runtime.scorer import ScoredTexts
-from gonie.tasks.classification.torch.network import LABEL, ClassifyingNetwork
+from gonie.tasks.classification.torch.network import LABEL, TextNetwork
 from gonie.tasks.tagging.torch.network import TAGS, TaggingNetwork
 
 
@@ -31,11 +31,11 @@ class TorchScorer:
 
 
 class TorchTextScorer:
-    """Scores batches of texts with a classifier in evaluation mode, on its device."""
+    """Scores batches of texts with a network in evaluation mode, on its device."""
 
     at_once = 1
 
-    def __init__(self, model: ClassifyingNetwork, head: str = LABEL) -> None:
+    def __init__(self, model: TextNetwork, head: str = LABEL) -> None:
         self._model = model
         self._head = head
 

@@ -19,7 +19,6 @@ from torch import Tensor, nn
 from gonie.features.gazetteer import Gazetteers
 from gonie.features.vectors import Vectors
 from gonie.tasks.sections import CorpusConfig, CorpusRecipe
-from gonie.tasks.torch.model import Model
 from gonie.text.types import Sentence
 
 WORDS: Mapping[str, tuple[str, ...]] = {
@@ -34,7 +33,7 @@ NOISE = 0.2
 Batch = Mapping[str, Tensor]
 RecipeType = TypeVar("RecipeType", bound=CorpusRecipe)
 SectionType = TypeVar("SectionType", bound=BaseModel)
-ModelType = TypeVar("ModelType", bound=Model)
+ModelType = TypeVar("ModelType", bound=nn.Module)
 EncodingType = TypeVar("EncodingType")
 
 

@@ -68,10 +68,6 @@ class ExampleTask(TorchTask, Protocol):
         """Return a trained network with the contents of its bundle, and held-out examples to test them."""
         ...
 
-    def synthetic(self, recipe: Any) -> Specimen[Any, Any]:
-        """Build a small network of the recipe with a batch of synthetic data, for checks without files."""
-        ...
-
     def read_encoding(self, saved: Mapping[str, Any]) -> Any:
         """Return the encoding saved in a run folder."""
         ...
@@ -79,6 +75,20 @@ class ExampleTask(TorchTask, Protocol):
     def build(self, recipe: Any, encoding: Any, words: WordTable | None, sources: Sources) -> nn.Module:
         """Build an untrained network of the recipe, with the shape of ``words`` and ``sources``."""
         ...
+
+
+@runtime_checkable
+class GradientCheckTask(Protocol):
+    """What a task has whose networks `gonie check-gradients` checks."""
+
+    def synthetic(self, recipe: Any) -> Specimen[Any, Any]:
+        """A small network of the recipe's kind with a batch of synthetic data, for checks without files."""
+        ...
+
+
+@runtime_checkable
+class GradientTask(Protocol):
+    """What a task has whose answers are explained by gradients."""
 
     def odds_path(self, network: Any, model: Any, answer: Any) -> OddsPath:
         """Return the log-odds of an answer of the predictor ``model``, computed by ``network``."""

@@ -44,8 +44,8 @@ def tokenizer(*, language: str, unit: str) -> Tokenizer:
     make = _TOKENIZERS.get((language, unit))
     if make is None:
         known = ", ".join(f"{language}/{unit}" for language, unit in _TOKENIZERS)
+        hint = '. For Korean words, use unit = "eojeol"' if (language, unit) == ("ko", "word") else ""
         raise InputError(
-            f"expected a language and unit that can be tokenised ({known}), got {language}/{unit}",
-            fix='A Korean word is an eojeol: unit = "eojeol"' if (language, unit) == ("ko", "word") else "",
+            f"no tokenizer for language/unit {language}/{unit}", fix=f"Choose one of {known}{hint}"
         )
     return make()

@@ -67,8 +67,8 @@ class EnglishTokenizer:
             for word, place in cuts:
                 words.append(word)
                 starts.append(at + place)
-        _part_last_stop(words, starts)
-        _part_possessives(words, starts)
+        _split_final_period(words, starts)
+        _split_possessives(words, starts)
         ends = [at + len(word) for at, word in zip(starts, words, strict=True)]
         return Sentence(words=tuple(words), text=text, starts=tuple(starts), ends=tuple(ends))
 
@@ -108,7 +108,7 @@ def _fusions(word: str) -> tuple[int, ...]:
     return (bare.start(bare.lastindex),) if bare and bare.lastindex else ()
 
 
-def _part_last_stop(words: list[str], starts: list[int]) -> None:
+def _split_final_period(words: list[str], starts: list[int]) -> None:
     """Split the period that ends a sentence from its abbreviation: "etc ." there, "etc." elsewhere."""
     last = len(words) - 1
     while last > 0 and words[last][0] in _CLOSING_QUOTES:
@@ -121,15 +121,15 @@ def _part_last_stop(words: list[str], starts: list[int]) -> None:
         starts.insert(last + 1, starts[last] + len(word) - 1)
 
 
-def _part_possessives(words: list[str], starts: list[int]) -> None:
+def _split_possessives(words: list[str], starts: list[int]) -> None:
     """Split "its" and "your" where the next word shows that an apostrophe is missing."""
     if MAYBE_FUSED.isdisjoint(words):
         return
-    parted: list[tuple[str, int]] = []
+    split: list[tuple[str, int]] = []
     for word, start, after in zip(words, starts, [*words[1:], ""], strict=True):
         if word in MAYBE_FUSED and after.lower() in AFTER_ITS:
-            parted += (word[:-1], start), (word[-1], start + len(word) - 1)
+            split += (word[:-1], start), (word[-1], start + len(word) - 1)
         else:
-            parted.append((word, start))
-    words[:] = [word for word, _ in parted]
-    starts[:] = [start for _, start in parted]
+            split.append((word, start))
+    words[:] = [word for word, _ in split]
+    starts[:] = [start for _, start in split]

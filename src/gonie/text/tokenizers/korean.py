@@ -185,7 +185,7 @@ def _load_kiwi() -> Analyser:
         from kiwipiepy import Kiwi
     except ImportError:
         raise MissingExtraError(
-            "kiwipiepy", extra="korean", purpose="cutting Korean into morphemes"
+            "kiwipiepy", extra="korean", purpose="splitting Korean into morphemes"
         ) from None
     kiwi: Analyser = Kiwi(num_workers=1)
     return kiwi

@@ -1,7 +1,7 @@
 """Format the analyses of a surface token as one string for a column: "하/VV+었/EP".
 
 A form or a tag may contain any character. ``/``, ``+`` and the backslash are escaped by a backslash. White
-space is written as its code, ``\\x20;``. So the string never breaks a column file.
+space is written as its code, ``\\x20;``, so the string never breaks a column file.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def parse_morphemes(text: str) -> tuple[Morpheme, ...]:
         match = _ANALYSIS.match(text, at)
         if match is None or text[match.end() : match.end() + 1] not in ("", "+"):
             raise InputError(
-                f"expected morphemes as form/tag joined by +, such as 하/VV+었/EP, got {text!r}",
-                fix="Write a / + or \\ that belongs to a form with a backslash before it",
+                f"invalid morphemes {text!r}",
+                fix="Write form/tag joined by +, such as 하/VV+었/EP. Escape /, + and \\ with a backslash",
             )
         found.append(Morpheme(form=_unescaped(match[1]), tag=_unescaped(match[2])))
         at = match.end() + 1

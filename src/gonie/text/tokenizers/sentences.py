@@ -1,9 +1,8 @@
 """Sentence splitting for English and Korean.
 
 A text is split first at blank lines, then before list items and after headings, then at stops. A stop is a
-run of ``. ! ? …`` with the quotes and brackets that close on it. The language's ``judge`` gets each stop with
-the words before and after it and decides whether a sentence ends there. Any other single line break counts as
-a space.
+run of ``. ! ? …`` with the quotes and brackets that close on it. The language's ``is_end`` decides whether a
+sentence ends at a stop, from the words before and after it. Any other single line break counts as a space.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ Range = tuple[int, int]
 STOPS = ".!?…。！？"
 CLOSERS = "\"')]}»”’›」』】〉》"
 OPENERS = "\"'`([{«“‘‹「『【〈《*_-"
-_SEEN = 40  # characters of the words around a stop that a judge sees
+_SEEN = 40  # characters of the words around a stop that ``is_end`` sees
 
 _EMOTICON = r"(?:>?[:;=][-'^]?[)(DP]++|\^_*+\^|<3)"
 # The look-behind tries a run of stops only at its first character, which keeps the search linear.
@@ -76,10 +75,10 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The sentence rules of one language: a pattern of places (groups mark, closers), and a judge."""
+    """The sentence rules of one language: a pattern of places (groups mark, closers), and a test of each."""
 
     places: re.Pattern[str]
-    judge: Callable[[Stop], bool]
+    is_end: Callable[[Stop], bool]
 
 
 def split_sentences(text: str, rules: Rules) -> list[Range]:
@@ -127,7 +126,7 @@ def _breaks(text: str, line: int, gap: re.Match[str]) -> bool:
 def _at_stops(text: str, start: int, end: int, rules: Rules) -> Iterator[Range]:
     start = _after_blanks(text, start, end)
     for place in rules.places.finditer(text, start, end):
-        if place.start() < start or not rules.judge(_stop(text, start, end, place)):
+        if place.start() < start or not rules.is_end(_stop(text, start, end, place)):
             continue
         yield start, place.end()
         start = _after_blanks(text, place.end(), end)
@@ -211,7 +210,7 @@ def _matched(match: re.Match[str] | None) -> str:
     return match[0] if match else ""
 
 
-ENGLISH = Rules(places=re.compile(rf"{_STOP}(?=\s)"), judge=_ends_english)
+ENGLISH = Rules(places=re.compile(rf"{_STOP}(?=\s)"), is_end=_ends_english)
 """English: a stop before white space, except after an abbreviation, an initial or a list number."""
 
 # Korean
@@ -229,6 +228,6 @@ def _ends_korean(stop: Stop) -> bool:
 
 
 KOREAN = Rules(
-    places=re.compile(rf"{_STOP}(?:(?=\s)|(?<=[{_FINAL_SYLLABLES}]\.)(?=[가-힣]{{2}}))"), judge=_ends_korean
+    places=re.compile(rf"{_STOP}(?:(?=\s)|(?<=[{_FINAL_SYLLABLES}]\.)(?=[가-힣]{{2}}))"), is_end=_ends_korean
 )
 """Korean: a stop before white space, or one directly between a final ending and the next word."""

@@ -11,7 +11,7 @@ _TOKEN = re.compile(r"\S++")
 
 
 @dataclass(frozen=True)
-class BlankTokenizer:
+class SpaceTokenizer:
     """Split at white space only. ``language`` and ``unit`` describe how the text was tokenised."""
 
     language: str

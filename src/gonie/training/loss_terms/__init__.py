@@ -1,5 +1,4 @@
-"""Loss terms: what a recipe adds to the loss of its task, one file each.
+"""Loss terms that a recipe adds to the loss of its task, one file each.
 
-A step lowers loss(batch) + Σ term(model, batch). ``table`` lists the terms; the training loop knows none of
-them.
+A step minimises loss(batch) + Σ term(model, batch). ``table`` lists the terms.
 """

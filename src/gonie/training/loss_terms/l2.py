@@ -1,4 +1,4 @@
-"""The penalty on large weights that ``train.l2`` asks for."""
+"""L2 regularisation (``train.l2``)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from torch import Tensor
 class MatrixL2:
     """λ/2m ‖W‖² over the matrices of encoder and head, where m is the number of training examples.
 
-    The loss of a batch is a mean over its examples, so an example's share of λ/2 ‖W‖² is added.
+    The loss of a batch is a mean over its examples, so the share of one example in λ/2 ‖W‖² is added.
     """
 
     def __init__(self, *, strength: float, examples: int) -> None:
         self._factor = strength / (2 * examples)
 
     def __call__(self, model: Any, batch: Mapping[str, Tensor]) -> Tensor:
-        """The penalty. Shape: ()."""
+        """Return the penalty. Shape: ()."""
         penalty: Tensor = self._factor * model.squares()
         return penalty

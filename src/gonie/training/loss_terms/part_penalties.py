@@ -1,4 +1,4 @@
-"""Penalties that parts of a network ask for, such as the pull of ELMo's layer weights to their mean."""
+"""Penalties of parts of a network, such as L2 regularisation of ELMo's layer weights towards their mean."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from gonie.tasks.torch.build import contextual_parts
 
 
 class PartPenalties:
-    """Σ penalty() over the contextual embeddings of a model; 0 where there are none.
+    """Σ penalty() over the contextual embeddings of a model, 0 if there are none.
 
-    The embeddings of a model are looked up once, because the search takes longer than the penalties.
+    The embeddings of a model are searched once, because the search takes longer than the penalties.
     """
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class PartPenalties:
         self._parts: list[ContextualEmbedding] = []
 
     def __call__(self, model: Any, batch: Mapping[str, Tensor]) -> Tensor | float:
-        """The sum of the penalties. Shape: ()."""
+        """Return the sum of the penalties. Shape: ()."""
         if model is not self._model:
             self._model, self._parts = model, contextual_parts(model)
         return sum((part.penalty() for part in self._parts), start=0.0)

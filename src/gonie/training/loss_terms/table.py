@@ -1,4 +1,4 @@
-"""The table of loss terms, and the terms that a recipe asks for."""
+"""The table of loss terms, and how to build those of a recipe."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from gonie.training.loss_terms.part_penalties import PartPenalties
 from gonie.training.loss_terms.term import LossTerm, TermPart
 
 LOSS_TERMS: dict[str, TermPart] = {}
-"""By the NAME of ``[loss.NAME]`` in a recipe. A new term is its file and a line here."""
+"""Loss terms by the NAME of ``[loss.NAME]`` in a recipe."""
 
 
 def build_terms(recipe: Recipe, *, examples: int) -> list[LossTerm]:
-    """The terms that are added to the loss: penalties of parts, ``train.l2``, and those of ``[loss.*]``.
+    """Build the terms of a recipe: penalties of parts, ``train.l2``, and those of ``[loss.*]``.
 
-    A task that does not learn from labelled examples has none.
+    Tasks without labelled examples have no terms.
     """
     if not isinstance(recipe, CorpusRecipe):
         return []
@@ -36,7 +36,7 @@ def build_terms(recipe: Recipe, *, examples: int) -> list[LossTerm]:
 
 
 def check_terms(recipe: Recipe) -> None:
-    """Refuse sections of ``loss`` that are no terms, or have keys or values that do not fit."""
+    """Refuse unknown terms in ``loss``, and terms with invalid keys or values."""
     if not isinstance(recipe, CorpusRecipe):
         return
     if problems := [problem for name, values in recipe.loss.items() for problem in _problems(name, values)]:
@@ -44,13 +44,13 @@ def check_terms(recipe: Recipe) -> None:
 
 
 def total_loss(model: Any, batch: Mapping[str, Tensor], terms: Sequence[LossTerm]) -> Tensor:
-    """What a step lowers: the task's loss and all terms. Shape: ()."""
+    """Return the task's loss plus all terms. Shape: ()."""
     loss: Tensor = model.loss(batch)
     return with_terms(loss, model, batch, terms)
 
 
 def with_terms(loss: Tensor, model: Any, batch: Mapping[str, Tensor], terms: Sequence[LossTerm]) -> Tensor:
-    """The loss with all terms added, in their order. Shape: ()."""
+    """Return the loss plus all terms, added in order. Shape: ()."""
     for term in terms:
         loss = loss + term(model, batch)
     return loss

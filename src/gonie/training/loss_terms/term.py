@@ -1,4 +1,4 @@
-"""What a loss term is, and how one is made from a recipe."""
+"""The interface of loss terms, and of their entries in the table."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from gonie.tasks.sections import CorpusRecipe
 
 
 class LossTerm(Protocol):
-    """A scalar that is added to the loss of a batch and lowered with it."""
+    """A scalar that is added to the loss of a batch."""
 
     def __call__(self, model: Any, batch: Mapping[str, Tensor]) -> Tensor | float:
-        """The value for a batch that ``model`` has just been asked for the loss of. Shape: ()."""
+        """Return the term for a batch, after the loss of ``model`` on it was computed. Shape: ()."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class TermPart:
-    """An entry of the table: the keys of ``[loss.NAME]`` in a recipe, and how the term is built from them."""
+    """An entry of the table: the recipe section ``[loss.NAME]``, and how to build the term from it."""
 
     help: str
     section: type[Section]

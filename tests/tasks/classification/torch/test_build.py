@@ -62,13 +62,13 @@ Fit = Callable[..., TextEncoding]
 def texts(fitted: Callable[..., Encoding]) -> Fit:
     """An encoding of texts with these labels."""
 
-    def fit(*labels: str, several: bool = False, by: Any = "text", bag: bool = False) -> TextEncoding:
+    def fit(*labels: str, multi_label: bool = False, by: Any = "text", bag: bool = False) -> TextEncoding:
         ngrams = NGrams(chars=(1, 2), words=(0, 0), lowercase=True)
         return TextEncoding(
             passages=Passages(tokenizer=EnglishTokenizer(), by=by),
             words=fitted(),
             labels=labels or ("a", "b", "c"),
-            several=several,
+            multi_label=multi_label,
             bag=NGramBag.fit([t.text for t in TEXTS], ngrams=ngrams, min_count=1, max_size=99)
             if bag
             else None,
@@ -165,7 +165,7 @@ def test_n_grams_stand_beside_or_alone(texts: Fit) -> None:
 
 
 @pytest.mark.parametrize(
-    ("labels", "several", "kind", "head"),
+    ("labels", "multi_label", "kind", "head"),
     [
         (("a", "b"), False, "auto", TextSigmoidHead),
         (("a", "b", "c"), False, "auto", TextSoftmaxHead),
@@ -176,16 +176,16 @@ def test_n_grams_stand_beside_or_alone(texts: Fit) -> None:
     ],
 )
 def test_the_head_is_what_was_named_or_the_labels_ask_for(
-    labels: tuple[str, ...], several: bool, kind: str, head: type, texts: Fit
+    labels: tuple[str, ...], multi_label: bool, kind: str, head: type, texts: Fit
 ) -> None:
-    made = built({**WORDS, "head": {"kind": kind}}, texts(*labels, several=several)).head()
+    made = built({**WORDS, "head": {"kind": kind}}, texts(*labels, multi_label=multi_label)).head()
     assert isinstance(made, head)
     outputs = 1 if head is TextSigmoidHead else len(labels)
     assert made.scores.num_labels == outputs  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
-    ("labels", "several", "kind", "message"),
+    ("labels", "multi_label", "kind", "message"),
     [
         (("a", "b", "c"), False, "sigmoid", "3 labels (it needs two)"),
         (("a", "b"), False, "labels", "one label per text (data.label_separator is empty)"),
@@ -194,10 +194,10 @@ def test_the_head_is_what_was_named_or_the_labels_ask_for(
     ],
 )
 def test_a_head_that_does_not_fit_is_refused(
-    labels: tuple[str, ...], several: bool, kind: str, message: str, texts: Fit
+    labels: tuple[str, ...], multi_label: bool, kind: str, message: str, texts: Fit
 ) -> None:
     with pytest.raises(RecipeError) as refused:
-        built({**WORDS, "head": {"kind": kind}}, texts(*labels, several=several))
+        built({**WORDS, "head": {"kind": kind}}, texts(*labels, multi_label=multi_label))
     assert f"model.head.kind: {kind} does not support {message}; use auto" in str(refused.value)
 
 
@@ -211,7 +211,7 @@ def test_labels_weigh_what_the_recipe_says(texts: Fit) -> None:
     assert weights({}, texts()) is None
     assert weights({"c": 3.0, "a": 0.5}, texts()) == [0.5, 1.0, 3.0]
     assert weights({"b": 2.0}, texts("a", "b")) == [1.0, 2.0]
-    assert weights({"b": 2.0}, texts(several=True)) == [1.0, 2.0, 1.0]
+    assert weights({"b": 2.0}, texts(multi_label=True)) == [1.0, 2.0, 1.0]
 
 
 def test_balanced_labels_weigh_the_same_together(texts: Fit) -> None:

@@ -98,7 +98,7 @@ def test_the_fold_is_named_and_rare_labels_with_it(text_toy: Path, tmp_path: Pat
     train = table(tmp_path / "t.tsv", *["a\tone two"] * 6, *["b\tthree"] * 5, "c\tfour")
     _, notes = prepared(text_toy, train, "data.folds=3", "data.fold=2")
     assert any(note.startswith("fold 2 of 3: 4 texts of") for note in notes)
-    assert any("labels of a single text" in note and "'c'" in note for note in notes)
+    assert any("labels with a single text" in note and "'c'" in note for note in notes)
 
 
 # --- what was found --------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def test_several_labels_become_a_table(text_toy: Path, tmp_path: Path) -> None:
     rows = ["a|b\tone", "a\ttwo", "\tthree", "b | a\tfour"] * 4
     train = table(tmp_path / "t.tsv", *rows)
     made, _ = prepared(text_toy, train, "data.label_separator=|", f"data.dev={tmp_path}/t.tsv")
-    assert made.encoding.several
+    assert made.encoding.multi_label
     assert made.train.labels[:4].tolist() == [[1, 1], [1, 0], [0, 0], [1, 1]]
 
 
@@ -142,10 +142,10 @@ def test_labels_never_met_in_training_are_named(text_toy: Path, tmp_path: Path) 
     ("rows", "changes", "message"),
     [
         (["a\tone", "a\ttwo"], [], "only one label: a"),
-        (["a\tone", "b\ttwo"], ["data.text_column=review"], "t.tsv:1: expected a header with the columns"),
-        (["a\tone", "b\ttwo"], ["data.folds=3"], "from 2 to 2 folds"),
-        (["a\t<e1>one", "b\ttwo"], ['data.marks=["e1"]'], "t.tsv:2: expected marks that open and close"),
-        (["\tone", "b\ttwo"], [], "expected a label"),
+        (["a\tone", "b\ttwo"], ["data.text_column=review"], "t.tsv:1: no column review in the header"),
+        (["a\tone", "b\ttwo"], ["data.folds=3"], "Set data.folds from 2 to 2"),
+        (["a\t<e1>one", "b\ttwo"], ['data.marks=["e1"]'], "t.tsv:2: unpaired mark"),
+        (["\tone", "b\ttwo"], [], "empty label"),
     ],
 )
 def test_what_cannot_be_learned_from_is_refused(
@@ -209,7 +209,7 @@ def test_only_so_much_is_kept(text_toy: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_long_cutting_says_how_far_it_is(text_toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_data, "SPOKEN", -1.0)
+    monkeypatch.setattr(text_data, "NOTE_SECONDS", -1.0)
     _, notes = prepared(text_toy)
     assert any("tokenised 59 of 60 texts" in note for note in notes)
 

@@ -59,7 +59,7 @@ def encoding() -> TextEncoding:
         min_feature_count=1,
     )
     bag = NGramBag.fit([text.text for text in TEXTS], ngrams=NGrams(chars=(1, 2)))
-    return TextEncoding(passages=passages, words=words, labels=("neg", "pos"), several=False, bag=bag)
+    return TextEncoding(passages=passages, words=words, labels=("neg", "pos"), multi_label=False, bag=bag)
 
 
 def level(width: int) -> Level:

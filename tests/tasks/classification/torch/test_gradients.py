@@ -51,8 +51,8 @@ def baseline_odds(reader: Any, text: str, label: int) -> float:
     with torch.no_grad():
         vectors = torch.zeros_like(reader.model.eval().embed(batch))
         scores = reader.model.score(reader.model.pool(vectors, batch).vectors, batch).numpy()
-    several = reader.encoding.several
-    return float(label_log_odds(scores / reader.temperature, np.array([label]), several=several)[0])
+    multi_label = reader.encoding.multi_label
+    return float(label_log_odds(scores / reader.temperature, np.array([label]), multi_label=multi_label)[0])
 
 
 @pytest.mark.parametrize("label", [0, 1])
@@ -108,8 +108,8 @@ def test_a_model_of_n_grams_alone_is_explained(make_reader: Any, short_texts: tu
     passage = encoding.passages(LabelledText(short_texts[0]))
     found = text_gradients(model, encoding, passage, 0)
     (reading,) = TextClassifier(encoding=encoding, scorer=TorchTextScorer(model)).read([passage])
-    empty = label_log_odds(model.head().scores.bias.detach().numpy()[None], np.array([0]), several=False)
-    rise = label_log_odds(reading.scores[None], np.array([0]), several=False) - empty
+    empty = label_log_odds(model.head().scores.bias.detach().numpy()[None], np.array([0]), multi_label=False)
+    rise = label_log_odds(reading.scores[None], np.array([0]), multi_label=False) - empty
     assert found.words.sum() + found.gap == pytest.approx(float(rise[0]), abs=1e-4)
     assert np.abs(found.words).min() > 0
 

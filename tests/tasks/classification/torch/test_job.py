@@ -14,13 +14,14 @@ from gonie.features.text_encoding import TextEncoding
 from gonie.formats.labelled import LabelledSource
 from gonie.tasks.classification.read_options import text_options
 from gonie.tasks.classification.recipe import TextRecipe
+from gonie.tasks.classification.scoring import MAJORITY
 from gonie.tasks.classification.torch import job as text_job
-from gonie.tasks.classification.torch.job import MAJORITY, TextJob
+from gonie.tasks.classification.torch.job import TextJob
 from gonie.tasks.load import load_classifier
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.torch.dev_evaluator import DevEvaluator
 from gonie.tasks.torch.prepare import prepare
-from gonie.training.fit import begin, fresh_model
+from gonie.training.fit import begin_training, build_model
 from gonie.training.optim import RATE, build_optimizer
 
 
@@ -98,7 +99,7 @@ def test_the_encoding_that_is_kept_is_the_one_of_training(text_toy: Path) -> Non
 
 def test_a_bundle_answers_as_the_model_and_is_calibrated_on_dev(text_toy: Path, tmp_path: Path) -> None:
     job = job_of(text_toy / "texts.toml")
-    model = begin(job).model
+    model = begin_training(job).model
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(torch.randn_like(parameter))
@@ -120,7 +121,7 @@ def test_marks_that_a_format_brings_are_the_models_too(text_toy: Path, tmp_path:
     ]
     job = job_of(text_toy / "texts.toml", *own(tmp_path / "TRAIN.TXT", "\n".join(lines)))
     assert job.recipe.data.marks == []
-    export_model(job.exportable(begin(job).model), tmp_path / "bundle")
+    export_model(job.exportable(begin_training(job).model), tmp_path / "bundle")
     classifier = load_classifier(tmp_path / "bundle")
     (sentence,) = classifier.passage("The <e1>rain</e1> fell.").sentences
     assert sentence.words == ("The", "<e1>", "rain", "</e1>", "fell", ".")
@@ -129,22 +130,22 @@ def test_marks_that_a_format_brings_are_the_models_too(text_toy: Path, tmp_path:
 def test_the_bag_has_a_rate_of_its_own(text_toy: Path) -> None:
     """Most n-grams are rare: at the rate of the network they would hardly move."""
     job = job_of(text_toy / "texts.toml", "model.bag.rate=7")
-    model = fresh_model(job)
+    model = build_model(job)
     assert any(name.startswith(BAG) for name, _ in model.named_parameters())
     optimizer = build_optimizer(job.recipe.train, model.named_parameters(), job.rates(model))
     named = {id(parameter): name for name, parameter in model.named_parameters()}
     rates = {named[id(p)]: group[RATE] for group in optimizer.param_groups for p in group["params"]}
     assert {name: rate for name, rate in rates.items() if rate != 1.0} == {f"{BAG}.bag.weight": 7.0}
     plain = job_of(text_toy / "texts.toml", "model.bag=none")
-    assert plain.rates(fresh_model(plain)) == {}
+    assert plain.rates(build_model(plain)) == {}
 
 
 def test_the_baseline_always_gives_the_most_frequent_label(text_toy: Path, tmp_path: Path) -> None:
     rows = "label\ttext\n" + "b\tx\n" * 3 + "a\ty\n"
     job = job_of(text_toy / "texts.toml", *own(tmp_path / "t.tsv", rows))
-    (beside,) = job.baselines()
-    assert beside.name == MAJORITY
-    assert {split: found.headline for split, found in beside.evaluations.items()} == {
+    (baseline,) = job.baselines()
+    assert baseline.name == MAJORITY
+    assert {split: found.headline for split, found in baseline.evaluations.items()} == {
         "dev": ("accuracy", 0.75),
         "test": ("accuracy", 0.75),
     }
@@ -152,7 +153,7 @@ def test_the_baseline_always_gives_the_most_frequent_label(text_toy: Path, tmp_p
 
 def test_the_report_is_a_page_about_labels(text_toy: Path, tmp_path: Path) -> None:
     job = job_of(text_toy / "texts.toml")
-    export_model(job.exportable(begin(job).model), tmp_path / "bundle")
+    export_model(job.exportable(begin_training(job).model), tmp_path / "bundle")
     page = job.report(job.evaluate(tmp_path / "bundle", "dev"), title="t", curve=[], details={"seed": 1})
     assert "<html" in page
     assert "good" in page

@@ -142,10 +142,10 @@ def test_there_are_as_many_labels_as_the_head_asks_for(
 
 def test_every_label_comes_and_several_are_given_at_once() -> None:
     assert set(made().batch["labels"].tolist()) == {0, 1, 2}
-    several = made("data.label_separator=|").batch["labels"]  # (N, K)
-    assert several.shape == (5, 3)
-    assert several.sum(1).tolist() == [0, 1, 1, 2, 1]
-    assert several.any(0).all()
+    multi_label = made("data.label_separator=|").batch["labels"]  # (N, K)
+    assert multi_label.shape == (5, 3)
+    assert multi_label.sum(1).tolist() == [0, 1, 1, 2, 1]
+    assert multi_label.any(0).all()
 
 
 @pytest.mark.parametrize("weights", ["balanced", '{bad = 3.0, "never met" = 0.5}'])

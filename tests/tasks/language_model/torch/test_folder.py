@@ -154,5 +154,5 @@ def test_a_folder_with_a_model_or_the_run_of_one_is_not_free(tmp_path: Path) -> 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(OutputError, match="cannot make the folder"):
+    with pytest.raises(OutputError, match="cannot create folder"):
         save_bilm(tmp_path / "file", made())

@@ -15,7 +15,7 @@ from gonie.tasks.language_model.torch.stateful import StatefulReader
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.torch.prepare import data_key, prepare, read_dev, synthetic
 from gonie.tasks.torch.training_setup import DevScore
-from gonie.training.fit import Trainee, begin
+from gonie.training.fit import TrainingSession, begin_training
 from gonie.training.loop import Epoch, Step, train
 
 
@@ -28,51 +28,53 @@ def job(prose: Path, tmp_path: Path) -> LanguageModelJob:
 
 
 @pytest.fixture
-def trainee(job: LanguageModelJob) -> Trainee:
-    return begin(job)
+def session(job: LanguageModelJob) -> TrainingSession:
+    return begin_training(job)
 
 
-def reader(trainee: Trainee) -> StatefulReader:
-    assert isinstance(trainee.model, StatefulReader)
-    return trainee.model
+def reader(session: TrainingSession) -> StatefulReader:
+    assert isinstance(session.model, StatefulReader)
+    return session.model
 
 
-def events(trainee: Trainee, prose: Path, *found: float) -> list[tuple[Step | Epoch, bool]]:
+def events(session: TrainingSession, prose: Path, *found: float) -> list[tuple[Step | Epoch, bool]]:
     """What the loop yields under these perplexities, each with whether the rows then carry something."""
     config = load_recipe(prose / "pretrain.toml", [f"train.epochs={len(found)}"], command="pretrain").train
     scores = iter(found)
-    setup = replace(trainee.setup, evaluate=lambda: DevScore(-math.log(next(scores)), "", ""))
-    model = reader(trainee)
-    loop = train(trainee.state, setup, config)
+    setup = replace(session.setup, evaluate=lambda: DevScore(-math.log(next(scores)), "", ""))
+    model = reader(session)
+    loop = train(session.state, setup, config)
     return [(event, bool(model.states.any() or model.cells.any())) for event in loop]
 
 
-def test_rows_carry_on_within_an_epoch_and_begin_the_next_with_nothing(trainee: Trainee, prose: Path) -> None:
+def test_rows_carry_on_within_an_epoch_and_begin_the_next_with_nothing(
+    session: TrainingSession, prose: Path
+) -> None:
     """The next epoch cuts the text elsewhere: what a row has read is not what stands before its text."""
-    for event, carries in events(trainee, prose, 9.0, 8.0):
+    for event, carries in events(session, prose, 9.0, 8.0):
         assert carries == isinstance(event, Step)
 
 
-def test_the_best_epoch_is_the_first_of_the_lowest_perplexity(trainee: Trainee, prose: Path) -> None:
+def test_the_best_epoch_is_the_first_of_the_lowest_perplexity(session: TrainingSession, prose: Path) -> None:
     """However long it takes: there is no patience."""
     perplexities = (9.0, 5.0, 7.0, 5.0, *(6.0 for _ in range(20)))
-    found = [event for event, _ in events(trainee, prose, *perplexities) if isinstance(event, Epoch)]
+    found = [event for event, _ in events(session, prose, *perplexities) if isinstance(event, Epoch)]
     assert [event.improved for event in found] == [True, True, *(False for _ in range(22))]
-    assert trainee.state.progress.best_epoch == 1
-    assert trainee.state.progress.finished
+    assert session.state.progress.best_epoch == 1
+    assert session.state.progress.finished
 
 
-def test_a_loss_that_is_no_number_ends_it_with_advice(trainee: Trainee, prose: Path) -> None:
+def test_a_loss_that_is_no_number_ends_it_with_advice(session: TrainingSession, prose: Path) -> None:
     with torch.no_grad():
-        reader(trainee).model.softmax.bias[0] = math.nan
+        reader(session).model.softmax.bias[0] = math.nan
     with pytest.raises(GonieError, match=r"loss became nan in epoch 1.*--set train.lr=") as raised:
-        events(trainee, prose, 9.0)
+        events(session, prose, 9.0)
     assert "train.clip" not in str(raised.value), "the recipe clips already"
 
 
-def test_the_loss_shown_is_the_mean_over_batches(trainee: Trainee, prose: Path) -> None:
+def test_the_loss_shown_is_the_mean_over_batches(session: TrainingSession, prose: Path) -> None:
     """Computed beside, with a rate of nearly nothing so that the model stays as it is."""
-    model, batches = reader(trainee), trainee.setup.batches
+    model, batches = reader(session), session.setup.batches
     config = load_recipe(
         prose / "pretrain.toml", ["train.epochs=1", "train.lr=1e-12"], command="pretrain"
     ).train
@@ -85,25 +87,25 @@ def test_the_loss_shown_is_the_mean_over_batches(trainee: Trainee, prose: Path) 
         losses = [float(model.loss(batch.content)) for batch in batches.batches(0)]
     model.begin()
     *steps, epoch = train(
-        trainee.state, replace(trainee.setup, evaluate=lambda: DevScore(0.0, "", "")), config
+        session.state, replace(session.setup, evaluate=lambda: DevScore(0.0, "", "")), config
     )
     assert isinstance(epoch, Epoch)
     assert len(steps) == len(losses) == batches.size(0)
     assert epoch.loss == pytest.approx(sum(losses) / len(losses), rel=1e-3)
 
 
-def test_the_dev_score_is_that_of_the_perplexity(job: LanguageModelJob, trainee: Trainee) -> None:
-    score = trainee.setup.evaluate()
+def test_the_dev_score_is_that_of_the_perplexity(job: LanguageModelJob, session: TrainingSession) -> None:
+    score = session.setup.evaluate()
     ahead, back = score.details["perplexity"].values()
     assert score.value == pytest.approx(-(math.log(ahead) + math.log(back)) / 2)
     assert f"{ahead:,.2f} forward, {back:,.2f} backward" in score.shown
 
 
-def test_what_is_about_to_be_trained_is_told(job: LanguageModelJob, trainee: Trainee) -> None:
-    rows = dict(trainee.setup.summary)
+def test_what_is_about_to_be_trained_is_told(job: LanguageModelJob, session: TrainingSession) -> None:
+    rows = dict(session.setup.summary)
     assert rows["text"].startswith(f"{job.data.train.words:,} words, {job.data.heldout.words:,} held out")
     assert f"{len(job.data.vocabulary):,} words" in rows["predicts"]
-    assert rows["steps"] == f"{trainee.setup.batches.size(0):,} per epoch, 3 epochs"
+    assert rows["steps"] == f"{session.setup.batches.size(0):,} per epoch, 3 epochs"
 
 
 def test_data_is_shared_by_recipes_that_read_the_same(prose: Path) -> None:

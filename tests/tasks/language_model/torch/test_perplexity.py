@@ -124,7 +124,7 @@ def test_sentences_on_their_own_start_from_nothing() -> None:
 
 def test_long_scoring_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """Over a large vocabulary on a CPU it takes minutes."""
-    monkeypatch.setattr(perplexity, "SPOKEN", -1.0)
+    monkeypatch.setattr(perplexity, "NOTE_SECONDS", -1.0)
     text, model = text_of([BEGIN, 3, 4, 8, 5, END] * 40), model_of()
     for ask in (measure, measure_alone):
         notes: list[str] = []

@@ -38,7 +38,7 @@ from gonie.nn import (
 from gonie.nn.heads.text_value import TextValueHead
 from gonie.nn.inference import inferring, to_tensors
 from gonie.nn.matching import AlignedMatching, PooledMatching, Projection
-from gonie.runtime.forms import FormScorer
+from gonie.runtime.form_scorer import FormScorer
 from gonie.runtime.graph_check import check_graph
 from gonie.tasks.pairs.torch.graph import pair_graph
 from gonie.tasks.pairs.torch.network import LABEL, PairNetwork

@@ -8,13 +8,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from pydantic import BaseModel
 
 from gonie.errors import InputError, RecipeError
+from gonie.nn.inference import to_tensors
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.tagging.torch.data import HoldOut, Pieces, TagData, read_tag_data, tag_data_key
+from gonie.tasks.torch.prepare import prepare
+from gonie.text.partial_tags import TagSets
+from gonie.text.rules import allowed
+from gonie.text.schemes import PLAIN
 from gonie.text.types import Sentence
+from gonie.training.fit import fresh_model
 
 
 def write(path: Path, text: str) -> Path:
@@ -107,7 +114,7 @@ def test_broken_tags_are_refused_or_repaired_by_name(toy: Path, tmp_path: Path) 
     with pytest.raises(InputError, match=r"t\.conll:3"):
         prepared(toy, *changes)
     made, notes = prepared(toy, *changes, "data.repair=outside")
-    assert any("repaired 20 tags by the policy 'outside'" in note for note in notes)
+    assert any("repaired 20 tags with policy 'outside'" in note for note in notes)
     assert made.labels["O"] == 2 * made.labels["S-PER"]
 
 
@@ -117,7 +124,7 @@ def test_broken_tags_are_refused_or_repaired_by_name(toy: Path, tmp_path: Path) 
 def test_pieces_put_together_are_the_sentence() -> None:
     words = tuple(f"w{i}" for i in range(10))
     long = Sentence(words=words, tags=("O",) * 10, columns={"pos": words}, path="f", line=3)
-    pieces = Pieces([*numbered(2), long], 4)
+    pieces = Pieces([*numbered(2), long], 4, sets=TagSets(["O"]), rules=allowed(["O"], PLAIN))
     for _ in range(2):
         cut = list(pieces)
         assert [len(piece) for piece in cut] == [1, 1, 4, 4, 2]
@@ -134,6 +141,32 @@ def test_overlong_sentences_are_cut_and_counted(toy: Path) -> None:
     assert made.train.tokens == whole.train.tokens
     cut = int((whole.train.lengths > 4).sum())
     assert any(f"{cut} sentences longer than 4 tokens" in note for note in notes)
+
+
+LONG = [
+    ("Anna", "B-PER"),
+    ("de", "I-PER"),
+    ("Kim", "I-PER"),
+    ("met", "O"),
+    ("Jan", "B-PER"),
+    ("Lee", "I-PER"),
+]
+
+
+@pytest.mark.parametrize("partial", [False, True])
+def test_a_sentence_is_not_cut_inside_an_entity(toy: Path, tmp_path: Path, partial: bool) -> None:
+    """A piece that begins or ends inside one breaks the scheme: its probability is 0, its loss infinite."""
+    rows = [f"{word}\t{tag}" for word, tag in LONG * 3]
+    train = write(tmp_path / "long.conll", "\n".join(rows) + "\n")
+    unsure = write(tmp_path / "unsure.conll", "\n".join(rows).replace("O", "?") + "\n")
+    rules = [f"data.partial={unsure}"] if partial else ["model.head.constrain_training=true"]
+    changes = [f"data.train={train}", f"data.dev={train}", "data.max_tokens=5", *rules]
+    recipe = load_recipe(toy / "toy.toml", changes)
+    job: Any = prepare(recipe, lambda text: None)
+    assert job.train.lengths.max() <= 5
+    model = fresh_model(job)
+    batch = to_tensors(job.train.batch(np.arange(len(job.train))), torch.device("cpu"))
+    assert torch.isfinite(model.loss(batch))
 
 
 # --- features, vectors, the cache ------------------------------------------------------------------------
@@ -241,7 +274,7 @@ def test_bare_labels_and_documents_are_read_as_they_are(toy: Path, tmp_path: Pat
     made, notes = prepared(toy, *changes, "data.model_scheme=IO")
     assert made.encoding.labels == ("O", "PERSON")
     assert made.train.tokens == 1802
-    assert any("scheme: IO (X O) (bare labels among O: O, PERSON)" in note for note in notes)
+    assert any("scheme: IO (X O) (mostly O, and labels without markers: O, PERSON)" in note for note in notes)
     assert any("1 sentences longer than 1000 tokens were split" in note for note in notes)
     spans, _ = prepared(toy, *changes)  # for a model of spans, a run of one label is one
     assert spans.encoding.labels == ("O", "S-PERSON", "B-PERSON", "E-PERSON", "I-PERSON")

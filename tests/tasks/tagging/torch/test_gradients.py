@@ -20,7 +20,7 @@ from gonie.metrics.log_odds import from_probabilities
 from gonie.nn.inference import evaluating
 from gonie.runtime.chain import ChainWeights
 from gonie.runtime.forward_backward import Lattice
-from gonie.runtime.forward_backward_sums import Summing
+from gonie.runtime.forward_backward_sums import ForwardBackward
 from gonie.tasks.load import load
 from gonie.tasks.tagging.explanation import SpanAnswer
 from gonie.tasks.tagging.recipe import TaggerConfig
@@ -85,7 +85,7 @@ def span_gradients(
 
 def odds(scores: np.ndarray, chain: ChainWeights, answer: SpanAnswer) -> float:
     lattice = Lattice(
-        chain=chain, summing=Summing(chain), emissions=scores, lengths=np.array([scores.shape[1]])
+        chain=chain, engine=ForwardBackward(chain), emissions=scores, lengths=np.array([scores.shape[1]])
     )
     p = lattice.path_probability(0, answer.start, answer.end, answer.tags)
     return float(from_probabilities(np.array(p)))
@@ -160,7 +160,7 @@ def test_they_are_those_of_the_spans_probability(
     span = data.draw(st.lists(st.integers(0, tags - 1), min_size=1, max_size=length - start))
     found = span_log_odds(torch.from_numpy(scores), chain, start, span)
     lattice = Lattice(
-        chain=chain, summing=Summing(chain), emissions=scores, lengths=np.array([length, length])
+        chain=chain, engine=ForwardBackward(chain), emissions=scores, lengths=np.array([length, length])
     )
     for row, odds in enumerate(found.sigmoid().tolist()):
         assert odds == pytest.approx(lattice.path_probability(row, start, start + len(span), span), abs=1e-9)

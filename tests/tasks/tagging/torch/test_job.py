@@ -9,12 +9,13 @@ import pytest
 
 from gonie.export.driver import export_model
 from gonie.features.encoding import Encoding
+from gonie.metrics.baselines import BASELINES
 from gonie.metrics.novelty import SeenMentions
 from gonie.tasks.load import load_tagger
 from gonie.tasks.recipe import load_recipe
-from gonie.tasks.tagging.torch.job import BASELINES, TagJob
+from gonie.tasks.tagging.torch.job import TagJob
 from gonie.tasks.torch.prepare import prepare
-from gonie.training.fit import begin, fresh_model
+from gonie.training.fit import begin_training, build_model
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def test_a_bundle_keeps_to_the_rules_of_the_recipe(toy: Path, tmp_path: Path) ->
     """Without them the exported tagger would give sequences that the trained one may not."""
     recipe = load_recipe(toy / "toy.toml", ['model.head.forbidden=["O -> *-LOC"]'])
     job = prepare(recipe, lambda text: None)
-    export_model(job.exportable(begin(job).model), tmp_path / "bundle")
+    export_model(job.exportable(begin_training(job).model), tmp_path / "bundle")
     tagger = load_tagger(tmp_path / "bundle")
     for sentence in job.data.dev:  # type: ignore[attr-defined]
         (found,) = tagger.tag_sentences([sentence])
@@ -53,4 +54,4 @@ def test_the_baselines_are_named_and_learned_from_the_training_sentences(job: Ta
 
 def test_examples_are_called_sentences(job: TagJob) -> None:
     assert job.noun == "sentences"
-    assert job.rates(fresh_model(job)) == {}
+    assert job.rates(build_model(job)) == {}

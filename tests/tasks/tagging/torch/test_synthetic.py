@@ -26,7 +26,7 @@ from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.tagging.torch.synthetic import make_tag_specimen
 from gonie.tasks.torch.synthetic import NEW, Specimen
-from gonie.text.rules import allowed, breaks
+from gonie.text.rules import allowed, first_violation
 
 RECIPE = """
 [data]
@@ -177,7 +177,9 @@ def test_rules_of_ones_own_hold_for_the_made_up_tags(rules: list[str], seed: int
     encoding, batch = specimen.encoding, specimen.batch
     moves = allowed(encoding.labels, encoding.scheme, forbidden=rules)
     for tags, length in zip(batch["tags"].tolist(), batch["lengths"].tolist(), strict=True):
-        assert breaks([encoding.labels[tag] for tag in tags[:length]], encoding.labels, moves) is None
+        assert (
+            first_violation([encoding.labels[tag] for tag in tags[:length]], encoding.labels, moves) is None
+        )
     assert specimen.model.loss(batch).isfinite()
 
 

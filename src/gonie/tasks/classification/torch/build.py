@@ -132,13 +132,15 @@ def build_text_head(
 
 def head_kind(config: TextHeadConfig, encoding: TextEncoding) -> str:
     """Return the type of the head, or raise an error if it does not fit the labels."""
-    several, number = encoding.several, len(encoding.labels)
+    multi_label, number = encoding.multi_label, len(encoding.labels)
     if config.kind == "auto":
-        return "labels" if several else "sigmoid" if number == 2 else "softmax"
+        return "labels" if multi_label else "sigmoid" if number == 2 else "softmax"
     problem = ""
-    if several != (config.kind == "labels"):
+    if multi_label != (config.kind == "labels"):
         problem = (
-            "texts with several labels" if several else "one label per text (data.label_separator is empty)"
+            "texts with several labels"
+            if multi_label
+            else "one label per text (data.label_separator is empty)"
         )
     elif config.kind == "sigmoid" and number != 2:
         problem = f"{number} labels (it needs two)"

@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,7 @@ KEPT = 10_000_000
 """Maximum tokens of tokenised texts kept in memory between two passes. Other texts are tokenised again."""
 FOLD_SEED = 0
 """The seed of the folds. It does not depend on the training seed, so that seeds can be compared."""
-SPOKEN = 5.0  # seconds between two progress notes
+NOTE_SECONDS = 5.0  # seconds between two progress notes
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class CutTexts:
     Tokenising can be slow (morphemes), so tokenised texts are cached in memory, up to ``KEPT`` tokens.
     """
 
-    def __init__(self, texts: Sequence[LabelledText], passages: Passages, note: Note) -> None:
+    def __init__(self, texts: Sequence[Any], passages: Callable[[Any, Report], Passage], note: Note) -> None:
         self.report = Report()
         self._texts = texts
         self._passages = passages
@@ -100,16 +100,16 @@ class CutTexts:
 
     def __iter__(self) -> Iterator[Passage]:
         yield from self._kept
-        spoke = time.monotonic()
+        noted = time.monotonic()
         report = self.report if not self.report.sentences else Report()  # only the first pass is reported
         for done, text in enumerate(self._texts[len(self._kept) :], start=len(self._kept)):
             passage = self._passages(text, report)
             if self._room > 0:
                 self._kept.append(passage)
                 self._room -= sum(map(len, passage.sentences))
-            if time.monotonic() - spoke > SPOKEN:
+            if time.monotonic() - noted > NOTE_SECONDS:
                 self._note(f"tokenised {done:,} of {len(self._texts):,} texts")
-                spoke = time.monotonic()
+                noted = time.monotonic()
             yield passage
 
 
@@ -124,14 +124,14 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
     vectors = vectors_of(data)
     sources = load_sources(recipe, note)
     words, _ = fit_encoding(
-        recipe, _Sentences(cut), PLAIN, vectors, build_extractors(recipe), sources=sources
+        recipe, CutSentences(cut), PLAIN, vectors, build_extractors(recipe), sources=sources
     )
     bag = fit_bag(recipe.model.bag, (passage.running for passage in cut)) if recipe.model.bag else None
     encoding = TextEncoding(
         passages=passages,
         words=words,
         labels=sorted(labels),
-        several=bool(data.label_separator),
+        multi_label=bool(data.label_separator),
         bag=bag,
     )
     if bag:
@@ -199,7 +199,7 @@ def fit_bag(config: BagConfig, texts: Iterable[str]) -> NGramBag:
     return NGramBag.fit(texts, ngrams=ngrams, min_count=config.min_count, max_size=config.max_size)
 
 
-class _Sentences:
+class CutSentences:
     """The sentences of passages, which can be iterated several times."""
 
     def __init__(self, cut: CutTexts) -> None:

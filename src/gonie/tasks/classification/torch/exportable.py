@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gonie.export.exportable import BATCH_SENTENCES, BATCH_TOKENS, Arrays, Judged, Standalone
 from gonie.export.graph import Graph
 from gonie.features.batching import sorted_batches
-from gonie.features.text_encoding import TextEncoding
+from gonie.features.text_corpus import TextCorpus
 from gonie.nn.poolings import Max
 from gonie.runtime.bundle import Graphs
 from gonie.runtime.scorer import Batch, TextScorer
@@ -52,23 +52,23 @@ class TextExportable:
 
     def batches(self, samples: int) -> Iterator[Batch]:
         """Yield the first ``samples`` texts, in batches of similar length."""
-        return text_batches(self.bundle.encoding, self.examples[:samples])
+        return text_batches(self.bundle.encoding.encode(self.examples[:samples]))
 
     def trained(self, batch: Batch) -> Arrays:
         """Return the scores of the network, and the weights of the real tokens and sentences."""
-        return _without_padding(TorchTextScorer(self.model), batch)
+        return text_arrays(TorchTextScorer(self.model), batch)
 
     def shipped(self, bundle: TextBundle) -> Callable[[Batch], Arrays]:
         """Return a function that computes the scores and weights of a bundle."""
         scorer = load_text_bundle(bundle).scorer
-        return lambda batch: _without_padding(scorer, batch)
+        return lambda batch: text_arrays(scorer, batch)
 
     def judge(self, bundle: TextBundle) -> Judged:
         """Score the predictions of a bundle for all texts."""
         own = load_text_bundle(bundle)
         answers = list(own.pipe(self.examples))
         found = score_texts(
-            self.examples, lambda texts: iter(answers), labels=own.labels, several=own.several
+            self.examples, lambda texts: iter(answers), labels=own.labels, multi_label=own.multi_label
         )
         return Judged([answer.labels for answer in answers], *found.headline)
 
@@ -78,7 +78,7 @@ class TextExportable:
         graph = standalone_classifier(
             self.model,
             temperature=bundle.temperature,
-            several=encoding.several,
+            multi_label=encoding.multi_label,
             longest=self.longest,
             facts={"labels": json.dumps(encoding.labels, ensure_ascii=False)},
         )
@@ -89,15 +89,15 @@ class TextExportable:
         return Standalone(graph, "probabilities", chances)
 
 
-def text_batches(encoding: TextEncoding, texts: Sequence[LabelledText]) -> Iterator[Batch]:
+def text_batches(corpus: TextCorpus) -> Iterator[Batch]:
     """Yield the texts in batches of similar length."""
-    corpus = encoding.encode(texts)
     lengths, heights = corpus.lengths, corpus.heights
     for rows in sorted_batches(lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES, heights=heights):
         yield corpus.batch(rows)
 
 
-def _without_padding(scorer: TextScorer, batch: Batch) -> Arrays:
+def text_arrays(scorer: TextScorer, batch: Batch) -> Arrays:
+    """The scores of a batch, and the shares of its real tokens and sentences."""
     found = scorer.score_texts(batch)
     shares = found.words[batch["mask"]], found.sentences[batch["places_mask"]]
     return {"scores": found.scores, **dict(zip(SHARES, shares, strict=True))}

@@ -18,7 +18,7 @@ from gonie.features.ngrams import NGrams
 from gonie.features.text_encoding import TextEncoding
 from gonie.metrics.log_odds import Floats
 from gonie.nn.inference import to_tensors
-from gonie.tasks.classification.torch.network import ClassifyingNetwork
+from gonie.tasks.classification.torch.network import TextNetwork
 from gonie.tasks.torch.task import OddsPath
 from gonie.text.passages import Passage
 
@@ -26,7 +26,7 @@ IDS, OFFSETS = f"{NGrams.name}.ids", f"{NGrams.name}.offsets"
 
 
 def label_odds_path(
-    network: ClassifyingNetwork,
+    network: TextNetwork,
     encoding: TextEncoding,
     passage: Passage,
     label: int,
@@ -49,7 +49,7 @@ def label_odds_path(
         copies = _copies(batch, len(points))
         pooled = network.pool(points.flatten(0, 1), copies).vectors  # (n, P)
         scores = network.score(pooled, copies) + added.sum(1)  # (n, K)
-        return _log_odds(scores / temperature, label, several=encoding.several)
+        return _log_odds(scores / temperature, label, multi_label=encoding.multi_label)
 
     def words(weights: Sequence[Tensor]) -> Floats:
         """Shape: (S, T, D), (F, K) -> (M,)."""
@@ -82,7 +82,7 @@ def spread_grams(weights: Floats, places: NDArray[np.int64], passage: Passage) -
     return found
 
 
-def _gram_scores(network: ClassifyingNetwork, vectors: Tensor, batch: Mapping[str, Tensor]) -> Tensor:
+def _gram_scores(network: TextNetwork, vectors: Tensor, batch: Mapping[str, Tensor]) -> Tensor:
     """Return what each n-gram of a text adds to its scores, (F, K). The scores are linear in the n-grams."""
     width = network.pool(vectors, batch).vectors.shape[1]
     ids = batch.get(IDS, vectors.new_zeros(0, dtype=torch.int64))
@@ -109,10 +109,10 @@ def _no_grams(batch: Mapping[str, Tensor], texts: int) -> dict[str, Tensor]:
     return {IDS: place.new_zeros(0), OFFSETS: place.new_zeros(texts + 1)}
 
 
-def _log_odds(scores: Tensor, label: int, *, several: bool) -> Tensor:
+def _log_odds(scores: Tensor, label: int, *, multi_label: bool) -> Tensor:
     """Return a differentiable ``odds.log_odds``. Shape: (n, K) -> (n,)."""
     own = scores[:, label]
-    if several:
+    if multi_label:
         return own
     others = torch.arange(scores.shape[1], device=scores.device) != label
     return own - scores[:, others].logsumexp(1)

@@ -35,7 +35,12 @@ def text_graph(model: ClassifyingNetwork, head: str = LABEL, *, graph: Graph | N
 
 
 def standalone_classifier(
-    model: ClassifyingNetwork, *, temperature: float, several: bool, longest: int, facts: Mapping[str, str]
+    model: ClassifyingNetwork,
+    *,
+    temperature: float,
+    multi_label: bool,
+    longest: int,
+    facts: Mapping[str, str],
 ) -> bytes:
     """Return one graph from ids to calibrated ``probabilities`` (N, K) and the outputs of ``text_graph``."""
     graph = StandaloneGraph(longest=longest)
@@ -43,7 +48,7 @@ def standalone_classifier(
     scores = results["scores"]
     by = graph.weight(np.array(temperature, dtype=np.float32))
     scaled = graph.add("Div", scores.value, by)
-    chances = graph.add("Sigmoid", scaled) if several else graph.add("Softmax", scaled, axis=1)
+    chances = graph.add("Sigmoid", scaled) if multi_label else graph.add("Softmax", scaled, axis=1)
     return graph.serialize(
         "classifier", {"probabilities": GraphOutput(chances, scores.shape), **results}, facts
     )

@@ -16,10 +16,11 @@ from gonie.reports.class_report import render_classes
 from gonie.runtime.about import About
 from gonie.runtime.bundle import read_bundle
 from gonie.tasks.classification.bundle import TextBundle
-from gonie.tasks.classification.classifier import EncodedTexts, TextBatchSize, TextClassifier
+from gonie.tasks.classification.classifier import EncodedTexts, TextClassifier
 from gonie.tasks.classification.load import load_text_bundle
+from gonie.tasks.classification.reading import TextBatchSize
 from gonie.tasks.classification.recipe import TextRecipe
-from gonie.tasks.classification.scoring import score_texts
+from gonie.tasks.classification.scoring import MAJORITY, score_texts
 from gonie.tasks.classification.torch.build import build_classifier
 from gonie.tasks.classification.torch.data import TextData
 from gonie.tasks.classification.torch.exportable import TextExportable
@@ -28,7 +29,7 @@ from gonie.tasks.run_files import ENCODING, SAMPLES
 from gonie.tasks.torch.build import WordTable, learning_rates, plan_words
 from gonie.tasks.torch.contextual import contextual_report, network_files, with_context
 from gonie.tasks.torch.example_training import add_example_comparisons, example_setup, finish_examples
-from gonie.tasks.torch.job import Beside, Note, RunOutput, Split, TrainedRun
+from gonie.tasks.torch.job import BaselineScores, Note, RunOutput, Split, TrainedRun
 from gonie.tasks.torch.scorer import TorchTextScorer
 from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.tasks.torch.word_data import sampled
@@ -39,7 +40,6 @@ from gonie.text.types import Classification
 METRICS = {"relation_f1": "relation F1", "f1": "F1"}
 """The display names of scores, if different."""
 TORCH_BATCH = TextBatchSize(16_000, 512)
-MAJORITY = "always the most frequent label"
 SAMPLED = 200  # held-out texts saved in the run folder, to evaluate explanations
 
 
@@ -126,7 +126,7 @@ class TextJob:
     def metric(self, split: Split) -> str:
         """Return the name of the score: accuracy, F1 or relation F1, depending on the labels."""
         texts, encoding = self._texts(split), self.data.encoding
-        some = () if encoding.several else encoding.labels[:1]
+        some = () if encoding.multi_label else encoding.labels[:1]
         name, _ = self._headline(texts, [some] * len(texts))
         return METRICS.get(name, name)
 
@@ -162,8 +162,8 @@ class TextJob:
     def evaluate(self, bundle: Path, split: Split) -> ClassEvaluation:
         """Evaluate an exported classifier on a split."""
         classifier = load_text_bundle(read_bundle(bundle, {TextBundle.task: TextBundle}))
-        labels, several = classifier.labels, classifier.several
-        return score_texts(self._texts(split), classifier.pipe, labels=labels, several=several)
+        labels, multi_label = classifier.labels, classifier.multi_label
+        return score_texts(self._texts(split), classifier.pipe, labels=labels, multi_label=multi_label)
 
     def report(
         self,
@@ -176,10 +176,10 @@ class TextJob:
         """Return the evaluation as an HTML page."""
         return render_classes(evaluation, title=title, curve=curve, details=details)
 
-    def baselines(self) -> Iterator[Beside]:
+    def baselines(self) -> Iterator[BaselineScores]:
         """Yield the baseline that always predicts the most frequent label."""
         (best, _), *_ = self.data.labels.most_common(1)
-        yield Beside(
+        yield BaselineScores(
             MAJORITY,
             {
                 split: self._always(best, texts)
@@ -190,14 +190,14 @@ class TextJob:
 
     def _headline(self, texts: Sequence[LabelledText], given: Sequence[tuple[str, ...]]) -> tuple[str, float]:
         """Return the name and value of the main score, which does not depend on probabilities."""
-        labels, several = self.data.encoding.labels, self.data.encoding.several
+        labels, multi_label = self.data.encoding.labels, self.data.encoding.multi_label
         chances = np.full((len(texts), len(labels)), 1 / len(labels))
-        return evaluate_classes(texts, given, chances, labels, several=several, bootstrap=0).headline
+        return evaluate_classes(texts, given, chances, labels, multi_label=multi_label, bootstrap=0).headline
 
     def _always(self, label: str, texts: Sequence[LabelledText]) -> ClassEvaluation:
-        labels, several = self.data.encoding.labels, self.data.encoding.several
+        labels, multi_label = self.data.encoding.labels, self.data.encoding.multi_label
         chances = [[float(own == label) for own in labels]] * len(texts)
-        return evaluate_classes(texts, [(label,)] * len(texts), chances, labels, several=several)
+        return evaluate_classes(texts, [(label,)] * len(texts), chances, labels, multi_label=multi_label)
 
     def _record(self, text: LabelledText) -> str:
         """Return a text with its marks as one line of JSON, with the recipe's column names."""

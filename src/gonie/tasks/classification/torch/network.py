@@ -60,14 +60,51 @@ class Level(nn.Module):
         return vectors, weights
 
 
-class ClassifyingNetwork(nn.Module):
+class TextNetwork(nn.Module):
+    """Base of the networks that compute one vector per text. Subclasses set the parts and define ``pool``.
+
+    ``embed``, ``pool`` and ``score`` are separate steps, whose inputs can be changed, cached or
+    differentiated. ``gonie.features.text_corpus`` lists the arrays of a batch.
+    """
+
+    embedding: Embedding
+    heads: nn.ModuleDict
+    word_dropout: nn.Module
+
+    def head(self, name: str = LABEL) -> TextHead:
+        """Return the head ``name``."""
+        if name not in self.heads:
+            raise InputError(f"no such head: {name!r}", fix=f"Use one of {', '.join(self.heads)}")
+        return cast("TextHead", self.heads[name])
+
+    def embed(self, batch: Mapping[str, Tensor]) -> Tensor:
+        """Return the vectors of the tokens, (B, T, D)."""
+        vectors: Tensor = self.word_dropout(self.embedding(batch))
+        return vectors
+
+    def pool(self, vectors: Tensor, batch: Mapping[str, Tensor]) -> Pooled:
+        """Return the vectors of the texts, from those of their tokens (B, T, D)."""
+        raise NotImplementedError
+
+    def score(self, vectors: Tensor, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
+        """Return the scores of the labels, (N, K), from ``vectors`` (N, P) and direct n-grams."""
+        return self.head(head).score(vectors, batch)
+
+    def forward(self, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
+        """Return the scores of a batch, (N, K)."""
+        return self.score(self.pool(self.embed(batch), batch).vectors, batch, head)
+
+    def loss(self, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
+        """Return the head's loss on a batch with gold ``labels``, mean over its texts. Shape: ()."""
+        return self.head(head).loss(self(batch, head), batch)
+
+
+class ClassifyingNetwork(TextNetwork):
     """embeddings -> encoder -> pooling -> head: Yang et al. 2016, "Hierarchical Attention Networks".
 
     ``words`` encodes the tokens of a sentence. ``sentences``, if there is one, encodes the sentences of a
     text in the same way, so there is attention at both levels. Without it, a text is one sentence. All
-    sentences of a batch are encoded together. ``embed``, ``pool`` and ``score`` are separate steps, whose
-    inputs can be changed, cached or differentiated. ``gonie.features.text_corpus`` lists the arrays of a
-    batch.
+    sentences of a batch are encoded together.
 
     Args:
         embedding: batch -> (B, T, D)
@@ -101,17 +138,6 @@ class ClassifyingNetwork(nn.Module):
         self.word_dropout = word_dropout
         self.dropout = dropout
 
-    def head(self, name: str = LABEL) -> TextHead:
-        """Return the head ``name``."""
-        if name not in self.heads:
-            raise InputError(f"no such head: {name!r}", fix=f"Use one of {', '.join(self.heads)}")
-        return cast("TextHead", self.heads[name])
-
-    def embed(self, batch: Mapping[str, Tensor]) -> Tensor:
-        """Return the vectors of the tokens, (B, T, D)."""
-        vectors: Tensor = self.word_dropout(self.embedding(batch))
-        return vectors
-
     def pool(self, vectors: Tensor, batch: Mapping[str, Tensor]) -> Pooled:
         """Return the vectors of the texts from those of their tokens (B, T, D)."""
         rows, words = self.words(vectors, batch["mask"])  # (B, P), (B, T)
@@ -121,18 +147,6 @@ class ClassifyingNetwork(nn.Module):
             return Pooled(self.dropout(below[:, 0]), words, mask.to(rows.dtype))
         pooled, sentences = self.sentences(below, mask)
         return Pooled(self.dropout(pooled), words, sentences)
-
-    def score(self, vectors: Tensor, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
-        """Return the scores of the labels, (N, K), from ``vectors`` (N, P) and direct n-grams."""
-        return self.head(head).score(vectors, batch)
-
-    def forward(self, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
-        """Return the scores of a batch, (N, K)."""
-        return self.score(self.pool(self.embed(batch), batch).vectors, batch, head)
-
-    def loss(self, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
-        """Return the head's loss on a batch with gold ``labels``, mean over its texts. Shape: ()."""
-        return self.head(head).loss(self(batch, head), batch)
 
     def squares(self) -> Tensor:
         """Return ‖W‖² of all matrices except those of the embedding. Shape: ()."""

@@ -94,7 +94,7 @@ def _fitted(
         passages=passages_of(recipe),
         words=words,
         labels=labels,
-        several=bool(recipe.data.label_separator),
+        multi_label=bool(recipe.data.label_separator),
         bag=fit_bag(bag, (passage.running for passage in passages)) if bag else None,
     )
 

@@ -115,7 +115,7 @@ class LanguageModelJob:
             ],
             commands=_next_commands(saved, shlex.quote(str(run.folder))),
             evaluations={},
-            beside={},
+            baselines={},
         )
 
     def add_comparisons(

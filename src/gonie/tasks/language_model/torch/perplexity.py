@@ -20,7 +20,7 @@ from gonie.tasks.language_model.torch.network import LanguageModel
 from gonie.tasks.language_model.torch.stateful import StatefulReader
 from gonie.tasks.sections import LearningConfig
 
-SPOKEN = 5.0  # seconds between two progress notes
+NOTE_SECONDS = 5.0  # seconds between two progress notes
 ROWS, STEPS = 64, 64
 """Rows of a batch, and words per row. The result does not depend on them."""
 
@@ -70,16 +70,16 @@ def _score_batches(
     spelled = torch.from_numpy(text.spelled).to(device)
     total = torch.zeros(2, dtype=torch.float64, device=device)
     counted = torch.zeros(2, dtype=torch.int64, device=device)
-    done, spoke = 0, time.monotonic()
+    done, noted = 0, time.monotonic()
     with evaluating(model), torch.inference_mode(), autocast(config.precision, device):
         for reader, batch in batches:
             ready = to_device(BatchIds.of(batch, text.targets), spelled)
             total += reader(ready).double().sum((1, 2))
             counted += torch.stack([ready.ahead.counts.sum(), ready.back.counts.sum()])
             done += batch.ahead_targets.size
-            if note and time.monotonic() - spoke > SPOKEN:
+            if note and time.monotonic() - noted > NOTE_SECONDS:
                 note(f"held-out text: {min(done, len(text.tokens)):,} of {len(text.tokens):,} tokens scored")
-                spoke = time.monotonic()
+                noted = time.monotonic()
     ahead, back = (total / counted).exp().tolist()
     return Perplexity(ahead, back)
 

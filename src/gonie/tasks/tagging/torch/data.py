@@ -8,7 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +36,7 @@ from gonie.tasks.torch.word_data import (
 )
 from gonie.text import schemes
 from gonie.text.partial_tags import PartialStream, TagSets
-from gonie.text.rules import Allowed, allowed, breaks
+from gonie.text.rules import Allowed, allowed, cut_ends, first_violation
 from gonie.text.schemes import Scheme
 from gonie.text.tokenizers import Tokenizer, tokenizer
 from gonie.text.types import Sentence
@@ -161,7 +161,7 @@ class _Files:
         return TaggedSource(locate(name), read_options(self._data, self.splitter))
 
     def stream(self, source: TaggedSource) -> TagStream:
-        checked = source.using(self.found.scheme, self._data.repair)
+        checked = source.with_scheme(self.found.scheme, self._data.repair)
         return TagStream(checked, scheme=self.found.scheme, target=self.target, types=self._data.types)
 
 
@@ -174,7 +174,7 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     train, dev = _train_and_dev(recipe, files, everything, note)
     test = None if data.test is None else _read(data.test, stream(files.source(data.test)), note)
 
-    part = None if data.partial is None else files.source(data.partial).viewed(scheme="plain")
+    part = None if data.partial is None else files.source(data.partial).with_options(scheme="plain")
     vectors = vectors_of(data)
     sources = load_sources(recipe, note)
     texts = train if part is None else Chained(train, Untagged(part))
@@ -190,10 +190,10 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     tell(data.train, found.report, note)
     sets = TagSets(encoding.labels)
     rules = _checked_rules(recipe, train, encoding, note)
-    pieces, more = Pieces(train, data.max_tokens), Pieces(part or (), data.max_tokens)
-    partial_stream = PartialStream(more, scheme=found.scheme, target=target, sets=sets, rules=rules)
+    partial_stream = PartialStream(part or (), scheme=found.scheme, target=target, sets=sets, rules=rules)
+    pieces, more = (Pieces(each, data.max_tokens, sets=sets, rules=rules) for each in (train, partial_stream))
     sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
-    corpus = encoding.encode(Chained(pieces, partial_stream), sink, sets.ids)
+    corpus = encoding.encode(Chained(pieces, more), sink, sets.ids)
     if part is not None:
         tell(str(data.partial), part.report, note)
     for name, cut in ((data.train, pieces.cut), (data.partial, more.cut)):
@@ -290,7 +290,7 @@ def _checked_rules(recipe: TagRecipe, train: Iterable[Sentence], encoding: Encod
     found = [
         (sentence, move)
         for sentence in train
-        if (move := breaks(sentence.tags or (), encoding.labels, rules))
+        if (move := first_violation(sentence.tags or (), encoding.labels, rules))
     ]
     if not found:
         return rules
@@ -333,11 +333,17 @@ def read_options(data: TagDataConfig, splitter: Tokenizer) -> ReadOptions:
 
 
 class Pieces:
-    """Sentences with long ones split. ``cut`` is the number of split sentences in the last pass."""
+    """Sentences with those of more than ``longest`` tokens split.
 
-    def __init__(self, sentences: Iterable[Sentence], longest: int) -> None:
+    Sentences are split between entities. A piece whose tags ``rules`` forbid would have probability 0. The
+    tags are names of ``sets``. ``cut`` is the number of split sentences in the last pass.
+    """
+
+    def __init__(self, sentences: Iterable[Sentence], longest: int, *, sets: TagSets, rules: Allowed) -> None:
         self._sentences = sentences
         self._longest = longest
+        self._sets = sets
+        self._rules = rules
         self.cut = 0
 
     def __iter__(self) -> Iterator[Sentence]:
@@ -347,8 +353,9 @@ class Pieces:
                 yield sentence
                 continue
             self.cut += 1
-            for first in range(0, len(sentence), self._longest):
-                yield _piece(sentence, slice(first, first + self._longest))
+            ends = cut_ends(self._sets.options(sentence.tags or ()), self._rules, self._longest)
+            for first, end in pairwise([0, *ends]):
+                yield _piece(sentence, slice(first, end))
 
 
 def _piece(sentence: Sentence, part: slice) -> Sentence:

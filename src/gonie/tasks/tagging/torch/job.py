@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gonie.export.exportable import model_summary
-from gonie.metrics.baselines import capitalised, exact_match
+from gonie.metrics.baselines import BASELINES
 from gonie.metrics.evaluation import Evaluation, evaluate
 from gonie.metrics.significance import Tally
 from gonie.reports.tag_report import render
@@ -29,13 +29,12 @@ from gonie.tasks.tagging.torch.per_window import with_window_updates
 from gonie.tasks.torch.build import WordTable, learning_rates, plan_words
 from gonie.tasks.torch.contextual import contextual_report, network_files, with_context
 from gonie.tasks.torch.example_training import add_example_comparisons, example_setup, finish_examples
-from gonie.tasks.torch.job import Beside, Note, RunOutput, Split, TrainedRun
+from gonie.tasks.torch.job import BaselineScores, Note, RunOutput, Split, TrainedRun
 from gonie.tasks.torch.scorer import TorchScorer
 from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.text.rules import allowed
 from gonie.text.types import Sentence
 
-BASELINES = {"every capitalised word": capitalised, "most frequent label of each word": exact_match}
 METRICS = {"plain": "accuracy", "IO": "token F1"}
 """The name of the score of each tag scheme, if it is not F1 over spans."""
 TORCH_BATCH = BatchSize(8000, 256)
@@ -189,13 +188,13 @@ class TagJob:
         """Return the evaluation as an HTML page."""
         return render(evaluation, title=title, curve=curve, details=details)
 
-    def baselines(self) -> Iterator[Beside]:
+    def baselines(self) -> Iterator[BaselineScores]:
         """Yield the scores of baselines, fitted to the same sentences."""
         scheme = self.data.encoding.scheme
         splits: Mapping[str, Sequence[Sentence]] = {"dev": self.data.dev, "test": self.data.test or []}
         for name, learn in BASELINES.items():
             tagger = learn(self.data.sentences, scheme=scheme)
-            yield Beside(
+            yield BaselineScores(
                 name,
                 {
                     split: evaluate(sentences, [tagger.tag(s.words) for s in sentences], scheme=scheme)

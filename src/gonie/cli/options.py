@@ -1,0 +1,177 @@
+"""Options and arguments that commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from gonie.errors import InputError
+
+# The model and its input.
+ModelFolder = Annotated[Path, typer.Argument(metavar="MODEL", help="A run folder or a bundle.")]
+GivenText = Annotated[
+    str | None,
+    typer.Argument(metavar="TEXT", help="The input text. Without TEXT and --file, standard input is read."),
+]
+GivenTexts = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="TEXT",
+        help="The input text, or one argument per text if the model takes more than one. Without TEXT and "
+        "--file, standard input is read.",
+    ),
+]
+
+# The recipe and its run.
+RecipeName = Annotated[
+    str,
+    typer.Argument(
+        metavar="RECIPE", help="A recipe file, or the name of a shipped recipe (ner, pos, chunk, …)."
+    ),
+]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Override a recipe key: --set model.encoder.hidden=300. Repeatable.",
+    ),
+]
+RunOut = Annotated[
+    Path | None,
+    typer.Option("--out", help="Run folder to write. Default: runs/RECIPE, or the next free name."),
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Resume the run in --out.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="Random seed; same as --set train.seed=N.")]
+Device = Annotated[str | None, typer.Option("--device", help="cpu or cuda; same as --set train.device=….")]
+
+# Decoding of a tagger.
+Decode = Annotated[
+    Literal["viterbi", "posterior"],
+    typer.Option(
+        help="viterbi: the most probable tag sequence; posterior: the sequence with the highest expected "
+        "number of correct tags."
+    ),
+]
+Bias = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[TYPE=]NUMBER",
+        help="Add NUMBER to the score of every entity, or only of entities of TYPE. Values above 0 raise "
+        "recall, values below 0 raise precision. Repeatable.",
+    ),
+]
+NBest = Annotated[
+    int | None,
+    typer.Option(
+        "--nbest",
+        metavar="N",
+        help="List the N most probable tag sequences of each sentence with their probabilities (output "
+        "pretty, jsonl or parquet).",
+    ),
+]
+
+# Many files at once.
+BULK = "Bulk processing"
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Process the files in parallel and write numbered parts to DIR. Run the same command again to "
+        "resume.",
+        rich_help_panel=BULK,
+    ),
+]
+Engine = Annotated[
+    Literal["local", "ray"] | None,
+    typer.Option(
+        help="local: worker processes on this machine (default); ray: Ray Data.", rich_help_panel=BULK
+    ),
+]
+Workers = Annotated[
+    int,
+    typer.Option(min=0, help="Number of workers; 0 chooses automatically.", rich_help_panel=BULK),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(help="Address of a Ray cluster, such as ray://HOST:10001.", rich_help_panel=BULK),
+]
+Column = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Parquet column or JSON key of the text. Repeat it for each text if the model takes more than "
+        "one.",
+        rich_help_panel=BULK,
+    ),
+]
+ShardSize = Annotated[
+    int | None,
+    typer.Option(
+        metavar="BYTES", min=1, help="Bytes of text per part. Default: 1 MiB.", rich_help_panel=BULK
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BulkOptions:
+    """The values of the options for many files."""
+
+    out: Path | None = None
+    engine: Literal["local", "ray"] | None = None
+    workers: int = 0
+    address: str | None = None
+    column: Sequence[str] | None = None
+    shard_size: int | None = None
+
+    def folder(self, texts: Sequence[str], files: Sequence[Path]) -> Path | None:
+        """Return the folder for the parts, or None to answer on standard output.
+
+        Options that contradict each other or the input raise an ``InputError``.
+        """
+        given = [f"--{name.replace('_', '-')}" for name, value in vars(self).items() if value]
+        if self.out is None and given:
+            raise InputError(f"{', '.join(given)} {'requires' if len(given) == 1 else 'require'} --out")
+        if self.out is not None and texts:
+            raise InputError("--out cannot be combined with TEXT", fix="Pass --file FILE instead")
+        if self.out is not None and not files:
+            raise InputError("--out requires --file", fix="Pass --file FILE")
+        if self.address and self.engine != "ray":
+            raise InputError("--address requires --engine ray")
+        return self.out
+
+
+def check_nbest(nbest: int | None, *, output: str | None, decode: str, bias: Sequence[str] | None) -> None:
+    """Refuse an invalid --nbest, or one that another option contradicts."""
+    if nbest is None:
+        return
+    check_nbest_range(nbest)
+    if output == "conll":
+        raise InputError(
+            "--nbest cannot be combined with --output conll, which has one tag per word",
+            fix="Use --output pretty, jsonl or parquet",
+        )
+    if decode != "viterbi" or bias:
+        other = f"--decode {decode}" if decode != "viterbi" else "--bias"
+        raise InputError(
+            f"--nbest cannot be combined with {other}: it ranks tag sequences by the model's own probability"
+        )
+
+
+def check_nbest_range(nbest: int) -> None:
+    """Refuse an --nbest below 1 or above the limit of taggers."""
+    from gonie.tasks.tagging.candidates import MOST
+
+    if not 1 <= nbest <= MOST:
+        raise InputError(f"--nbest must be between 1 and {MOST}: {nbest}")
+
+
+def with_seed_and_device(changes: list[str] | None, *, seed: int | None, device: str | None) -> list[str]:
+    """Return the ``KEY=VALUE`` changes, followed by those of --seed and --device."""
+    settings = list(changes or [])
+    settings += [f"train.seed={seed}"] if seed is not None else []
+    settings += [f"train.device={device}"] if device is not None else []
+    return settings

@@ -1,0 +1,73 @@
+"""Shared options: contradictions and invalid values are refused before any work starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gonie.cli.options import BulkOptions, check_nbest, check_nbest_range, with_seed_and_device
+from gonie.errors import InputError
+from gonie.tasks.tagging.candidates import MOST
+
+FILES = [Path("a.txt")]
+
+
+def test_without_out_there_is_no_folder() -> None:
+    assert BulkOptions().folder(["text"], []) is None
+    assert BulkOptions().folder([], FILES) is None
+    assert BulkOptions(out=Path("out"), workers=3).folder([], FILES) == Path("out")
+
+
+@pytest.mark.parametrize(
+    ("options", "texts", "files", "message"),
+    [
+        ({"engine": "ray"}, [], FILES, "^--engine requires --out$"),
+        ({"workers": 2, "shard_size": 5}, [], FILES, "^--workers, --shard-size require --out$"),
+        ({"out": Path("o")}, ["text"], [], "--out cannot be combined with TEXT"),
+        ({"out": Path("o")}, [], [], "--out requires --file"),
+        ({"out": Path("o"), "address": "auto"}, [], FILES, "--address requires --engine ray"),
+    ],
+)
+def test_contradicting_bulk_options_are_refused(
+    options: dict[str, Any], texts: list[str], files: list[Path], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        BulkOptions(**options).folder(texts, files)
+
+
+@pytest.mark.parametrize("number", [-1, 0, MOST + 1, 10**12])
+def test_nbest_out_of_range_is_refused(number: int) -> None:
+    with pytest.raises(InputError, match=f"--nbest must be between 1 and {MOST}: {number}$"):
+        check_nbest_range(number)
+
+
+@pytest.mark.parametrize("output", [None, "pretty", "jsonl", "parquet"])
+def test_nbest_works_with_outputs_that_can_list_candidates(output: str | None) -> None:
+    for number in (1, MOST):
+        check_nbest(number, output=output, decode="viterbi", bias=None)
+
+
+def test_without_nbest_nothing_is_refused() -> None:
+    check_nbest(None, output="conll", decode="posterior", bias=["1"])
+
+
+def test_the_command_line_refuses_nbest_in_a_sentence(gonie: Callable[..., Any], toy_run: Path) -> None:
+    for options in (("--nbest", "0"), ("--nbest", "2", "--output", "conll"), ("--nbest", "2", "--bias", "1")):
+        assert gonie("tag", toy_run, "Anna", *options).refused("--nbest")
+    assert "gonie tag runs/ner --nbest 3" in gonie("tag", "--help").out
+
+
+def test_seed_and_device_override_what_was_set() -> None:
+    assert with_seed_and_device(["train.seed=3"], seed=5, device="cpu") == [
+        "train.seed=3",
+        "train.seed=5",
+        "train.device=cpu",
+    ]
+
+
+def test_absent_seed_and_device_change_nothing() -> None:
+    assert with_seed_and_device(None, seed=None, device=None) == []
+    assert with_seed_and_device(None, seed=0, device=None) == ["train.seed=0"]

@@ -1,0 +1,62 @@
+"""Memory settings: without them the kernel clears every page that a step frees and allocates again."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+
+import pytest
+
+from gonie.cli.process_settings import MALLOC_SETTINGS
+
+pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="glibc's settings")
+
+STEPS = """
+import resource, threading
+
+def step():
+    for _ in range(5):
+        b"x" * 40_960_000
+
+def faults():
+    step()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    step()
+    thread = threading.Thread(target=step)
+    thread.start()
+    thread.join()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+"""
+KEEP = "from gonie.cli.process_settings import keep_freed_memory; keep_freed_memory()"
+PAGES = 10_000  # of 4 KiB, in one such block
+
+
+def faults(program: str, **environment: str) -> int:
+    """How many pages the kernel handed out while ``program`` went over blocks of the same size."""
+    rest = {name: value for name, value in os.environ.items() if name not in MALLOC_SETTINGS}
+    command = [sys.executable, "-c", f"{STEPS}\n{program}"]
+    done = subprocess.run(command, env=rest | environment, check=True, capture_output=True, text=True)
+    return int(done.stdout)
+
+
+def test_memory_once_freed_is_used_again() -> None:
+    assert faults("print(faults())") > PAGES, "if this fails, glibc keeps memory by itself"
+    assert faults(f"{KEEP}; print(faults())") < PAGES
+
+
+def test_the_processes_it_starts_keep_theirs() -> None:
+    program = (
+        f"import subprocess, sys; {KEEP}\n"
+        "print(subprocess.check_output([sys.executable, '-c', sys.argv[1]], text=True))"
+    )
+    rest = {name: value for name, value in os.environ.items() if name not in MALLOC_SETTINGS}
+    command = [sys.executable, "-c", program, f"{STEPS}\nprint(faults())"]
+    done = subprocess.run(command, env=rest, check=True, capture_output=True, text=True)
+    assert int(done.stdout) < PAGES
+
+
+def test_what_the_user_has_set_stays() -> None:
+    program = f"{KEEP}; print(faults())"
+    assert faults(program, MALLOC_MMAP_MAX_="65536", MALLOC_MMAP_THRESHOLD_="1000000") > PAGES

@@ -1,0 +1,603 @@
+"""A whole task in one file: `rate` predicts a number for each text, such as the stars of a review.
+
+``tests/test_extending.py`` copies this file to a temporary folder, imports it from there and adds ``RATING``
+to the table of tasks. The network is the mean of a text's token vectors and a linear layer, from parts that
+gonie has. A task of gonie itself splits such a file into a folder, and keeps what needs torch in the folder's
+``torch``, so that its bundles load without it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from gonie.features.lm_text.cutting import Cutting
+from numpy.typing import NDArray
+from pydantic import Field
+from torch import Tensor, nn
+
+from gonie.errors import GonieError, InputError
+from gonie.export.embeddings import embedding as embedding_graph
+from gonie.export.exportable import BATCH_SENTENCES, BATCH_TOKENS, Arrays, Judged, model_summary
+from gonie.export.graph import Graph, GraphOutput
+from gonie.export.poolings import pooling as pooling_graph
+from gonie.export.rows import Sentences
+from gonie.features.batching import sorted_batches
+from gonie.features.corpus import Corpus
+from gonie.features.encoding import Encoding
+from gonie.formats.labelled import LabelledSource
+from gonie.formats.text_rows import JSONL, PARQUET, TEXT, TextRow
+from gonie.metrics.significance import Tally
+from gonie.nn.inference import inferring, to_tensors
+from gonie.nn.poolings import Mean
+from gonie.runtime.about import About
+from gonie.runtime.bundle import Graphs, read_bundle
+from gonie.runtime.encoding_check import tokenizer as tokenizer_settings
+from gonie.runtime.encoding_check import word_encoding
+from gonie.runtime.groups import FIRST, grouped
+from gonie.runtime.scorer import Batch
+from gonie.runtime.session import OnnxScorer, check_shape
+from gonie.runtime.smoke_test import smoke_test_batch
+from gonie.runtime.validators import record
+from gonie.tasks.paths import locate
+from gonie.tasks.records import Answered, InputKinds, Reject
+from gonie.tasks.run_files import ENCODING
+from gonie.tasks.sections import CorpusRecipe, EmbeddingConfig
+from gonie.tasks.task import Task
+from gonie.tasks.torch.build import build_embedding, learning_rates, plan_words
+from gonie.tasks.torch.contextual import contextual_report, load_sources, network_files, with_context
+from gonie.tasks.torch.example_training import add_example_comparisons, example_setup, finish_examples
+from gonie.tasks.torch.job import Beside, Note, RunOutput, Split, TrainedRun
+from gonie.tasks.torch.matrices import squared_norm
+from gonie.tasks.torch.task import RunContext
+from gonie.tasks.torch.training_setup import TrainingSetup
+from gonie.tasks.torch.word_data import build_extractors, fit_encoding, pretrained_table, vectors_of
+from gonie.text.labelled_text import LabelledText
+from gonie.text.passages import Passages
+from gonie.text.report import Report
+from gonie.text.schemes import PLAIN
+from gonie.text.tokenizers import tokenizer
+from gonie.text.types import Sentence
+
+NEAR = 0.5  # a rating this near to the gold one is right
+
+# --- the recipe ------------------------------------------------------------------------------------------
+
+
+class RatingRecipe(CorpusRecipe):
+    """All that the run of a rater needs."""
+
+    task: Literal["rate"] = Field(description="what to learn: rate texts")
+    model: EmbeddingConfig = Field(description="the parts of the model")
+
+
+def read_ratings(path: str, note: Note) -> list[LabelledText]:
+    """The texts of a labelled file; a label that is not a number is refused."""
+    source = LabelledSource(locate(path))
+    texts = list(source)
+    note("\n  ".join([path, *source.report.lines()]))
+    for text in texts:
+        _rating(text)
+    return texts
+
+
+def _rating(text: LabelledText) -> float:
+    try:
+        return float(text.labels[0])
+    except ValueError:
+        raise InputError(f"not a number: {text.labels[0]!r}", path=text.path, line=text.line) from None
+
+
+# --- from a text to its rating, without torch ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RatingEncoding:
+    """From texts to arrays: how a text is cut into words, and how words become ids."""
+
+    passages: Passages
+    words: Encoding
+
+    def cut(self, text: str) -> Sentence:
+        """The words of a text, as one sentence."""
+        return self.passages(LabelledText(text)).sentences[0]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for the run folder and the bundle."""
+        return {"passages": self.passages.to_json(), "words": self.words.to_json()}
+
+    @classmethod
+    def from_json(cls, saved: Mapping[str, Any]) -> RatingEncoding:
+        """From the result of ``to_json``."""
+        return cls(Passages.from_json(saved["passages"]), Encoding.from_json(saved["words"]))
+
+
+class Rating(NamedTuple):
+    """The rating of a text."""
+
+    text: str
+    value: float
+    tokens: int
+
+
+Scorer = Callable[[Batch], NDArray[np.float32]]
+"""From a batch of B texts to their ratings (B,)."""
+
+
+class Rater:
+    """Rates texts with a trained model."""
+
+    task: ClassVar[str] = "rate"
+
+    def __init__(
+        self, *, encoding: RatingEncoding, scorer: Scorer, recipe: Mapping[str, Any] | None = None
+    ) -> None:
+        self.encoding = encoding
+        self.scorer = scorer
+        self.recipe = recipe or {}
+
+    def __call__(self, text: str) -> Rating:
+        """Rate one text."""
+        return next(self.pipe([text]))
+
+    def pipe(self, texts: Iterable[str], *, first: int = FIRST) -> Iterator[Rating]:
+        """Rate a stream of texts, in order."""
+        cuts = ((text, self.encoding.cut(text)) for text in texts)
+        for group in grouped(cuts, lambda cut: len(cut[1]), first=first):
+            values = self.rate_encoded(self.encoding.words.encode(words for _, words in group))
+            yield from (
+                Rating(text, value, len(words)) for (text, words), value in zip(group, values, strict=True)
+            )
+
+    def rate_encoded(self, corpus: Corpus) -> list[float]:
+        """The ratings of encoded texts."""
+        found = np.zeros(len(corpus), dtype=np.float32)
+        for rows in sorted_batches(corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES):
+            found[rows] = self.scorer(corpus.batch(rows))
+        return [float(value) for value in found]
+
+
+# --- the bundle ------------------------------------------------------------------------------------------
+
+_PASSAGES = record({"tokenizer": tokenizer_settings})
+_DESCRIPTION = record({"encoding": record({"passages": _PASSAGES, "words": word_encoding})})
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatingBundle:
+    """What a bundle of a rater holds (``gonie.runtime.bundle.Contents``)."""
+
+    task: ClassVar[str] = "rate"
+    further: ClassVar[Mapping[str, int]] = {}
+
+    encoding: RatingEncoding
+    graph: bytes = b""
+    forms: bytes | None = None
+    about: About = field(default_factory=About)
+
+    def describe(self) -> dict[str, Any]:
+        """It has no keys of its own."""
+        return {}
+
+    def files(self) -> dict[str, bytes]:
+        """It has no files of its own."""
+        return {}
+
+    @classmethod
+    def check(cls, index: Mapping[str, Any]) -> None:
+        """Refuse a description that no rater has."""
+        _DESCRIPTION(index, "")
+
+    @classmethod
+    def read(cls, index: Mapping[str, Any], graphs: Graphs, files: Mapping[str, bytes]) -> RatingBundle:
+        """From a checked description and its graphs."""
+        encoding = RatingEncoding.from_json(index["encoding"])
+        return cls(encoding=encoding, **graphs._asdict(), about=About.read(index))
+
+
+def load_rater(bundle: RatingBundle, threads: int | None = None) -> Rater:
+    """The rater in a bundle, tried on a first batch."""
+    session = OnnxScorer(bundle.graph, bundle.forms, threads=threads)
+
+    def score(batch: Batch) -> NDArray[np.float32]:
+        (found,) = session.outputs(batch, ["ratings"])
+        check_shape(found, (len(batch["mask"]),))
+        return found
+
+    score(smoke_test_batch(bundle.encoding.words))
+    return Rater(encoding=bundle.encoding, scorer=score, recipe=bundle.about.recipe)
+
+
+# --- scores ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RatingScores:
+    """Ratings compared with the gold ones."""
+
+    texts: int
+    right: int
+    error: float
+    by_type: Sequence[Any] = ()
+
+    @classmethod
+    def measure(cls, texts: Sequence[LabelledText], values: Sequence[float]) -> RatingScores:
+        """Compare the ratings of texts with their labels."""
+        errors = [abs(_rating(text) - value) for text, value in zip(texts, values, strict=True)]
+        return cls(len(errors), sum(error <= NEAR for error in errors), float(np.mean(errors)))
+
+    @property
+    def headline(self) -> tuple[str, float]:
+        """The share of ratings that are right."""
+        return "accuracy", self.right / self.texts
+
+    def interval(self, score: str) -> None:
+        """It has no confidence intervals."""
+
+    def to_json(self) -> dict[str, object]:
+        """As fractions and counts."""
+        return {"accuracy": self.headline[1], "mean_error": self.error, "texts": self.texts}
+
+    def page(self, title: str) -> str:
+        """The scores as HTML."""
+        rows = "".join(f"<li>{name}: {value}</li>" for name, value in self.to_json().items())
+        return f"<!doctype html><title>{html.escape(title)}</title><ul>{rows}</ul>"
+
+
+# --- answering rows: `gonie rate` and bulk runs ----------------------------------------------------------
+
+
+class RatingRecords:
+    """The facet of the task that answers rows of texts (``gonie.tasks.records.Records``)."""
+
+    inputs = InputKinds((TEXT, JSONL, PARQUET), (), (JSONL, PARQUET), (TEXT, JSONL, PARQUET))
+    outputs = ("pretty", JSONL)
+
+    def columns(self, recipe: Mapping[str, Any], asked: Sequence[str]) -> tuple[str, ...]:
+        """One column."""
+        return tuple(asked) or ("text",)
+
+    def answering(self, model: Rater, options: Mapping[str, Any]) -> RatingAnswering:
+        """The rater; it has no options."""
+        return RatingAnswering(model)
+
+    def arrow_columns(self, arrow: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        """One column of Parquet."""
+        return {"rating": arrow.float64()}
+
+    def cells(self, answered: Answered, record: Mapping[str, Any]) -> dict[str, Any]:
+        """The record as it is."""
+        return dict(record)
+
+    def notes(self) -> RatingNotes:
+        """Ratings have no notes."""
+        return RatingNotes()
+
+
+class RatingAnswering:
+    """A rater that answers rows."""
+
+    def __init__(self, rater: Rater) -> None:
+        self._rater = rater
+
+    @property
+    def cutting(self) -> Cutting:
+        """How its texts are cut into tokens."""
+        return Cutting(**self._rater.encoding.passages.tokenizer.to_json())
+
+    def __call__(self, rows: Iterable[TextRow], reject: Reject, *, first: int = FIRST) -> Iterator[Answered]:
+        """The ratings of rows, in order."""
+        given = list(rows)
+        for row, found in zip(given, self._rater.pipe(row.texts[0] for row in given), strict=True):
+            yield Answered(row, found, found.tokens)
+
+    def read(self, path: str | Path, kind: str, report: Report) -> Iterator[Any]:
+        """It reads no labelled formats."""
+        return iter(())
+
+    def record(self, answered: Answered) -> dict[str, Any]:
+        """The text and its rating."""
+        return {"text": answered.found.text, "rating": round(answered.found.value, 4)}
+
+    def view(self, output: str, *, alone: bool) -> Callable[[Answered], str]:
+        """The rating and the text."""
+        return lambda answered: f"{answered.found.value:.2f}  {answered.found.text}\n"
+
+
+class RatingNotes:
+    """A collector of no notes."""
+
+    def add(self, notes: Sequence[str]) -> Iterable[str]:
+        """Nothing to show at once."""
+        return ()
+
+    def summary(self) -> Iterable[str]:
+        """Nothing to show at the end."""
+        return ()
+
+
+# --- the torch half --------------------------------------------------------------------------------------
+
+
+class RatingNetwork(nn.Module):
+    """r = w · mean(x) + b over the token vectors x of a text, with the mean squared error as loss."""
+
+    def __init__(self, *, embedding: Any) -> None:
+        super().__init__()
+        self.embedding = embedding
+        self.pooling = Mean(width=embedding.width)
+        self.linear = nn.Linear(embedding.width, 1)
+
+    def forward(self, batch: Mapping[str, Tensor]) -> Tensor:
+        """Ratings of a batch, (B,)."""
+        vectors, _ = self.pooling(self.embedding(batch), batch["mask"])  # (B, D)
+        return self.linear(vectors).squeeze(1)
+
+    def loss(self, batch: Mapping[str, Tensor]) -> Tensor:
+        """The mean squared error. Shape: ()."""
+        return (self(batch) - batch["ratings"]).square().mean()
+
+    def squares(self) -> Tensor:
+        """‖W‖², for ``train.l2``. Shape: ()."""
+        return squared_norm([self.linear])
+
+
+class RatedCorpus:
+    """Encoded texts with their ratings (``gonie.features.corpus.Examples``)."""
+
+    def __init__(self, corpus: Corpus, ratings: NDArray[np.float32]) -> None:
+        self.corpus, self.ratings = corpus, ratings
+        self.lengths, self.sizes, self.heights = corpus.lengths, corpus.sizes, None
+        self.tokens = corpus.tokens
+
+    def __len__(self) -> int:
+        return len(self.corpus)
+
+    def batch(self, rows: NDArray[np.int64]) -> dict[str, Any]:
+        """The padded batch of these texts."""
+        return {**self.corpus.batch(rows), "ratings": self.ratings[rows]}
+
+
+class RatingExportable:
+    """A trained rater on its way to a bundle (``gonie.export.exportable.Exportable``)."""
+
+    jumping = ()
+
+    def __init__(self, model: RatingNetwork, bundle: RatingBundle, examples: Sequence[LabelledText]) -> None:
+        self.model, self.bundle, self.examples = model, bundle, examples
+        self.longest = bundle.encoding.words.longest
+
+    def write(self, graph: Graph) -> Graphs:
+        """The network written into an empty graph."""
+        x = embedding_graph(graph, self.model.embedding)
+        pooled = pooling_graph(graph, self.model.pooling, x, Sentences(graph))
+        linear = graph.linear(pooled.vectors, self.model.linear.weight, self.model.linear.bias)  # (B, 1)
+        ratings = graph.add("Squeeze", linear, graph.weight([1]))
+        content = graph.serialize("rater", {"ratings": GraphOutput(ratings, ("B",))})
+        return Graphs(content, graph.serialize_forms())
+
+    def batches(self, samples: int) -> Iterator[Batch]:
+        """Some of the texts, in batches."""
+        encoding = self.bundle.encoding
+        corpus = encoding.words.encode(encoding.cut(text.text) for text in self.examples[:samples])
+        for rows in sorted_batches(corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES):
+            yield corpus.batch(rows)
+
+    def trained(self, batch: Batch) -> Arrays:
+        """The network's ratings."""
+        return {"ratings": torch_scorer(self.model)(batch)}
+
+    def shipped(self, bundle: RatingBundle) -> Callable[[Batch], Arrays]:
+        """A bundle's ratings."""
+        rater = load_rater(bundle)
+        return lambda batch: {"ratings": rater.scorer(batch)}
+
+    def judge(self, bundle: RatingBundle) -> Judged:
+        """A bundle's ratings of all the texts, rounded, and how good they are."""
+        values = [found.value for found in load_rater(bundle).pipe(text.text for text in self.examples)]
+        scores = RatingScores.measure(self.examples, values)
+        return Judged([round(value, 1) for value in values], *scores.headline)
+
+    def standalone(self, bundle: RatingBundle) -> Any:
+        """A rater has no graph of its own for other programs."""
+        raise GonieError("--onnx does not apply to raters")
+
+
+def torch_scorer(model: RatingNetwork) -> Scorer:
+    """Scores batches with the network."""
+
+    def score(batch: Batch) -> NDArray[np.float32]:
+        with inferring(model) as device:
+            found: NDArray[np.float32] = model(to_tensors(batch, device)).cpu().numpy()
+            return found
+
+    return score
+
+
+class RatingJob:
+    """A recipe with its files read (``gonie.tasks.torch.job.ExampleJob``)."""
+
+    noun = "texts"
+
+    def __init__(self, recipe: RatingRecipe, note: Note) -> None:
+        data = recipe.data
+        self.recipe = recipe
+        self.texts = read_ratings(data.train, note)
+        self.splits: dict[Split, Sequence[LabelledText]] = {
+            "dev": read_ratings(data.dev, note) if data.dev else self.texts,
+            "test": read_ratings(data.test, note) if data.test else (),
+            "sample": self.texts[: recipe.train.score_train],
+        }
+        self.labels = Counter(text.labels[0] for text in self.texts)
+        passages = Passages(tokenizer=tokenizer(language=data.language, unit=data.token_unit))
+        sentences = [passages(text).sentences[0] for text in self.texts]
+        vectors, self.sources = vectors_of(data), load_sources(recipe, note)
+        words, _ = fit_encoding(
+            recipe, sentences, PLAIN, vectors, build_extractors(recipe), sources=self.sources
+        )
+        self.encoding = RatingEncoding(passages, words)
+        pretrained = pretrained_table(vectors, words, recipe.train.seed, note)
+        self.words = plan_words(recipe.model, words, pretrained)
+        ratings = np.array([_rating(text) for text in self.texts], dtype=np.float32)
+        self.train = RatedCorpus(words.encode(sentences), ratings)
+
+    def again(self, recipe: RatingRecipe) -> RatingJob:
+        """The same data under another recipe."""
+        return RatingJob(recipe, lambda text: None)
+
+    def rates(self, model: RatingNetwork) -> Mapping[str, float]:
+        """Multiples of the learning rate."""
+        return learning_rates(model)
+
+    def size(self, split: Split) -> int:
+        """How many texts a split has."""
+        return len(self.splits[split])
+
+    def fingerprint(self) -> str:
+        """A digest of the recipe and of what its files held."""
+        read = [[text.text, *text.labels] for text in (*self.texts, *self.splits["dev"])]
+        return hashlib.sha256((self.recipe.model_dump_json() + json.dumps(read)).encode()).hexdigest()
+
+    def files(self) -> Mapping[str, str]:
+        """The encoding, and the shape of the network."""
+        return {ENCODING: json.dumps(self.encoding.to_json())} | network_files(self.words, self.sources)
+
+    def build(self) -> RatingNetwork:
+        """The network before its first step."""
+        return TORCH.build(self.recipe, self.encoding, self.words, self.sources)
+
+    def setup(self, model: RatingNetwork, note: Note) -> TrainingSetup:
+        """Batches of texts, and gradient steps."""
+        return example_setup(self, model, note)
+
+    def finish(self, run: TrainedRun, note: Note) -> RunOutput:
+        """Leave the bundle, its scores and the report."""
+        return finish_examples(self, run, note)
+
+    def add_comparisons(
+        self, run: TrainedRun, output: RunOutput, variants: Mapping[str, RunOutput], note: Note
+    ) -> RunOutput:
+        """Add the scores of baselines and variants."""
+        return add_example_comparisons(self, run, output, variants, note)
+
+    def compute_once(self, model: RatingNetwork, note: Note) -> None:
+        """Compute contextual vectors that are not trained."""
+        corpus = with_context(model, self.train.corpus, self.recipe.model, note)
+        self.train = RatedCorpus(corpus, self.train.ratings)
+
+    def predictor(self, model: RatingNetwork) -> Rater:
+        """The rater that ships, with the network in the place of its graph."""
+        return Rater(encoding=self.encoding, scorer=torch_scorer(model))
+
+    def encode(self, model: RatingNetwork, split: Split, note: Note) -> Corpus:
+        """The texts of a split, encoded."""
+        corpus = self.encoding.words.encode(self.encoding.cut(text.text) for text in self.splits[split])
+        return with_context(model, corpus, self.recipe.model, note)
+
+    def answers(self, predictor: Rater, encoded: Corpus) -> Sequence[float]:
+        """The ratings of encoded texts."""
+        return predictor.rate_encoded(encoded)
+
+    def metric(self, split: Split) -> str:
+        """The name of the score."""
+        return "accuracy"
+
+    def measure(self, split: Split, answers: Sequence[float]) -> float:
+        """The share of ratings that are right."""
+        return RatingScores.measure(self.splits[split], answers).headline[1]
+
+    def tally(self, split: Split, answers: Sequence[float]) -> Tally:
+        """A rating that is right counts as its text's label."""
+        pairs = zip(self.splits[split], answers, strict=True)
+        given = [text.labels if abs(_rating(text) - value) <= NEAR else ("",) for text, value in pairs]
+        return Tally.from_labels(self.splits[split], given)
+
+    def exportable(self, model: RatingNetwork) -> RatingExportable:
+        """The network with what its bundle holds, and the dev texts."""
+        about = About(
+            model=model_summary(model),
+            recipe=self.recipe.model_dump(mode="json", exclude_none=True),
+            layers=contextual_report(model),
+        )
+        return RatingExportable(model, RatingBundle(encoding=self.encoding, about=about), self.splits["dev"])
+
+    def evaluate(self, bundle: Path, split: Split) -> RatingScores:
+        """Measure an exported rater on a split."""
+        rater = load_rater(read_bundle(bundle, {RatingBundle.task: RatingBundle}))
+        texts = self.splits[split]
+        return RatingScores.measure(texts, [found.value for found in rater.pipe(text.text for text in texts)])
+
+    def report(
+        self,
+        evaluation: RatingScores,
+        *,
+        title: str,
+        curve: Sequence[Mapping[str, object]],
+        details: Mapping[str, object],
+    ) -> str:
+        """The scores as a page."""
+        return evaluation.page(title)
+
+    def baselines(self) -> Iterator[Beside]:
+        """The mean rating of the training texts for every text."""
+        mean = float(self.train.ratings.mean())
+        scored = {split: texts for split, texts in self.splits.items() if split != "sample" and texts}
+        yield Beside(
+            "the mean rating",
+            {name: RatingScores.measure(texts, [mean] * len(texts)) for name, texts in scored.items()},
+        )
+
+
+class RatingTorch:
+    """The torch half of the task (``gonie.tasks.torch.task.ExampleTask``)."""
+
+    def prepare(self, recipe: RatingRecipe, context: RunContext) -> RatingJob:
+        """Read and encode everything that the recipe names."""
+        return RatingJob(recipe, context.note)
+
+    def data_key(self, recipe: RatingRecipe) -> str:
+        """The part of a recipe that ``prepare`` depends on: here all of it."""
+        return recipe.model_dump_json()
+
+    def read_dev(self, recipe: RatingRecipe, note: Note) -> Sequence[LabelledText]:
+        """Read only the dev texts."""
+        return read_ratings(recipe.data.dev or recipe.data.train, note)
+
+    def read_encoding(self, saved: Mapping[str, Any]) -> RatingEncoding:
+        """The encoding that a run folder keeps."""
+        return RatingEncoding.from_json(saved)
+
+    def build(
+        self, recipe: RatingRecipe, encoding: RatingEncoding, words: Any, sources: Any
+    ) -> RatingNetwork:
+        """A fresh network."""
+        return RatingNetwork(embedding=build_embedding(recipe.model, encoding.words, words, sources))
+
+    def exportable(
+        self, model: RatingNetwork, bundle: RatingBundle, examples: Sequence[LabelledText]
+    ) -> RatingExportable:
+        """A trained network, its bundle, and texts to prove an export on."""
+        return RatingExportable(model, bundle, examples)
+
+
+TORCH = RatingTorch()
+
+RATING = Task(
+    name="rate",
+    model="rater",
+    examples="texts",
+    answers="ratings",
+    recipe=lambda: RatingRecipe,
+    torch=lambda: TORCH,
+    bundle=RatingBundle,
+    load=load_rater,
+    predict="rate",
+    records=RatingRecords,
+)
