@@ -91,8 +91,8 @@ def test_plain_tags_are_explained_one_by_one(plain_tagger: Tagger) -> None:
 @pytest.mark.parametrize(
     ("methods", "message"),
     [
-        (["attention"], "methods among integrated gradients, erasure, got 'attention'"),
-        (["integrated gradients"], "the weights of a training run"),
+        (["attention"], r"'attention'\. Use integrated gradients, erasure"),
+        (["integrated gradients"], "need the checkpoint of a run folder"),
     ],
 )
 def test_what_a_tagger_has_not_is_refused(tagger: Tagger, methods: Any, message: str) -> None:
