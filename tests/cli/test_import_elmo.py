@@ -75,7 +75,7 @@ def test_weights_that_do_not_fit_the_options(gonie: Gonie, fixture: Path, tmp_pa
     outcome = gonie(
         "import-elmo", fixture / "options.json", tmp_path / "none.hdf5", "--out", tmp_path / "out"
     )
-    assert outcome.refused("none.hdf5: expected a file, got none")
+    assert outcome.refused("none.hdf5: file not found")
     outcome = gonie("import-elmo", fixture / "options.json", tmp_path, "--out", tmp_path / "out")
     assert outcome.refused("expected a file, got a folder")
 

@@ -127,7 +127,7 @@ def test_files_that_are_gone_or_changed_are_told_of(toy: Path, tmp_path: Path, s
     with pytest.raises(InputError, match="others under the same names"):
         read_word_vectors(run, nothing)
     own.unlink()
-    with pytest.raises(GonieError, match=r"(?s)train\.conll: expected a file.*which must lie where they lay"):
+    with pytest.raises(GonieError, match=r"(?s)train\.conll: file not found.*which must lie where they lay"):
         read_word_vectors(run, nothing)
 
 
