@@ -41,5 +41,5 @@ def test_parts_are_the_same_bytes(tagging: BulkJob, tmp_path: Path) -> None:
         first, speed, bad = ended.stderr.splitlines()  # and nothing of what Ray says
         assert first == f"{name}: 201 rows in 5 parts"
         assert speed.endswith("tokens/s")
-        assert "1 bad row set aside" in bad
+        assert "1 invalid row skipped" in bad
     assert made["one process"] == made["two processes"] == made["Ray"]

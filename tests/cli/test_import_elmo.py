@@ -53,9 +53,7 @@ def test_it_can_be_kept_in_less_room(gonie: Gonie, fixture: Path, tmp_path: Path
 
 def test_refusals_write_nothing(gonie: Gonie, tmp_path: Path) -> None:
     options, weights, out = tmp_path / "options.json", tmp_path / "weights.hdf5", tmp_path / "out"
-    assert gonie("import-elmo", options, weights, "--out", out).refused(
-        "options.json: expected a file, got none"
-    )
+    assert gonie("import-elmo", options, weights, "--out", out).refused("options.json: file not found")
     options.write_text("{}")
     assert gonie("import-elmo", options, weights, "--out", out).refused("lstm: Field required")
     unit = ("--language", "ko", "--unit", "word")
@@ -75,7 +73,7 @@ def test_weights_that_do_not_fit_the_options(gonie: Gonie, fixture: Path, tmp_pa
     outcome = gonie(
         "import-elmo", fixture / "options.json", tmp_path / "none.hdf5", "--out", tmp_path / "out"
     )
-    assert outcome.refused("none.hdf5: expected a file, got none")
+    assert outcome.refused("none.hdf5: file not found")
     outcome = gonie("import-elmo", fixture / "options.json", tmp_path, "--out", tmp_path / "out")
     assert outcome.refused("expected a file, got a folder")
 

@@ -137,7 +137,7 @@ def test_files_that_are_gone_or_changed_are_told_of(toy: Path, tmp_path: Path, s
         read_word_vectors(run, nothing)
     own.unlink()
     with pytest.raises(
-        GonieError, match=r"(?s)train\.conll: expected a file.*which must still be in the same place"
+        GonieError, match=r"(?s)train\.conll: file not found.*which must still be in the same place"
     ):
         read_word_vectors(run, nothing)
 

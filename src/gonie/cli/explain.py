@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from gonie.cli.options import GivenText, ModelFolder, check_nbest_range
+from gonie.cli.options import GivenTexts, ModelFolder, check_nbest_range
 
 
 def explain(
     model: ModelFolder,
-    text: GivenText = None,
+    text: GivenTexts = None,
     *,
     file: Annotated[
         list[Path] | None,
@@ -73,7 +73,7 @@ def explain(
     options = {"label": label, "nbest": nbest}
     explain_folder(
         model,
-        text=text,
+        texts=text or [],
         files=file or [],
         on=on,
         methods=method or [],

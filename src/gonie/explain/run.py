@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from gonie.errors import InputError
 from gonie.explain.faithfulness import measure_methods
 from gonie.explain.held_out import figures_cache, sample_items
 from gonie.explain.methods import Explained, TakeGradients, choose_methods, explain_items
@@ -43,7 +44,7 @@ ShowProgress = Callable[..., AbstractContextManager[ProgressBar]]
 def explain_folder(
     folder: Path,
     *,
-    text: str | None,
+    texts: Sequence[str],
     files: Sequence[Path],
     on: Path | None,
     methods: Sequence[str],
@@ -58,6 +59,7 @@ def explain_folder(
     """
     loaded = load_model(folder)
     model = loaded.explained(options)
+    text = _one_row(texts, len(loaded.task.sample))
     check_one_source(text is not None, files)
 
     def load_gradients() -> TakeGradients:
@@ -77,6 +79,15 @@ def explain_folder(
     )
     held_out = model.held_out(folder, on)
     session.run(model.items(text, files), held_out, folder=folder, notes=chosen.notes, html=html)
+
+
+def _one_row(texts: Sequence[str], needed: int) -> str | None:
+    """Return the texts of the command line as one row, with tabs between them. None if there are none."""
+    if len(texts) not in (0, 1, needed):
+        raise InputError(
+            f"expected {count(needed, 'TEXT argument')}, got {len(texts)}", fix="Quote each text"
+        )
+    return "\t".join(texts) if texts else None
 
 
 def layer_shares(folder: Path) -> tuple[LayerShares, ...]:

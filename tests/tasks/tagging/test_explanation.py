@@ -91,7 +91,7 @@ def test_plain_tags_are_explained_one_by_one(plain_tagger: Tagger) -> None:
 @pytest.mark.parametrize(
     ("methods", "message"),
     [
-        (["attention"], "unknown method for this model: 'attention'"),
+        (["attention"], r"'attention'\. Use integrated gradients, erasure"),
         (["integrated gradients"], "need the checkpoint of a run folder"),
     ],
 )
