@@ -21,7 +21,7 @@ from gonie.text.partial_tags import TagSets
 from gonie.text.rules import allowed
 from gonie.text.schemes import PLAIN
 from gonie.text.types import Sentence
-from gonie.training.fit import fresh_model
+from gonie.training.fit import build_model
 
 
 def write(path: Path, text: str) -> Path:
@@ -164,7 +164,7 @@ def test_a_sentence_is_not_cut_inside_an_entity(toy: Path, tmp_path: Path, parti
     recipe = load_recipe(toy / "toy.toml", changes)
     job: Any = prepare(recipe, lambda text: None)
     assert job.train.lengths.max() <= 5
-    model = fresh_model(job)
+    model = build_model(job)
     batch = to_tensors(job.train.batch(np.arange(len(job.train))), torch.device("cpu"))
     assert torch.isfinite(model.loss(batch))
 
