@@ -28,7 +28,7 @@ def test_it_is_imported_and_embeds_as_its_authors_code_did(
     model = tmp_path / "elmo"
     outcome = gonie("import-elmo", fixture / "options.json", fixture / "lm_weights.hdf5", "--out", model)
     assert outcome.code == 0
-    for words in ("105,124 parameters", "124 filters", "2 layers of 64 cells", "3 layers of width 32"):
+    for words in ("105,124 parameters", "124 filters", "2 LSTM layers", "64 cells"):
         assert words in outcome.out
     lists = json.loads((fixture / "sentences.json").read_text("utf-8"))
     first = "".join(f"{texts[0]}\n" for texts in lists).encode()

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from gonie.features.lm_text.cutting import Cutting
 from numpy.typing import NDArray
 from pydantic import Field
 from torch import Tensor, nn
@@ -54,7 +53,7 @@ from gonie.tasks.task import Task
 from gonie.tasks.torch.build import build_embedding, learning_rates, plan_words
 from gonie.tasks.torch.contextual import contextual_report, load_sources, network_files, with_context
 from gonie.tasks.torch.example_training import add_example_comparisons, example_setup, finish_examples
-from gonie.tasks.torch.job import Beside, Note, RunOutput, Split, TrainedRun
+from gonie.tasks.torch.job import BaselineScores, Note, RunOutput, Split, TrainedRun
 from gonie.tasks.torch.matrices import squared_norm
 from gonie.tasks.torch.task import RunContext
 from gonie.tasks.torch.training_setup import TrainingSetup
@@ -64,6 +63,7 @@ from gonie.text.passages import Passages
 from gonie.text.report import Report
 from gonie.text.schemes import PLAIN
 from gonie.text.tokenizers import tokenizer
+from gonie.text.tokenizers.settings import TokenizerSettings
 from gonie.text.types import Sentence
 
 NEAR = 0.5  # a rating this near to the gold one is right
@@ -288,9 +288,9 @@ class RatingAnswering:
         self._rater = rater
 
     @property
-    def cutting(self) -> Cutting:
+    def tokenizer_settings(self) -> TokenizerSettings:
         """How its texts are cut into tokens."""
-        return Cutting(**self._rater.encoding.passages.tokenizer.to_json())
+        return TokenizerSettings(**self._rater.encoding.passages.tokenizer.to_json())
 
     def __call__(self, rows: Iterable[TextRow], reject: Reject, *, first: int = FIRST) -> Iterator[Answered]:
         """The ratings of rows, in order."""
@@ -545,11 +545,11 @@ class RatingJob:
         """The scores as a page."""
         return evaluation.page(title)
 
-    def baselines(self) -> Iterator[Beside]:
+    def baselines(self) -> Iterator[BaselineScores]:
         """The mean rating of the training texts for every text."""
         mean = float(self.train.ratings.mean())
         scored = {split: texts for split, texts in self.splits.items() if split != "sample" and texts}
-        yield Beside(
+        yield BaselineScores(
             "the mean rating",
             {name: RatingScores.measure(texts, [mean] * len(texts)) for name, texts in scored.items()},
         )
