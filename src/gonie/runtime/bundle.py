@@ -225,7 +225,8 @@ def _kind(folder: Path, index: Mapping[str, Any], kinds: Kinds) -> type[Contents
     task = index.get("task")
     if not isinstance(task, str) or task not in kinds:
         raise BundleError(
-            f"{folder}: expected a bundle for the task {' or '.join(kinds)}, got {repr(task)[:40]}. {_AGAIN}"
+            f"{folder}: unknown task {repr(task)[:40]}; this version of gonie knows {', '.join(kinds)}. "
+            "Update gonie to load it"
         )
     return kinds[task]
 
