@@ -90,3 +90,11 @@ def test_both_must_have_answered_all() -> None:
 def test_the_line_a_user_reads() -> None:
     proof = Int8Proof.of(said(0, 0.912), said(1, 0.9111))
     assert str(proof) == "1 of 1,000 predictions changed (99.90% unchanged); f1 91.20% -> 91.11%"
+
+
+def test_numbers_are_the_same_where_they_are_near() -> None:
+    """A value is never the very same in bytes: a model of values could not be exported at all."""
+    floats = Judged([1.0, 2.0, 3.0], "pearson", 0.8, tolerance=0.1)
+    near, far = Judged([1.05, 2.0, 2.95], "pearson", 0.8), Judged([1.05, 2.2, 3.0], "pearson", 0.8)
+    assert Int8Proof.of(floats, near).changed == 0
+    assert Int8Proof.of(floats, far).changed == 1

@@ -31,6 +31,12 @@ def test_texts_are_counted_as_texts() -> None:
     assert Report(texts=3, sentences=5, tokens=9).lines() == ["3 texts", "5 sentences, 9 tokens"]
 
 
+def test_pairs_are_counted_as_pairs() -> None:
+    """Twice as many sentences would look like a file that was read twice."""
+    assert Report(pairs=3).lines() == ["3 pairs"]
+    assert Report(pairs=3, sentences=6, tokens=9).lines() == ["3 pairs, 9 tokens"]
+
+
 def test_a_long_list_may_be_cut_but_says_so() -> None:
     span = Misaligned("a", 1, 0, 1, "x", "X", "overlaps")
     report = Report(misaligned=[span] * 25)

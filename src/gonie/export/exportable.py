@@ -26,9 +26,18 @@ Arrays = Mapping[str, Array]
 class Judged(NamedTuple):
     """The predictions of a bundle for held-out examples, and their score by a metric."""
 
-    answers: Sequence[object]
+    answers: Sequence[Any]
     metric: str
     score: float
+    tolerance: float | None = None
+    """How far apart two answers that are numbers may be and still count as the same."""
+
+    def changed(self, other: Judged) -> int:
+        """Return how many answers of ``other`` are not those of this bundle."""
+        pairs = list(zip(self.answers, other.answers, strict=True))
+        if self.tolerance is None:
+            return sum(one != two for one, two in pairs)
+        return sum(abs(one - two) > self.tolerance for one, two in pairs)
 
 
 class Standalone(NamedTuple):

@@ -28,8 +28,7 @@ class Int8Proof(NamedTuple):
     @classmethod
     def of(cls, before: Judged, after: Judged) -> Int8Proof:
         """Compare the predictions of both for the same examples."""
-        pairs = zip(before.answers, after.answers, strict=True)
-        changed = sum(one != other for one, other in pairs)
+        changed = before.changed(after)
         return cls(len(before.answers), changed, before.metric, before.score, after.score)
 
     @property

@@ -42,6 +42,7 @@ class Report:
     """
 
     path: str = ""
+    pairs: int = 0
     texts: int = 0
     sentences: int = 0
     tokens: int = 0
@@ -61,9 +62,13 @@ class Report:
     def lines(self, *, shown: int | None = None) -> list[str]:
         """Return the report as lines for display. ``shown`` limits the number of misaligned spans listed."""
         notes = [f"{name}: {choice} ({reason})" for name, (choice, reason) in self.choices.items()]
+        if self.pairs:
+            notes.append(
+                count(self.pairs, "pair") + (f", {count(self.tokens, 'token')}" if self.tokens else "")
+            )
         if self.texts:
             notes.append(count(self.texts, "text"))
-        if self.sentences or not self.texts:
+        if not self.pairs and (self.sentences or not self.texts):
             notes.append(f"{count(self.sentences, 'sentence')}, {count(self.tokens, 'token')}")
         if self.documents:
             notes.append(f"{count(self.documents, '-DOCSTART- line')}")

@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from gonie.tasks.classification.recipe import TextRecipe
+from gonie.tasks.pairs.recipe import PairConfig
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.sections import CorpusConfig
 from gonie.tasks.tagging.recipe import TagRecipe
@@ -41,6 +42,14 @@ def test_both_levels_and_the_bag_of_a_classifier_are_cut() -> None:
     assert model.sentences.encoder.hidden == model.sentences.pooling.hidden == model.pooling.hidden == 3
     assert (model.pooling.heads, model.bag.words, model.bag.min_count) == (2, [1, 2], 1)
     assert small(before).data.min_count == 1
+
+
+def test_every_layer_of_a_pair_model_is_cut() -> None:
+    model = small(load_recipe("pairs", ["model.matching.kind=esim"])).model
+    assert isinstance(model, PairConfig)
+    matching = model.matching
+    assert (matching.projection, matching.composition.hidden) == (5, 3)
+    assert model.encoder.hidden == model.head.hidden == 3
 
 
 def test_words_are_those_of_the_language_and_the_unit() -> None:

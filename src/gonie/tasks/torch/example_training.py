@@ -115,7 +115,7 @@ def _line(split: str, evaluation: Evaluated) -> str:
 
 
 def _shown(name: str) -> str:
-    return name.replace("f1", "F1")
+    return name.replace("f1", "F1").replace("pearson", "Pearson")
 
 
 def _write_report(

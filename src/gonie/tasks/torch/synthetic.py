@@ -27,7 +27,8 @@ WORDS: Mapping[str, tuple[str, ...]] = {
 }
 NEW: Mapping[str, tuple[str, ...]] = {"en": ("Oslo", "rains", "3rd"), "ko": ("서울", "비", "3일")}
 """Words that are not counted, so unknown unless they have a vector."""
-WIDEST = {"width": 4, "hidden": 3}  # maximum of keys of these names; unequal, to detect transposed matrices
+WIDEST = {"width": 4, "hidden": 3, "projection": 5}
+"""Maximum of the keys with these names. They are unequal, to detect transposed matrices."""
 NOISE = 0.2
 
 Batch = Mapping[str, Tensor]
