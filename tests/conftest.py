@@ -22,6 +22,8 @@ from gonie.features.encoding import Encoding, count
 from gonie.features.text_encoding import TextEncoding
 from gonie.runtime.about import About
 from gonie.tasks.classification.bundle import TextBundle
+from gonie.tasks.pairs.bundle import PairBundle
+from gonie.tasks.pairs.encoding import PairEncoding, ValueScale
 from gonie.text.normalize import Normalization
 from gonie.text.passages import Passages
 from gonie.text.schemes import PLAIN
@@ -214,6 +216,70 @@ def text_toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     yield from lent(folder)
 
 
+PAIR_RECIPE = """
+task = "pair"
+[data]
+train = "{folder}/{kind}-train.tsv"
+dev = "{folder}/{kind}-dev.tsv"
+test = "{folder}/{kind}-test.tsv"
+[model.words]
+width = 8
+[model.encoder]
+hidden = 6
+[model.matching]
+projection = 6
+[model.matching.composition]
+hidden = 5
+[model.head]
+hidden = 6
+[model.dropout]
+input = 0.1
+output = 0.1
+aligned = 0.1
+pooled = 0.1
+word = 0.05
+[train]
+epochs = 3
+lr = 0.05
+batch_sentences = 8
+device = "cpu"
+"""
+
+
+def toy_pairs(number: int, seed: int, *, values: bool) -> str:
+    """Praise and another opinion, and whether they agree, or how much they do, as a table."""
+    chance = random.Random(seed)
+    gold = "score" if values else "label"
+    rows = [f"sentence1\tsentence2\t{gold}"]
+    for at in range(number):
+        other = chance.choice(list(MOODS))
+        texts = [
+            " ".join(
+                f"The {chance.choice(THINGS)} is {chance.choice(MOODS[mood])}." for _ in range(1 + at % 2)
+            )
+            for mood in ("good", other)
+        ]
+        same = other == "good"
+        answer = f"{4 * same + chance.random():.3f}" if values else ("other", "same")[same]
+        rows.append("\t".join([*texts, answer]))
+    return "\n".join(rows) + "\n"
+
+
+@pytest.fixture(scope="session")
+def pair_toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with pairs of opinions: labels.toml learns whether two agree, values.toml how much they do.
+
+    The columns of the tables are called as in STS, so that nothing works by the default names alone.
+    """
+    folder = tmp_path_factory.mktemp("pairs")
+    for kind in ("labels", "values"):
+        for seed, (split, number) in enumerate({"train": 60, "dev": 20, "test": 20}.items()):
+            table = toy_pairs(number, seed, values=kind == "values")
+            (folder / f"{kind}-{split}.tsv").write_text(table, "utf-8")
+        (folder / f"{kind}.toml").write_text(PAIR_RECIPE.format(folder=folder, kind=kind), "utf-8")
+    yield from lent(folder)
+
+
 class Silence:
     """A display that shows nothing and keeps everything it was told."""
 
@@ -258,6 +324,18 @@ def toy_run(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "toy"
     assert start_run(load_recipe(toy / "toy.toml"), folder, Silence()) is not None
     return folder
+
+
+@pytest.fixture(scope="session")
+def pair_runs(pair_toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with a finished run of each recipe of ``pair_toy``: labels and values."""
+    from gonie.tasks.recipe import load_recipe
+    from gonie.training.run import start_run
+
+    folder = tmp_path_factory.mktemp("pair-runs")
+    for kind in ("labels", "values"):
+        assert start_run(load_recipe(pair_toy / f"{kind}.toml"), folder / kind, Silence()) is not None
+    yield from lent(folder)
 
 
 # --- a page in a browser, and read as a browser would -----------------------------------------------------
@@ -391,6 +469,71 @@ def make_text_encoding(*, upper: bool, multi_label: bool, **limits: int) -> Text
 def text_bundle() -> Callable[..., TextBundle]:
     """Makes bundles of a classifier that looks its words up."""
     return make_text_bundle
+
+
+# --- a pair model whose answers are known ----------------------------------------------------------------
+
+
+def make_pair_bundle(
+    *,
+    values: bool = False,
+    temperature: float = 1.0,
+    recipe: Mapping[str, Any] | None = None,
+    max_tokens: int = 200,
+) -> PairBundle:
+    """Two texts agree by u · v and differ by Σ|u - v|; u and v are the mean vectors of their words.
+
+    A good or bad word has length 2, any other is 0. So ("good", "good") is ``same`` by 4 and ``other`` by 0,
+    and ("good", "bad") the reverse. With ``values`` it is 5 · sigmoid(u · v - Σ|u - v|).
+    """
+    import torch
+    from torch import nn
+
+    from gonie.nn import Mean, NoEncoder, TextScores, TextSoftmaxHead, WordEmbedding
+    from gonie.nn.heads.text_value import TextValueHead
+    from gonie.nn.matching import PooledMatching
+    from gonie.tasks.classification.torch.network import LABEL
+    from gonie.tasks.pairs.torch.graph import pair_graph
+    from gonie.tasks.pairs.torch.network import PairNetwork
+
+    texts = make_text_encoding(upper=False, multi_label=False, max_tokens=max_tokens)
+    words = WordEmbedding(size=len(texts.words.words), width=2)
+    matching = PooledMatching(pooling=Mean(width=2))
+    labels = ("value",) if values else ("other", "same")
+    scores = TextScores(width=matching.width, num_labels=len(labels), direct={})
+    differ, agree = [0, 0, 0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 0, 0, 1, 1]  # over [u; v; |u - v|; u ∘ v]
+    rows = [[a - d for a, d in zip(agree, differ, strict=True)]] if values else [differ, agree]
+    with torch.no_grad():
+        words.weight.zero_()
+        for word, vector in {"good": (0.0, 2.0), "bad": (2.0, 0.0)}.items():
+            words.weight[texts.words.word_id(word)] = torch.tensor(vector)
+        scores.weight.copy_(torch.tensor(rows, dtype=torch.float32))  # type: ignore[union-attr]
+    head = TextValueHead(scores=scores, low=0.0, high=5.0) if values else TextSoftmaxHead(scores=scores)
+    model = PairNetwork(
+        embedding=words,
+        encoder=NoEncoder(width=2),
+        matching=matching,
+        hidden=None,
+        heads={LABEL: head},
+        word_dropout=nn.Identity(),
+        input_dropout=nn.Identity(),
+        output_dropout=nn.Identity(),
+        dropout=nn.Identity(),
+    )
+    encoding = PairEncoding(
+        texts=TextEncoding(
+            passages=texts.passages, words=texts.words, labels=labels, multi_label=False, bag=None
+        ),
+        scale=ValueScale(0.0, 5.0) if values else None,
+    )
+    about = About(recipe=recipe or {})
+    return PairBundle(encoding=encoding, **pair_graph(model)._asdict(), temperature=temperature, about=about)
+
+
+@pytest.fixture(scope="session")
+def pair_bundle() -> Callable[..., PairBundle]:
+    """Makes bundles of a pair model that looks its words up."""
+    return make_pair_bundle
 
 
 # --- running text, and a language model of it ------------------------------------------------------------

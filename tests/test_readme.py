@@ -41,6 +41,7 @@ OWN = {
     "demo-ko": "mine.klue",
     "subjectivity": "mine.tsv",
     "sentiment-nsmc": "mine.tsv",
+    "pairs": "mine-pairs.tsv",
 }
 """What a recipe is trained on here, if not on tagged words."""
 SMALL = {
@@ -102,6 +103,8 @@ def place(tmp_path: Path, toy: Path, prose: Path, monkeypatch: pytest.MonkeyPatc
     (tmp_path / "glove.6B.100d.txt.gz").write_bytes(gzip.compress(vectors.encode()))
     reviews = "label\ttext\n" + "good\tsuch a fine film\nbad\tso dull a film\n" * 8
     (tmp_path / "mine.tsv").write_text(reviews, "utf-8")
+    pairs = "text\ttext_pair\tlabel\n" + "it rains\tit is wet\tyes\nit rains\tit is dry\tno\n" * 8
+    (tmp_path / "mine-pairs.tsv").write_text(pairs, "utf-8")
     (tmp_path / "reviews.jsonl").write_text('{"text": "such a fine film"}\n', "utf-8")
     monkeypatch.chdir(tmp_path)
     assert gonie(*small(["train", "demo", "--out", "runs/demo"])).code == 0
@@ -227,6 +230,17 @@ def test_the_examples_of_labelled_texts_are_read_as_the_page_says(block: Block, 
     source = LabelledSource(tmp_path / "example")
     assert all(text.labels for text in source)
     assert (source.report.choices["format"][0], source.report.texts) == (name, int(number))
+
+
+@pytest.mark.parametrize("block", marked(FORMATS, "pairs"), ids=lambda block: block.mark)
+def test_the_examples_of_pairs_are_read_as_the_page_says(block: Block, tmp_path: Path) -> None:
+    from gonie.formats.pairs import PairSource
+
+    _, name, number = block.mark.split()
+    (tmp_path / "example").write_text(block.body, "utf-8")
+    source = PairSource(tmp_path / "example")
+    assert all(pair.labels or pair.value is not None for pair in source)
+    assert (source.report.choices["format"][0], source.report.pairs) == (name, int(number))
 
 
 def test_every_format_has_its_example() -> None:

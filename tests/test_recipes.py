@@ -17,6 +17,7 @@ from gonie import load
 from gonie.errors import RecipeError
 from gonie.tasks.classification.classifier import TextClassifier
 from gonie.tasks.classification.recipe import TextDataConfig, TextRecipe
+from gonie.tasks.pairs.classifier import PairClassifier
 from gonie.tasks.paths import locate
 from gonie.tasks.recipe import load_recipe, recipe_names
 from gonie.tasks.sections import Recipe
@@ -25,8 +26,8 @@ from gonie.training.run import start_run
 
 FOLDER = Path(__file__).parent.parent / "src" / "gonie" / "recipes"
 DOCS = Path(__file__).parent.parent / "docs" / "reference" / "recipe.md"
-TAGGERS, CLASSIFIERS = recipe_names("tag"), recipe_names("classify")
-NAMES = sorted([*TAGGERS, *CLASSIFIERS])
+TAGGERS, CLASSIFIERS, PAIRS = recipe_names("tag"), recipe_names("classify"), recipe_names("pair")
+NAMES = sorted([*TAGGERS, *CLASSIFIERS, *PAIRS])
 """Those that `gonie train` trains."""
 SIX = {
     "rnn": ("rnn", False, "softmax"),
@@ -51,6 +52,11 @@ SMALL = {
     "encoder": ("model.encoder.hidden=6",),
     "pooling": ("model.pooling.hidden=5",),
     "sentences": ("model.sentences.encoder.hidden=4", "model.sentences.pooling.hidden=3"),
+    "matching": (
+        "model.matching.projection=5",
+        "model.matching.composition.hidden=4",
+        "model.head.hidden=5",
+    ),
 }
 OPINIONS = "pos\tA good film . <s> It is good .\nneg\tA bad film . <s> It is so bad .\n"
 TINY_TEXTS = {
@@ -58,6 +64,16 @@ TINY_TEXTS = {
     "relations": (
         "Cause-Effect(e1,e2)\tThe <e1>rain</e1> caused the <e2>flood</e2>.\n"
         "Other\tA <e1>dog</e1> near the <e2>house</e2>.\n"
+    ),
+}
+TINY_PAIRS = {
+    "pairs": (
+        "premise\thypothesis\tlabel\n",
+        "A man runs.\tA man moves.\tentailment\nA dog sits.\tIt runs.\tcontradiction\n",
+    ),
+    "similarity-ko": (
+        "sentence1\tsentence2\tscore\n",
+        "남자가 달린다.\t한 남자가 달린다.\t4.8\n개가 잔다.\t여자가 춤춘다.\t0.2\n",
     ),
 }
 ASKED = {
@@ -85,7 +101,7 @@ def test_what_lies_in_the_folder_ships() -> None:
     assert set(recipe_names()) == {*NAMES, *recipe_names("pretrain")}
     for name in NAMES:
         task = load_recipe(name, absent={"data.train": "not-there"}).task
-        assert task == ("tag" if name in TAGGERS else "classify")
+        assert task == ("tag" if name in TAGGERS else "pair" if name in PAIRS else "classify")
     assert set(NAMES) >= {*SIX, "ner", "pos", "chunk", "ner-ko", "demo", "demo-ko"}
 
 
@@ -210,6 +226,27 @@ def test_a_classifier_trains_exports_and_classifies(
     shown = gonie("classify", tmp_path / "run", asked)
     assert shown.code == 0, shown.err
     assert given.label in shown.out
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long) if name.endswith("-ko") else name for name in PAIRS]
+)  # Kiwi takes seconds each time it is loaded
+def test_a_pair_model_trains_exports_and_answers(name: str, tmp_path: Path, silence: Any, gonie: Any) -> None:
+    header, rows = TINY_PAIRS[name]
+    if load_recipe(name).data.unit == "morpheme" and importlib.util.find_spec("kiwipiepy") is None:
+        pytest.skip("morphemes need kiwipiepy")
+    result = start_run(over(name, tmp_path / "tiny.tsv", header + rows * 6), tmp_path / "run", silence)
+    assert result is not None
+    (_, dev), (_, test) = result.evaluations.items()
+    assert dev.headline == test.headline
+    model = load(tmp_path / "run")
+    assert isinstance(model, PairClassifier)
+    first, second, _ = rows.split("\n")[0].split("\t")
+    found = model(first, second)
+    assert model.gives_values == name.startswith("similarity")
+    shown = gonie("classify", tmp_path / "run", first, second)
+    assert shown.code == 0, shown.err
+    assert (found.label or f"{found.value:.2f}") in shown.out
 
 
 def classifier(name: str, folder: Path) -> TextRecipe:

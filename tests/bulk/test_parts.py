@@ -61,7 +61,7 @@ def test_labels_are_the_same_in_both_kinds(classifying: BulkJob, tmp_path: Path)
         assert row["labels"] == [row["label"]]
 
 
-@pytest.mark.parametrize("task", ["tag", "classify"])
+@pytest.mark.parametrize("task", ["tag", "classify", "pair"])
 def test_a_part_without_rows_has_the_schema_all_the_same(tagging: BulkJob, tmp_path: Path, task: str) -> None:
     write = part_writer(replace(tagging, task=task, output="parquet"))
     write(tmp_path / "empty.parquet", [])

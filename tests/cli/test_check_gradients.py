@@ -119,6 +119,23 @@ def test_a_broken_pooling_is_named(gonie: Gonie, text_toy: Path, monkeypatch: py
     assert rows["heads.label.scores.weight"] == "ok"
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["pairs", "similarity-ko"])
+def test_the_recipes_of_pairs_are_right(gonie: Gonie, name: str) -> None:
+    outcome = gonie("check-gradients", name)
+    assert outcome.code == 0, outcome.out
+    assert "heads.label.scores.weight" in outcome.out
+    assert "fails" not in outcome.out
+
+
+def test_a_small_pair_model_is_right(gonie: Gonie, pair_toy: Path) -> None:
+    small = ("model.matching.kind=siamese", "model.encoder.kind=none", "model.head.hidden=0")
+    options = [part for change in small for part in ("--set", change)]
+    outcome = gonie("check-gradients", pair_toy / "values.toml", *options)
+    assert outcome.code == 0, outcome.out
+    assert "heads.label.scores.weight" in outcome.out
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

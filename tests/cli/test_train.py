@@ -60,6 +60,31 @@ def test_a_classifier_is_shown_as_one(gonie: Gonie, text_toy: Path, tmp_path: Pa
     assert gonie("classify", out, "The plot is dull.").code == 0
 
 
+@pytest.mark.parametrize(
+    ("kind", "score", "labels"), [("labels", "accuracy", "same "), ("values", "Pearson", "0–1 ")]
+)
+def test_a_pair_model_is_shown_as_one(
+    kind: str, score: str, labels: str, *, gonie: Gonie, pair_toy: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    options = ["--set", "train.epochs=1", *(["--set", "data.scale=[0, 5]"] if kind == "values" else [])]
+    outcome = gonie("train", pair_toy / f"{kind}.toml", "--out", out, *options)
+    assert outcome.code == 0, outcome.err
+    for words in (
+        "train   60 pairs, ",
+        "dev     20 pairs",
+        labels,
+        f"dev {score}",
+        "scoring 20 test pairs with the exported model",
+        f"test {score}",
+        f"gonie classify {out} ",
+        f"gonie evaluate {out} FILE",
+    ):
+        assert words in outcome.out, words
+    assert "sentences" not in outcome.out
+    assert gonie("classify", out, "The plot is dull.", "The cast is fine.").code == 0
+
+
 def test_a_head_that_does_not_fit_leaves_nothing(gonie: Gonie, text_toy: Path, tmp_path: Path) -> None:
     options = ["--out", tmp_path / "run", "--set", "model.head.weights.great=2"]
     refused = gonie("train", text_toy / "texts.toml", *options)

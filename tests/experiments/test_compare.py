@@ -382,6 +382,23 @@ def test_folds_stopped_in_their_middle_go_on(text_toy: Path, folds: Path, tmp_pa
     assert results(folder) == results(folds)
 
 
+# --- text pairs ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("kind", "metric"), [("labels", "accuracy"), ("values", "Pearson")])
+def test_pair_models_are_compared_by_their_own_score(
+    kind: str, metric: str, pair_toy: Path, tmp_path: Path
+) -> None:
+    question = ComparisonRequest((str(pair_toy / f"{kind}.toml"),), ("train.lr=0.0001,0.05",), seeds=2)
+    assert start_comparison(question, tmp_path / "c", Silence(), jobs=1)
+    found = results(tmp_path / "c")
+    assert metric in (tmp_path / "c" / "table.md").read_text("utf-8")
+    one, other = found["cells"]
+    assert (one["best"], other["best"]) == (False, True), "a model that hardly learns is not the best"
+    assert other["dev"]["mean"] > one["dev"]["mean"]
+    assert 0.0 <= one["p"] <= 1.0
+
+
 # --- refusals --------------------------------------------------------------------------------------------
 
 

@@ -51,7 +51,7 @@ def test_elmo_needs_a_language_model_and_may_say_how_its_layers_are_mixed() -> N
     assert (config.normalize, config.l2) == (False, 0.001)
 
 
-@pytest.mark.parametrize("recipe", ["ner", "subjectivity"])
+@pytest.mark.parametrize("recipe", ["ner", "subjectivity", "pairs"])
 def test_the_sources_of_a_recipe_are_the_sections_that_it_has(recipe: str) -> None:
     assert load_recipe(recipe).model.contextual == {}
     model = load_recipe(recipe, ["model.elmo.bilm=lm", "model.elmo.at=both"]).model

@@ -21,12 +21,19 @@ def classifier(text_bundle: Callable[..., Any], tmp_path: Path) -> LoadedModel:
     return load_model(tmp_path / "b")
 
 
-def test_every_model_knows_its_task(classifier: LoadedModel, toy_run: Path) -> None:
+@pytest.fixture
+def pairs(pair_bundle: Callable[..., Any], tmp_path: Path) -> LoadedModel:
+    write_bundle(tmp_path / "p", pair_bundle())
+    return load_model(tmp_path / "p")
+
+
+def test_every_model_knows_its_task(classifier: LoadedModel, pairs: LoadedModel, toy_run: Path) -> None:
     tagger = load_model(toy_run)
-    for loaded, name in ((classifier, "classify"), (tagger, "tag")):
+    for loaded, name in ((classifier, "classify"), (tagger, "tag"), (pairs, "pair")):
         assert loaded.task is TASKS[name]
         assert loaded.model.task == name
-        assert isinstance(loaded.records(name), type(loaded.task.records()))
+        command = "classify" if name == "pair" else name
+        assert isinstance(loaded.records(command), type(loaded.task.records()))
 
 
 def test_another_command_is_named(classifier: LoadedModel) -> None:
@@ -43,6 +50,15 @@ def test_options_that_do_not_apply_are_named(classifier: LoadedModel, toy_run: P
     with pytest.raises(GonieError, match=r"^--nbest works only with taggers; .* is a classifier$"):
         classifier.explained({"nbest": 3})
     assert classifier.explained({"label": "positive"}).noun == "text"
+
+
+def test_options_that_do_not_apply_to_pair_models_are_named(pairs: LoadedModel) -> None:
+    assert "label_column" in pairs.evaluator(["label_column"]).options
+    with pytest.raises(GonieError, match=r"^--text-column does not apply to pair classifiers$"):
+        pairs.evaluator(["text_column"])
+    with pytest.raises(BundleError, match=r"p is a pair classifier; use gonie classify .*p$"):
+        pairs.records("tag")
+    assert pairs.explained({"label": "same"}).noun == "pair"
 
 
 def test_a_task_without_a_facet_is_refused(classifier: LoadedModel) -> None:

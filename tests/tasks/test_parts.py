@@ -36,9 +36,14 @@ from gonie.nn import (
     TextSoftmaxHead,
     Window,
 )
+from gonie.nn.heads.text_value import TextValueHead
+from gonie.nn.matching import AlignedMatching, PooledMatching
 from gonie.runtime.session import OnnxScorer
 from gonie.tasks import parts
 from gonie.tasks.classification.torch.graph import text_graph
+from gonie.tasks.pairs.encoding import PairEncoding
+from gonie.tasks.pairs.parts import MATCHINGS, PAIR_HEADS
+from gonie.tasks.pairs.torch.graph import pair_graph
 from gonie.tasks.parts import CHARS, CONTEXTUAL, ENCODERS, POOLINGS, TAG_HEADS, TEXT_HEADS, Part, choices
 from gonie.tasks.recipe import load_recipe, recipe_types
 from gonie.tasks.tagging.torch.graph import onnx_graph
@@ -72,6 +77,23 @@ BUILT: dict[str, tuple[Mapping[str, object], Kinds]] = {
         {"softmax": TextSoftmaxHead, "sigmoid": TextSigmoidHead, "labels": MultiLabelHead},
     ),
     "contextual": (CONTEXTUAL, {"elmo": ElmoEmbedding}),
+    "compositions": (
+        ENCODERS,
+        {
+            "lstm": LSTM,
+            "peephole": PeepholeLSTM,
+            "rnn": Elman,
+            "cnn": Convolution,
+            "window": Window,
+            "none": NoEncoder,
+        },
+    ),
+    "pair_poolings": (
+        POOLINGS,
+        {"attention": AdditiveAttention, "dot": DotAttention, "mean": Mean, "max": Max, "last": Last},
+    ),
+    "matchings": (MATCHINGS, {"esim": AlignedMatching, "siamese": PooledMatching}),
+    "pair_heads": (PAIR_HEADS, {"label": TextSoftmaxHead, "value": TextValueHead}),
 }
 """Of each table, the classes that its names stand for."""
 
@@ -87,14 +109,23 @@ def naming(role: str, name: str) -> list[str]:
         "poolings": [f'model.pooling.kinds=["{name}"]', "model.pooling.heads=2"],
         "tag_heads": [f"model.head.kind={name}", *ONE_TYPE],
         "text_heads": [f"model.head.kind={name}", *(["data.label_separator=|"] if name == "labels" else [])],
+        "compositions": [f"model.matching.composition.kind={name}"],
+        "pair_poolings": [f'model.matching.pooling.kinds=["{name}"]', "model.matching.pooling.heads=2"],
+        "matchings": [f"model.matching.kind={name}"],
+        "pair_heads": ["data.value_column=v"] if name == "value" else [],
     }
     return keys[role]
 
 
 def cases() -> list[tuple[str, str, str]]:
     """Each part under the recipes of the tasks that can have it."""
-    tasks = {"tag": "ner", "classify": "subjectivity"}
-    only = {"poolings": ["classify"], "tag_heads": ["tag"], "text_heads": ["classify"]}
+    tasks = {"tag": "ner", "classify": "subjectivity", "pair": "pairs"}
+    only = {
+        "poolings": ["classify"],
+        "tag_heads": ["tag"],
+        "text_heads": ["classify"],
+        **{role: ["pair"] for role in ("compositions", "pair_poolings", "matchings", "pair_heads")},
+    }
     return [
         (role, name, tasks[task])
         for role, (table, _) in BUILT.items()
@@ -123,6 +154,10 @@ def test_a_part_that_a_recipe_names_is_built_and_exported(role: str, name: str, 
 def torch_and_onnx(model: Any, encoding: Any, batch: Mapping[str, Tensor]) -> tuple[np.ndarray, np.ndarray]:
     """Scores of a network and of its graph, at tokens alone where it is a tagger."""
     arrays = {key: value.numpy() for key, value in batch.items()}
+    if isinstance(encoding, PairEncoding):
+        graph = Graph(longest=encoding.texts.words.longest)
+        exported = OnnxScorer(*pair_graph(model, graph=graph), threads=1)
+        return TorchTextScorer(model).score_texts(arrays).scores, exported.score_texts(arrays).scores
     if hasattr(encoding, "passages"):
         exported = OnnxScorer(*text_graph(model, graph=Graph(longest=encoding.words.longest)), threads=1)
         return TorchTextScorer(model).score_texts(arrays).scores, exported.score_texts(arrays).scores
@@ -187,6 +222,7 @@ def test_a_description_names_every_part_with_what_it_is() -> None:
         ("tag", "head.kind", TAG_HEADS),
         ("classify", "pooling.kinds", POOLINGS),
         ("classify", "head.kind", TEXT_HEADS),
+        ("pair", "matching.kind", MATCHINGS),
     ],
 )
 def test_a_key_tells_of_all_parts_that_it_may_name(task: str, key: str, table: dict[str, Part]) -> None:

@@ -143,11 +143,20 @@ INPUTS: dict[str, list[str]] = {
         "data.gazetteers.city=x",
         "model.elmo.bilm=x",
     ],
+    "pairs": [
+        "data.train=x",
+        "data.dev=x",
+        "data.test=x",
+        "data.vectors=x",
+        "data.gazetteers.city=x",
+        "model.elmo.bilm=x",
+    ],
     "elmo-small": ['data.text=["x"]', "data.heldout=x", "model.start=x"],
 }
 CACHES: dict[str, list[str]] = {
     "ner": ["data.cache", "model.elmo.cache"],
     "subjectivity": ["data.cache", "model.elmo.cache"],
+    "pairs": ["data.cache", "model.elmo.cache"],
     "elmo-small": ["data.cache"],
 }
 

@@ -75,6 +75,24 @@ def test_classifiers_too(text_toy: Path, toy_bilm: Path, tmp_path: Path, silence
     assert labels[0] == labels[1]
 
 
+@pytest.mark.parametrize(("kind", "metric"), [("labels", "accuracy"), ("values", "pearson")])
+def test_pair_models_too(
+    kind: str, metric: str, pair_toy: Path, toy_bilm: Path, *, tmp_path: Path, silence: Any
+) -> None:
+    """Over the vectors of a language model, in floats and in bytes."""
+    run = tmp_path / "run"
+    recipe = load_recipe(pair_toy / f"{kind}.toml", [f"model.elmo.bilm={toy_bilm}", "model.elmo.at=both"])
+    assert start_run(recipe, run, silence) is not None
+    assert exported(run, tmp_path / "floats").difference.value < 1e-4
+    found = exported(run, tmp_path / "bytes", int8=True).int8
+    assert found is not None
+    assert (found.answers, found.metric) == (20, metric)
+    pair = ("The plot is silly.", "The ending is lovely.")
+    one, other = (load(folder)(*pair) for folder in (run, tmp_path / "bytes"))
+    assert one.label == other.label
+    assert one.value == pytest.approx(other.value, abs=0.1)
+
+
 def test_what_was_held_out_in_training_is_held_out_again(toy: Path, tmp_path: Path, silence: Any) -> None:
     """Were training sentences judged, an export would be accepted for what the model knows by heart."""
     recipe = load_recipe(toy / "toy.toml", ["data.dev=none", "data.holdout=0.2", "train.epochs=1"])
@@ -92,6 +110,16 @@ def test_texts_held_out_too(text_toy: Path, tmp_path: Path, silence: Any) -> Non
     again = open_run(tmp_path / "run", None, quiet).examples
     assert [text.text for text in again] == [text.text for text in job.data.dev]  # type: ignore[attr-defined]
     assert 0 < len(again) < 30
+
+
+@pytest.mark.parametrize("kind", ["labels", "values"])
+def test_pairs_held_out_too(kind: str, pair_toy: Path, tmp_path: Path, silence: Any) -> None:
+    changes = ["data.dev=none", "data.holdout=0.2", "train.epochs=1"]
+    recipe = load_recipe(pair_toy / f"{kind}.toml", changes)
+    assert start_run(recipe, tmp_path / "run", silence) is not None
+    job: Any = prepare(recipe, quiet)
+    assert open_run(tmp_path / "run", None, quiet).examples == job.data.dev
+    assert 0 < len(job.data.dev) < 30
 
 
 def test_another_file_in_place_of_the_runs_own(elmo_run: Path, toy: Path, tmp_path: Path) -> None:

@@ -10,10 +10,12 @@ import pytest
 
 from gonie.export.graph import Graph
 from gonie.features.corpus import collate
+from gonie.formats.pairs import LabelledPair
 from gonie.runtime.decoder import Decoder
 from gonie.runtime.session import OnnxScorer
 from gonie.tasks.classification.torch.exportable import text_batches
 from gonie.tasks.classification.torch.graph import text_graph
+from gonie.tasks.pairs.torch.graph import pair_graph
 from gonie.tasks.recipe import load_recipe, recipe_names, recipe_types
 from gonie.tasks.tagging.torch.exportable import tag_batches
 from gonie.tasks.tagging.torch.graph import onnx_graph
@@ -83,6 +85,25 @@ def test_taggers_answer_alike_and_alone_as_among_many(name: str, number: int) ->
     for row, sentence in enumerate(given[:ALONE]):
         alone = exported.scores(collate(encoding.encode([sentence]), np.array([0])))[0]
         np.testing.assert_allclose(among[row, : len(sentence)], alone, atol=1e-5)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("name", recipes("pair"))
+def test_pair_models_answer_alike_and_alone_as_among_many(name: str, number: int) -> None:
+    model, encoding = specimen(name)
+    torch_scorer = TorchTextScorer(model)
+    exported = OnnxScorer(*pair_graph(model, graph=Graph(longest=encoding.texts.words.longest)), threads=1)
+    sides = (map(" ".join, random_words(number, seed)) for seed in (2, 3))
+    pairs = [LabelledPair(*pair) for pair in zip(*sides, strict=True)]
+    corpus = encoding.encode(pairs)
+    for batch in text_batches(corpus):
+        wanted, got = torch_scorer.score_texts(batch).scores, exported.score_texts(batch).scores
+        assert largest(wanted, got) < 1e-4
+        np.testing.assert_array_equal(wanted.argmax(1), got.argmax(1))
+    among = exported.score_texts(corpus.batch(np.arange(ALONE))).scores
+    for row in range(ALONE):
+        alone = exported.score_texts(encoding.encode([pairs[row]]).batch(np.array([0]))).scores[0]
+        np.testing.assert_allclose(among[row], alone, atol=1e-5)
 
 
 @pytest.mark.parametrize("number", NUMBERS)

@@ -106,6 +106,35 @@ def test_so_do_the_parts_of_classifiers_that_no_recipe_uses(changes: tuple[str, 
     assert len(found) == len({check.name for check in found}) > 1
 
 
+SIMPLE = (
+    "model.matching.kind=siamese",
+    "model.encoder.kind=none",
+    "model.head.hidden=0",
+    "data.scale=[0, 5]",
+)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    all_but(
+        [SIMPLE],
+        [
+            SIMPLE,
+            ("model.matching.kind=siamese", 'model.matching.pooling.kinds=["attention", "last"]'),
+            ("model.matching.composition.kind=none", "model.head.smoothing=0.1", "data.vectors=not-there"),
+            ("model.matching.composition.kind=cnn", "model.chars.kind=cnn", "data.value_column=v"),
+            ('model.matching.pooling.kinds=["dot"]', "model.matching.pooling.heads=2", "train.l2=0.1"),
+            ("model.elmo.bilm=not-there", "model.elmo.at=both"),
+        ],
+    ),
+    ids=" ".join,
+)
+def test_so_do_the_parts_of_pair_models_that_no_recipe_uses(changes: tuple[str, ...]) -> None:
+    found = checked(*changes, recipe="pairs")
+    assert [check for check in found if not check.passed] == []
+    assert len(found) == len({check.name for check in found}) > 1
+
+
 # --- broken parts ----------------------------------------------------------------------------------------
 
 

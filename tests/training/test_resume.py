@@ -162,7 +162,10 @@ def go_on(recipe: Path, out: Path, *, changes: tuple[str, ...] = (), threads: in
     complete(train(recipe, out, resume=begun, changes=changes), threads=threads)
 
 
-def outcome(folder: Path) -> dict[str, object]:
+SENTENCE = "Anna Bert lives in Seoul . Nobody knows abcabc ."
+
+
+def outcome(folder: Path, *asked: str) -> dict[str, object]:
     """Everything a run leaves that must not depend on how often it was stopped."""
     files = {
         str(path.relative_to(folder)): path.read_bytes()
@@ -174,7 +177,7 @@ def outcome(folder: Path) -> dict[str, object]:
     return {
         **files,
         "metrics": metrics,
-        "answer": load(folder)("Anna Bert lives in Seoul . Nobody knows abcabc ."),
+        "answer": load(folder)(*(asked or [SENTENCE])),
         "report": (folder / "report.html").exists(),
     }
 
@@ -703,3 +706,24 @@ def test_damaged_best_weights_are_refused(gonie: Command, fresh: Path) -> None:
     best = fresh / "run/best.safetensors"
     best.write_bytes(DAMAGES["one weight changed"](best.read_bytes()))
     assert gonie(*resume).refused("best.safetensors", "damaged")
+
+
+# --- text pairs ------------------------------------------------------------------------------------------
+
+PAIR_KINDS: dict[str, tuple[str, ...]] = {
+    "labels": ("labels", "train.average=0.9"),
+    "values": ("values", "train.schedule=cosine"),
+    "siamese, no dev file": ("labels", "model.matching.kind=siamese", "data.dev=none", "data.holdout=0.2"),
+    "mapped corpus": ("values", "data.cache=CACHE", "model.dropout.kind=plain"),
+}
+
+
+@pytest.mark.parametrize("changes", list(PAIR_KINDS.values()), ids=list(PAIR_KINDS))
+def test_every_kind_of_pair_model_resumes(changes: tuple[str, ...], pair_toy: Path, tmp_path: Path) -> None:
+    """Masks that both texts share are drawn again as they were."""
+    kind, *settings = (change.replace("CACHE", str(tmp_path / "cache")) for change in changes)
+    recipe = load_recipe(pair_toy / f"{kind}.toml", [*settings, "train.checkpoint_seconds=1e-9"])
+    assert start_run(recipe, tmp_path / "whole", Silent())
+    broken_run(recipe, tmp_path / "broken", 2, 12)  # in the first epoch, and in a later one
+    one, other = (outcome(tmp_path / name, "The plot is fine.", "dull") for name in ("broken", "whole"))
+    assert not differences(one, other)

@@ -41,7 +41,7 @@ def recipe(**changes: Any) -> TextRecipe:
             {"model": {"words": {}, "pooling": {"kinds": ["atention"]}}},
             "unknown name: 'atention'",
         ),
-        ({"task": "translate"}, "task: gonie train does not train 'translate'; use tag or classify"),
+        ({"task": "translate"}, "task: gonie train does not train 'translate'; use tag or classify or pair"),
     ],
     ids=str,
 )

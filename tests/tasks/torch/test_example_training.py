@@ -23,12 +23,18 @@ def setup_rows(recipe: Path, labels: Counter[str] | None = None) -> dict[str, st
     return dict(example_setup(job, model, lambda text: None).summary)
 
 
-def test_examples_are_called_by_their_name(toy: Path, text_toy: Path) -> None:
+def test_examples_are_called_by_their_name(toy: Path, text_toy: Path, pair_toy: Path) -> None:
     rows = setup_rows(text_toy / "texts.toml")
     assert rows["train"].startswith("60 texts, ")
     assert rows["dev"] == "20 texts"
     assert rows["labels"] in ("good 30  bad 30", "bad 30  good 30")
     assert setup_rows(toy / "toy.toml")["dev"] == "20 sentences"
+    rows = setup_rows(pair_toy / "values.toml")
+    assert rows["train"].startswith("60 pairs, ")
+    assert rows["dev"] == "20 pairs"
+    assert sum(int(part.split()[1]) for part in rows["labels"].split("  ")) == 60, (
+        "of each fifth of the scale"
+    )
 
 
 def test_many_labels_are_cut_and_counted(toy: Path) -> None:
@@ -38,20 +44,32 @@ def test_many_labels_are_cut_and_counted(toy: Path) -> None:
     assert "type20" not in rows["labels"]
 
 
-@pytest.mark.parametrize("task", ["tag", "classify"])
+@pytest.mark.parametrize(
+    ("toys", "recipe", "score"),
+    [
+        ("toy", "toy.toml", "F1"),
+        ("text_toy", "texts.toml", "accuracy"),
+        ("pair_toy", "labels.toml", "accuracy"),
+        ("pair_toy", "values.toml", "Pearson"),
+    ],
+)
 def test_a_run_ends_with_its_scores_and_commands_that_can_be_typed(
-    task: str, toy: Path, text_toy: Path, tmp_path: Path, silence: Any
+    toys: str, recipe: str, score: str, tmp_path: Path, *, silence: Any, request: pytest.FixtureRequest
 ) -> None:
-    recipe = toy / "toy.toml" if task == "tag" else text_toy / "texts.toml"
     folder = tmp_path / "my run"
-    result = start_run(load_recipe(recipe, ["train.epochs=1"]), folder, silence)
+    result = start_run(
+        load_recipe(request.getfixturevalue(toys) / recipe, ["train.epochs=1"]), folder, silence
+    )
     assert result is not None
     names = [name for name, _ in result.output.results]
-    assert names == (
-        ["dev F1", "test F1", "report"] if task == "tag" else ["dev accuracy", "test accuracy", "report"]
-    )
+    assert names == [f"dev {score}", f"test {score}", "report"]
     for name, value in result.output.results[:2]:
         headline = result.evaluations[name.split()[0]].headline[1]
         assert value.startswith(f"{100 * headline:.2f}  (95% ")
     typed = [shlex.split(command) for command in result.output.commands]
-    assert [line[:3] for line in typed] == [["gonie", task, str(folder)], ["gonie", "evaluate", str(folder)]]
+    command = "tag" if toys == "toy" else "classify"
+    assert [line[:3] for line in typed] == [
+        ["gonie", command, str(folder)],
+        ["gonie", "evaluate", str(folder)],
+    ]
+    assert len(typed[0]) == (5 if toys == "pair_toy" else 4), "as many texts as the model takes"

@@ -21,9 +21,14 @@ Make = Callable[..., Job]
 SPLITS: tuple[Split, ...] = ("dev", "test", "sample")
 
 
-@pytest.fixture(params=["tag", "classify"])
-def make(request: pytest.FixtureRequest, toy: Path, text_toy: Path) -> Make:
-    path = {"tag": toy / "toy.toml", "classify": text_toy / "texts.toml"}[request.param]
+@pytest.fixture(params=["tag", "classify", "pair"])
+def make(request: pytest.FixtureRequest, toy: Path, text_toy: Path, pair_toy: Path) -> Make:
+    paths = {
+        "tag": toy / "toy.toml",
+        "classify": text_toy / "texts.toml",
+        "pair": pair_toy / "labels.toml",
+    }
+    path = paths[request.param]
     return lambda *changes: prepare(load_recipe(path, changes), lambda text: None)
 
 

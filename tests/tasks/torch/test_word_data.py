@@ -72,9 +72,9 @@ def test_words_are_spelled_for_the_sources_that_read_bytes() -> None:
     assert plain.longest == 0
 
 
-def test_extractors_are_those_that_the_model_names_for_either_task() -> None:
+def test_extractors_are_those_that_the_model_names_for_any_task() -> None:
     groups = 'model.features.groups=["spelling", "context", "morphemes"]'
-    for name in ("ner", "subjectivity"):
+    for name in ("ner", "subjectivity", "pairs"):
         found = build_extractors(load_recipe(name, [groups]))
         assert [extractor.name for extractor in found] == ["spelling", "context", "morphemes"]
     assert build_extractors(load_recipe("subjectivity")) == []

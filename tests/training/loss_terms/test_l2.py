@@ -32,7 +32,7 @@ def test_it_is_the_share_of_one_example(strength: float, examples: int) -> None:
     torch.testing.assert_close(gradient, strength / examples * weight)
 
 
-@pytest.mark.parametrize("name", ["ner", "subjectivity"])
+@pytest.mark.parametrize("name", ["ner", "subjectivity", "pairs"])
 def test_only_matrices_of_encoder_and_head_are_pulled(name: str) -> None:
     """Not biases, not vectors of words and characters, not weights of single features or transitions."""
     specimen = synthetic(load_recipe(name, ["model.elmo.bilm=not-there", "model.elmo.tuned=true"]))

@@ -83,7 +83,7 @@ def test_a_section_of_a_recipe_file_becomes_a_term(tmp_path: Path) -> None:
     assert load_recipe(path) == recipe, "a run folder keeps it"
 
 
-@pytest.mark.parametrize("name", ["ner", "subjectivity"])
+@pytest.mark.parametrize("name", ["ner", "subjectivity", "pairs"])
 def test_what_is_lowered_is_the_loss_and_all_terms(name: str) -> None:
     changes = ["loss.pull.target=2", "train.l2=0.5", "model.elmo.bilm=not-there", "model.elmo.l2=0.25"]
     recipe = load_recipe(name, changes)

@@ -4,6 +4,7 @@ from gonie.nn.matching.aligned import AlignedMatching
 from gonie.nn.matching.co_attention import CoAttention, SoftAlignment
 from gonie.nn.matching.comparison import HeuristicMatching
 from gonie.nn.matching.enhancement import Enhancement
+from gonie.nn.matching.pair_dropout import PairDropout
 from gonie.nn.matching.pooled import PooledMatching
 from gonie.nn.matching.projection import Projection
 from gonie.nn.matching.protocol import Matched, Matching
@@ -15,6 +16,7 @@ __all__ = [
     "HeuristicMatching",
     "Matched",
     "Matching",
+    "PairDropout",
     "PooledMatching",
     "Projection",
     "SoftAlignment",

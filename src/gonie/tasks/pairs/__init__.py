@@ -1,1 +1,1 @@
-"""Text pairs: a label or a value for two texts."""
+"""Text pairs: one label, or one value, for two texts, as in inference and similarity."""

@@ -40,8 +40,9 @@ from gonie.nn.inference import inferring, to_tensors
 from gonie.nn.matching import AlignedMatching, PooledMatching, Projection
 from gonie.runtime.form_scorer import FormScorer
 from gonie.runtime.graph_check import check_graph
+from gonie.tasks.classification.torch.network import LABEL
 from gonie.tasks.pairs.torch.graph import pair_graph
-from gonie.tasks.pairs.torch.network import LABEL, PairNetwork
+from gonie.tasks.pairs.torch.network import PairNetwork
 
 WORDS, CHARS, NGRAMS, WIDTH, HIDDEN, LABELS = 12, 9, 7, 6, 4, 3
 CLOSE = 1e-4
@@ -151,7 +152,7 @@ def session(graph: bytes) -> onnxruntime.InferenceSession:
 def of_torch(model: PairNetwork, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
     with inferring(model) as device:
         tensors = to_tensors(batch, device)
-        found = model.match(model.embed(tensors), tensors)
+        found = model.pool(model.embed(tensors), tensors)
         return model.score(found.vectors, tensors).numpy(), found.words.numpy()
 
 
@@ -277,5 +278,5 @@ def test_a_part_without_a_graph_is_named(change: Callable[[PairNetwork], None], 
 def test_a_network_that_reads_nothing_is_refused() -> None:
     model = network()
     model.embedding, model.encoder = NoEmbedding(), NoEncoder(width=0)
-    with pytest.raises(GonieError, match="expected an embedding for the matching to read"):
+    with pytest.raises(GonieError, match="without word vectors cannot be exported"):
         pair_graph(model)

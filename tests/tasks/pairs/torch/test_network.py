@@ -24,7 +24,8 @@ from gonie.nn import (
 )
 from gonie.nn.heads.text_value import TextValueHead
 from gonie.nn.matching import AlignedMatching, PooledMatching, Projection
-from gonie.tasks.pairs.torch.network import LABEL, PairNetwork
+from gonie.tasks.classification.torch.network import LABEL
+from gonie.tasks.pairs.torch.network import PairNetwork
 
 WORDS, WIDTH, HIDDEN, LABELS = 20, 6, 4, 3
 Batch = dict[str, Tensor]
@@ -90,7 +91,7 @@ def model(request: pytest.FixtureRequest) -> PairNetwork:
 def test_scores_and_shares_of_a_batch(model: PairNetwork) -> None:
     batch = pairs([(4, 2), (1, 6), (3, 3)])
     assert model(batch).shape == (3, LABELS)
-    found = model.match(model.embed(batch), batch)
+    found = model.pool(model.embed(batch), batch)
     assert found.vectors.shape == (3, 7)
     assert found.words.shape == batch["mask"].shape
     assert not found.words[~batch["mask"]].any()
@@ -108,7 +109,7 @@ def test_rows_may_stand_in_any_order(model: PairNetwork) -> None:
         "places": order.argsort()[batch["places"]],
     }
     torch.testing.assert_close(model(moved), model(batch))
-    shares, own = (model.match(model.embed(each), each).words for each in (moved, batch))
+    shares, own = (model.pool(model.embed(each), each).words for each in (moved, batch))
     torch.testing.assert_close(shares, own[order])
 
 
@@ -116,7 +117,7 @@ def test_a_pair_is_the_same_alone_and_in_company(model: PairNetwork) -> None:
     model.eval()
     lengths = [(4, 2), (1, 6), (1, 1), (3, 3)]
     batch = pairs(lengths)
-    scores, shares = model(batch), model.match(model.embed(batch), batch).words
+    scores, shares = model(batch), model.pool(model.embed(batch), batch).words
     for row, longest in enumerate(map(max, lengths)):
         own = slice(2 * row, 2 * row + 2)
         alone = {
@@ -125,7 +126,7 @@ def test_a_pair_is_the_same_alone_and_in_company(model: PairNetwork) -> None:
             "places": torch.tensor([[0, 1]]),
         }
         torch.testing.assert_close(model(alone), scores[row : row + 1], atol=1e-5, rtol=1e-5)
-        found = model.match(model.embed(alone), alone).words
+        found = model.pool(model.embed(alone), alone).words
         torch.testing.assert_close(found, shares[own, :longest], atol=1e-5, rtol=1e-5)
 
 
@@ -170,7 +171,7 @@ def test_without_a_hidden_layer_the_head_reads_the_matching() -> None:
     heads = {LABEL: TextSoftmaxHead(scores=TextScores(width=part.width, num_labels=LABELS, direct={}))}
     model = network(hidden=None, heads=heads)
     batch = pairs([(4, 2)])
-    assert model.match(model.embed(batch), batch).vectors.shape == (1, part.width)
+    assert model.pool(model.embed(batch), batch).vectors.shape == (1, part.width)
     assert model(batch).shape == (1, LABELS)
 
 
@@ -195,5 +196,5 @@ def test_parts_that_do_not_fit_are_refused(changes: dict[str, Any], message: str
 
 
 def test_a_head_that_is_not_there_is_named() -> None:
-    with pytest.raises(InputError, match="a head among label, got 'other'"):
+    with pytest.raises(InputError, match="no such head: 'other'"):
         network().head("other")

@@ -1,1 +1,1 @@
-"""The network for text pairs and its graph; needs torch."""
+"""Training and exporting pair models; needs torch."""

@@ -3,35 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
 
 from gonie.errors import InputError
-from gonie.nn.matching import Matching, Projection
+from gonie.nn.matching import Matching, PairDropout, Projection
 from gonie.nn.protocols import Embedding, Encoder, TextHead, as_modules
+from gonie.tasks.classification.torch.network import Pooled, TextNetwork
 from gonie.tasks.torch.matrices import squared_norm
 
-LABEL = "label"
 
-
-class MatchedPairs(NamedTuple):
-    """What became of a batch of N pairs, B = 2N texts of at most T tokens."""
-
-    vectors: Tensor
-    """(N, P), one for each pair."""
-    words: Tensor
-    """(B, T): the share of each token in its text, as the matching gives it; 0 at padding."""
-
-
-class PairNetwork(nn.Module):
+class PairNetwork(TextNetwork):
     """embeddings -> encoder -> matching -> hidden layer -> head, the first two the same for both texts.
 
     With ``AlignedMatching`` it is ESIM (Chen et al. 2017, arXiv:1609.06038), with ``PooledMatching`` a
     siamese network (Conneau et al. 2017, arXiv:1705.02364). The texts of a batch are its rows, read at once
     whichever side they are on. ``places`` (N, 2) says which rows are the first and the second text of each
-    pair; a row belongs to one pair. ``embed``, ``match`` and ``score`` are seams, as in ``Classifier``.
+    pair; a row belongs to one pair.
 
     Args:
         embedding: batch -> (B, T, D)
@@ -76,49 +65,31 @@ class PairNetwork(nn.Module):
         self.output_dropout = output_dropout
         self.dropout = dropout
 
-    def head(self, name: str = LABEL) -> TextHead:
-        """The head called ``name``."""
-        if name not in self.heads:
-            raise InputError(f"expected a head among {', '.join(self.heads)}, got {name!r}")
-        return cast("TextHead", self.heads[name])
-
-    def embed(self, batch: Mapping[str, Tensor]) -> Tensor:
-        """Vectors of the tokens, (B, T, D)."""
-        vectors: Tensor = self.word_dropout(self.embedding(batch))
-        return vectors
-
-    def match(self, vectors: Tensor, batch: Mapping[str, Tensor]) -> MatchedPairs:
-        """The vectors of the pairs from those of their tokens (B, T, D)."""
-        mask = batch["mask"]  # (B, T)
-        states = self.output_dropout(self.encoder(self.input_dropout(vectors), mask))  # (B, T, H)
-        first, second = batch["places"].unbind(1)  # (N,) each
+    def pool(self, vectors: Tensor, batch: Mapping[str, Tensor]) -> Pooled:
+        """The vectors of the pairs from those of their tokens (B, T, D); each text has half of the share."""
+        mask, places = batch["mask"], batch["places"]  # (B, T), (N, 2)
+        read = self.encoder(_dropped(self.input_dropout, vectors, places), mask)  # (B, T, H)
+        states = _dropped(self.output_dropout, read, places)
+        first, second = places.unbind(1)  # (N,) each
         found = self.matching(states[first], states[second], mask[first], mask[second])
         pairs = self.dropout(found.vectors)  # (N, P)
         if self.hidden is not None:
             pairs = self.dropout(self.hidden(pairs))  # (N, Q)
         shares = torch.cat([found.first, found.second])  # (B, T), first texts first
         rows = torch.cat([first, second])  # (B,)
-        return MatchedPairs(pairs, torch.zeros_like(shares).index_copy(0, rows, shares))
-
-    def score(self, vectors: Tensor, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
-        """Scores of each label for each pair, (N, K), from ``vectors`` (N, P)."""
-        return self.head(head).score(vectors, batch)
-
-    def forward(self, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
-        """Scores of a batch, (N, K)."""
-        return self.score(self.match(self.embed(batch), batch).vectors, batch, head)
-
-    def loss(self, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
-        """The head's loss on a batch with gold ``labels``: a scalar, the mean over its pairs.
-
-        The penalties of parts are added.
-        """
-        return self.head(head).loss(self(batch, head), batch)
+        words = torch.zeros_like(shares).index_copy(0, rows, shares)
+        return Pooled(pairs, words, pairs.new_full(places.shape, 0.5))
 
     def squares(self) -> Tensor:
         """‖W‖² of all matrices but those of the embedding. Shape: ()."""
         hidden = [] if self.hidden is None else [self.hidden]
         return squared_norm([self.encoder, self.matching, *hidden, self.heads])  # type: ignore[list-item]
+
+
+def _dropped(dropout: nn.Module, x: Tensor, places: Tensor) -> Tensor:
+    """Apply dropout, with one mask for both texts of a pair if it is of that kind."""
+    found: Tensor = dropout(x, places) if isinstance(dropout, PairDropout) else dropout(x)
+    return found
 
 
 def _check(what: str, given: int, taken: int) -> None:

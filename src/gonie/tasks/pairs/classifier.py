@@ -1,0 +1,167 @@
+"""The one path from two texts to their label or value: cut, encode, score in batches, calibrate.
+
+A bundle runs it with an ONNX scorer. Training scores dev pairs with a torch scorer on the same path, so the
+score that is reported is the score of the model that ships.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gonie.errors import InputError
+from gonie.features.text_corpus import TextCorpus
+from gonie.formats.pairs import LabelledPair
+from gonie.runtime.groups import FIRST, grouped
+from gonie.runtime.scorer import TextScorer
+from gonie.tasks.classification.reading import ONNX_TEXT_BATCH, TextBatchSize, TextReader
+from gonie.tasks.pairs.encoding import PairEncoding
+from gonie.text.passages import Passage
+from gonie.text.plain_text import checked_text
+from gonie.text.report import Report
+
+Pair: TypeAlias = tuple[str, str] | LabelledPair
+"""Two texts, in the order in which the model was trained."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairAnswer:
+    """What a model says about two texts: a label with its probability, or a value.
+
+    ``scores`` has the probability of every label. A model of values has only ``value``. ``notes`` say what
+    was left out of the texts.
+    """
+
+    text: str
+    text_pair: str
+    label: str | None = None
+    score: float | None = None
+    scores: Mapping[str, float] = field(default_factory=dict)
+    value: float | None = None
+    tokens: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The label as a tuple, empty for a model of values."""
+        return () if self.label is None else (self.label,)
+
+
+class CutPair(NamedTuple):
+    """A pair, its tokens, and notes about what was left out."""
+
+    pair: LabelledPair
+    passage: Passage
+    notes: tuple[str, ...]
+
+    @property
+    def tokens(self) -> int:
+        """The number of tokens of both texts."""
+        return sum(map(len, self.passage.sentences))
+
+
+class EncodedPairs(NamedTuple):
+    """Pairs cut and encoded once, so that they can be scored again after every epoch."""
+
+    cuts: Sequence[CutPair]
+    corpus: TextCorpus
+
+
+class PairClassifier(TextReader):
+    """Gives two texts a label, or a value, with a trained model.
+
+        classifier("A man plays a flute.", "A man makes music.").label
+        list(classifier.pipe([("first", "second"), ...]))
+
+    Nothing is kept between calls, so threads may share a model. Results do not depend on ``batch_size``.
+    """
+
+    task: ClassVar[str] = "pair"
+
+    def __init__(
+        self,
+        *,
+        encoding: PairEncoding,
+        scorer: TextScorer,
+        temperature: float = 1.0,
+        recipe: Mapping[str, Any] | None = None,
+        batch_size: TextBatchSize = ONNX_TEXT_BATCH,
+    ) -> None:
+        super().__init__(
+            encoding=encoding.texts, scorer=scorer, temperature=temperature, batch_size=batch_size
+        )
+        self.pairs = encoding
+        self.recipe = recipe or {}
+
+    @property
+    def gives_values(self) -> bool:
+        """Whether an answer is a value and not a label."""
+        return self.pairs.scale is not None
+
+    def __call__(self, text: str, text_pair: str) -> PairAnswer:
+        """Answer for one pair."""
+        return next(self.pipe([(text, text_pair)]))
+
+    def pipe(self, pairs: Iterable[Pair], *, first: int = FIRST) -> Iterator[PairAnswer]:
+        """Answer for a stream of pairs, in order.
+
+        Some pairs are read ahead to be scored together, at first about ``first`` tokens.
+        """
+        for group in grouped(map(self.cut, pairs), lambda cut: cut.tokens, first=first):
+            yield from self.answer_encoded(self._encoded(group))
+
+    def encode(self, pairs: Iterable[Pair]) -> EncodedPairs:
+        """Cut and encode pairs once, for ``answer_encoded``."""
+        return self._encoded([self.cut(pair) for pair in pairs])
+
+    def answer_encoded(self, encoded: EncodedPairs) -> list[PairAnswer]:
+        """Answer for pairs that ``encode`` returned, or for the same with more arrays in their corpus."""
+        if not encoded.cuts:
+            return []
+        scores = np.stack([reading.scores for reading in self.read_encoded(encoded.corpus)])  # (N, K)
+        if self.gives_values:
+            return [_value(*each) for each in zip(encoded.cuts, scores[:, 0].tolist(), strict=True)]
+        return [self._label(*each) for each in zip(encoded.cuts, self.probabilities(scores), strict=True)]
+
+    def cut(self, pair: Pair) -> CutPair:
+        """Check and tokenise one pair."""
+        report = Report()
+        given = checked_pair(pair)
+        return CutPair(given, self.pairs.passage(given, report), tuple(report.noticed))
+
+    def _encoded(self, cuts: Sequence[CutPair]) -> EncodedPairs:
+        corpus = self.encoding.encode_passages([cut.passage for cut in cuts])
+        return EncodedPairs(cuts, self.pairs.with_answers(corpus, [cut.pair for cut in cuts]))
+
+    def _label(self, cut: CutPair, chances: NDArray[np.float64]) -> PairAnswer:
+        best = int(chances.argmax())
+        return PairAnswer(
+            text=cut.pair.first,
+            text_pair=cut.pair.second,
+            label=self.labels[best],
+            score=float(chances[best]),
+            scores=dict(zip(self.labels, chances.tolist(), strict=True)),
+            tokens=cut.tokens,
+            notes=cut.notes,
+        )
+
+
+def checked_pair(pair: Pair | Sequence[str]) -> LabelledPair:
+    """Return the pair, or raise InputError if it is not two texts."""
+    if not isinstance(pair, LabelledPair):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise InputError(f"not a pair of texts: {pair!r}"[:200], fix="Pass two texts: (text, text_pair)")
+        pair = LabelledPair(*pair)
+    checked_text(pair.first)
+    checked_text(pair.second)
+    return pair
+
+
+def _value(cut: CutPair, value: float) -> PairAnswer:
+    return PairAnswer(
+        text=cut.pair.first, text_pair=cut.pair.second, value=value, tokens=cut.tokens, notes=cut.notes
+    )

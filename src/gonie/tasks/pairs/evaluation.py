@@ -1,0 +1,117 @@
+"""A pair model scored on a file with gold answers, and how that is shown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gonie.formats.pairs import LabelledPair, PairSource
+from gonie.metrics.class_errors import ClassError
+from gonie.metrics.classes import ClassEvaluation
+from gonie.reports.class_report import ErrorExplainer, render_classes
+from gonie.tasks.evaluation import FORMAT
+from gonie.tasks.pairs.classifier import PairClassifier
+from gonie.tasks.pairs.read_options import pair_options
+from gonie.tasks.pairs.scoring import PairEvaluation, score_pairs
+from gonie.tasks.pairs.value_report import render_values
+from gonie.tasks.pairs.values import PairError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from gonie.reports.error_list import Cells
+
+
+class PairEvaluator:
+    """The facet."""
+
+    options = frozenset({"label_column"})
+    error = PairError
+    error_heading = "pair"
+
+    def error_cells(self) -> Callable[[PairError], Cells]:
+        """Return what shows an error on the terminal."""
+        from gonie.tasks.pairs.view import error_cells
+
+        return error_cells
+
+    def score(
+        self, model: PairClassifier, file: Path, *, folder: Path, options: Mapping[str, Any]
+    ) -> PairFileScores:
+        """Score the answers to a file. Columns that are not given are those of the training file."""
+        gold = "value" if model.gives_values else "label"
+        changes = {gold: options["label_column"]} if "label_column" in options else {}
+        source = PairSource(file, pair_options(model.recipe, format=options[FORMAT], **changes))
+        pairs = list(source)
+        answers = list(model.pipe(pairs))
+        notes = Counter(note for answer in answers for note in answer.notes)
+        evaluation = score_pairs(pairs, answers, labels=model.labels, values=model.gives_values)
+        told = [f"{number:,} {note}" for note, number in notes.most_common()]
+        return PairFileScores(evaluation, [*source.report.lines(), *told], pairs)
+
+
+@dataclass(frozen=True)
+class PairFileScores:
+    """The scores of a pair model on one file."""
+
+    evaluation: PairEvaluation
+    notes: Sequence[str]
+    examples: Sequence[LabelledPair]
+
+    def show(self, console: Console) -> None:
+        """Print the scores."""
+        from gonie.tasks.classification.evaluation_view import print_class_evaluation
+        from gonie.tasks.pairs.view import print_values
+
+        if isinstance(self.evaluation, ClassEvaluation):
+            print_class_evaluation(console, self.evaluation)
+        else:
+            print_values(console, self.evaluation)
+
+    def page(
+        self,
+        *,
+        title: str,
+        curve: Sequence[Mapping[str, object]],
+        details: Mapping[str, object],
+        explain: ErrorExplainer | None,
+    ) -> str:
+        """Return the scores as an HTML page."""
+        return render_pairs(self.evaluation, title=title, curve=curve, details=details, explain=explain)
+
+    def errors(self) -> list[PairError]:
+        """Return every error, the worst first."""
+        if not isinstance(self.evaluation, ClassEvaluation):
+            return self.evaluation.errors()
+        pairs = {(pair.path, pair.line): pair for pair in self.examples}
+        return [_wrong_label(error, pairs[error.file, error.line]) for error in self.evaluation.errors()]
+
+
+def render_pairs(
+    evaluation: PairEvaluation,
+    *,
+    title: str,
+    curve: Sequence[Mapping[str, object]],
+    details: Mapping[str, object],
+    explain: ErrorExplainer | None = None,
+) -> str:
+    """Render the report of labels or of values as one HTML file."""
+    if isinstance(evaluation, ClassEvaluation):
+        return render_classes(evaluation, title=title, curve=curve, details=details, explain=explain)
+    return render_values(evaluation, title=title, curve=curve, details=details)
+
+
+def _wrong_label(error: ClassError, pair: LabelledPair) -> PairError:
+    return PairError(
+        confidence=error.confidence,
+        kind=error.kind.value,
+        gold=error.gold or "",
+        predicted=error.predicted or "",
+        text=pair.first,
+        text_pair=pair.second,
+        file=error.file,
+        line=error.line,
+    )

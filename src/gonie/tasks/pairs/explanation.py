@@ -1,0 +1,224 @@
+"""Explanations of a pair model: its answers with words erased, its attention, and its gradients.
+
+A pair is shown as two rows, the first text above the second. The weights explain the log-odds of a label, or
+of the share s = (value − low) / (high − low) of a value on its scale: log(s / (1 − s)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gonie.errors import InputError
+from gonie.formats.pairs import SUFFIXES, LabelledPair, PairSource
+from gonie.formats.text_rows import line_row, read_lines
+from gonie.metrics.log_odds import Floats, label_log_odds
+from gonie.reports.explanation import Faithfulness, LayerShares, Method, TextExplanation, TokenWeights
+from gonie.reports.explanations.heat import Rows
+from gonie.reports.explanations.layout import lay_out
+from gonie.reports.explanations.page import ATTENTION
+from gonie.reports.explanations.text_page import render_texts
+from gonie.runtime.groups import MOST, grouped
+from gonie.tasks.classification.erased import without
+from gonie.tasks.classification.explanation import TextAnswer
+from gonie.tasks.classification.reading import Reading
+from gonie.tasks.explanation import HeldOutFile, ItemSize, Keep
+from gonie.tasks.pairs.classifier import CutPair, PairClassifier
+from gonie.tasks.pairs.encoding import VALUE, ValueScale
+from gonie.tasks.pairs.read_options import pair_options
+from gonie.tasks.run_files import SAMPLES
+from gonie.text.passages import Passage, blank
+
+if TYPE_CHECKING:
+    from gonie.reports.explanations.screen import ExplanationScreen
+
+LABEL = "label"
+EDGE = 1e-6
+"""The share of the scale at which log-odds of values end."""
+
+
+class PairExplanations:
+    """The facet. Its option ``label`` is explained instead of the most probable one."""
+
+    options = frozenset({LABEL})
+
+    def explained(self, model: PairClassifier, options: Mapping[str, Any]) -> ExplainedPairs:
+        """Return the model, explained as the options say."""
+        return ExplainedPairs(model, label=options.get(LABEL))
+
+
+class ExplainedPairs:
+    """A pair model whose answers can be explained.
+
+    A word is erased as if its text had been written without it.
+    """
+
+    noun = "pair"
+    warning = ATTENTION
+    methods: tuple[Method, ...] = ("attention", "integrated gradients", "erasure")
+
+    def __init__(self, classifier: PairClassifier, *, label: str | None = None) -> None:
+        self._classifier = classifier
+        self._label = label
+        if label is not None and label not in classifier.labels:
+            known = (
+                "none: the model gives values" if classifier.gives_values else ", ".join(classifier.labels)
+            )
+            raise InputError(f"unknown label: {label!r}", fix=f"The labels are {known}")
+
+    def items(self, text: str | None, files: Sequence[Path]) -> Iterator[LabelledPair]:
+        """Yield the pairs of tables and JSONL files, with their gold answers if there are any.
+
+        In other files, on the command line and on standard input, a pair is a line with a tab between its
+        texts.
+        """
+        for file in files:
+            if SUFFIXES.keys() & set(file.suffixes):
+                yield from self._table(file)
+            else:
+                yield from self._lines(None, [file])
+        if not files:
+            yield from self._lines(text, [])
+
+    def _table(self, file: Path) -> Iterator[LabelledPair]:
+        options = pair_options(self._classifier.recipe)
+        try:
+            next(iter(PairSource(file, options)), None)
+        except InputError:  # a file need not have gold answers
+            options = pair_options(self._classifier.recipe, gold=False)
+        return iter(PairSource(file, options))
+
+    def _lines(self, text: str | None, files: Sequence[Path]) -> Iterator[LabelledPair]:
+        for path, number, line in read_lines(text, files):
+            if line.strip():
+                first, second = line_row(path, number, line, ("first text", "second text")).texts
+                yield LabelledPair(first, second, path="" if text is not None else path, line=number)
+
+    def held_out(self, folder: Path, file: Path | None) -> HeldOutFile | None:
+        """Return the named file, or the pairs that training left in the run folder."""
+        found = file or folder / SAMPLES
+        if file is None and not found.is_file():
+            return None
+        options = pair_options(self._classifier.recipe, gold=False)
+        return HeldOutFile(PairSource(found, options), found, f"label {self._label}")
+
+    def size(self, item: LabelledPair) -> ItemSize:
+        """Return the number of tokens of both texts."""
+        return ItemSize(self._classifier.cut(item).tokens)
+
+    def ask(self, item: LabelledPair) -> AskedPair:
+        """Ask the model about a pair."""
+        cut = self._classifier.cut(item)
+        (reading,) = self._classifier.read([cut.passage])
+        return AskedPair(self._classifier, cut, reading, self._label)
+
+    def log_odds(self, questions: Iterable[tuple[TextAnswer, Keep]]) -> Floats:
+        """Return the log-odds of each answer with only the tokens of its ``Keep`` left. Shape: (Q,)."""
+        model, found = self._classifier, [np.zeros(0)]
+        for block in grouped(questions, lambda question: 2 + int(question[1].sum()), first=MOST):
+            readings = model.read([erased(answer.passage, keep) for answer, keep in block])
+            scores = np.stack([reading.scores for reading in readings]).astype(np.float64)  # (Q, K)
+            if model.pairs.scale is not None:
+                found.append(value_log_odds(scores[:, 0], model.pairs.scale))
+                continue
+            labels = np.array([model.labels.index(answer.label) for answer, _ in block], dtype=np.int64)
+            found.append(label_log_odds(scores / model.temperature, labels, multi_label=False))
+        return np.concatenate(found)
+
+    def attention(self, answer: TextAnswer) -> Floats:
+        """Return each token's share: half a text's share of attention from the other text. Shape: (M,)."""
+        reading = answer.reading or self._classifier.read([answer.passage])[0]
+        sides = zip(reading.sentences.tolist(), reading.words, strict=True)
+        return np.concatenate([share * words.astype(np.float64) for share, words in sides])
+
+    def rows(self, explanation: TextExplanation) -> Rows:
+        """Return the two texts, a row each."""
+        return lay_out(explanation.text, explanation.passage.sentences)
+
+    def show(self, explanation: TextExplanation, screen: ExplanationScreen) -> None:
+        """Show the answer, and the texts by each method."""
+        from gonie.tasks.classification.explanation_view import show_text
+
+        show_text(screen, explanation, self.rows(explanation))
+
+    def show_model(self, screen: ExplanationScreen) -> None:
+        """Show nothing: everything is shown with the pairs."""
+
+    def page(
+        self,
+        explanations: Sequence[TextExplanation],
+        faithfulness: Sequence[Faithfulness],
+        *,
+        title: str,
+        notes: Sequence[str] = (),
+        layers: Sequence[LayerShares] = (),
+    ) -> str:
+        """Render pairs with a heat map for each method."""
+        return render_texts(explanations, faithfulness, title=title, notes=notes, layers=layers)
+
+
+@dataclass(frozen=True)
+class AskedPair:
+    """What a model says about one pair, and the ``asked`` label if there is one."""
+
+    classifier: PairClassifier
+    cut: CutPair
+    reading: Reading
+    asked: str | None
+
+    @property
+    def chances(self) -> dict[str, float]:
+        """The probability of each label, or the share of the scale of a value."""
+        scale = self.classifier.pairs.scale
+        if scale is not None:
+            return {VALUE: scale.share(float(self.reading.scores[0]))}
+        chances = self.classifier.probabilities(self.reading.scores[None])[0]
+        return dict(zip(self.classifier.labels, chances.tolist(), strict=True))
+
+    @property
+    def answers(self) -> tuple[TextAnswer]:
+        """The label asked for, or else the most probable one."""
+        chances = self.chances
+        best = max(chances, key=lambda label: chances[label])
+        return (TextAnswer(self.cut.passage, self.asked or best, self.reading),)
+
+    def explanation(self, weights: Sequence[tuple[TokenWeights, ...]]) -> TextExplanation:
+        """Return the pair with its answer and the weights of each method."""
+        chances, pair = self.chances, self.cut.pair
+        if self.classifier.gives_values:
+            chances = {f"{VALUE} {self.reading.scores[0]:.2f}": chances[VALUE]}
+        best = max(chances, key=lambda label: chances[label])
+        gold = pair.labels if pair.value is None else (f"{VALUE} {pair.value:.2f}",)
+        return TextExplanation(
+            text=pair.text,
+            passage=self.cut.passage,
+            label=best,
+            given=(best,),
+            probabilities=chances,
+            weights=weights[0],
+            gold=gold,
+        )
+
+
+def erased(passage: Passage, keep: Keep) -> Passage:
+    """Return the passage of two texts with only the tokens of ``keep``.
+
+    A text without any token left is read as an empty text.
+    """
+    seam = len(passage.sentences[0])
+    sides = []
+    for sentence, own in zip(passage.sentences, (keep[:seam], keep[seam:]), strict=True):
+        empty = blank(passage.running, path=passage.path, line=passage.line)
+        alone = passage._replace(sentences=(sentence,))
+        sides.append(without(alone, own).sentences[0] if own.any() else empty)
+    return passage._replace(sentences=tuple(sides))
+
+
+def value_log_odds(values: Floats, scale: ValueScale) -> Floats:
+    """Return log(s / (1 − s)) of each value's share s of the scale. Shape: (Q,) -> (Q,)."""
+    shares = np.clip((values - scale.low) / (scale.high - scale.low), EDGE, 1 - EDGE)
+    return np.asarray(np.log(shares) - np.log1p(-shares))

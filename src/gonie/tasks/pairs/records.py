@@ -1,0 +1,134 @@
+"""How a pair model answers rows of two texts, and what is written of its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import tee
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gonie.errors import InputError
+from gonie.formats.pairs import TEXTS, LabelledPair, PairSource
+from gonie.formats.text_rows import JSONL, PARQUET, TEXT, TextRow
+from gonie.runtime.groups import FIRST
+from gonie.tasks.classification.records import TextNotes
+from gonie.tasks.pairs.classifier import PairAnswer, PairClassifier, checked_pair
+from gonie.tasks.pairs.read_options import pair_options
+from gonie.tasks.records import Answered, InputKinds, Reject, noted, rounded
+from gonie.text.report import Report
+from gonie.text.tokenizers.settings import TokenizerSettings
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+TABLES = ("tsv", "csv")
+
+
+class PairRecords:
+    """The facet. It has no options."""
+
+    inputs = InputKinds(
+        stream=(TEXT, JSONL, *TABLES, PARQUET),
+        labelled=TABLES,
+        detected=(JSONL, *TABLES, PARQUET),
+        files=(TEXT, JSONL, PARQUET),
+    )
+    outputs = ("pretty", JSONL)
+
+    def columns(self, recipe: Mapping[str, Any], asked: Sequence[str]) -> tuple[str, ...]:
+        """Return the columns of the two texts: those asked for, else those of the training file."""
+        if len(asked) not in (0, 2):
+            raise InputError(
+                f"expected two --column options, one for each text of a pair, got {len(asked)}",
+                fix="Pass --column FIRST --column SECOND",
+            )
+        return tuple(asked) or pair_options(recipe).texts or TEXTS[0]
+
+    def answering(self, model: PairClassifier, options: Mapping[str, Any]) -> PairAnswering:
+        """Return the model, ready to answer rows."""
+        return PairAnswering(model)
+
+    def arrow_columns(self, arrow: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the columns of a Parquet part: label, score, scores and value, null where they do not apply.
+
+        label string, score double, scores list<{label string, score double}>, value double
+        """
+        text, score = arrow.string(), arrow.float64()
+        return {
+            "text_pair": text,
+            "label": text,
+            "score": score,
+            "scores": arrow.list_(arrow.struct({"label": text, "score": score})),
+            "value": score,
+        }
+
+    def cells(self, answered: Answered, record: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the record as a row of those columns."""
+        found: PairAnswer = answered.found
+        scores = [{"label": label, "score": score} for label, score in record.get("scores", {}).items()]
+        nothing = {"label": None, "score": None, "value": None}
+        return {**nothing, **record, "text": found.text, "text_pair": found.text_pair, "scores": scores}
+
+    def notes(self) -> TextNotes:
+        """Return a collector for the notes of one stream."""
+        return TextNotes()
+
+
+class PairAnswering:
+    """Answers with the label of each pair and every label's probability, or with its value."""
+
+    def __init__(self, classifier: PairClassifier) -> None:
+        self._classifier = classifier
+
+    @property
+    def tokenizer_settings(self) -> TokenizerSettings:
+        """The language and unit of the model's tokenizer."""
+        known = self._classifier.encoding.passages.tokenizer.to_json()
+        return TokenizerSettings(known["language"], known["unit"])
+
+    def __call__(self, rows: Iterable[TextRow], reject: Reject, *, first: int = FIRST) -> Iterator[Answered]:
+        """Yield the answers to rows, in order."""
+        given, known = tee(self._pairs(rows, reject))
+        answers = self._classifier.pipe((pair for _, pair in given), first=first)
+        for (row, _), found in zip(known, answers, strict=True):
+            yield Answered(row, found, found.tokens, found.notes)
+
+    def _pairs(self, rows: Iterable[TextRow], reject: Reject) -> Iterator[tuple[TextRow, LabelledPair]]:
+        for row in rows:
+            try:
+                given = row.example if row.example is not None else row.texts
+                pair = checked_pair(given)
+            except InputError as error:
+                reject(row, error)
+                continue
+            yield row, pair
+
+    def read(self, path: str | Path, kind: str, report: Report) -> Iterator[LabelledPair]:
+        """Yield the pairs of a table, whose columns are found by the header."""
+        source = PairSource(path, pair_options(self._classifier.recipe, format=kind, gold=False))
+        yield from source
+        report.skipped.update(source.report.skipped)
+
+    def record(self, answered: Answered) -> dict[str, Any]:
+        """Return the object that was given, or the two texts, with the answer."""
+        found: PairAnswer = answered.found
+        texts = {"text": found.text, "text_pair": found.text_pair}
+        return {**(answered.row.record or texts), **answer_record(found), **noted(found.notes)}
+
+    def view(self, output: str, *, alone: bool) -> Callable[[Answered], Text | str]:
+        """Return what shows an answer: one line, or every label of a pair that comes alone."""
+        from gonie.tasks.pairs.view import all_scores, pretty
+
+        show = all_scores if alone else pretty
+        return lambda answered: show(answered.found)
+
+
+def answer_record(found: PairAnswer) -> dict[str, Any]:
+    """Return an answer as JSON has it: label, score and scores, or the value."""
+    if found.value is not None:
+        return {"value": rounded(found.value)}
+    return {
+        "label": found.label,
+        "score": rounded(found.score or 0.0),
+        "scores": {label: rounded(score) for label, score in found.scores.items()},
+    }

@@ -1,0 +1,213 @@
+"""From files of pairs to what training needs: encoded pairs, word vectors, and a report of what was read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gonie.errors import InputError
+from gonie.features import splits
+from gonie.features.corpus import FolderSink, MemorySink
+from gonie.features.text_corpus import TextCorpus
+from gonie.features.text_encoding import TextEncoding
+from gonie.features.vectors import PretrainedVectors
+from gonie.formats.pairs import LabelledPair, PairColumns, PairSource
+from gonie.tasks.classification.torch.data import MOST_LABELS, CutSentences, CutTexts
+from gonie.tasks.pairs.encoding import VALUE, PairEncoding, ValueScale, cut_pair
+from gonie.tasks.pairs.read_options import pair_options
+from gonie.tasks.pairs.recipe import PairDataConfig, PairRecipe
+from gonie.tasks.paths import locate
+from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
+from gonie.tasks.torch.word_data import (
+    Note,
+    build_extractors,
+    fit_encoding,
+    pretrained_table,
+    sampled,
+    tell,
+    tell_unmet,
+    vectors_of,
+)
+from gonie.text.passages import Passages
+from gonie.text.schemes import PLAIN
+from gonie.text.tokenizers import tokenizer
+
+
+@dataclass(frozen=True)
+class PairData:
+    """Everything that training reads, and does not change."""
+
+    encoding: PairEncoding
+    columns: PairColumns
+    """The columns of the training file."""
+    train: TextCorpus
+    dev: Sequence[LabelledPair]
+    test: Sequence[LabelledPair]
+    pretrained: PretrainedVectors | None
+    labels: Counter[str]
+    """How many training pairs have each label; of values, how many lie in each fifth of the scale."""
+    sources: Sources = field(default_factory=dict)
+    sample: Sequence[LabelledPair] = ()
+    """Training pairs to score after each epoch, as many as ``train.score_train`` asks for."""
+
+    def fingerprint(self, recipe: PairRecipe) -> str:
+        """Return a digest of the recipe and of the content of its files, for resuming."""
+        digest = hashlib.sha256(recipe.model_dump_json().encode())
+        digest.update(json.dumps(self.encoding.to_json()).encode())
+        for pair in self.dev:  # it decides which epoch is the best, and when to stop
+            digest.update(json.dumps([pair.text, pair.labels, pair.value]).encode())
+        own = self.train.sentences.arrays
+        arrays: list[Any] = [*(own[name] for name in sorted(own)), self.train.labels]
+        arrays += [self.pretrained.matrix] if self.pretrained else []
+        for array in arrays:
+            digest.update(np.ascontiguousarray(array).data)
+        digest.update(digest_sources(self.sources))
+        return digest.hexdigest()
+
+
+def read_pair_data(recipe: PairRecipe, note: Note) -> PairData:
+    """Read, count and encode everything the recipe names. ``note`` receives what was found."""
+    data = recipe.data
+    columns, everything = _read(data.train, data, note)
+    train, dev, test = _split(recipe, everything, columns, note)
+    scale = _scale(data, train) if columns.value is not None else None
+    labels = _checked_labels(data, train) if scale is None else _fifths(train, scale)
+    passages = passages_of(recipe)
+    cut = CutTexts(train, partial(cut_pair, passages), note)
+    vectors, sources = vectors_of(data), load_sources(recipe, note)
+    words, _ = fit_encoding(
+        recipe, CutSentences(cut), PLAIN, vectors, build_extractors(recipe), sources=sources
+    )
+    names = sorted(labels) if scale is None else [VALUE]
+    texts = TextEncoding(passages=passages, words=words, labels=names, multi_label=False, bag=None)
+    encoding = PairEncoding(texts=texts, scale=scale)
+    sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
+    corpus = encoding.with_answers(texts.encode_passages(cut, sink=sink), train)
+    cut.report.pairs = len(train)
+    tell(f"{data.train}, to train on", cut.report, note)
+    if scale is None:
+        held = {"dev": dev, "test": test}
+        tell_unmet(
+            {name: [label for pair in part for label in pair.labels] for name, part in held.items()},
+            labels,
+            note,
+        )
+    return PairData(
+        encoding=encoding,
+        columns=columns,
+        train=corpus,
+        dev=dev,
+        test=test,
+        pretrained=pretrained_table(vectors, words, recipe.train.seed, note),
+        labels=labels,
+        sources=sources,
+        sample=sampled(train, recipe.train.score_train),
+    )
+
+
+def read_pair_dev(recipe: PairRecipe, note: Note) -> Sequence[LabelledPair]:
+    """Read only the pairs by which a run of ``recipe`` chooses its best epoch."""
+    data = recipe.data
+    if data.dev is not None:
+        return _read(data.dev, data, note)[1]
+    columns, everything = _read(data.train, data, note)
+    without_test = recipe.model_copy(update={"data": data.model_copy(update={"test": None})})
+    _, dev, _ = _split(without_test, everything, columns, note)
+    return dev
+
+
+def pair_data_key(recipe: PairRecipe) -> str:
+    """Return the part of a recipe that ``read_pair_data`` reads, as text: equal texts give equal data."""
+    data, model = recipe.data, recipe.model
+    read = {
+        "data": data.model_dump(mode="json"),
+        "groups": model.groups,
+        "jamo": bool(model.chars and model.chars.jamo),
+        "sources": sources_key(model),
+        "sample": recipe.train.score_train,
+        "seed": recipe.train.seed if data.dev is None or data.vectors else None,
+    }
+    return json.dumps(read)
+
+
+def passages_of(recipe: PairRecipe) -> Passages:
+    """Return what cuts each text into tokens."""
+    data = recipe.data
+    return Passages(
+        tokenizer=tokenizer(language=data.language, unit=data.token_unit),
+        by="text",
+        max_tokens=data.max_tokens,
+    )
+
+
+def _read(name: str, data: PairDataConfig, note: Note) -> tuple[PairColumns, list[LabelledPair]]:
+    options = pair_options({"data": data.model_dump(mode="json")}, format=data.format)
+    source = PairSource(locate(name), options)
+    pairs = list(source)
+    tell(name, source.report, note)
+    assert source.columns is not None  # found before the first pair
+    return source.columns, pairs
+
+
+def _split(
+    recipe: PairRecipe, pairs: list[LabelledPair], columns: PairColumns, note: Note
+) -> tuple[Sequence[LabelledPair], Sequence[LabelledPair], Sequence[LabelledPair]]:
+    """Return the pairs to train on, to choose the epoch by, and to score at the end."""
+    data = recipe.data
+    test: Sequence[LabelledPair] = () if data.test is None else _read(data.test, data, note)[1]
+    if data.dev is not None:
+        return pairs, _read(data.dev, data, note)[1], test
+    if not data.holdout or len(pairs) < 3:
+        note("no dev file, and nothing is held out (data.holdout): the training pairs are scored instead")
+        return pairs, pairs, test
+    strata = [pair.labels if columns.value is None else (VALUE,) for pair in pairs]
+    held = splits.hold_out(strata, share=data.holdout, seed=recipe.train.seed)
+    for line in held.notes:
+        note(f"{data.train}: {line}")
+    (part,) = held.splits
+    note(
+        f"no dev file: {len(part.held):,} pairs of {data.train} are held out (data.holdout = {data.holdout})"
+    )
+    return [pairs[row] for row in part.train], [pairs[row] for row in part.held], test
+
+
+def _scale(data: PairDataConfig, pairs: Sequence[LabelledPair]) -> ValueScale:
+    values = [pair.value for pair in pairs if pair.value is not None]
+    low, high = data.scale or (min(values), max(values))
+    if low == high:
+        raise InputError(f"all values are {low:g}: there is nothing to learn", path=data.train)
+    if min(values) < low or max(values) > high:
+        raise InputError(
+            f"values from {min(values):g} to {max(values):g} lie outside data.scale, {low:g} to {high:g}",
+            path=data.train,
+            fix="Widen data.scale",
+        )
+    return ValueScale(low, high)
+
+
+def _fifths(pairs: Sequence[LabelledPair], scale: ValueScale) -> Counter[str]:
+    width = (scale.high - scale.low) / 5
+    names = [f"{scale.low + k * width:g}–{scale.low + (k + 1) * width:g}" for k in range(5)]
+    shares = (scale.share(pair.value) for pair in pairs if pair.value is not None)
+    return Counter(names[min(4, int(5 * share))] for share in shares)
+
+
+def _checked_labels(data: PairDataConfig, pairs: Sequence[LabelledPair]) -> Counter[str]:
+    """Return how many pairs have each label, if there are labels to tell apart."""
+    labels = Counter(label for pair in pairs for label in pair.labels)
+    some = ", ".join(label for label, _ in labels.most_common(3))
+    if not 2 <= len(labels) <= MOST_LABELS:
+        raise InputError(
+            f"expected 2 to {MOST_LABELS:,} different labels, got {len(labels):,}, such as {some}",
+            path=data.train,
+            fix="Name the label's column: --set data.label_column=NAME",
+        )
+    return labels

@@ -1,0 +1,228 @@
+"""Training a pair model: its data, its dev score, and what a finished run leaves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from gonie.export.exportable import model_summary
+from gonie.formats.pairs import LabelledPair
+from gonie.metrics.calibration import fit_temperature
+from gonie.metrics.significance import Tally
+from gonie.runtime.about import About
+from gonie.runtime.bundle import read_bundle
+from gonie.tasks.classification.reading import TextBatchSize
+from gonie.tasks.classification.scoring import MAJORITY
+from gonie.tasks.pairs.bundle import PairBundle
+from gonie.tasks.pairs.classifier import EncodedPairs, PairAnswer, PairClassifier
+from gonie.tasks.pairs.evaluation import render_pairs
+from gonie.tasks.pairs.load import load_pair_bundle
+from gonie.tasks.pairs.recipe import PairRecipe
+from gonie.tasks.pairs.scoring import PairEvaluation, check_answers, score_pairs
+from gonie.tasks.pairs.torch.build import build_pair_network
+from gonie.tasks.pairs.torch.data import PairData
+from gonie.tasks.pairs.torch.exportable import PairExportable
+from gonie.tasks.pairs.torch.network import PairNetwork
+from gonie.tasks.pairs.values import evaluate_values
+from gonie.tasks.run_files import ENCODING, SAMPLES
+from gonie.tasks.torch.build import WordTable, learning_rates, plan_words
+from gonie.tasks.torch.contextual import contextual_report, network_files, with_context
+from gonie.tasks.torch.example_training import add_example_comparisons, example_setup, finish_examples
+from gonie.tasks.torch.job import BaselineScores, Note, RunOutput, Split, TrainedRun
+from gonie.tasks.torch.scorer import TorchTextScorer
+from gonie.tasks.torch.training_setup import TrainingSetup
+from gonie.tasks.torch.word_data import sampled
+
+TORCH_BATCH = TextBatchSize(32_000, 512)
+SAMPLED = 200
+"""Held-out pairs that the run folder keeps, for measuring explanations."""
+NEAR = 0.1
+"""The share of the scale within which a value counts as right when two models are compared."""
+
+
+class PairJob:
+    """A recipe of pairs with its files read."""
+
+    noun = "pairs"
+
+    def __init__(self, recipe: PairRecipe, data: PairData) -> None:
+        self.recipe = recipe
+        self.data = data
+        self.train = data.train
+        self.labels = data.labels
+        for split in (data.dev, data.test):
+            check_answers(split, values=data.encoding.scale is not None)
+
+    def rates(self, model: PairNetwork) -> Mapping[str, float]:
+        """Return the learning rates of parts as multiples of the recipe's."""
+        return learning_rates(model)
+
+    def again(self, recipe: PairRecipe) -> PairJob:
+        """Return the same data under another recipe that reads the same."""
+        return PairJob(recipe, self.data)
+
+    def size(self, split: Split) -> int:
+        """Return how many pairs a split has."""
+        return len(self._pairs(split))
+
+    def fingerprint(self) -> str:
+        """Return a digest of the recipe and of the content of its files."""
+        return self.data.fingerprint(self.recipe)
+
+    def files(self) -> Mapping[str, str]:
+        """Return the encoding and some held-out pairs, which the run folder keeps."""
+        encoding = json.dumps(self.data.encoding.to_json(), ensure_ascii=False)
+        records = (self._record(pair) for pair in sampled(self.data.dev, SAMPLED))
+        files = {ENCODING: encoding, SAMPLES: "".join(f"{record}\n" for record in records)}
+        return files | network_files(self._words(), self.data.sources)
+
+    def build(self) -> PairNetwork:
+        """Build the network before its first step."""
+        data = self.data
+        return build_pair_network(self.recipe.model, data.encoding, self._words(), sources=data.sources)
+
+    def setup(self, model: PairNetwork, note: Note) -> TrainingSetup:
+        """Set up batches of pairs and gradient steps."""
+        return example_setup(self, model, note)
+
+    def finish(self, run: TrainedRun, note: Note) -> RunOutput:
+        """Write the bundle, its scores and the report."""
+        return finish_examples(self, run, note)
+
+    def add_comparisons(
+        self, run: TrainedRun, output: RunOutput, variants: Mapping[str, RunOutput], note: Note
+    ) -> RunOutput:
+        """Add the scores of baselines and variants."""
+        return add_example_comparisons(self, run, output, variants, note)
+
+    def compute_once(self, model: PairNetwork, note: Note) -> None:
+        """Compute the outputs of fixed parts of the model for the training pairs."""
+        pairs = self.data.train
+        self.train = pairs.with_sentences(with_context(model, pairs.sentences, self.recipe.model, note))
+
+    def predictor(self, model: PairNetwork) -> PairClassifier:
+        """Return the classifier that ships, with the network in place of its graph and not calibrated."""
+        return PairClassifier(
+            encoding=self.data.encoding,
+            scorer=TorchTextScorer(model),
+            recipe=self._resolved_recipe(),
+            batch_size=TORCH_BATCH,
+        )
+
+    def encode(self, model: PairNetwork, split: Split, note: Note) -> EncodedPairs:
+        """Encode the pairs of a split as the predictor does."""
+        encoded = self.predictor(model).encode(self._pairs(split))
+        sentences = with_context(model, encoded.corpus.sentences, self.recipe.model, note)
+        return encoded._replace(corpus=encoded.corpus.with_sentences(sentences))
+
+    def answers(self, predictor: PairClassifier, encoded: EncodedPairs) -> list[PairAnswer]:
+        """Return the answer to each pair."""
+        return predictor.answer_encoded(encoded)
+
+    def metric(self, split: Split) -> str:
+        """Return the name of the score: accuracy of labels, Pearson's correlation of values."""
+        return "accuracy" if self.data.encoding.scale is None else "Pearson"
+
+    def measure(self, split: Split, answers: Sequence[PairAnswer]) -> float:
+        """Return the score of the answers to a split."""
+        pairs = self._pairs(split)
+        if self.data.encoding.scale is None:
+            right = sum(answer.labels == pair.labels for answer, pair in zip(answers, pairs, strict=True))
+            return right / len(pairs)
+        return evaluate_values(pairs, [answer.value or 0.0 for answer in answers], bootstrap=0).pearson
+
+    def tally(self, split: Split, answers: Sequence[PairAnswer]) -> Tally:
+        """Count the right answers, for comparing two models: values count if they are ``NEAR`` gold."""
+        pairs, scale = self._pairs(split), self.data.encoding.scale
+        if scale is None:
+            return Tally.from_labels(pairs, [answer.labels for answer in answers])
+        near = [
+            abs(scale.share(answer.value or 0.0) - scale.share(pair.value or 0.0)) <= NEAR
+            for answer, pair in zip(answers, pairs, strict=True)
+        ]
+        gold = [LabelledPair(pair.first, pair.second, ("near",)) for pair in pairs]
+        return Tally.from_labels(gold, [("near",) if each else ("far",) for each in near])
+
+    def temperature(self, model: PairNetwork) -> float:
+        """Return the temperature that calibrates the probabilities on dev; 1 for values."""
+        if self.data.encoding.scale is not None:
+            return 1.0
+        corpus = self.encode(model, "dev", lambda text: None).corpus
+        readings = self.predictor(model).read_encoded(corpus)
+        scores = np.stack([reading.scores for reading in readings]).astype(np.float64)  # (N, K)
+        gold = corpus.labels.astype(np.int64)
+        return float(fit_temperature(scores, gold, doubt=1 / (len(gold) + 2)))
+
+    def exportable(self, model: PairNetwork) -> PairExportable:
+        """Return the model, calibrated on dev, and the dev pairs to prove its export on."""
+        bundle = PairBundle(
+            encoding=self.data.encoding,
+            temperature=self.temperature(model),
+            about=About(
+                model=model_summary(model),
+                recipe=self._resolved_recipe(),
+                layers=contextual_report(model),
+            ),
+        )
+        return PairExportable(model, bundle, self.data.dev)
+
+    def evaluate(self, bundle: Path, split: Split) -> PairEvaluation:
+        """Score an exported model on a split."""
+        own = load_pair_bundle(read_bundle(bundle, {PairBundle.task: PairBundle}))
+        pairs = self._pairs(split)
+        return score_pairs(pairs, list(own.pipe(pairs)), labels=own.labels, values=own.gives_values)
+
+    def report(
+        self,
+        evaluation: PairEvaluation,
+        *,
+        title: str,
+        curve: Sequence[Mapping[str, object]],
+        details: Mapping[str, object],
+    ) -> str:
+        """Render the evaluation as a page."""
+        return render_pairs(evaluation, title=title, curve=curve, details=details)
+
+    def baselines(self) -> Iterator[BaselineScores]:
+        """Score the baseline that always gives the most frequent label. Values have none."""
+        if self.data.encoding.scale is not None:
+            return
+        labels = self.data.encoding.texts.labels
+        (best, _), *_ = self.data.labels.most_common(1)
+        scores = {label: float(label == best) for label in labels}
+        splits = {"dev": self.data.dev, "test": self.data.test}
+        yield BaselineScores(
+            MAJORITY,
+            {
+                name: score_pairs(
+                    pairs, [PairAnswer("", "", best, 1.0, scores)] * len(pairs), labels=labels, values=False
+                )
+                for name, pairs in splits.items()
+                if pairs
+            },
+        )
+
+    def _record(self, pair: LabelledPair) -> str:
+        """Return a pair as one line of JSON, under the columns of the training file."""
+        columns = self.data.columns
+        gold = {columns.label: pair.labels[0]} if columns.label else {columns.value: pair.value}
+        texts = {columns.first: pair.first, columns.second: pair.second}
+        return json.dumps({**texts, **gold}, ensure_ascii=False)
+
+    def _resolved_recipe(self) -> dict[str, object]:
+        """Return the recipe with the columns that were found in the training file."""
+        first, second, label, value = self.data.columns
+        found = {"text_columns": [first, second], "label_column": label, "value_column": value}
+        data = self.recipe.data.model_copy(update=found)
+        recipe = self.recipe.model_copy(update={"data": data})
+        return recipe.model_dump(mode="json", exclude_none=True)
+
+    def _words(self) -> WordTable | None:
+        """Return how the recipe lays out word vectors."""
+        return plan_words(self.recipe.model, self.data.encoding.texts.words, self.data.pretrained)
+
+    def _pairs(self, split: Split) -> Sequence[LabelledPair]:
+        return {"dev": self.data.dev, "test": self.data.test, "sample": self.data.sample}[split]

@@ -1,0 +1,142 @@
+"""`gonie evaluate` of a pair model: its scores on the terminal, as JSON and as a page; what is refused."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gonie.runtime.bundle import write_bundle
+
+Gonie = Callable[..., Any]
+LABELS = ["good\tgood\tsame", "good\tbad\tother", "bad film\tbad\tother", "good\tbad\t-"]
+VALUES = ["good\tgood\t4.5", "good\tbad\t0.5", "film\tfilm\t4", "bad film\tbad\t4"]
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory, pair_bundle: Any) -> Path:
+    """A folder with a model of labels and one of values."""
+    folder = tmp_path_factory.mktemp("models")
+    for kind, gold in (("labels", "label_column"), ("values", "value_column")):
+        recipe = {"data": {"text_columns": ["p", "h"], gold: "gold"}}
+        write_bundle(folder / kind / "bundle", pair_bundle(values=kind == "values", recipe=recipe))
+    return folder
+
+
+def table(path: Path, rows: list[str], header: str = "p\th\tgold") -> Path:
+    path.write_text("".join(f"{row}\n" for row in [header, *rows]), "utf-8")
+    return path
+
+
+def test_scores_of_labels_are_shown(gonie: Gonie, models: Path, tmp_path: Path) -> None:
+    outcome = gonie("evaluate", models / "labels", table(tmp_path / "gold.tsv", LABELS))
+    assert outcome.code == 0, outcome.err
+    for words in ("Accuracy 66.67", "same", "other", "by the suffix .tsv", "pairs without a gold label (-)"):
+        assert words in outcome.out, words
+
+
+def test_scores_of_values_are_shown(gonie: Gonie, models: Path, tmp_path: Path) -> None:
+    outcome = gonie("evaluate", models / "values", table(tmp_path / "gold.tsv", VALUES))
+    assert outcome.code == 0, outcome.err
+    for words in ("Pearson ", "95% interval", "Spearman ", "mean absolute error", "(4 pairs)"):
+        assert words in outcome.out.replace("\n", " "), words
+
+
+def test_json_has_fractions_under_the_promised_names(gonie: Gonie, models: Path, tmp_path: Path) -> None:
+    gold = table(tmp_path / "gold.tsv", LABELS)
+    assert gonie("evaluate", models / "labels", gold, "--json", tmp_path / "s.json").code == 0
+    scores = json.loads((tmp_path / "s.json").read_text("utf-8"))
+    assert scores["accuracy"] == pytest.approx(2 / 3)
+    assert scores["types"]["other"]["recall"] == 0.5
+    gold = table(tmp_path / "gold.tsv", VALUES)
+    assert gonie("evaluate", models / "values", gold, "--json", tmp_path / "s.json").code == 0
+    scores = json.loads((tmp_path / "s.json").read_text("utf-8"))
+    assert -1 <= scores["intervals"]["pearson"][0] <= scores["pearson"] <= 1
+    assert scores["pairs"] == 4
+
+
+@pytest.mark.parametrize(("kind", "rows", "gold"), [("labels", LABELS, "same"), ("values", VALUES, "0")])
+def test_the_page_fetches_nothing_and_escapes_what_it_shows(
+    kind: str, rows: list[str], gold: str, *, gonie: Gonie, models: Path, tmp_path: Path
+) -> None:
+    file = table(tmp_path / "gold.tsv", [*rows, f"<script>alert(1)</script> bad\tbad\t{gold}"])
+    outcome = gonie("evaluate", models / kind, file, "--html", tmp_path / "r.html")
+    assert outcome.code == 0, outcome.err
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert "<script>alert" not in page
+    words = re.sub(r"<i>[^<]*</i>", "", page)  # the number of each word, which its heat shows
+    assert "<script>alert(1)</script> bad" in html.unescape(re.sub(r"<[^>]*>", "", words))
+    assert not re.findall(r"(?:src|href)\s*=\s*[\"'](?!#)|@import|url\(", page)
+
+
+def test_errors_are_listed_in_a_file_and_shown(gonie: Gonie, models: Path, tmp_path: Path) -> None:
+    gold = table(tmp_path / "gold.tsv", LABELS)
+    outcome = gonie("evaluate", models / "labels", gold, "--errors", tmp_path / "e.jsonl")
+    assert outcome.code == 0, outcome.err
+    (error,) = map(json.loads, (tmp_path / "e.jsonl").read_text("utf-8").splitlines())
+    assert (error["gold"], error["predicted"], error["text"], error["text_pair"], error["line"]) == (
+        "other",
+        "same",
+        "bad film",
+        "bad",
+        4,
+    )
+    assert "1 error; " in outcome.out
+    assert "bad film | bad" in outcome.out
+    gold = table(tmp_path / "gold.tsv", VALUES)
+    outcome = gonie("evaluate", models / "values", gold, "--errors", tmp_path / "e.tsv")
+    header, *rows = (tmp_path / "e.tsv").read_text("utf-8").splitlines()
+    assert header.split("\t")[1:6] == ["kind", "gold", "predicted", "text", "text_pair"]
+    assert len(rows) == 4
+    assert rows[0].split("\t")[4:6] == ["film", "film"]
+
+
+def test_other_columns_and_formats_can_be_named(gonie: Gonie, models: Path, tmp_path: Path) -> None:
+    path = tmp_path / "gold.data"
+    path.write_text('{"p": "good", "h": "good", "v": 5}\n{"p": "good", "h": "bad", "v": 0}\n', "utf-8")
+    assert gonie("evaluate", models / "values", path).refused("no column gold", "gold.data:1")
+    outcome = gonie("evaluate", models / "values", path, "--label-column", "v", "--format", "jsonl")
+    assert "Pearson 100.00" in outcome.out, outcome.err
+
+
+def test_the_wrong_kind_of_gold_answers_is_refused(gonie: Gonie, models: Path, tmp_path: Path) -> None:
+    words = table(tmp_path / "labels.tsv", LABELS)
+    assert gonie("evaluate", models / "values", words).refused(
+        "labels.tsv:2: not a number under 'gold': 'same'"
+    )
+    other = table(tmp_path / "other.tsv", ["good\tbad\tsame"], header="p\th\tlabel")
+    refused = gonie("evaluate", models / "values", other)
+    assert refused.refused("other.tsv", "no column gold with the gold answer", "--label-column")
+    assert "--set" not in refused.err, "`gonie evaluate` has no such option"
+
+
+def test_columns_of_texts_that_are_not_there_are_named(gonie: Gonie, models: Path, tmp_path: Path) -> None:
+    other = table(tmp_path / "other.tsv", ["good\tbad\tsame"], header="premise\thypothesis\tgold")
+    refused = gonie("evaluate", models / "labels", other)
+    assert refused.refused("no columns p and h for the two texts; the columns are 'premise', 'hypothesis'")
+    assert "--set" not in refused.err
+
+
+def test_options_of_other_models_are_refused(gonie: Gonie, models: Path, tmp_path: Path) -> None:
+    gold = table(tmp_path / "gold.tsv", LABELS)
+    assert gonie("evaluate", models / "labels", gold, "--bias", "1").refused("--bias does not apply to pair")
+    assert gonie("evaluate", models / "labels", gold, "--text-column", "p").refused("--text-column")
+
+
+def test_what_was_not_read_is_said(gonie: Gonie, tmp_path: Path, pair_bundle: Any) -> None:
+    write_bundle(tmp_path / "b", pair_bundle(max_tokens=1))
+    gold = table(tmp_path / "g.tsv", ["good bad\tgood\tsame"], header="text\ttext_pair\tlabel")
+    assert "cut to 1 token" in gonie("evaluate", tmp_path / "b", gold).out
+
+
+def test_a_trained_run_is_scored_on_its_own_test_file(gonie: Gonie, pair_runs: Path, pair_toy: Path) -> None:
+    for kind, score in (("labels", "Accuracy"), ("values", "Pearson")):
+        outcome = gonie("evaluate", pair_runs / kind, pair_toy / f"{kind}-test.tsv")
+        assert outcome.code == 0, outcome.err
+        kept = json.loads((pair_runs / kind / "evaluation.json").read_text("utf-8"))["test"]
+        assert f"{score} {100 * kept[kept['headline']]:.2f}" in outcome.out

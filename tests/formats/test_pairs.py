@@ -1,0 +1,274 @@
+"""If these break, a model learns from the wrong columns, or from a row that nobody can read."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gonie.errors import InputError
+from gonie.formats.pairs import LabelledPair, PairOptions, PairSource
+
+
+def source(path: Path, text: str | bytes, **options: Any) -> PairSource:
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return PairSource(path, PairOptions(**options))
+
+
+def plain(pairs: list[LabelledPair]) -> list[tuple[Any, ...]]:
+    return [(pair.first, pair.second, pair.labels, pair.value) for pair in pairs]
+
+
+LABELS = [("A man runs.", "A man moves.", ("yes",), None), ("He sits.", 'He "runs", fast.', ("no",), None)]
+VALUES = [("하나 둘", "둘 하나", (), 4.25), ("셋", "넷, 다섯", (), -1.0)]
+
+
+# --- columns ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "texts", [("text", "text_pair"), ("premise", "hypothesis"), ("sentence1", "sentence2")]
+)
+@pytest.mark.parametrize("gold", ["label", "gold_label", "value", "score"])
+@pytest.mark.parametrize("kind", ["tsv", "csv", "jsonl"])
+def test_columns_are_found_by_their_names_wherever_they_stand(
+    texts: tuple[str, str], gold: str, kind: str, tmp_path: Path
+) -> None:
+    rows = LABELS if "label" in gold else VALUES
+    names = ["id", gold, texts[1], "genre", texts[0]]
+    table = [["7", str((labels or [value])[0]), second, "x", first] for first, second, labels, value in rows]
+    if kind == "jsonl":
+        written = "".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in table)
+    elif kind == "csv":
+        content = io.StringIO()
+        csv.writer(content).writerows([names, *table])
+        written = content.getvalue()
+    else:
+        written = "".join("\t".join(row) + "\n" for row in [names, *table])
+    found = source(tmp_path / f"f.{kind}", written)
+    assert plain(list(found)) == rows
+    assert found.columns is not None
+    assert found.columns[:2] == texts
+    assert (found.columns.label or found.columns.value) == gold
+    assert (found.columns.label is None) == ("label" not in gold)
+    assert found.report.pairs == 2
+    told = "\n".join(found.report.lines())
+    assert told.endswith("\n2 pairs")
+    assert f"{texts[0]} and {texts[1]}" in told
+    assert gold in told
+
+
+def test_of_a_label_and_a_score_the_label_is_taken(tmp_path: Path) -> None:
+    """SNLI's annotators, GLUE's MNLI: a file may have both, and its labels are what it is for."""
+    found = source(tmp_path / "f.tsv", "text\ttext_pair\tscore\tlabel\na\tb\t3\tyes\n")
+    assert plain(list(found)) == [("a", "b", ("yes",), None)]
+    asked = source(tmp_path / "f.tsv", "text\ttext_pair\tscore\tlabel\na\tb\t3\tyes\n", value="score")
+    assert plain(list(asked)) == [("a", "b", (), 3.0)]
+
+
+def test_columns_that_are_named_are_read_and_no_others(tmp_path: Path) -> None:
+    rows = "q1\tq2\tdup\tlabel\ttext\ttext_pair\na\tb\t1\tno\tc\td\n"
+    asked = source(tmp_path / "f.tsv", rows, texts=("q2", "q1"), label="dup")
+    assert plain(list(asked)) == [("b", "a", ("1",), None)]
+    assert "as asked" in "\n".join(asked.report.lines())
+
+
+def test_gold_answers_are_not_read_unless_wanted(tmp_path: Path) -> None:
+    """A file to be answered has none, and whatever stands in their place is no reason to stop."""
+    found = source(tmp_path / "f.tsv", "text\ttext_pair\tscore\na\tb\t?\nc\td\t\n", gold=False)
+    assert plain(list(found)) == [("a", "b", (), None), ("c", "d", (), None)]
+
+
+@pytest.mark.parametrize(
+    ("header", "options", "words"),
+    [
+        ("text\tlabel", {}, ["no columns text and text_pair or premise and hypothesis", "'text', 'label'"]),
+        ("premise\ttext_pair\tlabel", {}, ["no columns", "data.text_columns"]),
+        ("text\ttext_pair\tlabel", {"texts": ("a", "b")}, ["no columns a and b for the two texts"]),
+        ("text\ttext_pair\tgold", {}, ["no column label, gold_label, value, score", "'gold'"]),
+        ("text\ttext_pair\tlabel", {"label": "dup"}, ["no column dup with the gold answer"]),
+        ("text\ttext_pair\tlabel", {"value": "score"}, ["no column score with the gold answer"]),
+        ("text\ttext_pair\ttext\tlabel", {}, ["two columns are called 'text'"]),
+        ("text\ttext_pair\tid\tid\tlabel", {}, ["two columns are called 'id'"]),
+    ],
+)
+def test_a_header_that_does_not_fit_is_refused_with_its_columns(
+    header: str, options: dict[str, Any], words: list[str], tmp_path: Path
+) -> None:
+    row = "\t".join("x" for _ in header.split("\t"))
+    with pytest.raises(InputError) as refused:
+        list(source(tmp_path / "f.tsv", f"{header}\n{row}\n", **options))
+    for word in (*words, "f.tsv"):
+        assert word in str(refused.value)
+
+
+# --- rows ------------------------------------------------------------------------------------------------
+
+
+def test_pairs_without_a_gold_label_are_skipped_and_counted(tmp_path: Path) -> None:
+    """SNLI writes a dash where its annotators did not agree: a fourth label would be learned from them."""
+    rows = "premise\thypothesis\tgold_label\na\tb\t-\nc\td\tneutral\ne\tf\t-\n"
+    found = source(tmp_path / "f.tsv", rows)
+    assert [(pair.labels, pair.line) for pair in found] == [(("neutral",), 3)]
+    assert found.report.skipped == {"pairs without a gold label (-)": 2}
+    assert "2 pairs without a gold label" in "\n".join(found.report.lines())
+    with pytest.raises(InputError, match="no pairs in the file"):
+        list(source(tmp_path / "g.tsv", "premise\thypothesis\tgold_label\na\tb\t-\n"))
+
+
+@pytest.mark.parametrize("empty", ["", "  ", "\u3000"])
+def test_pairs_with_an_empty_text_are_skipped_and_counted(empty: str, tmp_path: Path) -> None:
+    rows = f"text\ttext_pair\tvalue\n{empty}\tb\t1\na\t{empty}\tnot read\na\tb\t2\n"
+    found = source(tmp_path / "f.tsv", rows)
+    assert [pair.value for pair in found] == [2.0]
+    assert found.report.skipped == {"pairs with an empty text": 2}
+
+
+def test_in_a_tsv_a_quotation_mark_is_a_character(tmp_path: Path) -> None:
+    """A mark that opened a quotation would swallow the lines up to the next one."""
+    rows = 'text\ttext_pair\tlabel\n"Yes, he said.\tHe said "yes".\ta\nc\t"d"\tb\n'
+    assert plain(list(source(tmp_path / "f.tsv", rows))) == [
+        ('"Yes, he said.', 'He said "yes".', ("a",), None),
+        ("c", '"d"', ("b",), None),
+    ]
+
+
+def test_in_a_csv_a_text_may_have_commas_quotes_and_line_breaks(tmp_path: Path) -> None:
+    rows = 'text,text_pair,label\n"a, ""b""","one\ntwo",yes\nc,d,no\n'
+    found = list(source(tmp_path / "f.csv", rows))
+    assert plain(found) == [('a, "b"', "one\ntwo", ("yes",), None), ("c", "d", ("no",), None)]
+    assert [pair.line for pair in found] == [2, 4]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line", "words"),
+    [
+        ("f.tsv", "text\ttext_pair\tlabel\na\tb\n", 2, "expected 3 columns, as in the header, got 2"),
+        ("f.tsv", "text\ttext_pair\tlabel\na\tb\tc\td\n", 2, "got 4"),
+        ("f.csv", "text,text_pair,label\na, b,c,d\n", 2, "unquoted comma"),
+        ("f.csv", 'text,text_pair,label\n"a,b,c\n', 2, "quotation mark"),
+        ("f.tsv", "text\ttext_pair\tlabel\na\tb\tyes\na\tb\t \n", 3, "no label under 'label'"),
+        ("f.tsv", "text\ttext_pair\tscore\na\tb\tfour\n", 2, "not a number under 'score': 'four'"),
+        ("f.tsv", "text\ttext_pair\tscore\na\tb\t\n", 2, "not a number under 'score': ''"),
+        ("f.tsv", "text\ttext_pair\tscore\na\tb\tnan\n", 2, "not a number"),
+        ("f.tsv", "text\ttext_pair\tscore\na\tb\t-inf\n", 2, "not a number"),
+        ("f.tsv", "text\ttext_pair\tscore\na\tb\t1e999\n", 2, "not a number"),
+        ("f.jsonl", f'{{"text": "a", "text_pair": "b", "score": {10**400}}}\n', 1, "not a number .*0…$"),
+        ("f.jsonl", '{"text": "a", "text_pair": "b", "score": NaN}\n', 1, "not a number"),
+        ("f.jsonl", '{"text": "a", "text_pair": "b", "score": [1]}\n', 1, "not a number"),
+        ("f.jsonl", '{"text": "a", "text_pair": "b", "score": true}\n', 1, "not a number"),
+        ("f.jsonl", '{"text": "a", "text_pair": "b", "score": null}\n', 1, "not a number"),
+        ("f.jsonl", '{"text": "a", "text_pair": "b", "label": null}\n', 1, "no label under 'label': None"),
+        ("f.jsonl", '{"text": "a", "text_pair": "b", "label": ["x"]}\n', 1, "no label"),
+        ("f.jsonl", '{"text": "a", "text_pair": "b", "label": "\\ud800"}\n', 1, "no label"),
+        ("f.jsonl", '{"text": "a", "text_pair": 7, "label": "x"}\n', 1, "no text under 'text_pair': 7"),
+        ("f.jsonl", '{"text": "\\ud800", "text_pair": "b", "label": "x"}\n', 1, "no text under 'text'"),
+        ("f.jsonl", '{"text": "a", "text_pair": "b", "label": "x"}\n{"text": "a"}\n', 2, "no text under"),
+        ("f.jsonl", '\n["a", "b", "x"]\n', 2, "expected a JSON object, got list"),
+        ("f.jsonl", "{\n", 1, "JSON object"),
+    ],
+)
+def test_a_bad_row_is_refused_with_its_line(
+    name: str, text: str, line: int, words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=words) as refused:
+        list(source(tmp_path / name, text))
+    assert f"{name}:{line}: " in str(refused.value)
+    assert len(str(refused.value)) < 500, "a message is for reading"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("f.tsv", ""), ("f.jsonl", "\n\n"), ("f.tsv", "text\ttext_pair\tlabel\n")]
+)
+def test_a_file_without_pairs_is_refused(name: str, text: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=rf"{name}: (no pairs in the file|the file is empty)"):
+        list(source(tmp_path / name, text))
+
+
+def test_labels_of_json_may_be_numbers_and_truth_values(tmp_path: Path) -> None:
+    """Quora's is_duplicate is 0 or 1, and JSON has true and false."""
+    rows = [{"text": "a", "text_pair": "b", "label": label} for label in (0, 1, True, " x ")]
+    found = source(tmp_path / "f.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    assert [pair.labels for pair in found] == [("0",), ("1",), ("true",), ("x",)]
+
+
+def test_values_are_numbers_however_they_are_written(tmp_path: Path) -> None:
+    rows = [{"text": "a", "text_pair": "b", "score": value} for value in (0, 2.5, "3.800", "-1e-1")]
+    found = source(tmp_path / "f.jsonl", "\n".join(json.dumps(row) for row in rows))
+    assert [pair.value for pair in found] == [0.0, 2.5, 3.8, -0.1]
+
+
+# --- formats ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("f.txt", "text\ttext_pair\tlabel\na\tb\tx\n", "tabs in the first line"),
+        ("f.txt", "text,text_pair,label\na,b,x\n", "no other format fits"),
+        ("f.txt", ' {"text": "a", "text_pair": "b", "label": "x"}\n', "the first line is a JSON object"),
+        ("f.csv", "text,text_pair,label\na,b,x\n", "by the suffix .csv"),
+        ("f.v2.ndjson", '{"text": "a", "text_pair": "b", "label": "x"}\n', "by the suffix .ndjson"),
+    ],
+)
+def test_the_format_is_told_by_the_suffix_or_the_first_line(
+    name: str, text: str, told: str, tmp_path: Path
+) -> None:
+    found = source(tmp_path / name, text)
+    assert plain(list(found)) == [("a", "b", ("x",), None)]
+    assert told in "\n".join(found.report.lines())
+
+
+def test_a_format_that_is_asked_for_comes_before_the_suffix(tmp_path: Path) -> None:
+    rows = '{"text": "a", "text_pair": "b", "label": "x"}\n'
+    assert len(list(source(tmp_path / "f.tsv", rows, format="jsonl"))) == 1
+    with pytest.raises(InputError, match="unknown format of pairs: 'conll'"):
+        list(source(tmp_path / "f.tsv", rows, format="conll"))
+
+
+def test_a_compressed_file_and_a_byte_order_mark(tmp_path: Path) -> None:
+    import gzip
+
+    rows = "\ufefftext\ttext_pair\tlabel\r\n하나\tb\tx\r\n"
+    assert plain(list(source(tmp_path / "f.tsv.gz", gzip.compress(rows.encode())))) == [
+        ("하나", "b", ("x",), None)
+    ]
+
+
+def test_a_source_is_read_again_from_the_start(tmp_path: Path) -> None:
+    found = source(tmp_path / "f.tsv", "text\ttext_pair\tlabel\n\n \tb\tx\na\tb\tx\n")
+    assert plain(list(found)) == plain(list(found))
+    assert found.report.pairs == 1, "a second pass counts anew"
+    assert found.report.skipped == {"empty lines": 1, "pairs with an empty text": 1}
+
+
+CELL = st.text(
+    st.characters(codec="utf-8", exclude_characters="\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029\0\t")
+)
+SAID = CELL.filter(lambda text: bool(text.strip()))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(rows=st.lists(st.tuples(SAID, SAID, st.floats(-9, 9)), min_size=1, max_size=4))
+@pytest.mark.parametrize("kind", ["tsv", "csv", "jsonl"])
+def test_whatever_a_text_holds_it_is_read_back(
+    kind: str, rows: list[tuple[str, str, float]], tmp_path: Path
+) -> None:
+    names = ["text", "text_pair", "value"]
+    table = [[first, second, repr(value)] for first, second, value in rows]
+    if kind == "jsonl":
+        written = "".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in table)
+    elif kind == "csv":
+        content = io.StringIO()
+        csv.writer(content, quoting=csv.QUOTE_ALL).writerows([names, *table])
+        written = content.getvalue()
+    else:
+        written = "".join("\t".join(row) + "\n" for row in [names, *table])
+    found = list(source(tmp_path / f"f.{kind}", written))
+    assert [(pair.first, pair.second, pair.value) for pair in found] == rows

@@ -1,0 +1,203 @@
+"""From files of pairs to training data: what would break: a model that learns from what it is judged on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gonie.errors import InputError
+from gonie.formats.pairs import PairColumns
+from gonie.tasks.pairs.encoding import VALUE, ValueScale
+from gonie.tasks.pairs.recipe import PairRecipe
+from gonie.tasks.pairs.torch.data import PairData, pair_data_key, read_pair_data, read_pair_dev
+from gonie.tasks.recipe import load_recipe
+
+
+def recipe_of(path: Path, *changes: str) -> PairRecipe:
+    found = load_recipe(path, changes)
+    assert isinstance(found, PairRecipe)
+    return found
+
+
+def table(path: Path, *rows: str, header: str = "text\ttext_pair\tlabel") -> str:
+    path.write_text("\n".join([header, *rows]) + "\n", "utf-8")
+    return f"data.train={path}"
+
+
+def read(path: Path, *changes: str) -> tuple[PairData, str]:
+    """The data, and all that was told of it."""
+    notes: list[str] = []
+    return read_pair_data(recipe_of(path, *changes), notes.append), "\n".join(notes)
+
+
+ALONE = ("data.dev=none", "data.test=none")
+TWO = ("a b\tc d\tyes", "e f\tg h\tno")
+
+
+def test_labels_are_counted_and_their_pairs_encoded(pair_toy: Path) -> None:
+    data, told = read(pair_toy / "labels.toml")
+    assert data.columns == PairColumns("sentence1", "sentence2", "label", None)
+    assert data.encoding.texts.labels == ("other", "same")
+    assert data.encoding.scale is None
+    assert (len(data.train), len(data.dev), len(data.test)) == (60, 20, 20)
+    assert data.labels.total() == 60
+    rows = (pair_toy / "labels-train.tsv").read_text("utf-8").splitlines()[1:]
+    gold = [row.rpartition("\t")[2] for row in rows]
+    assert data.labels == Counter(gold)
+    found = [data.encoding.texts.labels[label] for label in data.train.labels]
+    assert found == gold
+    assert "labels-train.tsv" in told
+    assert "60 pairs, 900 tokens" in told
+    assert "sentences" not in told
+    assert "sentence1 and sentence2" in told
+
+
+def test_values_are_on_the_scale_of_the_file_or_of_the_recipe(pair_toy: Path) -> None:
+    data, _ = read(pair_toy / "values.toml")
+    rows = (pair_toy / "values-train.tsv").read_text("utf-8").splitlines()[1:]
+    gold = [float(row.rpartition("\t")[2]) for row in rows]
+    assert data.encoding.scale == (min(gold), max(gold))
+    assert data.encoding.texts.labels == (VALUE,)
+    np.testing.assert_allclose(data.train.labels, gold, rtol=1e-6)
+    assert data.labels.total() == 60
+    assert len(data.labels) <= 5
+    wide, _ = read(pair_toy / "values.toml", "data.scale=[-5, 10]")
+    assert wide.encoding.scale == ValueScale(-5.0, 10.0)
+
+
+@pytest.mark.parametrize(
+    ("rows", "changes", "told"),
+    [
+        (["a\tb\t1", "c\td\t1"], [], "all values are 1: there is nothing to learn"),
+        (["a\tb\t1", "c\td\t7"], ["data.scale=[0, 5]"], "values from 1 to 7 lie outside data.scale, 0 to 5"),
+        (["a\tb\t-1", "c\td\t2"], ["data.scale=[0, 5]"], "Widen data.scale"),
+    ],
+)
+def test_values_that_cannot_be_learned_are_refused(
+    rows: list[str], changes: list[str], told: str, pair_toy: Path, tmp_path: Path
+) -> None:
+    train = table(tmp_path / "t.tsv", *rows, header="text\ttext_pair\tvalue")
+    with pytest.raises(InputError, match=told):
+        read(pair_toy / "values.toml", train, *ALONE, *changes)
+
+
+@pytest.mark.parametrize("labels", [["yes"] * 4, []])
+def test_one_label_is_nothing_to_tell_apart(labels: list[str], pair_toy: Path, tmp_path: Path) -> None:
+    train = table(tmp_path / "t.tsv", *(f"a\tb\t{label}" for label in labels))
+    with pytest.raises(InputError, match=r"t\.tsv: (expected 2 to|no pairs)"):
+        read(pair_toy / "labels.toml", train, *ALONE, "data.holdout=0")
+
+
+def test_ids_taken_for_labels_are_noticed(pair_toy: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("gonie.tasks.pairs.torch.data.MOST_LABELS", 5)
+    train = table(tmp_path / "t.tsv", *(f"a\tb\t{number}" for number in range(9)))
+    with pytest.raises(InputError, match=r"got 9, such as 0, 1, 2.*--set data\.label_column=NAME"):
+        read(pair_toy / "labels.toml", train, *ALONE, "data.holdout=0")
+
+
+@pytest.mark.parametrize(("kind", "gold"), [("labels", "label"), ("values", "score")])
+def test_held_out_pairs_are_not_trained_on(kind: str, gold: str, pair_toy: Path, tmp_path: Path) -> None:
+    rows = [
+        f"first {number}\tsecond {number}\t{('same', 'other')[number % 2] if kind == 'labels' else number}"
+        for number in range(40)
+    ]
+    train = table(tmp_path / "t.tsv", *rows, header=f"text\ttext_pair\t{gold}")
+    data, told = read(pair_toy / f"{kind}.toml", train, *ALONE, "data.holdout=0.25")
+    assert (len(data.train), len(data.dev), len(data.test)) == (30, 10, 0)
+    assert "10 pairs of" in told
+    held = {pair.first.split()[1] for pair in data.dev}
+    known = set(data.encoding.texts.words.words.strings)
+    assert not held & known or data.encoding.texts.words.normalization.digits
+    recipe = recipe_of(pair_toy / f"{kind}.toml", train, *ALONE, "data.holdout=0.25")
+    again = read_pair_dev(recipe, lambda text: None)
+    assert list(again) == list(data.dev), "an export is proved on the same pairs"
+    if kind == "labels":
+        assert Counter(pair.labels[0] for pair in data.dev) == {"same": 5, "other": 5}
+
+
+def test_without_anything_held_out_that_is_said(pair_toy: Path, tmp_path: Path) -> None:
+    data, told = read(pair_toy / "labels.toml", table(tmp_path / "t.tsv", *TWO), *ALONE)
+    assert "the training pairs are scored instead" in told
+    assert [pair.first for pair in data.dev] == ["a b", "e f"]
+
+
+def test_labels_never_met_in_training_are_told(pair_toy: Path, tmp_path: Path) -> None:
+    table(tmp_path / "dev.tsv", "a\tb\tmaybe", "a\tb\tsame")
+    _, told = read(pair_toy / "labels.toml", f"data.dev={tmp_path}/dev.tsv")
+    assert "dev: 1 label" in told
+    assert "maybe (1)" in told
+
+
+def test_every_file_is_read_by_its_own_columns_unless_they_are_named(pair_toy: Path, tmp_path: Path) -> None:
+    """The parts of a corpus are sometimes of different releases."""
+    table(tmp_path / "dev.tsv", "a\tb\tsame", header="premise\thypothesis\tgold_label")
+    data, _ = read(pair_toy / "labels.toml", f"data.dev={tmp_path}/dev.tsv")
+    assert len(data.dev) == 1
+    with pytest.raises(InputError, match="no columns sentence1 and sentence2"):
+        read(
+            pair_toy / "labels.toml",
+            f"data.dev={tmp_path}/dev.tsv",
+            'data.text_columns=["sentence1", "sentence2"]',
+        )
+
+
+def test_long_texts_are_cut_and_told(pair_toy: Path) -> None:
+    data, told = read(pair_toy / "labels.toml", "data.max_tokens=5")
+    assert data.train.batch(np.arange(60))["mask"].shape == (120, 5)
+    assert "cut to 5 tokens" in told
+    _, whole = read(pair_toy / "labels.toml")
+    assert "cut to" not in whole
+
+
+def test_a_cache_of_encoded_pairs_holds_the_same(pair_toy: Path, tmp_path: Path) -> None:
+    plain, _ = read(pair_toy / "values.toml")
+    cached, _ = read(pair_toy / "values.toml", f"data.cache={tmp_path}/cache")
+    rows = np.arange(60)
+    for name, array in plain.train.batch(rows).items():
+        assert np.array_equal(cached.train.batch(rows)[name], array), name
+
+
+def test_the_fingerprint_is_that_of_the_content(pair_toy: Path, tmp_path: Path) -> None:
+    """A run over other data is not resumed."""
+    same = tmp_path / "same.tsv"
+    same.write_bytes((pair_toy / "labels-train.tsv").read_bytes())
+    recipe = recipe_of(pair_toy / "labels.toml")
+    first = read_pair_data(recipe, lambda text: None).fingerprint(recipe)
+    assert read_pair_data(recipe, lambda text: None).fingerprint(recipe) == first
+    for kind, split in (("labels", "train"), ("labels", "dev"), ("values", "train"), ("values", "dev")):
+        recipe = recipe_of(pair_toy / f"{kind}.toml")
+        before = read_pair_data(recipe, lambda text: None).fingerprint(recipe)
+        changed = tmp_path / f"{split}.tsv"
+        header, *rows = (pair_toy / f"{kind}-{split}.tsv").read_text("utf-8").splitlines()
+        gold = rows[0].split("\t")
+        gold[2] = {"same": "other", "other": "same"}.get(gold[2], "2.5")
+        changed.write_text("\n".join([header, "\t".join(gold), *rows[1:]]) + "\n", "utf-8")
+        other = recipe_of(pair_toy / f"{kind}.toml", f"data.{split}={changed}")
+        assert read_pair_data(other, lambda text: None).fingerprint(recipe) != before, (kind, split)
+
+
+def test_the_data_key_changes_with_what_is_read_and_with_nothing_else(pair_toy: Path) -> None:
+    def key(*changes: str) -> str:
+        return pair_data_key(recipe_of(pair_toy / "values.toml", *changes))
+
+    for change in ("train.lr=0.5", "model.encoder.hidden=3", "model.matching.kind=siamese", "train.seed=9"):
+        assert key(change) == key(), change
+    for change in ("data.scale=[-9, 9]", "data.max_tokens=7", "train.score_train=3", "model.chars.jamo=true"):
+        assert key(change) != key(), change
+    assert key("data.dev=none", "train.seed=9") != key("data.dev=none")
+
+
+@pytest.mark.long  # Kiwi takes seconds each time it is loaded
+def test_morphemes_are_tokens_of_korean(pair_toy: Path, tmp_path: Path) -> None:
+    pytest.importorskip("kiwipiepy")
+    train = table(tmp_path / "t.tsv", "남자가 달린다.\t남자가 뛴다.\tyes", "개가 잔다.\t여자가 춤춘다.\tno")
+    data, _ = read(pair_toy / "labels.toml", train, *ALONE, "data.language=ko", "data.unit=morpheme")
+    assert "남자" in data.encoding.texts.words.words.strings
+    passage = data.encoding.passage(data.dev[0])
+    assert "남자" in passage.sentences[1].words
+    start = passage.sentences[1].starts[0]
+    assert data.dev[0].text[start:].startswith("남자가 뛴다.")
