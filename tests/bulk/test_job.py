@@ -38,7 +38,7 @@ def test_a_model_that_does_not_fit_is_refused(tagging: BulkJob, classifying: Bul
         _ = replace(classifying, task="sing").records
     with pytest.raises(InputError, match="LOC, PER"):
         replace(tagging, options={"bias": {"DOG": 1.0}}).answering()
-    with pytest.raises(InputError, match="1 to 100 taggings"):
+    with pytest.raises(InputError, match="from 1 to 100"):
         replace(tagging, options={"nbest": 0}).answering()
     with pytest.raises(BundleError):
         replace(tagging, model=tmp_path).settings()

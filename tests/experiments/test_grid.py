@@ -201,7 +201,7 @@ def test_folds_are_for_classifiers_and_set_once(text_toy: Path, toy: Path) -> No
         load_cells(read_grid([str(toy / "toy.toml")], []), folds=4)
     with pytest.raises(RecipeError, match=r"remove --set data\.folds and data\.fold"):
         load_cells(read_grid([str(text_toy / "texts.toml")], [*own, "data.fold=1,2"]), folds=4)
-    with pytest.raises(RecipeError, match=r"leave data\.test out \(--set data\.test=none\)"):
+    with pytest.raises(RecipeError, match=r"use --set data\.test=none"):
         load_cells(read_grid([str(text_toy / "texts.toml")], []), folds=4)
 
 

@@ -143,7 +143,7 @@ def test_files_that_are_gone_or_changed_are_told_of(toy: Path, tmp_path: Path, s
 
 
 def test_a_bundle_is_no_run(toy_run: Path) -> None:
-    with pytest.raises(InputError, match=r"without recipe\.toml"):
+    with pytest.raises(InputError, match=r"not a training run: recipe\.toml"):
         read_word_vectors(toy_run / "bundle", nothing)
 
 

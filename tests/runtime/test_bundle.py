@@ -369,7 +369,7 @@ def test_a_chain_of_another_size_is_refused(tmp_path: Path, encoding: Encoding, 
         end=bundle.end,
     )
     write_bundle(tmp_path / "b", strange)
-    with pytest.raises(BundleError, match=f"no chain over {len(encoding.labels)} labels"):
+    with pytest.raises(BundleError, match=f"not a chain over {len(encoding.labels)} labels"):
         read_bundle(tmp_path / "b")
 
 
