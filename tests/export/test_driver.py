@@ -14,7 +14,7 @@ from torch import nn
 
 from gonie.errors import GonieError
 from gonie.export.driver import Exported, export_model
-from gonie.export.exportable import Judged, Standalone
+from gonie.export.exportable import ScoredAnswers, Standalone
 from gonie.export.graph import Graph, GraphOutput
 from gonie.runtime.about import About
 from gonie.runtime.bundle import Graphs, read_bundle
@@ -65,7 +65,7 @@ class Toy:
     bundle = Moods()
     examples = ("good", "bad")
     longest = 0
-    jumping = ()
+    discontinuous = ()
 
     def __init__(self, off: float = 0.0, standalone_off: int = 0) -> None:
         self._off, self._standalone_off = off, standalone_off
@@ -85,8 +85,10 @@ class Toy:
         scorer = OnnxScorer(bundle.graph, bundle.forms)
         return lambda batch: {"scores": scorer.scores(batch)[batch["mask"]]}
 
-    def judge(self, bundle: Moods) -> Judged:
-        return Judged(OnnxScorer(bundle.graph).scores(BATCH).argmax(-1).ravel().tolist(), "accuracy", 0.5)
+    def score_answers(self, bundle: Moods) -> ScoredAnswers:
+        return ScoredAnswers(
+            OnnxScorer(bundle.graph).scores(BATCH).argmax(-1).ravel().tolist(), "accuracy", 0.5
+        )
 
     def standalone(self, bundle: Moods) -> Standalone:
         graph = Graph()

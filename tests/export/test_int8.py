@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from gonie.errors import GonieError
-from gonie.export.exportable import Judged
+from gonie.export.exportable import ScoredAnswers
 from gonie.export.graph import Graph
 from gonie.export.int8 import Int8Proof, int8_bundle
 from gonie.export.ranges import Range
@@ -31,7 +31,7 @@ class Speaker:
 
     longest = 0
 
-    def __init__(self, floats: Judged, bytes: Judged) -> None:
+    def __init__(self, floats: ScoredAnswers, bytes: ScoredAnswers) -> None:
         self.model = LSTM(width=1, hidden=1)
         self._said = {b"floats": floats, b"bytes": bytes}
 
@@ -46,7 +46,7 @@ class Speaker:
         self.graph = graph
         return Graphs(b"bytes")
 
-    def judge(self, bundle: Spoken) -> Judged:
+    def score_answers(self, bundle: Spoken) -> ScoredAnswers:
         return self._said[bundle.graph]
 
 
@@ -55,8 +55,8 @@ def exported(speaker: Any) -> tuple[Any, Int8Proof]:
     return int8_bundle(speaker, floats)
 
 
-def said(changed: int, score: float) -> Judged:
-    return Judged(["X"] * changed + ["O"] * (1000 - changed), "f1", score)
+def said(changed: int, score: float) -> ScoredAnswers:
+    return ScoredAnswers(["X"] * changed + ["O"] * (1000 - changed), "f1", score)
 
 
 @pytest.mark.parametrize(("changed", "score"), [(0, 0.9), (2, 0.9), (0, 0.8971), (2, 0.95)])
@@ -84,7 +84,7 @@ def test_the_graph_knows_what_was_measured() -> None:
 
 def test_both_must_have_answered_all() -> None:
     with pytest.raises(ValueError, match="zip"):
-        Int8Proof.of(said(0, 0.9), Judged(["O"], "f1", 0.9))
+        Int8Proof.of(said(0, 0.9), ScoredAnswers(["O"], "f1", 0.9))
 
 
 def test_the_line_a_user_reads() -> None:
@@ -94,7 +94,10 @@ def test_the_line_a_user_reads() -> None:
 
 def test_numbers_are_the_same_where_they_are_near() -> None:
     """A value is never the very same in bytes: a model of values could not be exported at all."""
-    floats = Judged([1.0, 2.0, 3.0], "pearson", 0.8, tolerance=0.1)
-    near, far = Judged([1.05, 2.0, 2.95], "pearson", 0.8), Judged([1.05, 2.2, 3.0], "pearson", 0.8)
+    floats = ScoredAnswers([1.0, 2.0, 3.0], "pearson", 0.8, tolerance=0.1)
+    near, far = (
+        ScoredAnswers([1.05, 2.0, 2.95], "pearson", 0.8),
+        ScoredAnswers([1.05, 2.2, 3.0], "pearson", 0.8),
+    )
     assert Int8Proof.of(floats, near).changed == 0
     assert Int8Proof.of(floats, far).changed == 1

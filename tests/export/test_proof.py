@@ -55,15 +55,15 @@ def test_under_a_maximum_a_share_may_jump_but_not_all_of_them() -> None:
     before, after, wrong = [0.0] * 200, [0.0] * 200, [1.0] * 200
     before[3], after[4] = 0.9, 0.9
     assert JUMPS >= 2 * 0.9 / 200
-    assert prove(model(words=before), model(words=after), [BATCH], jumping=("words",)).value == 0.0
+    assert prove(model(words=before), model(words=after), [BATCH], discontinuous=("words",)).value == 0.0
     cases: list[tuple[list[float], tuple[str, ...]]] = [(after, ()), (wrong, ("words",)), (after, ("x",))]
-    for other, jumping in cases:
+    for other, discontinuous in cases:
         with pytest.raises(GonieError, match=REFUSED):
-            prove(model(words=before), model(words=other), [BATCH], jumping=jumping)
+            prove(model(words=before), model(words=other), [BATCH], discontinuous=discontinuous)
 
 
 def test_texts_without_any_shares_are_compared_too() -> None:
-    assert prove(model(words=[]), model(words=[]), [BATCH], jumping=("words",)).value == 0.0
+    assert prove(model(words=[]), model(words=[]), [BATCH], discontinuous=("words",)).value == 0.0
     assert prove(model(words=[]), model(words=[]), [BATCH]).value == 0.0
 
 

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from gonie.errors import GonieError, InputError
 from gonie.export.embeddings import embedding as embedding_graph
-from gonie.export.exportable import BATCH_SENTENCES, BATCH_TOKENS, Arrays, Judged, model_summary
+from gonie.export.exportable import BATCH_SENTENCES, BATCH_TOKENS, Arrays, ScoredAnswers, model_summary
 from gonie.export.graph import Graph, GraphOutput
 from gonie.export.poolings import pooling as pooling_graph
 from gonie.export.rows import Sentences
@@ -368,7 +368,7 @@ class RatedCorpus:
 class RatingExportable:
     """A trained rater on its way to a bundle (``gonie.export.exportable.Exportable``)."""
 
-    jumping = ()
+    discontinuous = ()
 
     def __init__(self, model: RatingNetwork, bundle: RatingBundle, examples: Sequence[LabelledText]) -> None:
         self.model, self.bundle, self.examples = model, bundle, examples
@@ -399,11 +399,11 @@ class RatingExportable:
         rater = load_rater(bundle)
         return lambda batch: {"ratings": rater.scorer(batch)}
 
-    def judge(self, bundle: RatingBundle) -> Judged:
+    def score_answers(self, bundle: RatingBundle) -> ScoredAnswers:
         """A bundle's ratings of all the texts, rounded, and how good they are."""
         values = [found.value for found in load_rater(bundle).pipe(text.text for text in self.examples)]
         scores = RatingScores.measure(self.examples, values)
-        return Judged([round(value, 1) for value in values], *scores.headline)
+        return ScoredAnswers([round(value, 1) for value in values], *scores.headline)
 
     def standalone(self, bundle: RatingBundle) -> Any:
         """A rater has no graph of its own for other programs."""
@@ -448,7 +448,7 @@ class RatingJob:
         ratings = np.array([_rating(text) for text in self.texts], dtype=np.float32)
         self.train = RatedCorpus(words.encode(sentences), ratings)
 
-    def again(self, recipe: RatingRecipe) -> RatingJob:
+    def with_recipe(self, recipe: RatingRecipe) -> RatingJob:
         """The same data under another recipe."""
         return RatingJob(recipe, lambda text: None)
 

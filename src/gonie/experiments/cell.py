@@ -82,7 +82,7 @@ class Preparations:
             self._job = None  # free it first: both may not fit in memory
             self._job = prepare(recipe, note)
             self._key = key
-        return self._job.again(recipe)
+        return self._job.with_recipe(recipe)
 
 
 def run_cell(folder: Path, preparations: Preparations, tell: Tell, *, keep: bool = False) -> bool:

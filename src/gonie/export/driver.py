@@ -51,7 +51,7 @@ def export_model(
         exportable.trained,
         exportable.shipped(bundle),
         exportable.batches(PROVED),
-        jumping=exportable.jumping,
+        discontinuous=exportable.discontinuous,
     )
     whole, proof = b"", None
     if onnx is not None:

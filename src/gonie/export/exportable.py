@@ -23,7 +23,7 @@ Arrays = Mapping[str, Array]
 """The outputs of a model for a batch, by name, without padding."""
 
 
-class Judged(NamedTuple):
+class ScoredAnswers(NamedTuple):
     """The predictions of a bundle for held-out examples, and their score by a metric."""
 
     answers: Sequence[Any]
@@ -32,7 +32,7 @@ class Judged(NamedTuple):
     tolerance: float | None = None
     """How far apart two answers that are numbers may be and still count as the same."""
 
-    def changed(self, other: Judged) -> int:
+    def changed(self, other: ScoredAnswers) -> int:
         """Return how many answers of ``other`` are not those of this bundle."""
         pairs = list(zip(self.answers, other.answers, strict=True))
         if self.tolerance is None:
@@ -70,7 +70,7 @@ class Exportable(Protocol):
         """The number of bytes per word that a language model reads; 0 without one."""
 
     @property
-    def jumping(self) -> Collection[str]:
+    def discontinuous(self) -> Collection[str]:
         """The names of outputs that are discontinuous where two inputs are equal (``proof``)."""
 
     def write(self, graph: Graph) -> Graphs:
@@ -85,7 +85,7 @@ class Exportable(Protocol):
     def shipped(self, bundle: Any) -> Callable[[Batch], Arrays]:
         """Return a function that computes the outputs of a bundle for a batch, under the same names."""
 
-    def judge(self, bundle: Any) -> Judged:
+    def score_answers(self, bundle: Any) -> ScoredAnswers:
         """Score the predictions of a bundle for all examples."""
 
     def standalone(self, bundle: Any) -> Standalone:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gonie.errors import GonieError
-from gonie.export.exportable import Exportable, Judged
+from gonie.export.exportable import Exportable, ScoredAnswers
 from gonie.export.int8_graph import Int8Graph
 from gonie.export.ranges import measure_ranges
 from gonie.runtime.bundle import Contents
@@ -26,7 +26,7 @@ class Int8Proof(NamedTuple):
     after: float
 
     @classmethod
-    def of(cls, before: Judged, after: Judged) -> Int8Proof:
+    def of(cls, before: ScoredAnswers, after: ScoredAnswers) -> Int8Proof:
         """Compare the predictions of both for the same examples."""
         changed = before.changed(after)
         return cls(len(before.answers), changed, before.metric, before.score, after.score)
@@ -57,7 +57,7 @@ def int8_bundle(exportable: Exportable, floats: Contents) -> tuple[Contents, Int
     ranges = measure_ranges(exportable.model, exportable.trained, exportable.batches(CALIBRATED))
     graphs = exportable.write(Int8Graph(longest=exportable.longest, ranges=ranges))
     made = replace(floats, **graphs._asdict())
-    proof = Int8Proof.of(exportable.judge(floats), exportable.judge(made))
+    proof = Int8Proof.of(exportable.score_answers(floats), exportable.score_answers(made))
     if not proof.holds:
         raise GonieError(
             f"int8 changes the model too much: {proof}. At least {UNCHANGED:.1%} of the predictions must be "

@@ -28,16 +28,16 @@ def prove(
     got: Callable[[Batch], Arrays],
     batches: Iterable[Batch],
     *,
-    jumping: Collection[str] = (),
+    discontinuous: Collection[str] = (),
 ) -> MaxDifference:
     """Compare the outputs of the trained and the exported model. Raise an error if they differ.
 
     In max pooling, a weight jumps from one token to another where their values differ only by rounding, and
-    two libraries round differently. So the arrays named in ``jumping`` must agree only on average.
+    two libraries round differently. So the arrays named in ``discontinuous`` must agree only on average.
     """
     worst, tokens = 0.0, 0
     for batch in batches:
-        difference = _largest(wanted(batch), got(batch), jumping)
+        difference = _largest(wanted(batch), got(batch), discontinuous)
         worst, tokens = max(worst, difference), tokens + int(batch["mask"].sum())
         if not difference <= TOLERANCE:  # not `>`, so that NaN is caught too
             raise GonieError(
@@ -49,10 +49,10 @@ def prove(
     return MaxDifference(worst, tokens)
 
 
-def _largest(wanted: Arrays, got: Arrays, jumping: Collection[str]) -> float:
+def _largest(wanted: Arrays, got: Arrays, discontinuous: Collection[str]) -> float:
     """Return the largest difference of all arrays, or NaN if there is one."""
     found = [
-        (_jumping_difference if name in jumping else _difference)(array, got[name])
+        (_jumping_difference if name in discontinuous else _difference)(array, got[name])
         for name, array in wanted.items()
     ]
     return float(np.max(found))

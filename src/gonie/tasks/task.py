@@ -28,7 +28,7 @@ def _no_predictor(bundle: Any, threads: int | None) -> Any:
     raise GonieError(f"models of the task {bundle.task!r} make no predictions")
 
 
-def _as_it_is(recipe: Recipe) -> Recipe:
+def _unchanged(recipe: Recipe) -> Recipe:
     return recipe
 
 
@@ -66,7 +66,7 @@ class Task:
     """Whether reading the data is slow and can be resumed. The run folder is then created before it."""
     baselines: Callable[[], Collection[str]] = tuple
     """The names of its baselines, which variants of a recipe may not have."""
-    resolve: Callable[[Recipe], Recipe] = _as_it_is
+    resolve: Callable[[Recipe], Recipe] = _unchanged
     """Fills in recipe keys that depend on other files, before a new run saves the recipe."""
 
     records: Callable[[], Records] | None = None

@@ -43,17 +43,17 @@ def test_splits_are_as_large_as_their_files(make: Make) -> None:
 def test_the_same_data_serves_another_recipe(make: Make) -> None:
     job = make()
     other = load_recipe_like(job, lr=0.5)
-    again = job.again(other)
+    again = job.with_recipe(other)
     assert again.train is job.train
     assert again.recipe.train.lr == 0.5
     assert again.fingerprint() != job.fingerprint()
-    assert again.again(job.recipe).fingerprint() == job.fingerprint()
+    assert again.with_recipe(job.recipe).fingerprint() == job.fingerprint()
 
 
 def test_word_vectors_are_those_of_the_recipe_and_not_of_the_one_that_was_read_first(make: Make) -> None:
     """A comparison sweeps their width over data that it reads once."""
     job = make("model.words.width=3")
-    other = job.again(make("model.words.width=5").recipe)
+    other = job.with_recipe(make("model.words.width=5").recipe)
     for each, width in ((job, 3), (other, 5)):
         words = next(part for part in build_model(each).modules() if isinstance(part, WordEmbedding))
         assert words.width == width

@@ -13,10 +13,10 @@ from gonie.tasks.recipe import load_recipe
 from gonie.tasks.sections import CorpusConfig
 from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.torch.synthetic import (
-    disturbed,
-    made_up_lists,
-    made_up_vectors,
     small,
+    synthetic_gazetteers,
+    synthetic_vectors,
+    with_noise,
     words_of,
 )
 from gonie.text.types import Sentence
@@ -62,8 +62,8 @@ def test_vectors_are_made_where_the_recipe_names_some() -> None:
     import numpy as np
 
     generator = np.random.default_rng(1)
-    assert made_up_vectors(load_recipe("ner"), generator) is None
-    found = made_up_vectors(load_recipe("ner", ["data.vectors=not-there.txt"]), generator)
+    assert synthetic_vectors(load_recipe("ner"), generator) is None
+    found = synthetic_vectors(load_recipe("ner", ["data.vectors=not-there.txt"]), generator)
     assert found is not None
     assert found.path == Path("not-there.txt")
     assert found.matrix.shape == (len(found), load_recipe("ner").model.words.width)  # type: ignore[union-attr]
@@ -71,7 +71,7 @@ def test_vectors_are_made_where_the_recipe_names_some() -> None:
 
 def test_lists_have_the_names_of_the_recipes() -> None:
     data = CorpusConfig(train="", gazetteers={"city": "no.txt", "river": "no.txt"})
-    lists = made_up_lists(data, [Sentence(("a", "b", "c")), Sentence(("d",))])
+    lists = synthetic_gazetteers(data, [Sentence(("a", "b", "c")), Sentence(("d",))])
     features = lists.extract(Sentence(("a", "b", "d")))
     assert "city=B" in features[0]
     assert any(feature.startswith("river") for feature in features[2])
@@ -88,7 +88,7 @@ class Part(nn.Module):
 
 def test_no_weight_is_left_at_zero_but_padding() -> None:
     state = torch.get_rng_state()
-    model = disturbed(3, Part)  # type: ignore[type-var]
+    model = with_noise(3, Part)  # type: ignore[type-var]
     assert torch.equal(torch.get_rng_state(), state), "the caller's random numbers are left alone"
     assert (model.bias != 0).all()
     assert (model.rows.weight[0] == 0).all()

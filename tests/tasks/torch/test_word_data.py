@@ -14,11 +14,11 @@ from gonie.tasks.torch.contextual import spelled_bytes, synthetic_sources
 from gonie.tasks.torch.word_data import (
     build_extractors,
     fit_encoding,
+    note_new_labels,
     pretrained_table,
     read_gazetteers,
     sampled,
     tell,
-    tell_unmet,
     vectors_of,
 )
 from gonie.text.report import Report
@@ -99,7 +99,7 @@ def test_a_file_is_named_before_what_was_noticed_in_it() -> None:
 
 def test_labels_never_met_are_named_by_split_the_most_frequent_first() -> None:
     notes: list[str] = []
-    tell_unmet({"dev": ["a", "x", "y", "x"], "test": ["a"]}, {"a"}, notes.append)
+    note_new_labels({"dev": ["a", "x", "y", "x"], "test": ["a"]}, {"a"}, notes.append)
     assert notes == ["dev: 2 labels not in the training data, which cannot be predicted: x (2), y (1)"]
 
 

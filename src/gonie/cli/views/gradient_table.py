@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gonie.tasks.torch.compiled_loops import must_compile
-from gonie.tasks.torch.synthetic import Specimen
+from gonie.tasks.torch.synthetic import SyntheticModel
 from gonie.training.fit import COMPILING
 from gonie.training.gradient_check import SINGLE_TOLERANCE, BlockCheck, kinked_parts, step_for
 
@@ -28,7 +28,7 @@ class GradientTable:
             self._console.width = PIPED_WIDTH
         self._blocks = 0
 
-    def begin(self, instance: Specimen[Any, Any], epsilon: float | None) -> None:
+    def begin(self, instance: SyntheticModel[Any, Any], epsilon: float | None) -> None:
         """Print what is compared, and the step of the differences."""
         model = instance.model
         trained = {name: p.requires_grad for name, p in model.named_parameters()}
@@ -67,7 +67,7 @@ class GradientTable:
         self._console.print(Text(text, style))
 
 
-def _named(instance: Specimen[Any, Any]) -> str:
+def _named(instance: SyntheticModel[Any, Any]) -> str:
     """Return the noun for the labels, and the size of the synthetic text."""
     batch = instance.batch
     size = f"{len(batch['mask'])} sentences, {int(batch['mask'].sum())} tokens"
@@ -76,7 +76,7 @@ def _named(instance: Specimen[Any, Any]) -> str:
     return f"tags; synthetic text: {size}"
 
 
-def _step(instance: Specimen[Any, Any], epsilon: float | None) -> str:
+def _step(instance: SyntheticModel[Any, Any], epsilon: float | None) -> str:
     if epsilon is not None:
         return f"{epsilon:g} (--epsilon)"
     kinks = kinked_parts(instance.model)

@@ -141,7 +141,7 @@ class ExampleJob(Job, Protocol):
         """The count of each tag or label."""
         ...
 
-    def again(self, recipe: Any) -> ExampleJob:
+    def with_recipe(self, recipe: Any) -> ExampleJob:
         """Return a job with the same data for another recipe with the same ``prepare.data_key``."""
         ...
 

@@ -11,7 +11,7 @@ from gonie.features.lm_text import TokenisingProgress
 from gonie.tasks.sections import CorpusRecipe, Recipe
 from gonie.tasks.table import TASKS
 from gonie.tasks.torch.job import ExampleJob, Job, Note
-from gonie.tasks.torch.synthetic import Specimen
+from gonie.tasks.torch.synthetic import SyntheticModel
 from gonie.tasks.torch.task import ExampleTask, GradientCheckTask, RunContext
 
 Advance = Callable[[TokenisingProgress], None]
@@ -56,7 +56,7 @@ def data_key(recipe: Recipe) -> str:
     return TASKS[recipe.task].torch().data_key(recipe)
 
 
-def synthetic(recipe: Recipe) -> Specimen[Any, Any]:
+def synthetic(recipe: Recipe) -> SyntheticModel[Any, Any]:
     """Build a small network of the recipe with synthetic data. The seed determines data and weights."""
     half = example_task(recipe.task)
     if not isinstance(half, GradientCheckTask):

@@ -39,7 +39,7 @@ EncodingType = TypeVar("EncodingType")
 
 
 @dataclass(frozen=True)
-class Specimen(Generic[ModelType, EncodingType]):
+class SyntheticModel(Generic[ModelType, EncodingType]):
     """An untrained model without zero weights, and a batch of ``examples`` examples for it."""
 
     model: ModelType
@@ -54,7 +54,7 @@ def words_of(table: Mapping[str, tuple[str, ...]], data: CorpusConfig) -> tuple[
     return tuple(dict.fromkeys("".join(words))) if data.unit == "syllable" else words
 
 
-def made_up_vectors(recipe: CorpusRecipe, generator: np.random.Generator) -> Vectors | None:
+def synthetic_vectors(recipe: CorpusRecipe, generator: np.random.Generator) -> Vectors | None:
     """Return vectors for half of the known and new words, if the recipe has vectors."""
     if not recipe.data.vectors:
         return None
@@ -64,7 +64,7 @@ def made_up_vectors(recipe: CorpusRecipe, generator: np.random.Generator) -> Vec
     return Vectors(words=known, matrix=matrix, path=Path(recipe.data.vectors), format="made up")
 
 
-def made_up_lists(data: CorpusConfig, sentences: Sequence[Sentence]) -> Gazetteers:
+def synthetic_gazetteers(data: CorpusConfig, sentences: Sequence[Sentence]) -> Gazetteers:
     """Return gazetteers under the names in the recipe, with entries of one and two words of the text."""
     entries = [sentence.words[:2] for sentence in sentences]
     names = list(data.gazetteers) or ["list"]
@@ -93,7 +93,7 @@ def _narrowed(section: SectionType) -> SectionType:
     return section.model_copy(update=changes)
 
 
-def disturbed(seed: int, build: Callable[[], ModelType]) -> ModelType:
+def with_noise(seed: int, build: Callable[[], ModelType]) -> ModelType:
     """Return the model of ``build`` with noise on every weight, because zero weights would hide errors.
 
     The caller's random generator is not changed.

@@ -18,7 +18,7 @@ from gonie.metrics.log_odds import Floats
 from gonie.tasks.torch.build import WordTable
 from gonie.tasks.torch.contextual import Sources
 from gonie.tasks.torch.job import Job, Note
-from gonie.tasks.torch.synthetic import Specimen
+from gonie.tasks.torch.synthetic import SyntheticModel
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class ExampleTask(TorchTask, Protocol):
 class GradientCheckTask(Protocol):
     """What a task has whose networks `gonie check-gradients` checks."""
 
-    def synthetic(self, recipe: Any) -> Specimen[Any, Any]:
+    def synthetic(self, recipe: Any) -> SyntheticModel[Any, Any]:
         """A small network of the recipe's kind with a batch of synthetic data, for checks without files."""
         ...
 

@@ -102,7 +102,7 @@ def build_extractors(
     return [makers[group]() for group in recipe.model.groups]
 
 
-def tell_unmet(parts: Mapping[str, Iterable[str]], known: Container[str], note: Note) -> None:
+def note_new_labels(parts: Mapping[str, Iterable[str]], known: Container[str], note: Note) -> None:
     """Note the labels of each held-out split that are not in the training data."""
     for name, labels in parts.items():
         unmet = Counter(label for label in labels if label not in known)

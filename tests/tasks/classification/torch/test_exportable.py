@@ -151,7 +151,7 @@ def test_a_share_is_as_much_a_promise_as_a_score(
     own = exportable(model, encoding)
     spoil(monkeypatch, name, by)
     with pytest.raises(GonieError, match="the exported model's scores differ from the trained model's"):
-        prove(own.trained, own.shipped(float_bundle(own)), own.batches(3), jumping=own.jumping)
+        prove(own.trained, own.shipped(float_bundle(own)), own.batches(3), discontinuous=own.discontinuous)
 
 
 @pytest.mark.parametrize("name", ["words", "sentences"])
@@ -164,6 +164,6 @@ def test_shares_of_padding_are_not_compared(
 
 
 def test_shares_may_jump_under_a_maximum_alone(encoding: TextEncoding, model: ClassifyingNetwork) -> None:
-    assert exportable(model, encoding).jumping == ()
+    assert exportable(model, encoding).discontinuous == ()
     model.words.pooling = Max(width=6)
-    assert exportable(model, encoding).jumping == ("words", "sentences")
+    assert exportable(model, encoding).discontinuous == ("words", "sentences")

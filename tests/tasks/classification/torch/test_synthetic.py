@@ -30,11 +30,11 @@ from gonie.nn import (
 )
 from gonie.tasks.classification.recipe import TextRecipe
 from gonie.tasks.classification.torch.network import ClassifyingNetwork
-from gonie.tasks.classification.torch.synthetic import make_text_specimen
+from gonie.tasks.classification.torch.synthetic import synthetic_classifier
 from gonie.tasks.recipe import load_recipe, recipe_names
-from gonie.tasks.torch.synthetic import Specimen
+from gonie.tasks.torch.synthetic import SyntheticModel
 
-TextSpecimen = Specimen[ClassifyingNetwork, TextEncoding]
+TextSpecimen = SyntheticModel[ClassifyingNetwork, TextEncoding]
 CLASSIFIERS = recipe_names("classify")
 RECIPE = """
 task = "classify"
@@ -64,7 +64,7 @@ def loaded(*changes: str, recipe: str | Path = "subjectivity") -> TextRecipe:
 
 
 def made(*changes: str, recipe: str | Path = "subjectivity") -> TextSpecimen:
-    return make_text_specimen(loaded(*changes, recipe=recipe))
+    return synthetic_classifier(loaded(*changes, recipe=recipe))
 
 
 def parts(specimen: TextSpecimen, kind: type) -> list[torch.nn.Module]:

@@ -76,7 +76,7 @@ def test_attention_is_as_much_a_promise_as_a_score(
     name: str, pair_toy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     exportable = own(pair_toy, "labels", 'model.matching.pooling.kinds=["mean"]')
-    assert exportable.jumping == ()
+    assert exportable.discontinuous == ()
     assert (
         prove(exportable.trained, exportable.shipped(float_bundle(exportable)), exportable.batches(3)).value
         < 1e-4
@@ -87,7 +87,7 @@ def test_attention_is_as_much_a_promise_as_a_score(
 
 
 def test_shares_may_jump_under_a_maximum_alone(pair_toy: Path) -> None:
-    assert own(pair_toy, "labels").jumping == ("words", "sentences")
+    assert own(pair_toy, "labels").discontinuous == ("words", "sentences")
 
 
 @pytest.mark.parametrize("kind", ["labels", "values"])

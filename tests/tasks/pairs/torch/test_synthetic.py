@@ -15,9 +15,9 @@ from gonie.nn.matching import AlignedMatching, PairDropout, PooledMatching
 from gonie.tasks.pairs.encoding import PairEncoding
 from gonie.tasks.pairs.recipe import PairRecipe
 from gonie.tasks.pairs.torch.network import PairNetwork
-from gonie.tasks.pairs.torch.synthetic import make_pair_specimen
+from gonie.tasks.pairs.torch.synthetic import synthetic_pair_model
 from gonie.tasks.recipe import load_recipe, recipe_names
-from gonie.tasks.torch.synthetic import Specimen
+from gonie.tasks.torch.synthetic import SyntheticModel
 
 RECIPE = """
 task = "pair"
@@ -41,11 +41,11 @@ def loaded(*changes: str, recipe: str | Path = "pairs") -> PairRecipe:
     return found
 
 
-def made(*changes: str, recipe: str | Path = "pairs") -> Specimen[PairNetwork, PairEncoding]:
-    return make_pair_specimen(loaded(*changes, recipe=recipe))
+def made(*changes: str, recipe: str | Path = "pairs") -> SyntheticModel[PairNetwork, PairEncoding]:
+    return synthetic_pair_model(loaded(*changes, recipe=recipe))
 
 
-def parts(specimen: Specimen[Any, Any], kind: type) -> list[torch.nn.Module]:
+def parts(specimen: SyntheticModel[Any, Any], kind: type) -> list[torch.nn.Module]:
     return [part for part in specimen.model.modules() if isinstance(part, kind)]
 
 

@@ -24,8 +24,8 @@ from gonie.nn.heads.objectives import AnyOf, Weighted
 from gonie.tasks.recipe import load_recipe, recipe_names
 from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.tagging.torch.network import TaggingNetwork
-from gonie.tasks.tagging.torch.synthetic import make_tag_specimen
-from gonie.tasks.torch.synthetic import NEW, Specimen
+from gonie.tasks.tagging.torch.synthetic import synthetic_tagger
+from gonie.tasks.torch.synthetic import NEW, SyntheticModel
 from gonie.text.rules import allowed, first_violation
 
 RECIPE = """
@@ -48,7 +48,7 @@ direct = ["context", "spelling"]
 """
 
 
-TagSpecimen = Specimen[TaggingNetwork, Encoding]
+TagSpecimen = SyntheticModel[TaggingNetwork, Encoding]
 
 
 def loaded(*changes: str, recipe: str | Path = "ner") -> TagRecipe:
@@ -58,7 +58,7 @@ def loaded(*changes: str, recipe: str | Path = "ner") -> TagRecipe:
 
 
 def made(*changes: str, recipe: str | Path = "ner") -> TagSpecimen:
-    return make_tag_specimen(loaded(*changes, recipe=recipe))
+    return synthetic_tagger(loaded(*changes, recipe=recipe))
 
 
 def parts(specimen: TagSpecimen, kind: type) -> list[torch.nn.Module]:

@@ -29,10 +29,10 @@ from gonie.tasks.torch.word_data import (
     Note,
     build_extractors,
     fit_encoding,
+    note_new_labels,
     pretrained_table,
     sampled,
     tell,
-    tell_unmet,
     vectors_of,
 )
 from gonie.text.labelled_text import LabelledText, count_labels
@@ -140,7 +140,7 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
     corpus = encoding.encode_passages(cut, sink=sink)
     tell(f"{data.train}, training texts", cut.report, note)
     held = {"dev": dev, "test": test}
-    tell_unmet({name: count_labels(part).elements() for name, part in held.items()}, labels, note)
+    note_new_labels({name: count_labels(part).elements() for name, part in held.items()}, labels, note)
     return TextData(
         encoding=encoding,
         train=corpus,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gonie.export.exportable import BATCH_SENTENCES, BATCH_TOKENS, Arrays, Judged, Standalone
+from gonie.export.exportable import BATCH_SENTENCES, BATCH_TOKENS, Arrays, ScoredAnswers, Standalone
 from gonie.export.graph import Graph
 from gonie.features.batching import sorted_batches
 from gonie.features.text_corpus import TextCorpus
@@ -42,7 +42,7 @@ class TextExportable:
         return self.bundle.encoding.words.longest
 
     @property
-    def jumping(self) -> Collection[str]:
+    def discontinuous(self) -> Collection[str]:
         """The weights of tokens and sentences, if the network has max pooling."""
         return SHARES if any(isinstance(part, Max) for part in self.model.modules()) else ()
 
@@ -63,14 +63,14 @@ class TextExportable:
         scorer = load_text_bundle(bundle).scorer
         return lambda batch: text_arrays(scorer, batch)
 
-    def judge(self, bundle: TextBundle) -> Judged:
+    def score_answers(self, bundle: TextBundle) -> ScoredAnswers:
         """Score the predictions of a bundle for all texts."""
         own = load_text_bundle(bundle)
         answers = list(own.pipe(self.examples))
         found = score_texts(
             self.examples, lambda texts: iter(answers), labels=own.labels, multi_label=own.multi_label
         )
-        return Judged([answer.labels for answer in answers], *found.headline)
+        return ScoredAnswers([answer.labels for answer in answers], *found.headline)
 
     def standalone(self, bundle: TextBundle) -> Standalone:
         """Return one graph from ids to the calibrated probabilities of ``bundle``."""

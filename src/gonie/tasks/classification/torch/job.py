@@ -58,7 +58,7 @@ class TextJob:
         """Return the learning-rate multiples of parts of the network."""
         return learning_rates(model)
 
-    def again(self, recipe: TextRecipe) -> TextJob:
+    def with_recipe(self, recipe: TextRecipe) -> TextJob:
         """Return a job with the same data for another recipe."""
         return TextJob(recipe, self.data)
 

@@ -26,11 +26,11 @@ from gonie.tasks.torch.contextual import Sources, synthetic_sources
 from gonie.tasks.torch.synthetic import (
     NEW,
     WORDS,
-    Specimen,
-    disturbed,
-    made_up_lists,
-    made_up_vectors,
+    SyntheticModel,
     small,
+    synthetic_gazetteers,
+    synthetic_vectors,
+    with_noise,
     words_of,
 )
 from gonie.tasks.torch.word_data import build_extractors, fit_encoding
@@ -45,21 +45,21 @@ LABELS = ("bad", "good", "so-so")
 TAGS = ("NNG", "VV")  # tags of synthetic morphemes
 
 
-def make_text_specimen(recipe: TextRecipe) -> Specimen[ClassifyingNetwork, TextEncoding]:
+def synthetic_classifier(recipe: TextRecipe) -> SyntheticModel[ClassifyingNetwork, TextEncoding]:
     """Build a small classifier of a recipe with a synthetic batch."""
     recipe = small(recipe)
     generator = np.random.default_rng([recipe.train.seed, 3])
     labels = named_labels(recipe)
     passages = list(_passages(recipe, labels, generator))
-    vectors = made_up_vectors(recipe, generator)
+    vectors = synthetic_vectors(recipe, generator)
     sources = synthetic_sources(recipe)
     encoding = _fitted(recipe, labels, passages[:-1], vectors, sources)
     corpus = encoding.encode_passages(passages)
     pretrained = vectors.table_for(encoding.words.words, generator) if vectors else None
     table = plan_words(recipe.model, encoding.words, pretrained)
     counts = Counter(chain.from_iterable(passage.labels for passage in passages))
-    return Specimen(
-        model=disturbed(
+    return SyntheticModel(
+        model=with_noise(
             recipe.train.seed,
             lambda: build_classifier(recipe.model, encoding, table, counts, sources=sources),
         ),
@@ -87,7 +87,7 @@ def _fitted(
 ) -> TextEncoding:
     """Fit the encoding to the passages as training texts."""
     sentences = [sentence for passage in passages for sentence in passage.sentences]
-    extractors = build_extractors(recipe, lambda data: made_up_lists(data, sentences))
+    extractors = build_extractors(recipe, lambda data: synthetic_gazetteers(data, sentences))
     words, _ = fit_encoding(recipe, sentences, PLAIN, vectors, extractors, sources=sources)
     bag = recipe.model.bag
     return TextEncoding(

@@ -16,7 +16,7 @@ from gonie.tasks.classification.torch.exportable import TextExportable
 from gonie.tasks.classification.torch.gradients import label_odds_path
 from gonie.tasks.classification.torch.job import TextJob
 from gonie.tasks.classification.torch.network import ClassifyingNetwork
-from gonie.tasks.classification.torch.synthetic import make_text_specimen as synthetic
+from gonie.tasks.classification.torch.synthetic import synthetic_classifier as synthetic
 from gonie.tasks.torch.build import WordTable
 from gonie.tasks.torch.contextual import Sources
 from gonie.tasks.torch.job import Note

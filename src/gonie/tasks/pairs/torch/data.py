@@ -30,10 +30,10 @@ from gonie.tasks.torch.word_data import (
     Note,
     build_extractors,
     fit_encoding,
+    note_new_labels,
     pretrained_table,
     sampled,
     tell,
-    tell_unmet,
     vectors_of,
 )
 from gonie.text.passages import Passages
@@ -95,7 +95,7 @@ def read_pair_data(recipe: PairRecipe, note: Note) -> PairData:
     tell(f"{data.train}, to train on", cut.report, note)
     if scale is None:
         held = {"dev": dev, "test": test}
-        tell_unmet(
+        note_new_labels(
             {name: [label for pair in part for label in pair.labels] for name, part in held.items()},
             labels,
             note,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gonie.export.exportable import Arrays, Judged, Standalone
+from gonie.export.exportable import Arrays, ScoredAnswers, Standalone
 from gonie.export.graph import Graph
 from gonie.formats.pairs import LabelledPair
 from gonie.nn.poolings import Max
@@ -40,7 +40,7 @@ class PairExportable:
         return self.bundle.encoding.texts.words.longest
 
     @property
-    def jumping(self) -> Collection[str]:
+    def discontinuous(self) -> Collection[str]:
         """The shares, if any of them are those of a maximum."""
         return SHARES if any(isinstance(part, Max) for part in self.model.modules()) else ()
 
@@ -61,16 +61,16 @@ class PairExportable:
         scorer = load_pair_bundle(bundle).scorer
         return lambda batch: text_arrays(scorer, batch)
 
-    def judge(self, bundle: PairBundle) -> Judged:
+    def score_answers(self, bundle: PairBundle) -> ScoredAnswers:
         """Score the answers of a bundle to all pairs."""
         own = load_pair_bundle(bundle)
         answers = list(own.pipe(self.examples))
         found = score_pairs(self.examples, answers, labels=own.labels, values=own.gives_values, bootstrap=0)
         scale = own.pairs.scale
         if scale is None:
-            return Judged([answer.labels for answer in answers], *found.headline)
+            return ScoredAnswers([answer.labels for answer in answers], *found.headline)
         values = [answer.value for answer in answers]
-        return Judged(values, *found.headline, tolerance=SAME * (scale.high - scale.low))
+        return ScoredAnswers(values, *found.headline, tolerance=SAME * (scale.high - scale.low))
 
     def standalone(self, bundle: PairBundle) -> Standalone:
         """Return one graph from ids to calibrated probabilities, or to values."""

@@ -60,7 +60,7 @@ class PairJob:
         """Return the learning rates of parts as multiples of the recipe's."""
         return learning_rates(model)
 
-    def again(self, recipe: PairRecipe) -> PairJob:
+    def with_recipe(self, recipe: PairRecipe) -> PairJob:
         """Return the same data under another recipe that reads the same."""
         return PairJob(recipe, self.data)
 

@@ -20,11 +20,11 @@ from gonie.tasks.torch.contextual import synthetic_sources
 from gonie.tasks.torch.synthetic import (
     NEW,
     WORDS,
-    Specimen,
-    disturbed,
-    made_up_lists,
-    made_up_vectors,
+    SyntheticModel,
     small,
+    synthetic_gazetteers,
+    synthetic_vectors,
+    with_noise,
     words_of,
 )
 from gonie.tasks.torch.word_data import build_extractors, fit_encoding
@@ -39,15 +39,15 @@ LABELS = ("contradiction", "entailment", "neutral")
 SCALE = ValueScale(0.0, 5.0)
 
 
-def make_pair_specimen(recipe: PairRecipe) -> Specimen[PairNetwork, PairEncoding]:
+def synthetic_pair_model(recipe: PairRecipe) -> SyntheticModel[PairNetwork, PairEncoding]:
     """Build a small network of the recipe's kind, and a batch of synthetic pairs for it."""
     recipe = small(recipe)
     generator = np.random.default_rng([recipe.train.seed, 4])
     values = recipe.data.value_column is not None or recipe.data.scale is not None
     passages = [_passage(recipe, number, generator) for number in range(len(LENGTHS))]
     known = list(sentences_of(passages[:-1]))
-    vectors, sources = made_up_vectors(recipe, generator), synthetic_sources(recipe)
-    extractors = build_extractors(recipe, lambda data: made_up_lists(data, known))
+    vectors, sources = synthetic_vectors(recipe, generator), synthetic_sources(recipe)
+    extractors = build_extractors(recipe, lambda data: synthetic_gazetteers(data, known))
     words, _ = fit_encoding(recipe, known, PLAIN, vectors, extractors, sources=sources)
     texts = TextEncoding(
         passages=passages_of(recipe),
@@ -62,8 +62,8 @@ def make_pair_specimen(recipe: PairRecipe) -> Specimen[PairNetwork, PairEncoding
         batch["labels"] = np.linspace(SCALE.low, SCALE.high, len(passages), dtype=np.float32)
     pretrained = vectors.table_for(words.words, generator) if vectors else None
     table = plan_words(recipe.model, words, pretrained)
-    return Specimen(
-        model=disturbed(
+    return SyntheticModel(
+        model=with_noise(
             recipe.train.seed, lambda: build_pair_network(recipe.model, encoding, table, sources=sources)
         ),
         batch=to_tensors(batch, torch.device("cpu")),

@@ -18,7 +18,7 @@ from gonie.tasks.pairs.torch.exportable import PairExportable
 from gonie.tasks.pairs.torch.gradients import value_odds_path
 from gonie.tasks.pairs.torch.job import PairJob
 from gonie.tasks.pairs.torch.network import PairNetwork
-from gonie.tasks.pairs.torch.synthetic import make_pair_specimen as synthetic
+from gonie.tasks.pairs.torch.synthetic import synthetic_pair_model as synthetic
 from gonie.tasks.torch.build import WordTable
 from gonie.tasks.torch.contextual import Sources
 from gonie.tasks.torch.job import Note

@@ -28,10 +28,10 @@ from gonie.tasks.torch.word_data import (
     Note,
     build_extractors,
     fit_encoding,
+    note_new_labels,
     pretrained_table,
     sampled,
     tell,
-    tell_unmet,
     vectors_of,
 )
 from gonie.text import schemes
@@ -200,7 +200,7 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
         if cut:
             note(f"{name}: {cut} sentences longer than {data.max_tokens} tokens were split")
     held = {"dev": dev, "test": test or []}
-    tell_unmet({name: _tags(part) for name, part in held.items()}, encoding.label_ids, note)
+    note_new_labels({name: _tags(part) for name, part in held.items()}, encoding.label_ids, note)
     return TagData(
         encoding=encoding,
         tokenizer=files.splitter,

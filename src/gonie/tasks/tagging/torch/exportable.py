@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gonie.export.exportable import BATCH_SENTENCES, BATCH_TOKENS, Arrays, Judged, Standalone
+from gonie.export.exportable import BATCH_SENTENCES, BATCH_TOKENS, Arrays, ScoredAnswers, Standalone
 from gonie.export.graph import Graph
 from gonie.features.batching import sorted_batches
 from gonie.features.corpus import collate
@@ -27,7 +27,7 @@ from gonie.text.types import Sentence
 class TagExportable:
     """A trained tagger, the contents of its ``bundle``, and held-out sentences as ``examples``."""
 
-    jumping = ()
+    discontinuous = ()
 
     def __init__(self, model: TaggingNetwork, bundle: TagBundle, examples: Sequence[Sentence]) -> None:
         self.model = model
@@ -56,11 +56,11 @@ class TagExportable:
         scorer = load_tag_bundle(bundle).scorer
         return lambda batch: _at_tokens(scorer, batch)
 
-    def judge(self, bundle: TagBundle) -> Judged:
+    def score_answers(self, bundle: TagBundle) -> ScoredAnswers:
         """Score the predictions of a bundle for all sentences."""
         tags = [tagging.tags for tagging in load_tag_bundle(bundle).tag_sentences(self.examples)]
         found = evaluate(self.examples, tags, scheme=bundle.encoding.scheme)
-        return Judged([tag for own in tags for tag in own], *found.headline)
+        return ScoredAnswers([tag for own in tags for tag in own], *found.headline)
 
     def standalone(self, bundle: TagBundle) -> Standalone:
         """Return one graph from ids to the tags of ``bundle``."""

@@ -55,7 +55,7 @@ class TagJob:
         """Return the learning-rate multiples of parts of the network."""
         return learning_rates(model)
 
-    def again(self, recipe: TagRecipe) -> TagJob:
+    def with_recipe(self, recipe: TagRecipe) -> TagJob:
         """Return a job with the same data for another recipe."""
         return TagJob(recipe, self.data)
 

@@ -25,11 +25,11 @@ from gonie.tasks.torch.contextual import synthetic_sources
 from gonie.tasks.torch.synthetic import (
     NEW,
     WORDS,
-    Specimen,
-    disturbed,
-    made_up_lists,
-    made_up_vectors,
+    SyntheticModel,
     small,
+    synthetic_gazetteers,
+    synthetic_vectors,
+    with_noise,
     words_of,
 )
 from gonie.tasks.torch.word_data import build_extractors, fit_encoding
@@ -42,7 +42,7 @@ LENGTHS = (5, 1, 4, 3, 2)  # tokens of each sentence
 TYPES = ("PER", "LOC")
 
 
-def make_tag_specimen(recipe: TagRecipe) -> Specimen[TaggingNetwork, Encoding]:
+def synthetic_tagger(recipe: TagRecipe) -> SyntheticModel[TaggingNetwork, Encoding]:
     """Build a small tagger of a recipe with a synthetic batch."""
     recipe = small(recipe)
     data, head = recipe.data, recipe.model.head
@@ -52,8 +52,8 @@ def make_tag_specimen(recipe: TagRecipe) -> Specimen[TaggingNetwork, Encoding]:
     rules = allowed(labels, scheme, forbidden=head.forbidden)
     sentences = list(_sentences(data, labels, rules, generator))
     every_tag = _sentence(words_of(WORDS, data)[:1] * len(labels), labels, data, generator)
-    vectors = made_up_vectors(recipe, generator)
-    extractors = build_extractors(recipe, lambda data: made_up_lists(data, sentences))
+    vectors = synthetic_vectors(recipe, generator)
+    extractors = build_extractors(recipe, lambda data: synthetic_gazetteers(data, sentences))
     sources = synthetic_sources(recipe)
     counted = [*sentences[:-1], every_tag]
     encoding, _ = fit_encoding(recipe, counted, scheme, vectors, extractors, sources=sources)
@@ -64,8 +64,8 @@ def make_tag_specimen(recipe: TagRecipe) -> Specimen[TaggingNetwork, Encoding]:
     pretrained = vectors.table_for(encoding.words, generator) if vectors else None
     table = plan_words(recipe.model, encoding, pretrained)
     options = sets.table() if data.partial else None
-    return Specimen(
-        model=disturbed(
+    return SyntheticModel(
+        model=with_noise(
             recipe.train.seed, lambda: build_tagger(recipe.model, encoding, table, options, sources=sources)
         ),
         batch=to_tensors(collate(corpus, np.arange(len(corpus))), torch.device("cpu")),

@@ -16,7 +16,7 @@ from gonie.tasks.tagging.torch.exportable import TagExportable
 from gonie.tasks.tagging.torch.gradients import span_odds_path
 from gonie.tasks.tagging.torch.job import TagJob
 from gonie.tasks.tagging.torch.network import TaggingNetwork
-from gonie.tasks.tagging.torch.synthetic import make_tag_specimen as synthetic
+from gonie.tasks.tagging.torch.synthetic import synthetic_tagger as synthetic
 from gonie.tasks.torch.build import WordTable
 from gonie.tasks.torch.contextual import Sources
 from gonie.tasks.torch.job import Note
