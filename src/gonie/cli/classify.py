@@ -49,9 +49,10 @@ def classify(
     column: Column = None,
     shard_size: ShardSize = None,
 ) -> None:
-    """Classify a text, files or standard input.
+    """Classify texts or pairs of texts: arguments, files or standard input.
 
-    Results are written in input order, each as soon as it is ready.
+    Results are written in input order, each as soon as it is ready. A model of text pairs takes two texts,
+    as two arguments, or in a line with a tab between them.
 
     Examples:
 
@@ -60,6 +61,8 @@ def classify(
       gonie classify runs/nsmc --file reviews.jsonl --output jsonl > labelled.jsonl
 
       gonie classify runs/relations "The <e1>fire</e1> was caused by the <e2>bomb</e2>."
+
+      gonie classify runs/pairs "A man plays the flute." "A man makes music."
 
       gonie classify runs/nsmc --file a.jsonl --file b.parquet --out labelled --output parquet
     """

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gonie.cli.options import Separator, TagColumn, WordColumn
+
 if TYPE_CHECKING:
     from gonie.formats.format import ReadOptions
     from gonie.text.labelled_text import TextOptions
@@ -16,17 +18,6 @@ app = typer.Typer(no_args_is_help=True, help="Check, measure, convert and tokeni
 Files = Annotated[list[str], typer.Argument(metavar="FILE…", help="Files to read; - is standard input.")]
 FormatOption = Annotated[
     str, typer.Option("--format", help="conll, conllu, jsonl, tsv or klue; detected by default.")
-]
-SeparatorOption = Annotated[
-    str, typer.Option("--separator", help="Column separator: auto, tab, blank or a literal separator.")
-]
-WordOption = Annotated[
-    int | None,
-    typer.Option("--word-column", help="Column of the words, from 0; negative from the end."),
-]
-TagOption = Annotated[
-    str | None,
-    typer.Option("--tag-column", help="Column of the tags; for CoNLL-U upos, xpos, feats or misc:KEY."),
 ]
 LanguageOption = Annotated[str, typer.Option("--language", help="Language of raw text (JSONL): en or ko.")]
 UnitOption = Annotated[
@@ -56,9 +47,9 @@ def check_command(
     files: Files,
     *,
     format: FormatOption = "auto",
-    separator: SeparatorOption = "auto",
-    word_column: WordOption = None,
-    tag_column: TagOption = None,
+    separator: Separator = "auto",
+    word_column: WordColumn = None,
+    tag_column: TagColumn = None,
     language: LanguageOption = "en",
     unit: UnitOption = "",
     texts: TextsOption = False,
@@ -102,9 +93,9 @@ def stats_command(
     files: Files,
     *,
     format: FormatOption = "auto",
-    separator: SeparatorOption = "auto",
-    word_column: WordOption = None,
-    tag_column: TagOption = None,
+    separator: Separator = "auto",
+    word_column: WordColumn = None,
+    tag_column: TagColumn = None,
     language: LanguageOption = "en",
     unit: UnitOption = "",
     texts: TextsOption = False,
@@ -162,9 +153,9 @@ def convert_command(
         ),
     ] = "error",
     format: FormatOption = "auto",
-    separator: SeparatorOption = "auto",
-    word_column: WordOption = None,
-    tag_column: TagOption = None,
+    separator: Separator = "auto",
+    word_column: WordColumn = None,
+    tag_column: TagColumn = None,
     language: LanguageOption = "en",
     unit: UnitOption = "",
 ) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from gonie.cli.options import Bias, Decode, ModelFolder
+from gonie.cli.options import Bias, Decode, ModelFolder, Separator, TagColumn, WordColumn
 
 if TYPE_CHECKING:
     from gonie.tasks.evaluation import FileScores
@@ -59,19 +59,17 @@ def evaluate(
         str,
         typer.Option(
             help="auto; for taggers conll, conllu, jsonl, tsv or klue; for classifiers tsv, csv, jsonl, "
-            "semeval or parallel."
+            "semeval or parallel; for text pairs tsv, csv or jsonl."
         ),
     ] = "auto",
-    separator: Annotated[
-        str, typer.Option(help="Column separator: auto, tab, blank or a literal separator.")
-    ] = "auto",
-    word_column: Annotated[int | None, typer.Option(help="Column of the words; detected by default.")] = None,
-    tag_column: Annotated[str | None, typer.Option(help="Column of the tags; detected by default.")] = None,
+    separator: Separator = "auto",
+    word_column: WordColumn = None,
+    tag_column: TagColumn = None,
     text_column: Annotated[
         str | None, typer.Option(help="Column or JSON key of the text. Default: as in training.")
     ] = None,
     label_column: Annotated[
-        str | None, typer.Option(help="Column or JSON key of the label. Default: as in training.")
+        str | None, typer.Option(help="Column or JSON key of the label or value. Default: as in training.")
     ] = None,
     decode: Decode = "viterbi",
     bias: Bias = None,
@@ -79,7 +77,8 @@ def evaluate(
     """Score a model on a file with gold tags or labels.
 
     Prints precision, recall and F1 with 95% confidence intervals, per type and for seen and unseen entities.
-    For classifiers also accuracy, AUC (two labels), calibration, and scores by text length.
+    For classifiers also accuracy, AUC (two labels), calibration, and scores by text length. For values of
+    text pairs, the correlation with the gold values.
 
     Examples:
 

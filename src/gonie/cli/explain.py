@@ -50,16 +50,18 @@ def explain(
 ) -> None:
     """Explain the predictions of a model, word by word.
 
-    For classifiers: word weights by attention, integrated gradients and erasure. For taggers: tag
-    probabilities, the most probable tag sequences, word weights for each span, and the learned transitions.
-    For models with contextual embeddings: the weights of the language model's layers. Each method comes with
-    its faithfulness, measured on this model.
+    For classifiers and text pairs: word weights by attention, integrated gradients and erasure. For taggers:
+    tag probabilities, the most probable tag sequences, word weights for each span, and the learned
+    transitions. For models with contextual embeddings: the weights of the language model's layers. Each
+    method comes with its faithfulness, measured on this model.
 
     Examples:
 
       gonie explain runs/nsmc "정말 재미있는 영화" --html why.html
 
       gonie explain runs/reviews --file reviews.tsv --method erasure --method attention
+
+      gonie explain runs/pairs "A man plays the flute." "A man makes music."
 
       gonie explain runs/ner "George is happy about the election outcome." --nbest 3
     """

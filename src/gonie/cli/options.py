@@ -49,6 +49,24 @@ Resume = Annotated[bool, typer.Option("--resume", help="Resume the run in --out.
 Seed = Annotated[int | None, typer.Option("--seed", help="Random seed; same as --set train.seed=N.")]
 Device = Annotated[str | None, typer.Option("--device", help="cpu or cuda; same as --set train.device=….")]
 
+# The columns of a tagged file.
+Separator = Annotated[
+    str, typer.Option("--separator", help="Column separator: auto, tab, blank or a literal separator.")
+]
+WordColumn = Annotated[
+    int | None,
+    typer.Option(
+        "--word-column", help="Column of the words, from 0; negative from the end. Detected by default."
+    ),
+]
+TagColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--tag-column",
+        help="Column of the tags; for CoNLL-U upos, xpos, feats or misc:KEY. Detected by default.",
+    ),
+]
+
 # Decoding of a tagger.
 Decode = Annotated[
     Literal["viterbi", "posterior"],
