@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gonie.cli.options import Separator, TagColumn, WordColumn
+from gonie.cli.options import FormatName, Separator, TagColumn, WordColumn
 
 if TYPE_CHECKING:
     from gonie.formats.format import ReadOptions
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="Check, measure, convert and tokenise data files.")
 
 Files = Annotated[list[str], typer.Argument(metavar="FILE…", help="Files to read; - is standard input.")]
-FormatOption = Annotated[
-    str, typer.Option("--format", help="conll, conllu, jsonl, tsv or klue; detected by default.")
-]
 LanguageOption = Annotated[str, typer.Option("--language", help="Language of raw text (JSONL): en or ko.")]
 UnitOption = Annotated[
     str,
@@ -46,7 +43,7 @@ LabelSeparatorOption = Annotated[
 def check_command(
     files: Files,
     *,
-    format: FormatOption = "auto",
+    format: FormatName = "auto",
     separator: Separator = "auto",
     word_column: WordColumn = None,
     tag_column: TagColumn = None,
@@ -92,7 +89,7 @@ def check_command(
 def stats_command(
     files: Files,
     *,
-    format: FormatOption = "auto",
+    format: FormatName = "auto",
     separator: Separator = "auto",
     word_column: WordColumn = None,
     tag_column: TagColumn = None,
@@ -152,7 +149,7 @@ def convert_command(
             help="Invalid tags: error stops, begin turns them into the start of an entity, outside into O.",
         ),
     ] = "error",
-    format: FormatOption = "auto",
+    format: FormatName = "auto",
     separator: Separator = "auto",
     word_column: WordColumn = None,
     tag_column: TagColumn = None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from gonie.cli.options import Bias, Decode, ModelFolder, Separator, TagColumn, WordColumn
+from gonie.cli.options import Bias, Decode, FormatName, ModelFolder, Separator, TagColumn, WordColumn
 
 if TYPE_CHECKING:
     from gonie.tasks.evaluation import FileScores
@@ -55,13 +55,7 @@ def evaluate(
             "into the start of an entity, outside into O."
         ),
     ] = "none",
-    format: Annotated[
-        str,
-        typer.Option(
-            help="auto; for taggers conll, conllu, jsonl, tsv or klue; for classifiers tsv, csv, jsonl, "
-            "semeval or parallel; for text pairs tsv, csv or jsonl."
-        ),
-    ] = "auto",
+    format: FormatName = "auto",
     separator: Separator = "auto",
     word_column: WordColumn = None,
     tag_column: TagColumn = None,

@@ -38,7 +38,6 @@ EXTRAS = {
 
 app = typer.Typer(
     name="gonie",
-    help="Train, explain and ship sequence taggers and text classifiers for English and Korean.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -73,7 +72,7 @@ def options(
         False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
     ),
 ) -> None:
-    """Train, explain and ship sequence taggers and text classifiers for English and Korean."""
+    """Train, explain and ship models that tag and classify texts and text pairs, in English and Korean."""
 
 
 def main() -> None:

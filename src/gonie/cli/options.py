@@ -49,7 +49,15 @@ Resume = Annotated[bool, typer.Option("--resume", help="Resume the run in --out.
 Seed = Annotated[int | None, typer.Option("--seed", help="Random seed; same as --set train.seed=N.")]
 Device = Annotated[str | None, typer.Option("--device", help="cpu or cuda; same as --set train.device=….")]
 
-# The columns of a tagged file.
+# The format and the columns of a labelled file.
+FormatName = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        help="Format of the file, such as conll, jsonl or tsv; detected by default. An unknown name lists "
+        "all formats.",
+    ),
+]
 Separator = Annotated[
     str, typer.Option("--separator", help="Column separator: auto, tab, blank or a literal separator.")
 ]
