@@ -1,4 +1,4 @@
-"""A trained model for text pairs as plain values: what a bundle of the task "pair" holds.
+"""The contents of a bundle of the task "pair": a trained model for text pairs as plain values.
 
 Besides what every bundle has (``gonie.runtime.bundle``), its description has
 
@@ -59,7 +59,7 @@ class PairBundle:
         return {"temperature": self.temperature}
 
     def files(self) -> dict[str, bytes]:
-        """Return no files: a bundle of pairs has none beside the description and the graphs."""
+        """Return no files: the description and the graphs hold everything."""
         return {}
 
     @classmethod

@@ -1,4 +1,4 @@
-"""The one path from two texts to their label or value: cut, encode, score in batches, calibrate.
+"""Predict a label or a value for two texts: tokenise, encode, score in batches, calibrate.
 
 A bundle runs it with an ONNX scorer. Training scores dev pairs with a torch scorer on the same path, so the
 score that is reported is the score of the model that ships.
@@ -30,7 +30,7 @@ Pair: TypeAlias = tuple[str, str] | LabelledPair
 
 @dataclass(frozen=True, slots=True)
 class PairAnswer:
-    """What a model says about two texts: a label with its probability, or a value.
+    """The prediction for two texts: a label with its probability, or a value.
 
     ``scores`` has the probability of every label. A model of values has only ``value``. ``notes`` say what
     was left out of the texts.
@@ -72,12 +72,12 @@ class EncodedPairs(NamedTuple):
 
 
 class PairClassifier(TextReader):
-    """Gives two texts a label, or a value, with a trained model.
+    """Predicts a label or a value for two texts with a trained model.
 
         classifier("A man plays a flute.", "A man makes music.").label
         list(classifier.pipe([("first", "second"), ...]))
 
-    Nothing is kept between calls, so threads may share a model. Results do not depend on ``batch_size``.
+    Calls share no state, so threads may share a model. Results do not depend on ``batch_size``.
     """
 
     task: ClassVar[str] = "pair"
@@ -103,11 +103,11 @@ class PairClassifier(TextReader):
         return self.pairs.scale is not None
 
     def __call__(self, text: str, text_pair: str) -> PairAnswer:
-        """Answer for one pair."""
+        """Return the prediction for one pair."""
         return next(self.pipe([(text, text_pair)]))
 
     def pipe(self, pairs: Iterable[Pair], *, first: int = FIRST) -> Iterator[PairAnswer]:
-        """Answer for a stream of pairs, in order.
+        """Yield the predictions for a stream of pairs, in order.
 
         Some pairs are read ahead to be scored together, at first about ``first`` tokens.
         """
@@ -119,7 +119,7 @@ class PairClassifier(TextReader):
         return self._encoded([self.cut(pair) for pair in pairs])
 
     def answer_encoded(self, encoded: EncodedPairs) -> list[PairAnswer]:
-        """Answer for pairs that ``encode`` returned, or for the same with more arrays in their corpus."""
+        """Return the predictions for pairs that ``encode`` returned. Their corpus may have further arrays."""
         if not encoded.cuts:
             return []
         scores = np.stack([reading.scores for reading in self.read_encoded(encoded.corpus)])  # (N, K)

@@ -1,7 +1,7 @@
-"""Encoding of pairs of texts: a pair is a passage of two sentences, one for each text.
+"""Encode pairs of texts: a pair is a passage of two sentences, one for each text.
 
-So pairs are encoded, batched and scored by the code for texts: ``places`` (N, 2) of a batch says which rows
-are the first and the second text of each pair.
+The code for texts can therefore encode, batch and score pairs. ``places`` (N, 2) of a batch are the rows of
+the first and the second text of each pair.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class ValueScale(NamedTuple):
     high: float
 
     def share(self, value: float) -> float:
-        """Return how far a value lies along the scale: 0 at its low end, 1 at its high end."""
+        """Return the position of a value on the scale, from 0 at the low end to 1 at the high end."""
         return (value - self.low) / (self.high - self.low)
 
 

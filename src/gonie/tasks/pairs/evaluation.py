@@ -1,4 +1,4 @@
-"""A pair model scored on a file with gold answers, and how that is shown."""
+"""Score a pair model on a file with gold answers, and show the scores."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 class PairEvaluator:
-    """The facet."""
+    """Scores pair models for `gonie evaluate`."""
 
     options = frozenset({"label_column"})
     error = PairError
     error_heading = "pair"
 
     def error_cells(self) -> Callable[[PairError], Cells]:
-        """Return what shows an error on the terminal."""
+        """Return the function that prints an error."""
         from gonie.tasks.pairs.view import error_cells
 
         return error_cells
@@ -41,7 +41,7 @@ class PairEvaluator:
     def score(
         self, model: PairClassifier, file: Path, *, folder: Path, options: Mapping[str, Any]
     ) -> PairFileScores:
-        """Score the answers to a file. Columns that are not given are those of the training file."""
+        """Score the predictions for a file. The default columns are those of the training file."""
         gold = "value" if model.gives_values else "label"
         changes = {gold: options["label_column"]} if "label_column" in options else {}
         source = PairSource(file, pair_options(model.recipe, format=options[FORMAT], **changes))

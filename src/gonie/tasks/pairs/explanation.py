@@ -1,4 +1,4 @@
-"""Explanations of a pair model: its answers with words erased, its attention, and its gradients.
+"""Explanations of a pair model: attention, gradients, and predictions with words removed.
 
 A pair is shown as two rows, the first text above the second. The weights explain the log-odds of a label, or
 of the share s = (value − low) / (high − low) of a value on its scale: log(s / (1 − s)).
@@ -42,19 +42,19 @@ EDGE = 1e-6
 
 
 class PairExplanations:
-    """The facet. Its option ``label`` is explained instead of the most probable one."""
+    """Explains pair models. With the option ``label``, that label is explained, not the most probable one."""
 
     options = frozenset({LABEL})
 
     def explained(self, model: PairClassifier, options: Mapping[str, Any]) -> ExplainedPairs:
-        """Return the model, explained as the options say."""
+        """Return the model with explanations, as set by the options."""
         return ExplainedPairs(model, label=options.get(LABEL))
 
 
 class ExplainedPairs:
-    """A pair model whose answers can be explained.
+    """A pair model with explanations.
 
-    A word is erased as if its text had been written without it.
+    Words are removed as if the text had been written without them.
     """
 
     noun = "pair"
@@ -99,7 +99,7 @@ class ExplainedPairs:
                 yield LabelledPair(first, second, path="" if text is not None else path, line=number)
 
     def held_out(self, folder: Path, file: Path | None) -> HeldOutFile | None:
-        """Return the named file, or the pairs that training left in the run folder."""
+        """Return the pairs of the given file or, without one, of the run folder."""
         found = file or folder / SAMPLES
         if file is None and not found.is_file():
             return None
@@ -111,13 +111,13 @@ class ExplainedPairs:
         return ItemSize(self._classifier.cut(item).tokens)
 
     def ask(self, item: LabelledPair) -> AskedPair:
-        """Ask the model about a pair."""
+        """Return the prediction for a pair, and the label to explain."""
         cut = self._classifier.cut(item)
         (reading,) = self._classifier.read([cut.passage])
         return AskedPair(self._classifier, cut, reading, self._label)
 
     def log_odds(self, questions: Iterable[tuple[TextAnswer, Keep]]) -> Floats:
-        """Return the log-odds of each answer with only the tokens of its ``Keep`` left. Shape: (Q,)."""
+        """Return the log-odds of each answer with only the tokens of its ``Keep``: (Q,)."""
         model, found = self._classifier, [np.zeros(0)]
         for block in grouped(questions, lambda question: 2 + int(question[1].sum()), first=MOST):
             readings = model.read([erased(answer.passage, keep) for answer, keep in block])
@@ -130,23 +130,23 @@ class ExplainedPairs:
         return np.concatenate(found)
 
     def attention(self, answer: TextAnswer) -> Floats:
-        """Return each token's share: half a text's share of attention from the other text. Shape: (M,)."""
+        """Return half of the attention that each token receives from the other text. Shape: (M,)."""
         reading = answer.reading or self._classifier.read([answer.passage])[0]
         sides = zip(reading.sentences.tolist(), reading.words, strict=True)
         return np.concatenate([share * words.astype(np.float64) for share, words in sides])
 
     def rows(self, explanation: TextExplanation) -> Rows:
-        """Return the two texts, a row each."""
+        """Return the two texts, one row each."""
         return lay_out(explanation.text, explanation.passage.sentences)
 
     def show(self, explanation: TextExplanation, screen: ExplanationScreen) -> None:
-        """Show the answer, and the texts by each method."""
+        """Show the prediction, and the texts with the weights of each method."""
         from gonie.tasks.classification.explanation_view import show_text
 
         show_text(screen, explanation, self.rows(explanation))
 
     def show_model(self, screen: ExplanationScreen) -> None:
-        """Show nothing: everything is shown with the pairs."""
+        """Show nothing, because everything is shown with the pairs."""
 
     def page(
         self,
@@ -157,13 +157,13 @@ class ExplainedPairs:
         notes: Sequence[str] = (),
         layers: Sequence[LayerShares] = (),
     ) -> str:
-        """Render pairs with a heat map for each method."""
+        """Return the pairs with a heat map for each method as an HTML page."""
         return render_texts(explanations, faithfulness, title=title, notes=notes, layers=layers)
 
 
 @dataclass(frozen=True)
 class AskedPair:
-    """What a model says about one pair, and the ``asked`` label if there is one."""
+    """The prediction for one pair, and the ``asked`` label if there is one."""
 
     classifier: PairClassifier
     cut: CutPair
@@ -181,7 +181,7 @@ class AskedPair:
 
     @property
     def answers(self) -> tuple[TextAnswer]:
-        """The label asked for, or else the most probable one."""
+        """The requested label, or the most probable one."""
         chances = self.chances
         best = max(chances, key=lambda label: chances[label])
         return (TextAnswer(self.cut.passage, self.asked or best, self.reading),)

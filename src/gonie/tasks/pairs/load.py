@@ -1,4 +1,4 @@
-"""From a bundle of the task "pair" to a model that answers."""
+"""Load a pair model from its bundle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts that recipes of pairs name beside those of ``gonie.tasks.parts``, a table for each role."""
+"""The parts of pair models, one table per role. The parts of all tasks are in ``gonie.tasks.parts``."""
 
 from __future__ import annotations
 

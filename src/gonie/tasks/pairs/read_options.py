@@ -1,4 +1,4 @@
-"""How a file of pairs is read for a model: by the columns of its recipe, unless the user names others."""
+"""Options for reading pairs for a model: the columns of its recipe, unless the user names others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gonie.formats.pairs import PairOptions
 
 
 def pair_options(recipe: Mapping[str, Any], **changes: Any) -> PairOptions:
-    """Return the options of reading pairs in a recipe's ``data``, with some of them changed."""
+    """Return the options in a recipe's ``data``, with ``changes``."""
     data = recipe.get("data", {})
     texts = data.get("text_columns")
     options = PairOptions(

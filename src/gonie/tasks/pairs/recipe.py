@@ -1,4 +1,4 @@
-"""The recipe of a pair model: the keys that it has beside those of every recipe."""
+"""The recipe sections of pair models, besides those of every task (``gonie.tasks.sections``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a pair model answers rows of two texts, and what is written of its answers."""
+"""Predict rows of two texts, and write the predictions as records."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TABLES = ("tsv", "csv")
 
 
 class PairRecords:
-    """The facet. It has no options."""
+    """Runs pair models for `gonie classify` and bulk runs. It has no options."""
 
     inputs = InputKinds(
         stream=(TEXT, JSONL, *TABLES, PARQUET),
@@ -45,7 +45,7 @@ class PairRecords:
         return tuple(asked) or pair_options(recipe).texts or TEXTS[0]
 
     def answering(self, model: PairClassifier, options: Mapping[str, Any]) -> PairAnswering:
-        """Return the model, ready to answer rows."""
+        """Return the model with its records."""
         return PairAnswering(model)
 
     def arrow_columns(self, arrow: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -75,7 +75,7 @@ class PairRecords:
 
 
 class PairAnswering:
-    """Answers with the label of each pair and every label's probability, or with its value."""
+    """Predicts the label of each pair with the probability of every label, or its value."""
 
     def __init__(self, classifier: PairClassifier) -> None:
         self._classifier = classifier
@@ -87,7 +87,7 @@ class PairAnswering:
         return TokenizerSettings(known["language"], known["unit"])
 
     def __call__(self, rows: Iterable[TextRow], reject: Reject, *, first: int = FIRST) -> Iterator[Answered]:
-        """Yield the answers to rows, in order."""
+        """Yield the predictions for rows, in order."""
         given, known = tee(self._pairs(rows, reject))
         answers = self._classifier.pipe((pair for _, pair in given), first=first)
         for (row, _), found in zip(known, answers, strict=True):
@@ -116,7 +116,7 @@ class PairAnswering:
         return {**(answered.row.record or texts), **answer_record(found), **noted(found.notes)}
 
     def view(self, output: str, *, alone: bool) -> Callable[[Answered], Text | str]:
-        """Return what shows an answer: one line, or every label of a pair that comes alone."""
+        """Return the function that prints a prediction: one line, or every label of a single pair."""
         from gonie.tasks.pairs.view import all_scores, pretty
 
         show = all_scores if alone else pretty
@@ -124,7 +124,7 @@ class PairAnswering:
 
 
 def answer_record(found: PairAnswer) -> dict[str, Any]:
-    """Return an answer as JSON has it: label, score and scores, or the value."""
+    """Return the JSON keys of a prediction: label, score and scores, or value."""
     if found.value is not None:
         return {"value": rounded(found.value)}
     return {

@@ -1,4 +1,4 @@
-"""Scoring a pair model on pairs with gold answers."""
+"""Score a pair model on pairs with gold answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def score_pairs(
     values: bool,
     bootstrap: int = 1000,
 ) -> PairEvaluation:
-    """Compare answers with gold: labels, or with ``values`` numbers. ``labels`` are those of the model."""
+    """Compare predictions with gold labels, or with ``values`` numbers. ``labels`` are those of the model."""
     check_answers(pairs, values=values)
     if values:
         found = [answer.value for answer in answers if answer.value is not None]

@@ -1,4 +1,4 @@
-"""Text pairs as a value of the table of tasks."""
+"""The task "pair": one label or value for two texts."""
 
 from __future__ import annotations
 

@@ -21,12 +21,12 @@ from gonie.metrics.intervals import Interval
 Floats = NDArray[np.float64]
 
 ROUNDING = 1e-12
-"""A variance below this share of the mean square is taken for rounding."""
+"""A variance below this share of the mean square is taken as rounding error."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairError:
-    """A pair with a wrong label, or with a predicted value beside its gold value.
+    """A pair with a wrong label, or with its predicted and gold value.
 
     ``confidence`` is the probability of the wrong label, or the distance of the two values as a share of the
     range of gold values.
@@ -137,7 +137,7 @@ def _correlations(weights: Floats, one: Floats, other: Floats) -> Floats:
 
 
 def _variance(mean: Floats, squares: Floats) -> Floats:
-    """Return the variance, 0 where it is no more than rounding: a constant, drawn several times."""
+    """Return the variance, 0 if it is only rounding error."""
     found = squares - mean * mean
     return np.where(found > ROUNDING * squares, found, 0.0)
 

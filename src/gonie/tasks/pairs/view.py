@@ -1,4 +1,4 @@
-"""Answers and scores of pair models on the terminal."""
+"""Print predictions and scores of pair models."""
 
 from __future__ import annotations
 
@@ -53,6 +53,6 @@ def print_values(console: Console, evaluation: ValueEvaluation) -> None:
 
 
 def error_cells(error: PairError) -> Cells:
-    """Show what is gold, what was predicted, and the two texts."""
+    """Return the gold answer, the prediction and the two texts."""
     texts = f"{one_line(error.text)} | {one_line(error.text_pair)}"
     return label_cell(error.gold), label_cell(error.predicted), Text(texts)

@@ -1,4 +1,4 @@
-"""From a recipe of pairs to its network: the matching and the head, a table for each role."""
+"""Build the network of a pair model from its recipe."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class PairHeadPlan(NamedTuple):
     smoothing: float
 
     def scores(self, outputs: int) -> TextScores:
-        """Build scores with so many outputs."""
+        """Build scores with ``outputs`` outputs."""
         return TextScores(width=self.width, num_labels=outputs, direct={})
 
     def one_label(self) -> OneOf:

@@ -1,4 +1,4 @@
-"""From files of pairs to what training needs: encoded pairs, word vectors, and a report of what was read."""
+"""Read the training data of a pair model: encoded pairs, word vectors, and a report of what was read."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from gonie.text.tokenizers import tokenizer
 
 @dataclass(frozen=True)
 class PairData:
-    """Everything that training reads, and does not change."""
+    """The training data, which training does not change."""
 
     encoding: PairEncoding
     columns: PairColumns

@@ -1,4 +1,4 @@
-"""A trained pair model on its way to a bundle, with labelled pairs to try it on."""
+"""A trained pair model to export, with labelled pairs to compare the export on."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SAME = 0.02
 
 
 class PairExportable:
-    """``bundle`` is what the model's bundle is to hold, ``examples`` are held-out pairs."""
+    """``bundle`` has the contents of the bundle, ``examples`` are held-out pairs."""
 
     def __init__(self, model: PairNetwork, bundle: PairBundle, examples: Sequence[LabelledPair]) -> None:
         self.model = model
@@ -41,7 +41,7 @@ class PairExportable:
 
     @property
     def discontinuous(self) -> Collection[str]:
-        """The shares, if any of them are those of a maximum."""
+        """The names of the shares if a maximum makes them discontinuous, else nothing."""
         return SHARES if any(isinstance(part, Max) for part in self.model.modules()) else ()
 
     def write(self, graph: Graph) -> Graphs:
@@ -49,7 +49,7 @@ class PairExportable:
         return pair_graph(self.model, graph=graph)
 
     def batches(self, samples: int) -> Iterator[Batch]:
-        """Yield so many of the pairs, in batches of similar length."""
+        """Yield ``count`` of the pairs, in batches of similar length."""
         return text_batches(self.bundle.encoding.encode(self.examples[:samples]))
 
     def trained(self, batch: Batch) -> Arrays:

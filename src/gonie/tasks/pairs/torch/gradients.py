@@ -1,4 +1,4 @@
-"""The log-odds of a value's share of the scale as a function of word vectors, to differentiate."""
+"""The log-odds of a predicted value as a differentiable function of word vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A network for pairs of texts as an ONNX graph, written part by part as a classifier's is."""
+"""The ONNX graph of a pair network."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gonie.tasks.pairs.torch.network import PairNetwork
 
 
 def pair_graph(model: PairNetwork, head: str = LABEL, *, graph: Graph | None = None) -> Graphs:
-    """The graph from a batch's arrays to ``scores`` (N, K) and the shares of tokens and of texts.
+    """Return the graph from a batch's arrays to ``scores`` (N, K) and the shares of tokens and of texts.
 
     These are ``word_shares`` (B, T) and ``sentence_shares`` (N, 2). ``graph`` is as ``onnx_graph`` takes it.
     """
@@ -32,7 +32,7 @@ def pair_graph(model: PairNetwork, head: str = LABEL, *, graph: Graph | None = N
 def standalone_pairs(
     model: PairNetwork, *, temperature: float | None, longest: int, facts: Mapping[str, str]
 ) -> bytes:
-    """One graph from ids to ``probabilities`` (N, K), calibrated, or without a temperature to ``scores``."""
+    """Return one graph from ids to calibrated ``probabilities``, or without a temperature to ``scores``."""
     graph = StandaloneGraph(longest=longest)
     results = _results(graph, model, LABEL)
     if temperature is not None:

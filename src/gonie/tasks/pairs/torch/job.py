@@ -1,4 +1,4 @@
-"""Training a pair model: its data, its dev score, and what a finished run leaves."""
+"""The training job of a pair model: its data, network, scores and export."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from gonie.tasks.torch.word_data import sampled
 
 TORCH_BATCH = TextBatchSize(32_000, 512)
 SAMPLED = 200
-"""Held-out pairs that the run folder keeps, for measuring explanations."""
+"""Held-out pairs saved in the run folder, to evaluate explanations."""
 NEAR = 0.1
 """The share of the scale within which a value counts as right when two models are compared."""
 
 
 class PairJob:
-    """A recipe of pairs with its files read."""
+    """The recipe of a pair model with its data."""
 
     noun = "pairs"
 
@@ -57,35 +57,35 @@ class PairJob:
             check_answers(split, values=data.encoding.scale is not None)
 
     def rates(self, model: PairNetwork) -> Mapping[str, float]:
-        """Return the learning rates of parts as multiples of the recipe's."""
+        """Return the learning-rate multiples of parts of the network."""
         return learning_rates(model)
 
     def with_recipe(self, recipe: PairRecipe) -> PairJob:
-        """Return the same data under another recipe that reads the same."""
+        """Return a job with the same data for another recipe."""
         return PairJob(recipe, self.data)
 
     def size(self, split: Split) -> int:
-        """Return how many pairs a split has."""
+        """Return the number of pairs of a split."""
         return len(self._pairs(split))
 
     def fingerprint(self) -> str:
-        """Return a digest of the recipe and of the content of its files."""
+        """Return a digest of the recipe and its data."""
         return self.data.fingerprint(self.recipe)
 
     def files(self) -> Mapping[str, str]:
-        """Return the encoding and some held-out pairs, which the run folder keeps."""
+        """Return the encoding, and some held-out pairs."""
         encoding = json.dumps(self.data.encoding.to_json(), ensure_ascii=False)
         records = (self._record(pair) for pair in sampled(self.data.dev, SAMPLED))
         files = {ENCODING: encoding, SAMPLES: "".join(f"{record}\n" for record in records)}
         return files | network_files(self._words(), self.data.sources)
 
     def build(self) -> PairNetwork:
-        """Build the network before its first step."""
+        """Build the untrained network."""
         data = self.data
         return build_pair_network(self.recipe.model, data.encoding, self._words(), sources=data.sources)
 
     def setup(self, model: PairNetwork, note: Note) -> TrainingSetup:
-        """Set up batches of pairs and gradient steps."""
+        """Return a setup with batches of pairs and gradient steps."""
         return example_setup(self, model, note)
 
     def finish(self, run: TrainedRun, note: Note) -> RunOutput:
@@ -99,12 +99,12 @@ class PairJob:
         return add_example_comparisons(self, run, output, variants, note)
 
     def compute_once(self, model: PairNetwork, note: Note) -> None:
-        """Compute the outputs of fixed parts of the model for the training pairs."""
+        """Compute the outputs of frozen parts of the model for the training pairs once."""
         pairs = self.data.train
         self.train = pairs.with_sentences(with_context(model, pairs.sentences, self.recipe.model, note))
 
     def predictor(self, model: PairNetwork) -> PairClassifier:
-        """Return the classifier that ships, with the network in place of its graph and not calibrated."""
+        """Return the predictor with the network in place of its graph, not yet calibrated."""
         return PairClassifier(
             encoding=self.data.encoding,
             scorer=TorchTextScorer(model),
@@ -113,13 +113,13 @@ class PairJob:
         )
 
     def encode(self, model: PairNetwork, split: Split, note: Note) -> EncodedPairs:
-        """Encode the pairs of a split as the predictor does."""
+        """Encode the pairs of a split, with the length limits of the predictor."""
         encoded = self.predictor(model).encode(self._pairs(split))
         sentences = with_context(model, encoded.corpus.sentences, self.recipe.model, note)
         return encoded._replace(corpus=encoded.corpus.with_sentences(sentences))
 
     def answers(self, predictor: PairClassifier, encoded: EncodedPairs) -> list[PairAnswer]:
-        """Return the answer to each pair."""
+        """Return the prediction for each pair."""
         return predictor.answer_encoded(encoded)
 
     def metric(self, split: Split) -> str:
@@ -127,7 +127,7 @@ class PairJob:
         return "accuracy" if self.data.encoding.scale is None else "Pearson"
 
     def measure(self, split: Split, answers: Sequence[PairAnswer]) -> float:
-        """Return the score of the answers to a split."""
+        """Return the main score of the evaluation."""
         pairs = self._pairs(split)
         if self.data.encoding.scale is None:
             right = sum(answer.labels == pair.labels for answer, pair in zip(answers, pairs, strict=True))
@@ -135,7 +135,7 @@ class PairJob:
         return evaluate_values(pairs, [answer.value or 0.0 for answer in answers], bootstrap=0).pearson
 
     def tally(self, split: Split, answers: Sequence[PairAnswer]) -> Tally:
-        """Count the right answers, for comparing two models: values count if they are ``NEAR`` gold."""
+        """Return which predictions are right. A value is right if it is ``NEAR`` the gold value."""
         pairs, scale = self._pairs(split), self.data.encoding.scale
         if scale is None:
             return Tally.from_labels(pairs, [answer.labels for answer in answers])
@@ -147,7 +147,7 @@ class PairJob:
         return Tally.from_labels(gold, [("near",) if each else ("far",) for each in near])
 
     def temperature(self, model: PairNetwork) -> float:
-        """Return the temperature that calibrates the probabilities on dev; 1 for values."""
+        """Fit the temperature that calibrates the probabilities on dev; 1 for values."""
         if self.data.encoding.scale is not None:
             return 1.0
         corpus = self.encode(model, "dev", lambda text: None).corpus
@@ -157,7 +157,7 @@ class PairJob:
         return float(fit_temperature(scores, gold, doubt=1 / (len(gold) + 2)))
 
     def exportable(self, model: PairNetwork) -> PairExportable:
-        """Return the model, calibrated on dev, and the dev pairs to prove its export on."""
+        """Return the model, calibrated on dev, with the dev pairs."""
         bundle = PairBundle(
             encoding=self.data.encoding,
             temperature=self.temperature(model),
@@ -170,7 +170,7 @@ class PairJob:
         return PairExportable(model, bundle, self.data.dev)
 
     def evaluate(self, bundle: Path, split: Split) -> PairEvaluation:
-        """Score an exported model on a split."""
+        """Evaluate an exported model on a split."""
         own = load_pair_bundle(read_bundle(bundle, {PairBundle.task: PairBundle}))
         pairs = self._pairs(split)
         return score_pairs(pairs, list(own.pipe(pairs)), labels=own.labels, values=own.gives_values)
@@ -183,11 +183,11 @@ class PairJob:
         curve: Sequence[Mapping[str, object]],
         details: Mapping[str, object],
     ) -> str:
-        """Render the evaluation as a page."""
+        """Return the evaluation as an HTML page."""
         return render_pairs(evaluation, title=title, curve=curve, details=details)
 
     def baselines(self) -> Iterator[BaselineScores]:
-        """Score the baseline that always gives the most frequent label. Values have none."""
+        """Yield the baseline that always predicts the most frequent label. Values have no baseline."""
         if self.data.encoding.scale is not None:
             return
         labels = self.data.encoding.texts.labels
@@ -206,7 +206,7 @@ class PairJob:
         )
 
     def _record(self, pair: LabelledPair) -> str:
-        """Return a pair as one line of JSON, under the columns of the training file."""
+        """Return a pair as one line of JSON, with the column names of the training file."""
         columns = self.data.columns
         gold = {columns.label: pair.labels[0]} if columns.label else {columns.value: pair.value}
         texts = {columns.first: pair.first, columns.second: pair.second}
@@ -221,7 +221,7 @@ class PairJob:
         return recipe.model_dump(mode="json", exclude_none=True)
 
     def _words(self) -> WordTable | None:
-        """Return how the recipe lays out word vectors."""
+        """Return the layout of the word vectors."""
         return plan_words(self.recipe.model, self.data.encoding.texts.words, self.data.pretrained)
 
     def _pairs(self, split: Split) -> Sequence[LabelledPair]:

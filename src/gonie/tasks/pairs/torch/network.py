@@ -1,4 +1,4 @@
-"""A network for pairs of texts: embeddings, one encoder for both texts, a matching, named heads."""
+"""The network of a pair model: embeddings, one encoder for both texts, a matching, and named heads."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class PairNetwork(TextNetwork):
         self.dropout = dropout
 
     def pool(self, vectors: Tensor, batch: Mapping[str, Tensor]) -> Pooled:
-        """The vectors of the pairs from those of their tokens (B, T, D); each text has half of the share."""
+        """Return the vectors of the pairs, and the shares of tokens, from token vectors (B, T, D)."""
         mask, places = batch["mask"], batch["places"]  # (B, T), (N, 2)
         read = self.encoder(_dropped(self.input_dropout, vectors, places), mask)  # (B, T, H)
         states = _dropped(self.output_dropout, read, places)
@@ -81,7 +81,7 @@ class PairNetwork(TextNetwork):
         return Pooled(pairs, words, pairs.new_full(places.shape, 0.5))
 
     def squares(self) -> Tensor:
-        """‖W‖² of all matrices but those of the embedding. Shape: ()."""
+        """Return ‖W‖² of all matrices except those of the embedding. Shape: ()."""
         hidden = [] if self.hidden is None else [self.hidden]
         return squared_norm([self.encoder, self.matching, *hidden, self.heads])  # type: ignore[list-item]
 

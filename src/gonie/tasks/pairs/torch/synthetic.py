@@ -1,4 +1,4 @@
-"""A small pair model over synthetic texts, for checks that need no files."""
+"""A small pair model over synthetic texts, for checks without files."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def synthetic_pair_model(recipe: PairRecipe) -> SyntheticModel[PairNetwork, Pair
 
 
 def _passage(recipe: PairRecipe, number: int, generator: np.random.Generator) -> Passage:
-    """Return a pair of random words, the last pair of words that are not counted."""
+    """Return a pair of random words. The words of the last pair are unknown."""
     known = words_of(NEW if number == len(LENGTHS) - 1 else WORDS, recipe.data)
     rows = [tuple(generator.choice(known, size).tolist()) for size in LENGTHS[number]]
     return Passage(

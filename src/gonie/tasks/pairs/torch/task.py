@@ -1,4 +1,4 @@
-"""The torch half of text pairs, as ``gonie.tasks.torch.task`` describes it."""
+"""The torch half of text pairs (``gonie.tasks.torch.task``)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = [
 
 
 def prepare(recipe: PairRecipe, context: RunContext) -> PairJob:
-    """Read, count and encode everything that the recipe names."""
+    """Read and encode the data of a recipe."""
     return PairJob(recipe, read_pair_data(recipe, context.note))
 
 
@@ -52,24 +52,24 @@ def data_key(recipe: PairRecipe) -> str:
 
 
 def read_encoding(saved: Mapping[str, Any]) -> PairEncoding:
-    """Return the encoding that a run folder keeps."""
+    """Return the encoding saved in a run folder."""
     return PairEncoding.from_json(saved)
 
 
 def build(
     recipe: PairRecipe, encoding: PairEncoding, words: WordTable | None, sources: Sources
 ) -> PairNetwork:
-    """Build a fresh network."""
+    """Build an untrained network."""
     return build_pair_network(recipe.model, encoding, words, sources=sources)
 
 
 def exportable(model: PairNetwork, bundle: PairBundle, examples: Sequence[LabelledPair]) -> PairExportable:
-    """Return a trained network, what its bundle is to hold, and held-out pairs."""
+    """Return a trained network with the contents of its bundle, and held-out pairs."""
     return PairExportable(model, bundle, examples)
 
 
 def odds_path(network: PairNetwork, model: PairClassifier, answer: TextAnswer) -> OddsPath:
-    """Return the log-odds of a label or a value as a function to differentiate."""
+    """Return the log-odds of a label or a value as a differentiable function."""
     scale = model.pairs.scale
     if scale is not None:
         return value_odds_path(network, model.pairs, scale, answer.passage)
