@@ -1,4 +1,4 @@
-"""Batches hold every sentence once, keep to their budget, and depend on the seed alone."""
+"""Batches contain every sentence once, stay within the budget and depend only on the seed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def budget_holds(sizes: np.ndarray, batch: np.ndarray, tokens: int, sentences: i
 
 
 @given(lengths, st.integers(1, 200), st.integers(1, 10), st.integers(0, 5))
-def test_every_sentence_once_within_the_budget(
+def test_batches_contain_every_sentence_once_within_the_budget(
     sizes: np.ndarray, tokens: int, sentences: int, seed: int
 ) -> None:
     generator = np.random.default_rng(seed)
@@ -34,7 +34,7 @@ def test_every_sentence_once_within_the_budget(
 
 
 @pytest.mark.parametrize("make", [shuffled_batches, mixed_batches])
-def test_the_same_seed_gives_the_same_batches_and_another_epoch_others(make: Callable[..., Any]) -> None:
+def test_batches_depend_on_the_seed_and_the_epoch(make: Callable[..., Any]) -> None:
     sizes = np.random.default_rng(0).integers(1, 40, 200)
 
     def epoch(number: int) -> list[list[int]]:
@@ -45,15 +45,15 @@ def test_the_same_seed_gives_the_same_batches_and_another_epoch_others(make: Cal
     assert epoch(1) != epoch(2)
 
 
-def test_little_is_padding() -> None:
+def test_batches_contain_little_padding() -> None:
     sizes = np.random.default_rng(0).geometric(1 / 16, 5000)
     batches = shuffled_batches(sizes, tokens=1000, sentences=32, generator=np.random.default_rng(1))
     cells = sum(sizes[b].max() * len(b) for b in batches)
     assert sizes.sum() / cells > 0.8
 
 
-def test_mixed_batches_are_each_like_the_whole() -> None:
-    """Or single steps would end an epoch on short sentences alone, and forget the others."""
+def test_mixed_batches_have_similar_mean_lengths() -> None:
+    """Otherwise an epoch could end with only short sentences, and the model would forget the others."""
     sizes = np.random.default_rng(0).geometric(1 / 16, 5000)
     batches = mixed_batches(sizes, tokens=20_000, sentences=1000, generator=np.random.default_rng(1))
     means = [sizes[batch].mean() for batch in batches[:-1]]
@@ -65,10 +65,10 @@ def test_mixed_batches_are_each_like_the_whole() -> None:
     st.integers(1, 900),
     st.integers(1, 10),
 )
-def test_texts_of_many_sentences_keep_to_the_budget_of_cells(
+def test_texts_of_many_sentences_stay_within_the_budget(
     sizes: list[tuple[int, int]], tokens: int, texts: int
 ) -> None:
-    """A long sentence pads every sentence of every text beside it, not one row a text."""
+    """A long sentence pads every sentence of every text in the batch, not one row per text."""
     longest, heights = np.array(sizes, dtype=np.int64).T
     generator = np.random.default_rng(0)
     made = [
@@ -82,5 +82,5 @@ def test_texts_of_many_sentences_keep_to_the_budget_of_cells(
             assert len(batch) == 1 or (len(batch) <= texts and cells <= tokens)
 
 
-def test_nothing_gives_nothing() -> None:
+def test_no_sentences_give_no_batches() -> None:
     assert sorted_batches(np.zeros(0, dtype=np.int64), tokens=10, sentences=10) == []

@@ -1,4 +1,4 @@
-"""ELMo's ids of a word: against a loop over its bytes, and against what the published models were fed."""
+"""ELMo's byte ids of a word, compared with a loop over its bytes and with the published models."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def by_hand(form: str, longest: int) -> list[int]:
 
 @settings(deadline=None)
 @given(st.lists(st.text()), st.integers(3, 12))
-def test_a_table_is_its_words_spelled_one_by_one(forms: list[str], longest: int) -> None:
+def test_each_row_of_the_table_is_the_spelling_of_its_word(forms: list[str], longest: int) -> None:
     table = spell_bytes(forms, longest=longest)
     assert table.dtype == np.int16
     assert table.shape == (len(forms), longest)
@@ -31,15 +31,15 @@ def test_a_table_is_its_words_spelled_one_by_one(forms: list[str], longest: int)
     assert spell_bytes([form.encode() for form in forms], longest=longest).tolist() == table.tolist()
 
 
-def test_words_are_spelled_alike_in_every_portion(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spelling_in_chunks_gives_the_same_table(monkeypatch: pytest.MonkeyPatch) -> None:
     forms = [chr(97 + number) * (number % 7) for number in range(20)]
     whole = spell_bytes(forms, longest=5)
     monkeypatch.setattr(byte_spelling, "AT_ONCE", 3)
     assert spell_bytes(iter(forms), longest=5).tolist() == whole.tolist()
 
 
-def test_the_ids_are_those_of_the_published_models() -> None:
-    """Forgetting the shift by one gives vectors that look right and mean nothing."""
+def test_ids_match_the_published_models() -> None:
+    """Without the shift by one, the vectors would look right but be meaningless."""
     row = spell_bytes(["The"])[0]
     assert row.tolist() == [259, 85, 105, 102, 260, *[261] * 45]
     assert begin_row(6).tolist() == [259, 257, 260, 261, 261, 261]
@@ -52,6 +52,6 @@ def test_a_long_word_keeps_its_end_mark() -> None:
     assert (len(row), row[-1], row[-2]) == (50, 260, "가".encode()[2] + 1)
 
 
-def test_no_room_for_a_word_is_refused() -> None:
+def test_a_length_without_room_for_a_byte_is_refused() -> None:
     with pytest.raises(ValueError, match=r"at least 3 .*, got 2"):
         spell_bytes(["a"], longest=2)

@@ -1,4 +1,4 @@
-"""Context features: against a loop that spells out every n-gram; a collision would mix two words' weights."""
+"""Context features, compared with a naive loop. A collision would mix the weights of two features."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WORDS = st.lists(
 
 
 def naive(values: tuple[str, ...], place: int, *, window: int, longest: int) -> set[tuple[object, ...]]:
-    """The n-grams around ``place`` as tuples: their places and the words there, None beyond the ends."""
+    """Return the n-grams around ``place`` as tuples of positions and words, with markers beyond the ends."""
     grams: set[tuple[object, ...]] = set()
     for n in range(1, longest + 1):
         for start in range(-window, window - n + 2):
@@ -33,7 +33,7 @@ def naive(values: tuple[str, ...], place: int, *, window: int, longest: int) -> 
     return grams
 
 
-def test_the_example_of_the_docstring() -> None:
+def test_the_example_of_the_docstring_holds() -> None:
     rows = Context(window=1).extract(Sentence(words=("Gonie", "sleeps", "soundly")))
     assert rows[1] == [
         "word[-1]=Gonie",
@@ -47,7 +47,7 @@ def test_the_example_of_the_docstring() -> None:
 
 @settings(deadline=None, max_examples=200)
 @given(WORDS, st.integers(0, 3))
-def test_as_many_features_as_distinct_ngrams(words: list[str], window: int) -> None:
+def test_there_is_one_feature_per_distinct_ngram(words: list[str], window: int) -> None:
     sentence = Sentence(words=tuple(words), columns={"pos": tuple(words)})
     rows = Context(window=window, columns=("pos",)).extract(sentence)
     assert len(rows) == len(words)
@@ -60,7 +60,7 @@ def test_as_many_features_as_distinct_ngrams(words: list[str], window: int) -> N
 
 @settings(deadline=None, max_examples=300)
 @given(WORDS, WORDS)
-def test_two_places_share_a_feature_only_where_they_share_the_ngram(one: list[str], two: list[str]) -> None:
+def test_two_tokens_share_exactly_the_features_of_common_ngrams(one: list[str], two: list[str]) -> None:
     context = Context(window=1)
     left, right = tuple(one), tuple(two)
     rows = context.extract(Sentence(words=left)), context.extract(Sentence(words=right))
@@ -70,7 +70,7 @@ def test_two_places_share_a_feature_only_where_they_share_the_ngram(one: list[st
             assert len(set(own) & set(other)) == len(shared)
 
 
-def test_a_window_of_nothing_is_the_word_itself() -> None:
+def test_a_window_of_0_gives_the_word_itself() -> None:
     assert Context(window=0).extract(Sentence(words=("a", "b"))) == [["word[0]=a"], ["word[0]=b"]]
 
 
@@ -81,7 +81,7 @@ def test_an_empty_sentence_has_no_rows() -> None:
 @pytest.mark.parametrize(
     ("columns", "message"), [({}, "no column 'pos'"), ({"pos": ("X",)}, "expected 2 values in column 'pos'")]
 )
-def test_a_missing_or_short_column_is_told_with_its_place(
+def test_a_missing_or_short_column_is_refused_with_its_line(
     columns: dict[str, tuple[str, ...]], message: str
 ) -> None:
     sentence = Sentence(words=("a", "b"), columns=columns, path="train.conll", line=7)
@@ -100,7 +100,7 @@ def test_a_negative_window_is_refused() -> None:
         Context(window=-1)
 
 
-def test_saved_and_loaded_it_gives_the_same() -> None:
+def test_saved_settings_give_the_same_features() -> None:
     context = Context(window=3, columns=("pos", "chunk"))
     again = Context.from_json(json.loads(json.dumps(context.to_json())))
     sentence = Sentence(words=("a", "b"), columns={"pos": ("X", "Y"), "chunk": ("O", "O")})

@@ -1,4 +1,4 @@
-"""A corpus as flat arrays: batches against a naive table, and folders that are whole or refused."""
+"""Encoded corpora: batches compared with naive tables, and incomplete folders are refused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GROUP = "g"
 
 @st.composite
 def corpora(draw: st.DrawFn) -> tuple[Corpus, list[list[int]]]:
-    """A random corpus, and its sentences as lists of form numbers."""
+    """Draw a corpus, and its sentences as lists of form numbers."""
     number = draw(st.integers(1, 5))
     spelled = draw(
         st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=4), min_size=number, max_size=number)
@@ -42,7 +42,7 @@ def corpora(draw: st.DrawFn) -> tuple[Corpus, list[list[int]]]:
 
 @settings(deadline=None, max_examples=80)
 @given(corpora(), st.randoms())
-def test_a_batch_is_the_table_one_would_fill_by_hand(
+def test_a_batch_equals_a_table_filled_by_a_loop(
     made: tuple[Corpus, list[list[int]]], random: object
 ) -> None:
     corpus, sentences = made
@@ -76,7 +76,7 @@ def test_a_batch_is_the_table_one_would_fill_by_hand(
 
 @settings(deadline=None, max_examples=30)
 @given(corpora())
-def test_a_sentence_in_a_batch_is_the_sentence_alone(made: tuple[Corpus, list[list[int]]]) -> None:
+def test_a_sentence_does_not_depend_on_its_batch(made: tuple[Corpus, list[list[int]]]) -> None:
     corpus, sentences = made
     together = collate(corpus, np.arange(len(sentences)))
     for row, sentence in enumerate(sentences):
@@ -88,7 +88,7 @@ def test_a_sentence_in_a_batch_is_the_sentence_alone(made: tuple[Corpus, list[li
 
 @settings(deadline=None, max_examples=30)
 @given(corpora(), st.randoms())
-def test_contextual_vectors_of_tokens_go_with_them_in_place_of_bytes(
+def test_contextual_vectors_follow_their_tokens_and_replace_bytes(
     made: tuple[Corpus, list[list[int]]], random: object
 ) -> None:
     corpus, sentences = made
@@ -110,7 +110,7 @@ def test_contextual_vectors_of_tokens_go_with_them_in_place_of_bytes(
     assert "lm.context" not in spelled.arrays, "the corpus itself stays as it was"
 
 
-def test_vectors_of_several_sources_are_told_apart() -> None:
+def test_vectors_of_several_sources_have_separate_names() -> None:
     arrays = {
         "offsets": np.array([0, 2]),
         "forms": np.array([0, 1]),
@@ -126,7 +126,7 @@ def test_vectors_of_several_sources_are_told_apart() -> None:
     np.testing.assert_array_equal(batch["other.context"], other[None])
 
 
-def test_lengths_and_tokens() -> None:
+def test_a_corpus_counts_sentences_tokens_and_lengths() -> None:
     arrays = {"offsets": np.array([0, 2, 2, 5])}
     corpus = Corpus(arrays, ())
     assert (len(corpus), corpus.tokens, corpus.lengths.tolist()) == (3, 5, [2, 0, 3])
@@ -144,7 +144,7 @@ def fill(sink: Sink) -> Corpus:
     return sink.finish(("g",))
 
 
-def test_a_folder_holds_what_memory_would(tmp_path: Path) -> None:
+def test_a_corpus_on_disk_equals_one_in_memory(tmp_path: Path) -> None:
     held, mapped = fill(MemorySink()), fill(FolderSink(tmp_path / "deep" / "cache"))
     assert held.groups == mapped.groups == ("g",)
     again = Corpus.open(tmp_path / "deep" / "cache")
@@ -155,8 +155,8 @@ def test_a_folder_holds_what_memory_would(tmp_path: Path) -> None:
     assert isinstance(again.arrays["tags"], np.memmap)
 
 
-def test_a_folder_is_no_corpus_until_it_is_whole(tmp_path: Path) -> None:
-    """A run killed while it encodes must not leave half a corpus that looks like one."""
+def test_an_unfinished_folder_is_refused(tmp_path: Path) -> None:
+    """A run killed during encoding must not leave half a corpus that looks complete."""
     fill(FolderSink(tmp_path))
     second = FolderSink(tmp_path)
     second.append("offsets", np.zeros(1, dtype=np.int64))
@@ -164,7 +164,7 @@ def test_a_folder_is_no_corpus_until_it_is_whole(tmp_path: Path) -> None:
         Corpus.open(tmp_path)
 
 
-def test_encoding_again_replaces_what_was_there(tmp_path: Path) -> None:
+def test_encoding_again_replaces_the_old_corpus(tmp_path: Path) -> None:
     fill(FolderSink(tmp_path))
     sink = FolderSink(tmp_path)
     sink.append("offsets", np.array([0, 1], dtype=np.int64))
@@ -172,20 +172,20 @@ def test_encoding_again_replaces_what_was_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "{", json.dumps([1])])
-def test_a_broken_index_is_refused(tmp_path: Path, content: str) -> None:
+def test_a_damaged_index_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "corpus.json").write_text(content)
     with pytest.raises(InputError, match="cannot read an encoded corpus"):
         Corpus.open(tmp_path)
 
 
-def test_an_array_that_was_cut_short_is_refused(tmp_path: Path) -> None:
+def test_a_truncated_array_is_refused(tmp_path: Path) -> None:
     fill(FolderSink(tmp_path))
     (tmp_path / "tags.bin").write_bytes(b"\0" * 8)
     with pytest.raises(InputError, match="tags"):
         Corpus.open(tmp_path)
 
 
-def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="cannot write an encoded corpus"):
         FolderSink(tmp_path / "file")

@@ -1,4 +1,4 @@
-"""Encoding and collating, against a naive look-up token by token."""
+"""Encoding and collating, compared with a naive lookup token by token."""
 
 from __future__ import annotations
 
@@ -92,9 +92,7 @@ sentences = st.lists(
 
 @settings(deadline=None, max_examples=60)
 @given(sentences, st.booleans(), st.randoms())
-def test_a_batch_is_what_looking_up_token_by_token_gives(
-    fresh: list[Sentence], jamo: bool, random: object
-) -> None:
+def test_a_batch_equals_a_lookup_token_by_token(fresh: list[Sentence], jamo: bool, random: object) -> None:
     encoding = fitted(jamo=jamo)
     everything = [*TRAIN, *fresh]
     rows = list(range(len(everything)))
@@ -102,7 +100,7 @@ def test_a_batch_is_what_looking_up_token_by_token_gives(
     check_against_look_up(encoding, everything, encoding.encode(everything), rows[:4])
 
 
-def test_a_mapped_corpus_equals_one_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_memory_mapped_corpus_equals_one_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gonie.features.encoding.BLOCK", 3)  # several blocks
     encoding = fitted()
     held = encoding.encode(TRAIN)
@@ -114,7 +112,7 @@ def test_a_mapped_corpus_equals_one_in_memory(tmp_path: Path, monkeypatch: pytes
     check_against_look_up(encoding, TRAIN, mapped, [3, 0, 2])
 
 
-def test_a_folder_that_is_no_corpus_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_a_corpus_is_refused(tmp_path: Path) -> None:
     with pytest.raises(GonieError, match=r"corpus\.json"):
         Corpus.open(tmp_path)
 
@@ -128,30 +126,30 @@ def test_an_encoding_survives_json() -> None:
         np.testing.assert_array_equal(array, other.arrays[name])
 
 
-def test_pretrained_words_are_known_in_any_case_and_digits() -> None:
+def test_pretrained_words_are_known_with_other_case_and_digits() -> None:
     encoding = fitted(extra=("zebra", "0000"))
     assert encoding.word_id("Zebra") == encoding.words.id("zebra") >= encoding.words.trained
     assert encoding.word_id("1984") == encoding.words.id("0000")
     assert encoding.word_id("qwertz") == 1
 
 
-def test_unknown_gold_is_minus_one_not_a_wrong_label() -> None:
+def test_an_unknown_gold_tag_is_minus_one() -> None:
     corpus = fitted().encode([sentence("a b", "S-LOC O")])
     assert corpus.arrays["tags"].tolist() == [-1, fitted().label_ids["O"]]
 
 
-def test_labels_are_closed_under_the_scheme() -> None:
+def test_labels_are_completed_by_the_scheme() -> None:
     assert close_labels(["O", "S-PER"], BIOES) == ("O", "S-PER", "B-PER", "E-PER", "I-PER")
     assert close_labels(["VERB", "NOUN"], Scheme(kind="plain")) == ("NOUN", "VERB")
 
 
-def test_overlong_words_are_cut_for_the_character_network() -> None:
+def test_long_words_are_truncated_for_the_character_network() -> None:
     encoding = fitted()
     corpus = encoding.encode([Sentence(words=("x" * 100_000,))])
     assert corpus.arrays["form_offsets"].tolist() == [0, MAX_CHARS]
 
 
-def test_nothing_encodes_to_nothing() -> None:
+def test_no_sentences_give_an_empty_corpus() -> None:
     corpus = fitted().encode([])
     assert len(corpus) == corpus.tokens == 0
 
@@ -159,8 +157,8 @@ def test_nothing_encodes_to_nothing() -> None:
 # --- bytes for a language model --------------------------------------------------------------------------
 
 
-def test_without_a_language_model_nothing_is_said_of_bytes() -> None:
-    """Bundles of before load, and a bundle of now is what it was."""
+def test_without_a_language_model_no_bytes_are_stored() -> None:
+    """Old bundles still load, and new ones have the same content as before."""
     encoding = fitted()
     assert "longest" not in encoding.to_json()
     assert Encoding.from_json(encoding.to_json()).longest == 0
@@ -169,7 +167,7 @@ def test_without_a_language_model_nothing_is_said_of_bytes() -> None:
     assert "bytes" not in collate(corpus, np.array([0]))
 
 
-def test_how_much_of_a_word_is_seen_survives_json() -> None:
+def test_the_maximum_number_of_bytes_survives_json() -> None:
     encoding = fitted(longest=9)
     again = Encoding.from_json(json.loads(json.dumps(encoding.to_json())))
     assert again.longest == 9
@@ -181,7 +179,7 @@ def test_how_much_of_a_word_is_seen_survives_json() -> None:
 def test_each_token_points_to_the_bytes_of_its_own_word(
     fresh: list[Sentence], longest: int, random: object
 ) -> None:
-    """Cut where they are too long, after the two marks, whatever the order of the batch."""
+    """Long words are truncated. The rows come after those of the two sentence marks."""
     encoding, everything = fitted(longest=longest), [*TRAIN, *fresh]
     rows = list(range(len(everything)))
     random.shuffle(rows)  # type: ignore[attr-defined]
@@ -195,7 +193,7 @@ def test_each_token_points_to_the_bytes_of_its_own_word(
             np.testing.assert_array_equal(batch["bytes"][2 + batch["forms"][b, t]], spelled)
 
 
-def test_a_mapped_corpus_has_the_bytes_too(tmp_path: Path) -> None:
+def test_a_memory_mapped_corpus_has_the_same_bytes(tmp_path: Path) -> None:
     encoding = fitted(longest=6)
     mapped = encoding.encode(TRAIN, FolderSink(tmp_path / "cache"))
     rows = np.array([2, 0])

@@ -1,4 +1,4 @@
-"""Gazetteers: against a brute-force search; a wrong match would tell the model of a place that is none."""
+"""Gazetteers, compared with a brute-force search. A wrong match would mislead the model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ENTRIES = st.lists(st.lists(TOKEN, max_size=4), max_size=8)
 
 
 def brute_force(tokens: list[str], entries: list[list[str]], *, fold: bool) -> list[list[str]]:
-    """Try every entry at every place, longest first."""
+    """Try every entry at every position, longest first."""
     if fold:
         tokens, entries = [t.lower() for t in tokens], [[t.lower() for t in e] for e in entries]
     rows: list[list[str]] = [[] for _ in tokens]
@@ -34,14 +34,14 @@ def brute_force(tokens: list[str], entries: list[list[str]], *, fold: bool) -> l
 
 @settings(deadline=None, max_examples=400)
 @given(st.lists(TOKEN, max_size=10), ENTRIES, st.booleans())
-def test_equals_brute_force(tokens: list[str], entries: list[list[str]], fold: bool) -> None:
+def test_matches_equal_a_brute_force_search(tokens: list[str], entries: list[list[str]], fold: bool) -> None:
     gazetteers = Gazetteers(lists={"list": entries}, fold=fold)
     assert gazetteers.extract(Sentence(words=tuple(tokens))) == brute_force(tokens, entries, fold=fold)
 
 
 @settings(deadline=None, max_examples=100)
 @given(st.lists(TOKEN, max_size=10), ENTRIES, ENTRIES)
-def test_lists_do_not_disturb_each_other(
+def test_several_lists_are_matched_independently(
     tokens: list[str], one: list[list[str]], two: list[list[str]]
 ) -> None:
     sentence = Sentence(words=tuple(tokens))
@@ -52,20 +52,20 @@ def test_lists_do_not_disturb_each_other(
     assert both == [first + second for first, second in zip(*apart, strict=True)]
 
 
-def test_the_longest_name_wins_even_at_the_end_of_a_sentence() -> None:
+def test_the_longest_entry_is_matched() -> None:
     gazetteers = Gazetteers(lists={"city": [("New", "York"), ("New", "York", "City"), ("York",)]})
     rows = gazetteers.extract(Sentence(words=("new", "york", "city", "or", "New", "York")))
     assert rows == [["city=B"], ["city=I"], ["city=E"], [], ["city=B"], ["city=E"]]
 
 
-def test_without_folding_case_counts() -> None:
+def test_without_folding_case_matters() -> None:
     gazetteers = Gazetteers(lists={"city": [("Nice",)]}, fold=False)
     assert gazetteers.extract(Sentence(words=("Nice", "nice"))) == [["city=S"], []]
 
 
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.lists(st.text(max_size=3), max_size=3)), st.booleans())
-def test_saved_and_loaded_it_has_the_same_entries(entries: list[list[str]], fold: bool) -> None:
+def test_saved_gazetteers_have_the_same_entries(entries: list[list[str]], fold: bool) -> None:
     gazetteers = Gazetteers(lists={"list": entries, "도시": [("서울",)]}, fold=fold)
     saved = json.loads(json.dumps(gazetteers.to_json()))
     again = Gazetteers.from_json(saved)
@@ -86,13 +86,13 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def test_a_plain_list_has_an_entry_a_line(tmp_path: Path) -> None:
+def test_a_plain_list_has_one_entry_per_line(tmp_path: Path) -> None:
     entries = read_entries(write(tmp_path / "list.txt", "\ufeffNew York\r\n\nParis, Texas\nNew  York\n"))
     assert entries.entries == (("New", "York"), ("Paris,", "Texas"))
     assert entries.notes == ("lines without an entry: 1", "repeated entries: 1")
 
 
-def test_entries_are_cut_by_the_given_tokeniser(tmp_path: Path) -> None:
+def test_entries_are_split_by_the_given_tokenizer(tmp_path: Path) -> None:
     path = write(tmp_path / "list.txt", "서울 역\n")
     assert read_entries(path, tokenize=list).entries == (("서", "울", " ", "역"),)
 
@@ -106,12 +106,12 @@ def test_entries_are_cut_by_the_given_tokeniser(tmp_path: Path) -> None:
         ("8\tNew York\n1\t's \"Hage\n", -1, False),
     ],
 )
-def test_a_table_gives_one_column(tmp_path: Path, text: str, column: int | str, header: bool) -> None:
+def test_one_column_of_a_table_is_read(tmp_path: Path, text: str, column: int | str, header: bool) -> None:
     entries = read_entries(write(tmp_path / "table", text), column=column, header=header)
     assert entries.entries == (("New", "York"), ("'s", '"Hage'))
 
 
-def test_a_table_apart_by_blanks(tmp_path: Path) -> None:
+def test_a_space_separated_table_is_read(tmp_path: Path) -> None:
     path = write(tmp_path / "dist", "SMITH   1.006  1.006   1\n\nJONES   0.8   1.8   2\n")
     assert read_entries(path, column=0).entries == (("SMITH",), ("JONES",))
 
@@ -128,20 +128,20 @@ def test_a_table_apart_by_blanks(tmp_path: Path) -> None:
         ('a,b\n"' + "x" * 200_000, 0, r"list:2: invalid table row"),
     ],
 )
-def test_a_bad_table_is_told_with_its_line(
+def test_a_bad_table_is_refused_with_its_line(
     tmp_path: Path, text: str, column: int | str | None, message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
         read_entries(write(tmp_path / "list", text), column=column)
 
 
-def test_what_is_not_utf8_is_told_with_its_line(tmp_path: Path) -> None:
+def test_invalid_utf8_is_refused_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "list").write_bytes("Köln\n".encode() + "Zürich\n".encode("latin-1"))
     with pytest.raises(InputError, match=r"list:2: invalid UTF-8: 0xfc"):
         read_entries(tmp_path / "list")
 
 
-def test_a_folder_or_nothing_for_a_file_is_refused(tmp_path: Path) -> None:
+def test_a_folder_or_a_missing_file_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "nothing"):
         with pytest.raises(InputError, match=r"expected a file, got a folder|file not found"):
             read_entries(path)

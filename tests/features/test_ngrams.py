@@ -1,4 +1,4 @@
-"""The n-gram bag: what is encoded in whole arrays must be what the strings say, in training and in use."""
+"""Bags of n-grams: the vectorised encoding must equal n-grams extracted as strings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ texts = st.lists(text, max_size=6)
 kinds = st.sampled_from([((1, 4), (0, 0)), ((2, 3), (1, 2)), ((0, 0), (2, 2)), ((1, 1), (1, 1))])
 
 
-def test_the_n_grams_of_a_text() -> None:
+def test_n_grams_of_a_text_are_extracted() -> None:
     assert NGrams(chars=(1, 2)).extract(" So \n so") == [*"so so", "so", "o ", " s", "so"]
     words = NGrams(chars=(0, 0), words=(1, 2), lowercase=False).extract("It's ok")
     assert words == ["\tIt", "\t'", "\ts", "\tok", "\tIt '", "\t' s", "\ts ok"]
@@ -29,7 +29,7 @@ def test_the_n_grams_of_a_text() -> None:
 
 @settings(deadline=None)
 @given(texts, texts, kinds, st.integers(1, 3), st.none() | st.integers(1, 8))
-def test_a_bag_is_what_the_strings_say(
+def test_a_bag_equals_the_n_grams_extracted_as_strings(
     training: list[str],
     use: list[str],
     lengths: tuple[Lengths, Lengths],
@@ -48,7 +48,7 @@ def test_a_bag_is_what_the_strings_say(
         assert ids[offsets[row] : offsets[row + 1]].tolist() == known[known != UNKNOWN].tolist()
 
 
-def test_blocks_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_encoding_in_blocks_gives_the_same_bag(monkeypatch: pytest.MonkeyPatch) -> None:
     many = ["ab", "", "bab", "zz", "a"]
     bag = NGramBag.fit(many[:3], ngrams=NGrams(words=(1, 1)))
     whole = bag.encode(many)
@@ -57,7 +57,7 @@ def test_blocks_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
         assert one.tolist() == other.tolist()
 
 
-def test_saved_and_made_again() -> None:
+def test_a_saved_bag_encodes_the_same_way() -> None:
     bag = NGramBag.fit(["good film", "bad film"], ngrams=NGrams(chars=(2, 3), words=(1, 2), lowercase=False))
     again = NGramBag.from_json(json.loads(json.dumps(bag.to_json())))
     assert again.vocabulary == bag.vocabulary
@@ -68,15 +68,15 @@ def test_saved_and_made_again() -> None:
 @pytest.mark.parametrize(
     "lengths", [{"chars": (2, 1)}, {"chars": (0, 3)}, {"words": (-1, 2)}, {"chars": (0, 0)}]
 )
-def test_lengths_that_are_none_are_refused(lengths: dict[str, Lengths]) -> None:
+def test_invalid_lengths_are_refused(lengths: dict[str, Lengths]) -> None:
     with pytest.raises(InputError, match="invalid n-gram lengths"):
         NGrams(**lengths)
 
 
 @settings(deadline=None)
 @given(st.text("ab \t\n,.AİΣς한é", max_size=20), st.booleans())
-def test_n_grams_are_found_again_where_they_stand(text: str, lowercase: bool) -> None:
-    """What an n-gram says is shown over the text as it was written, not over what it was cut from."""
+def test_places_point_to_the_n_grams_in_the_text(text: str, lowercase: bool) -> None:
+    """Explanations highlight n-grams in the original text, not in its normalised form."""
     ngrams = NGrams(chars=(1, 3), words=(1, 2), lowercase=lowercase)
     grams, places = ngrams.extract(text), ngrams.places(text)
     assert len(grams) == len(places)
@@ -88,7 +88,7 @@ def test_n_grams_are_found_again_where_they_stand(text: str, lowercase: bool) ->
             assert " ".join(shown.split()) == gram.strip()
 
 
-def test_places_are_those_of_the_n_grams_that_are_known() -> None:
+def test_places_cover_only_known_n_grams() -> None:
     bag = NGramBag.fit(["a b"], ngrams=NGrams(chars=(1, 2), words=(1, 1)))
     ids, _ = bag.encode(["B  x A"])
     known = [bag.vocabulary.string(id) for id in ids.tolist()]

@@ -1,4 +1,4 @@
-"""Rows of unequal length in flat arrays, against plain lists."""
+"""Rows of unequal length in flat arrays, compared with plain lists."""
 
 from __future__ import annotations
 

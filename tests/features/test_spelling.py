@@ -1,4 +1,4 @@
-"""Spelling features: the paper's examples, and a slow second opinion for any Unicode word."""
+"""Spelling features: examples of the paper, and a slow reference implementation for any word."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def value(word: str, name: str) -> str | None:
         ("D56y-3", "word", "d56y-3"),
     ],
 )
-def test_the_examples_of_the_paper(word: str, name: str, expected: str) -> None:
+def test_the_examples_of_the_paper_hold(word: str, name: str, expected: str) -> None:
     assert value(word, name) == expected
 
 
@@ -41,13 +41,13 @@ def test_the_examples_of_the_paper(word: str, name: str, expected: str) -> None:
         ("KT와", "AA가", "A가"),
         ("ㅋㅋ", "가가", "가"),
         ("大韓民國", "字字字字", "字"),
-        ("e\u0301t\u00e9", "aaa", "a"),  # an accent apart and one joined look alike
+        ("e\u0301t\u00e9", "aaa", "a"),  # combining and precomposed accents give the same pattern
         ("٣٤", "00", "0"),
         ("...", "...", "."),
         ("ǅ", "A", "A"),
     ],
 )
-def test_patterns_of_other_scripts(word: str, pattern: str, summary: str) -> None:
+def test_other_scripts_have_patterns(word: str, pattern: str, summary: str) -> None:
     assert value(word, "pattern") == pattern
     assert value(word, "summary") == summary
 
@@ -68,7 +68,7 @@ def test_patterns_of_other_scripts(word: str, pattern: str, summary: str) -> Non
         ("2차", {"letters and digits"}),
     ],
 )
-def test_marks_hold_where_they_should(word: str, marks: set[str]) -> None:
+def test_a_word_has_the_expected_properties(word: str, marks: set[str]) -> None:
     assert {feature for feature in Spelling().features(word) if "=" not in feature} == marks
 
 
@@ -91,8 +91,8 @@ def test_affixes_have_two_to_five_characters() -> None:
 
 @settings(deadline=None, max_examples=300)
 @given(st.text(max_size=12))
-def test_equals_a_slow_second_opinion(word: str) -> None:
-    """Character by character, from the Unicode names, with none of the tables of the real one."""
+def test_features_equal_a_slow_reference(word: str) -> None:
+    """The reference uses Unicode names character by character, without the tables of the implementation."""
 
     def kind(c: str) -> str:
         category = unicodedata.category(c)
@@ -114,15 +114,15 @@ def test_equals_a_slow_second_opinion(word: str) -> None:
     assert len(set(features)) == len(features)
 
 
-def test_every_token_gets_the_features_of_its_form() -> None:
+def test_every_token_has_the_features_of_its_form() -> None:
     spelling = Spelling()
     rows = spelling.extract(Sentence(words=("Go", "go", "Go")))
     assert rows == [list(spelling.features(word)) for word in ("Go", "go", "Go")]
-    rows[0].clear()  # a caller may change its list without changing the next answer
+    rows[0].clear()  # changing a returned list does not change later results
     assert spelling.extract(Sentence(words=("Go",))) == [list(spelling.features("Go"))]
 
 
-def test_saved_and_loaded_it_gives_the_same() -> None:
+def test_the_extractor_is_restored_from_json() -> None:
     again = Spelling.from_json(json.loads(json.dumps(Spelling().to_json())))
     assert again.name == "spelling"
     assert again.features("D56y-3") == Spelling().features("D56y-3")

@@ -1,4 +1,4 @@
-"""Splits: every text once, labels in their shares; a text in both parts would flatter every score."""
+"""Stratified splits. A text in both parts would make every score too high."""
 
 from __future__ import annotations
 
@@ -39,9 +39,7 @@ def test_every_text_is_held_out_once(labels: Labels, number: int, seed: int) -> 
 
 
 @given(one_label, st.integers(2, 12), st.integers(0, 3))
-def test_folds_differ_by_one_text_at_most_in_all_and_in_each_label(
-    labels: Labels, number: int, seed: int
-) -> None:
+def test_folds_differ_by_at_most_one_text_per_label(labels: Labels, number: int, seed: int) -> None:
     made = folds(labels, number=min(number, len(labels)), seed=seed).splits
     sizes = [len(split.held) for split in made]
     assert max(sizes) - min(sizes) <= 1
@@ -53,14 +51,16 @@ def test_folds_differ_by_one_text_at_most_in_all_and_in_each_label(
 @given(one_label | several, st.floats(0.05, 0.95), st.integers(0, 3))
 def test_a_share_is_held_out(labels: Labels, share: float, seed: int) -> None:
     if max(Counter(tuple(sorted(own)) for own in labels).values()) == 1:
-        return  # no label to spare: see below
+        return  # refused, see below
     (split,) = hold_out(labels, share=share, seed=seed).splits
     assert parts_whole(split, len(labels))
     assert 0 < len(split.held) <= max(1, round(share * len(labels)))
 
 
 @given(one_label, st.floats(0.05, 0.95), st.integers(0, 3))
-def test_each_label_gives_its_share_but_not_its_last_text(labels: Labels, share: float, seed: int) -> None:
+def test_each_label_is_held_out_in_proportion_except_its_last_text(
+    labels: Labels, share: float, seed: int
+) -> None:
     whole = Counter(labels)
     if max(whole.values()) == 1:
         return
@@ -74,12 +74,12 @@ def test_each_label_gives_its_share_but_not_its_last_text(labels: Labels, share:
         due = size * number / len(labels)
         cap = size - 1
         assert held[label] == cap or held[label] >= int(due)
-        # what a label may not give, others give in its place: never more than that
+        # texts that a label must keep are held out from other labels instead, and no more than that
         shortage = sum(max(0.0, n * number / len(labels) - (n - 1)) for n in whole.values())
         assert held[label] <= due + 1 + shortage
 
 
-def test_shares_are_exact_where_they_can_be() -> None:
+def test_shares_are_exact_where_possible() -> None:
     labels = [("a",)] * 70 + [("b",)] * 20 + [("c",)] * 10
     (split,) = hold_out(labels, share=0.1, seed=0).splits
     assert counts(labels, split.held) == {("a",): 7, ("b",): 2, ("c",): 1}
@@ -88,7 +88,7 @@ def test_shares_are_exact_where_they_can_be() -> None:
         assert counts(labels, part.held) == {("a",): 7, ("b",): 2, ("c",): 1}
 
 
-def test_the_seed_decides_and_nothing_else() -> None:
+def test_splits_depend_only_on_the_seed() -> None:
     labels = [("a",), ("b",)] * 50
 
     def held(seed: int) -> list[list[int]]:
@@ -99,21 +99,21 @@ def test_the_seed_decides_and_nothing_else() -> None:
     assert all(one != other for one, other in combinations([held(seed)[0] for seed in range(5)], 2))
 
 
-def test_texts_of_several_labels_go_by_their_combination() -> None:
+def test_texts_with_several_labels_are_stratified_by_combination() -> None:
     labels = [("a", "b")] * 10 + [("b", "a")] * 10 + [("a",)] * 20 + [()] * 20
     for split in folds(labels, number=10, seed=3).splits:
         assert Counter(tuple(sorted(labels[row])) for row in split.held) == {("a", "b"): 2, ("a",): 2, (): 2}
 
 
-def test_combinations_of_one_text_are_held_out_together() -> None:
-    """Or a corpus of many rare combinations would keep nearly everything for training."""
+def test_combinations_with_one_text_are_held_out_as_a_group() -> None:
+    """Otherwise a corpus of many rare combinations would hold out almost nothing."""
     names = "abcdefgh"
     labels = [tuple(pair) for pair in combinations(names, 2)]
     (split,) = hold_out(labels, share=0.25, seed=0).splits
     assert len(split.held) == round(0.25 * len(labels))
 
 
-def test_rare_labels_are_told() -> None:
+def test_rare_labels_are_reported() -> None:
     labels = [("a",)] * 20 + [("b",)] * 3 + [("c",)]
     notes = folds(labels, number=5, seed=0).notes
     assert notes == (
@@ -128,13 +128,13 @@ def test_rare_labels_are_told() -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0, -1.0, float("nan")])
-def test_no_share_is_refused(share: float) -> None:
+def test_an_invalid_share_is_refused(share: float) -> None:
     with pytest.raises(InputError, match="cannot hold out a share"):
         hold_out([("a",)] * 4, share=share, seed=0)
 
 
 @pytest.mark.parametrize("number", [1, 5, -3])
-def test_more_folds_than_texts_are_refused(number: int) -> None:
+def test_an_invalid_number_of_folds_is_refused(number: int) -> None:
     with pytest.raises(InputError, match=r"Set data.folds from 2 to 4"):
         folds([("a",)] * 4, number=number, seed=0)
 

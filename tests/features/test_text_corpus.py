@@ -1,4 +1,4 @@
-"""Batches of texts: against the tables one would fill by hand, whatever shares the batch."""
+"""Batches of texts, compared with tables filled by a loop."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from gonie.features.corpus import Corpus, collate
 from gonie.features.text_corpus import TextCorpus, collate_texts
 
 Shape = list[list[int]]
-"""Texts as the lengths of their sentences."""
+"""The sentence lengths of each text."""
 
 shapes = st.lists(st.lists(st.integers(1, 5), min_size=1, max_size=4), min_size=1, max_size=6)
 
 
 def made(shape: Shape, *, multi_label: bool = False, bag: bool = True) -> TextCorpus:
-    """A corpus whose tokens are numbered from 0: a word is its own number, and two more."""
+    """Return a corpus whose tokens are numbered from 0; the word id is that number plus 2."""
     lengths = [length for text in shape for length in text]
     tokens, number = sum(lengths), len(shape)
     sentences = Corpus(
@@ -42,9 +42,7 @@ def made(shape: Shape, *, multi_label: bool = False, bag: bool = True) -> TextCo
 
 @settings(deadline=None, max_examples=80)
 @given(shapes, st.booleans(), st.randoms())
-def test_a_batch_is_the_tables_one_would_fill_by_hand(
-    shape: Shape, multi_label: bool, random: object
-) -> None:
+def test_a_batch_equals_tables_filled_by_a_loop(shape: Shape, multi_label: bool, random: object) -> None:
     corpus = made(shape, multi_label=multi_label)
     rows = list(range(len(shape)))
     random.shuffle(rows)  # type: ignore[attr-defined]
@@ -78,7 +76,7 @@ def test_a_batch_is_the_tables_one_would_fill_by_hand(
 
 
 @given(shapes)
-def test_what_batches_are_made_by(shape: Shape) -> None:
+def test_a_corpus_counts_texts_tokens_and_sentences(shape: Shape) -> None:
     corpus = made(shape)
     assert len(corpus) == len(shape)
     assert corpus.tokens == sum(map(sum, shape))
@@ -86,12 +84,12 @@ def test_what_batches_are_made_by(shape: Shape) -> None:
     assert corpus.lengths.tolist() == [max(text) for text in shape]
 
 
-def test_no_bag_no_names_of_one() -> None:
+def test_a_corpus_without_a_bag_has_no_bag_arrays() -> None:
     batch = collate_texts(made([[2], [1, 1]], bag=False), np.array([1, 0]))
     assert not any(name.startswith("bag") for name in batch)
 
 
-def test_a_text_without_a_sentence_or_a_label_is_a_mistake() -> None:
+def test_a_text_without_a_sentence_or_a_label_is_refused() -> None:
     corpus = made([[2], [1, 1]])
     for offsets, labels in (([0, 0, 3], [0, 1]), ([0, 1, 3], [0]), ([0, 1, 2], [0, 1])):
         with pytest.raises(ValueError, match="at least one of the 3 sentences"):

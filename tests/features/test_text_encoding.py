@@ -1,4 +1,4 @@
-"""From texts to numbers: labels stay with their texts, and a saved encoding gives the same numbers."""
+"""Encoding of texts: labels stay with their texts, and a saved encoding gives the same arrays."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_texts_keep_their_sentences_labels_and_n_grams() -> None:
     assert fitted(bag=False).encode(TEXTS).bag is None
 
 
-def test_a_text_alone_is_the_text_among_others() -> None:
+def test_a_text_does_not_depend_on_the_other_texts() -> None:
     encoding = fitted()
     together = encoding.encode(TEXTS)
     for row, text in enumerate(TEXTS):
@@ -91,7 +91,7 @@ def test_a_text_alone_is_the_text_among_others() -> None:
             np.testing.assert_array_equal(alone[name], among[name])
 
 
-def test_several_labels_are_a_table() -> None:
+def test_multiple_labels_are_encoded_as_a_table() -> None:
     report = Report()
     texts = [LabelledText("a", ("pos", "neg")), LabelledText("b"), LabelledText("c", ("odd", "pos"))]
     labels = fitted(multi_label=True).encode(texts, report=report).labels
@@ -99,37 +99,39 @@ def test_several_labels_are_a_table() -> None:
     assert report.noticed[UNSEEN_LABEL] == 1
 
 
-def test_labels_unknown_or_not_given_are_told_apart_from_known_ones() -> None:
+def test_unknown_and_missing_labels_are_minus_one() -> None:
     report = Report()
     corpus = fitted().encode([LabelledText("a", ("odd",)), LabelledText("b")], report=report)
     assert corpus.labels.tolist() == [-1, -1]
     assert report.noticed[UNSEEN_LABEL] == 1
 
 
-def test_two_labels_where_one_is_learned_are_refused() -> None:
+def test_two_labels_are_refused_for_single_label_classification() -> None:
     with pytest.raises(InputError, match="f:4: expected one label per text, got 'pos', 'neg'"):
         fitted().encode([LabelledText("a", ("pos", "neg"), path="f", line=4)])
 
 
-def test_a_text_without_a_token_is_one_unknown_word() -> None:
+def test_an_empty_text_becomes_one_unknown_word() -> None:
     batch = collate_texts(fitted().encode([LabelledText("  ")]), np.array([0]))
     assert batch["words"].tolist() == [[UNKNOWN]]
     assert batch["char_lengths"].min() > 0, "a network over characters needs one to read"
     assert len(batch["bag.ids"]) == 0
 
 
-def test_no_texts_are_an_empty_corpus() -> None:
+def test_no_texts_give_an_empty_corpus() -> None:
     corpus = fitted().encode([])
     assert (len(corpus), len(corpus.lengths), corpus.tokens) == (0, 0, 0)
 
 
-def test_saved_and_made_again() -> None:
+def test_a_saved_encoding_gives_the_same_arrays() -> None:
     for encoding in (fitted(), fitted(multi_label=True, bag=False)):
         again = TextEncoding.from_json(json.loads(json.dumps(encoding.to_json())))
         assert same(encoding.encode(TEXTS), again.encode(TEXTS))
 
 
-def test_sentences_on_disk_and_n_grams_by_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_encoding_on_disk_in_blocks_gives_the_same_arrays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     encoding = fitted()
     held = encoding.encode(TEXTS)
     monkeypatch.setattr(text_encoding, "BLOCK", 2)

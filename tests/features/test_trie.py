@@ -1,4 +1,4 @@
-"""N-grams by whole arrays: the same as the loop that anyone would write, over texts of any length."""
+"""Vectorised counting and lookup of n-grams, compared with simple loops."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def grams(row: list[int], n: int) -> list[tuple[int, ...]]:
 
 
 @given(rows, st.integers(1, 5), st.integers(1, 3))
-def test_counts_are_those_of_a_loop(texts: list[list[int]], longest: int, floor: int) -> None:
+def test_counts_equal_those_of_a_loop(texts: list[list[int]], longest: int, floor: int) -> None:
     symbols = Symbols.of_rows(texts)
     levels = list(count_grams(symbols, longest=longest, floor=floor))
     assert [level.length for level in levels] == list(range(1, longest + 1))
@@ -37,10 +37,8 @@ def test_counts_are_those_of_a_loop(texts: list[list[int]], longest: int, floor:
     st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=4).map(tuple), unique=True, max_size=12),
     st.lists(st.lists(st.integers(NONE, 4), max_size=8), min_size=1, max_size=5),
 )
-def test_known_n_grams_are_found_where_they_stand(
-    known: list[tuple[int, ...]], texts: list[list[int]]
-) -> None:
-    """Whether or not their prefixes are known too, and never over the end of a text or an unknown symbol."""
+def test_known_n_grams_are_found_in_the_texts(known: list[tuple[int, ...]], texts: list[list[int]]) -> None:
+    """Their prefixes need not be known. N-grams never cross the end of a text or an unknown symbol."""
     ids = {gram: 10 + i for i, gram in enumerate(known)}
     levels = Trie(Symbols.of_rows(known), np.array(list(ids.values()), dtype=np.int64)).find(
         Symbols.of_rows(texts)
@@ -52,7 +50,7 @@ def test_known_n_grams_are_found_where_they_stand(
         assert counts.tolist() == [len(own) for own in expected]
 
 
-def test_characters_are_code_points_even_half_a_pair() -> None:
+def test_characters_are_code_points_including_lone_surrogates() -> None:
     symbols = Symbols.of_characters(["a가", "", "\U0001f600\ud800"])
     assert symbols.flat.tolist() == [97, 0xAC00, 0x1F600, 0xD800]
     assert symbols.offsets.tolist() == [0, 2, 2, 4]

@@ -1,4 +1,4 @@
-"""Vector files: every format people have, whole or broken: a misread line would shift all that follow."""
+"""Word vector files in every format, intact or damaged. A misread line would shift all later vectors."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ WRITERS: list[tuple[Writer, str]] = [
 
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize(("writer", "name"), WRITERS)
-def test_every_format_comes_back_exactly(tmp_path: Path, writer: Writer, name: str, packed: bool) -> None:
+def test_every_format_is_read_exactly(tmp_path: Path, writer: Writer, name: str, packed: bool) -> None:
     words = [word for word in WORDS if " " not in word] if name == "word2vec-binary" else WORDS
     matrix = numbers(len(words), 7)
     content = writer(words, matrix)
@@ -84,10 +84,10 @@ def test_every_format_comes_back_exactly(tmp_path: Path, writer: Writer, name: s
 
 
 @pytest.mark.parametrize(("writer", "name"), WRITERS)
-def test_small_chunks_give_the_same(
+def test_small_chunks_give_the_same_vectors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writer: Writer, name: str
 ) -> None:
-    """Lines and records cut by the end of a chunk are joined again."""
+    """Lines and records that cross the end of a chunk are joined."""
     words = [f"w{i}" for i in range(50)]
     matrix = numbers(50, 5)
     path = tmp_path / "vectors"
@@ -112,7 +112,7 @@ def test_small_chunks_give_the_same(
     st.integers(4, 9),
     st.sampled_from(WRITERS),
 )
-def test_any_words_come_back(
+def test_any_word_is_read_exactly(
     tmp_path_factory: pytest.TempPathFactory, words: list[str], width: int, writer: tuple[Writer, str]
 ) -> None:
     words = [
@@ -128,7 +128,7 @@ def test_any_words_come_back(
     assert np.array_equal(vectors.matrix, matrix)
 
 
-def test_words_of_numbers_and_blanks_are_cut_from_the_right(tmp_path: Path) -> None:
+def test_words_may_contain_numbers_and_spaces(tmp_path: Path) -> None:
     path = tmp_path / "vectors"
     path.write_text("the 1 2 3\n1 2 3 4 5\n2008 7 8 9\n")
     vectors = read_vectors(path)
@@ -136,7 +136,7 @@ def test_words_of_numbers_and_blanks_are_cut_from_the_right(tmp_path: Path) -> N
     assert vectors.matrix.tolist() == [[1, 2, 3], [3, 4, 5], [7, 8, 9]]
 
 
-def test_windows_line_ends_tabs_and_a_byte_order_mark_do_no_harm(tmp_path: Path) -> None:
+def test_windows_line_endings_tabs_and_byte_order_mark_are_accepted(tmp_path: Path) -> None:
     path = tmp_path / "vectors"
     path.write_bytes(b"\xef\xbb\xbfthe\t1 2\r\n\r\nof 3  4 \r\n")
     assert read_vectors(path).words == ["the", "of"]
@@ -145,7 +145,7 @@ def test_windows_line_ends_tabs_and_a_byte_order_mark_do_no_harm(tmp_path: Path)
     assert (vectors.format, vectors.words) == ("word2vec", ["the", "of"])
 
 
-def test_a_header_is_told_from_a_word_that_is_a_number(tmp_path: Path) -> None:
+def test_a_first_word_that_is_a_number_is_not_a_header(tmp_path: Path) -> None:
     path = tmp_path / "vectors"
     path.write_text("2008 5\n2009 6\n")
     vectors = read_vectors(path)
@@ -161,13 +161,13 @@ def test_a_repeated_word_keeps_its_first_vector_and_is_counted(tmp_path: Path) -
     assert vectors.notes == ("1 repeated words: the first vector of each was kept",)
 
 
-def test_a_header_that_miscounts_is_told(tmp_path: Path) -> None:
+def test_a_wrong_count_in_the_header_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "vectors"
     path.write_text("5 2\na 1 2\nb 3 4\n")
     assert read_vectors(path).notes == ("the header declares 5 vectors, but the file has 2",)
 
 
-def test_words_that_are_not_utf8_are_counted(tmp_path: Path) -> None:
+def test_words_with_invalid_utf8_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "vectors"
     path.write_bytes(b"caf\xe9 1 2\nok 3 4\n")
     vectors = read_vectors(path)
@@ -196,14 +196,14 @@ def test_words_that_are_not_utf8_are_counted(tmp_path: Path) -> None:
         (b"\xba\x16\x4f\x2frest", r"it is a fastText .bin model. Use the .vec file"),
     ],
 )
-def test_a_broken_file_is_told_with_its_line(tmp_path: Path, content: bytes, message: str) -> None:
+def test_a_damaged_file_is_refused_with_its_line(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "vectors"
     path.write_bytes(content)
     with pytest.raises(InputError, match=message):
         read_vectors(path)
 
 
-def test_what_follows_the_first_n_is_not_looked_at(tmp_path: Path) -> None:
+def test_lines_after_the_limit_are_not_read(tmp_path: Path) -> None:
     path = tmp_path / "vectors"
     path.write_text("a 1 2\nb 3 4\nbroken\n")
     assert read_vectors(path, limit=2).words == ["a", "b"]
@@ -213,7 +213,7 @@ def test_what_follows_the_first_n_is_not_looked_at(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("cut", [1, 5, 30, 60])
 @pytest.mark.parametrize("writer", [binary, google])
-def test_a_binary_file_cut_short_is_refused(tmp_path: Path, writer: Writer, cut: int) -> None:
+def test_a_truncated_binary_file_is_refused(tmp_path: Path, writer: Writer, cut: int) -> None:
     content = writer(["one", "two", "three"], numbers(3, 8))
     path = tmp_path / "vectors"
     path.write_bytes(content[: -cut - 1])
@@ -240,18 +240,18 @@ def test_a_damaged_gzip_file_is_refused(tmp_path: Path, damage: Callable[[bytes]
         read_vectors(path)
 
 
-def test_a_folder_or_nothing_for_a_file_is_refused(tmp_path: Path) -> None:
+def test_a_folder_or_a_missing_file_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "nothing"):
         with pytest.raises(InputError, match=r"expected a file, got a folder|file not found"):
             read_vectors(path)
 
 
-def test_a_limit_of_nothing_is_refused(tmp_path: Path) -> None:
+def test_a_limit_of_0_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="at least 1, got 0"):
         read_vectors(tmp_path / "vectors", limit=0)
 
 
-def test_a_line_without_end_is_refused_before_it_fills_memory(
+def test_an_endless_line_is_refused_before_it_fills_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(vector_formats, "LONGEST", 100)

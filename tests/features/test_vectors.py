@@ -1,4 +1,4 @@
-"""Vectors under a vocabulary: a word that gets another's, or none in silence, costs accuracy unseen."""
+"""Word vectors for a vocabulary: a wrong or missing vector would silently reduce accuracy."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from gonie.text.normalize import Normalization
 
 
 def vectors_of(*words: str, width: int = 4) -> Vectors:
-    """Vector i is all i + 1."""
+    """Return vectors for these words; every number of vector i is i + 1."""
     matrix = np.repeat(np.arange(1, len(words) + 1, dtype=np.float32)[:, None], width, axis=1)
     return Vectors(words=list(words), matrix=matrix, path=Path("vectors"), format="glove")
 
 
 def found(vectors: Vectors, word: str) -> tuple[str | None, str]:
-    """The word whose vector ``word`` gets, and by which route."""
+    """Return the word whose vector ``word`` gets, and by which route."""
     rows, routes = vectors.look_up([word])
     return (None if rows[0] < 0 else vectors.words[rows[0]]), ROUTES[routes[0]]
 
@@ -29,24 +29,26 @@ def found(vectors: Vectors, word: str) -> tuple[str | None, str]:
     ("words", "word", "expected"),
     [
         (("apple", "Apple"), "Apple", ("Apple", EXACT)),
-        (("APPLE", "apple"), "Apple", ("apple", LOWER)),  # the lower case itself before a word alike
+        (("APPLE", "apple"), "Apple", ("apple", LOWER)),  # the lower-case form comes before other spellings
         (("APPLE", "aPPle"), "apple", ("APPLE", LOWER)),  # lower-cased vocabulary, cased vectors
         (("0000", "2008"), "1999", ("0000", DIGITS)),
         (("2008", "1999"), "0000", ("2008", DIGITS)),  # normalised vocabulary, plain vectors
         (("mid-1990s",), "Mid-0000s", ("mid-1990s", DIGITS)),
         (("#", "##"), "17", ("##", DIGITS)),  # GoogleNews
-        (("#",), "7", (None, RANDOM)),  # … which is no reason to call a digit a number sign
+        (("#",), "7", (None, RANDOM)),  # a single "#" is the number sign
         (("0",), "12,345", ("0", DIGITS)),
         (("0,000", "0"), "1,234", ("0,000", DIGITS)),
         (("pear",), "apple", (None, RANDOM)),
         (("x8",), "x", (None, RANDOM)),
     ],
 )
-def test_a_word_takes_the_nearest_route(words: tuple[str, ...], word: str, expected: tuple[str, str]) -> None:
+def test_a_word_gets_the_vector_of_the_closest_form(
+    words: tuple[str, ...], word: str, expected: tuple[str, str]
+) -> None:
     assert found(vectors_of(*words), word) == expected
 
 
-def test_the_table_holds_each_words_vector_and_zero_for_padding() -> None:
+def test_the_table_has_each_words_vector_and_zeros_for_padding() -> None:
     vectors = vectors_of("the", "apple", width=300)
     vocabulary = Vocabulary.from_counts({"the": 5, "Apple": 3, "zzz": 2}).extended(["apple"])
     matrix = vectors.table_for(vocabulary, np.random.default_rng(1)).matrix
@@ -58,11 +60,11 @@ def test_the_table_holds_each_words_vector_and_zero_for_padding() -> None:
     assert (matrix[vocabulary.id("apple")] == 2).all()
 
 
-def test_words_without_a_vector_start_random_at_unit_length_and_by_the_seed() -> None:
+def test_words_without_a_vector_get_seeded_random_unit_vectors() -> None:
     vectors = vectors_of("the", width=300)
     vocabulary = Vocabulary.from_counts({f"w{i}": 1 for i in range(50)})
     matrix = vectors.table_for(vocabulary, np.random.default_rng(1)).matrix
-    random = matrix[1:]  # the unknown word among them
+    random = matrix[1:]  # including the unknown word
     assert np.abs(random).max() <= np.sqrt(3 / 300)
     assert np.abs(np.linalg.norm(random, axis=1) - 1).max() < 0.15
     assert abs(random.mean()) < 0.005
@@ -91,15 +93,15 @@ def test_coverage_counts_training_words_by_route() -> None:
     ]
 
 
-def test_an_empty_vocabulary_does_no_harm() -> None:
+def test_an_empty_vocabulary_is_accepted() -> None:
     matrix, _, coverage = vectors_of("the").table_for(Vocabulary.from_counts({}), np.random.default_rng(0))
     assert matrix.shape == (2, 4)
     assert isinstance(coverage, Coverage)
     assert "0 of 0" in str(coverage)
 
 
-def test_reading_takes_no_more_than_about_twice_the_matrix(tmp_path: Path) -> None:
-    """Files of gigabytes are read on laptops."""
+def test_reading_takes_at_most_about_twice_the_matrix_in_memory(tmp_path: Path) -> None:
+    """Files of several gigabytes are read on laptops."""
     path = tmp_path / "vectors"
     matrix = np.random.default_rng(0).normal(size=(8000, 300)).round(3).astype(np.float32)
     path.write_text("".join(f"w{i} {' '.join(map(str, row))}\n" for i, row in enumerate(matrix.tolist())))
@@ -108,7 +110,7 @@ def test_reading_takes_no_more_than_about_twice_the_matrix(tmp_path: Path) -> No
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert np.allclose(vectors.matrix, matrix)
-    # A few chunks of text and their lines come on top, whatever the size of the file.
+    # A few chunks of text and their lines are added, regardless of the file size.
     assert peak < 2.1 * matrix.nbytes + 24e6
 
 

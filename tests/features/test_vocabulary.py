@@ -1,4 +1,4 @@
-"""Ids: an order that varies, or an id that shifts, would turn a saved model's words into others."""
+"""Vocabularies: ids must be stable, or a saved model would confuse its words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ SEQUENCES = st.lists(st.lists(st.text(max_size=3), max_size=8), max_size=8)
 
 @settings(deadline=None, max_examples=200)
 @given(SEQUENCES, st.integers(1, 3), st.one_of(st.none(), st.integers(0, 5)))
-def test_equals_a_naive_count(sequences: list[list[str]], min_count: int, max_size: int | None) -> None:
+def test_a_vocabulary_equals_a_naive_count(
+    sequences: list[list[str]], min_count: int, max_size: int | None
+) -> None:
     vocabulary = Vocabulary.from_sequences(sequences, min_count=min_count, max_size=max_size)
     flat = [string for sequence in sequences for string in sequence]
     ranked = sorted({s for s in flat if flat.count(s) >= min_count}, key=lambda s: (-flat.count(s), s))[
@@ -45,7 +47,7 @@ def test_the_order_of_the_corpus_does_not_matter(sequences: list[list[str]], shu
 
 @settings(deadline=None, max_examples=100)
 @given(SEQUENCES, st.lists(st.text(max_size=3)))
-def test_saved_and_loaded_it_is_the_same(sequences: list[list[str]], more: list[str]) -> None:
+def test_a_saved_vocabulary_is_restored(sequences: list[list[str]], more: list[str]) -> None:
     vocabulary = Vocabulary.from_sequences(sequences, min_count=2).extended(more)
     again = Vocabulary.from_json(json.loads(json.dumps(vocabulary.to_json())))
     assert again == vocabulary
@@ -53,12 +55,12 @@ def test_saved_and_loaded_it_is_the_same(sequences: list[list[str]], more: list[
     assert again.count(UNKNOWN) == vocabulary.count(UNKNOWN)
 
 
-def test_counting_takes_a_stream_that_is_read_once() -> None:
+def test_counting_accepts_a_generator() -> None:
     stream = (("a", "b") for _ in range(1000))
     assert tally(stream) == Counter(a=1000, b=1000)
 
 
-def test_ids_of_many_strings_are_int32_with_1_for_the_unknown() -> None:
+def test_ids_of_strings_are_int32_and_1_if_unknown() -> None:
     vocabulary = Vocabulary.from_sequences([["b", "a", "b"]])
     ids = vocabulary.ids(["a", "?", "b"])
     assert ids.dtype == np.int32
@@ -67,7 +69,7 @@ def test_ids_of_many_strings_are_int32_with_1_for_the_unknown() -> None:
     assert vocabulary.ids([]).tolist() == []
 
 
-def test_words_spelled_like_the_reserved_ones_have_ids_of_their_own() -> None:
+def test_words_spelled_like_reserved_ones_have_their_own_ids() -> None:
     vocabulary = Vocabulary.from_sequences([["<unknown>", "<padding>", "<unknown>"]])
     assert vocabulary.id("<unknown>") == 2
     assert vocabulary.id("<padding>") == 3
@@ -75,16 +77,16 @@ def test_words_spelled_like_the_reserved_ones_have_ids_of_their_own() -> None:
     assert vocabulary.string(PADDING) == "<padding>"
 
 
-def test_the_first_known_key_wins() -> None:
+def test_the_first_known_key_is_used() -> None:
     vocabulary = Vocabulary.from_sequences([["apple", "0000"]])
     assert vocabulary.first(("Apple", "apple")) == vocabulary.id("apple")
     assert vocabulary.first(("1999", "0000", "apple")) == vocabulary.id("0000")
     assert vocabulary.first(("pear",)) == UNKNOWN
 
 
-def test_singletons_are_the_words_seen_once_and_nothing_else() -> None:
+def test_singletons_are_exactly_the_words_seen_once() -> None:
     vocabulary = Vocabulary.from_counts({"a": 2, "b": 1, "c": 1}, max_size=2).extended(["z"])
-    assert vocabulary.count(UNKNOWN) == 1  # "c": seen once, yet id 1 is no singleton
+    assert vocabulary.count(UNKNOWN) == 1  # "c" is seen once, but id 1 is not a singleton
     assert vocabulary.singletons().tolist() == [False, False, False, True, False]
 
 
@@ -97,7 +99,7 @@ def test_extending_keeps_every_id_and_adds_each_new_word_once() -> None:
     assert "c" not in vocabulary
 
 
-def test_a_count_of_nothing_is_no_word() -> None:
+def test_words_with_count_0_are_left_out() -> None:
     assert Vocabulary.from_counts({"a": 0, "b": 1}, min_count=0).strings == ["b"]
 
 

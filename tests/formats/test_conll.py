@@ -1,4 +1,4 @@
-"""Column files come in every shape; a wrong guess here trains on the wrong column without a word."""
+"""CoNLL column files: a wrong guess would silently train on the wrong column."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def pairs(sentences: list[Sentence]) -> list[list[tuple[str, str]]]:
     return [list(zip(s.words, s.tags or (), strict=True)) for s in sentences]
 
 
-def test_two_columns_apart_by_tabs() -> None:
+def test_tab_separated_columns_are_read() -> None:
     sentences, report = read("EU\tB-ORG\nrejects\tO\n\nPeter\tB-PER\nBlackburn\tI-PER")
     assert pairs(sentences) == [
         [("EU", "B-ORG"), ("rejects", "O")],
@@ -35,7 +35,7 @@ def test_two_columns_apart_by_tabs() -> None:
     assert report.choices["separator"][0] == "tabs"
 
 
-def test_conll_2003_with_documents_and_the_tags_at_the_end() -> None:
+def test_conll_2003_documents_and_further_columns_are_read() -> None:
     text = "-DOCSTART- -X- O O\n\nEU NNP I-NP I-ORG\nrejects VBZ I-VP O\n\n"
     text += "-DOCSTART- -X- O O\nPeter NNP I-NP I-PER\n"
     sentences, report = read(text, columns={"pos": 1, "chunk": -2})
@@ -49,7 +49,7 @@ def test_a_document_line_ends_a_sentence() -> None:
     assert [s.words for s in sentences] == [("a",), ("b",)]
 
 
-def test_numbered_tokens_and_columns_after_the_tag() -> None:
+def test_numbered_tokens_and_columns_after_the_tag_are_read() -> None:
     text = "# sent_id = 1\n# text = Al-Zaman : x\n1\tAl\tB-ORG\t-\tann\n2\t-\tI-ORG\t-\tann\n"
     text += "3\tZaman\tI-ORG\t-\tann\n4\t:\tO\t-\t-\n5\tx\tO\t-\t-\n\n1\tHi\tO\t-\t-\n"
     sentences, report = read(text)
@@ -62,20 +62,20 @@ def test_numbered_tokens_and_columns_after_the_tag() -> None:
     assert report.comments == 2
 
 
-def test_numbers_as_words_are_not_a_count() -> None:
+def test_numbers_as_words_are_not_token_numbers() -> None:
     sentences, _ = read("1\tO\n\n2\tO\n")
     assert [s.words for s in sentences] == [("1",), ("2",)]
 
 
-def test_multiword_rows_among_numbered_ones_are_counted() -> None:
+def test_multiword_rows_are_skipped_and_counted() -> None:
     sentences, report = read("1-2\tdon't\t_\n1\tdo\tO\n2\tn't\tO\n3\tEve\tB-PER\n")
     assert sentences[0].words == ("do", "n't", "Eve")
     assert report.skipped.total() == 1
     assert list(report.rows) == [2, 3, 4]
 
 
-def test_a_hash_may_be_a_word() -> None:
-    """WNUT and CrossNER have these tokens; taken for comments they shift every gold entity behind them."""
+def test_a_word_may_begin_with_a_hash() -> None:
+    """WNUT and CrossNER have such tokens. Reading them as comments would shift all later gold entities."""
     sentences, report = read("# a comment\n#\tO\n#hashtag\tB-X\n#also a comment\nend\tO")
     assert sentences[0].words == ("#", "#hashtag", "end")
     assert report.comments == 2
@@ -86,16 +86,16 @@ def test_a_hash_may_be_a_word() -> None:
     assert read("# only\n# comments\n") == ([], Report(path="f"))
 
 
-def test_whitespace_lines_end_sentences() -> None:
+def test_white_space_lines_end_sentences() -> None:
     assert len(read("a\tO\n\t\nb\tO\n   \n\u3000\nc\tO")[0]) == 3
 
 
-def test_blanks_are_ascii_and_many() -> None:
+def test_columns_may_be_separated_by_several_ascii_spaces() -> None:
     sentences, _ = read("1\u00a0000   B-X\nb O ")
     assert pairs(sentences) == [[("1\u00a0000", "B-X"), ("b", "O")]]
 
 
-def test_columns_by_index_from_either_end() -> None:
+def test_columns_are_counted_from_either_end() -> None:
     text = "a\tX\tO\tp\nb\tY\tB-Z\tq"
     assert read(text, word_column=-1, tag_column=1)[0][0].words == ("p", "q")
     assert read(text, word_column=-1, tag_column=1)[0][0].tags == ("X", "Y")
@@ -112,20 +112,20 @@ def test_the_tag_column_is_the_last_that_looks_like_tags() -> None:
     assert "no column looks like" in report.choices["tag column"][1]
 
 
-def test_words_alone_have_no_tags() -> None:
+def test_a_single_column_has_no_tags() -> None:
     sentences, report = read("one\ntwo\n\nthree")
     assert [(s.words, s.tags) for s in sentences] == [(("one", "two"), None), (("three",), None)]
     assert report.choices["tag column"][0] == "none"
 
 
-def test_a_literal_separator() -> None:
+def test_a_separator_may_be_given() -> None:
     assert read("a||B-X\nb||O", separator="||")[0][0].tags == ("B-X", "O")
     assert read("a b\tB-X\nc\tO", separator="tab")[0][0].words == ("a b", "c")
     with pytest.raises(InputError, match="f:1: columns are not separated by tabs: 'a O'"):
         read("a O\nb O", separator="tab")
 
 
-def test_offsets_need_a_text_that_matches() -> None:
+def test_offsets_require_a_matching_text() -> None:
     sentences, report = read("# text = do n't\ndo\tO\nn't\tO\n\n# text = other\nwords\tO\n")
     assert sentences[0].offsets() == [(0, 2), (3, 6)]
     assert sentences[1].text is None
@@ -145,25 +145,25 @@ def test_offsets_need_a_text_that_matches() -> None:
         ("a\tO\nb\t\nc\tO", "f:2: empty tag column"),
     ],
 )
-def test_uneven_lines_are_refused_with_their_number(text: str, message: str) -> None:
+def test_uneven_lines_are_refused_with_their_line_number(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read(text)
 
 
-def test_a_wrong_line_far_behind_the_first_ones_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_uneven_line_after_the_peeked_lines_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(columns, "PEEK", 10)
     with pytest.raises(InputError, match="f:101:"):
         read("a\tO\n" * 100 + "b")
 
 
-def test_detection_reads_past_a_long_head_of_comments(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_detection_reads_past_many_comment_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(columns, "PEEK", 5)
     sentences, report = read("# c\n" * 23 + "a\tB-X\nb\tO")
     assert (sentences[0].tags, report.comments) == (("B-X", "O"), 23)
 
 
-def test_sentences_stream() -> None:
-    """A corpus larger than memory must come out as it goes in."""
+def test_sentences_are_streamed() -> None:
+    """A corpus may be larger than memory."""
 
     def endless() -> object:
         number = 0
@@ -175,7 +175,7 @@ def test_sentences_stream() -> None:
     assert [len(next(stream)) for _ in range(1000)] == [4] * 1000
 
 
-def test_one_sentence_of_a_hundred_thousand_tokens() -> None:
+def test_a_sentence_of_100_000_tokens_is_read() -> None:
     sentences, _ = read("w\tO\n" * 100_000)
     assert [len(s) for s in sentences] == [100_000]
 
@@ -190,7 +190,7 @@ sentence = st.lists(st.tuples(word, st.sampled_from(["O", "B-X", "I-X"])), min_s
 
 @settings(deadline=None, max_examples=150)
 @given(st.lists(sentence, min_size=1, max_size=5))
-def test_what_is_written_reads_back(sentences: list[Sentence]) -> None:
+def test_sentences_survive_writing_and_reading(sentences: list[Sentence]) -> None:
     text = "".join(columns.write(sentences))
     if any(w.startswith("-DOCSTART-") for s in sentences for w in s.words):
         return
@@ -207,12 +207,12 @@ def test_text_offsets_and_columns_are_written() -> None:
 
 
 @pytest.mark.parametrize("bad", ["a\tb", "a\nb", "", " ", "# x", "-DOCSTART-"])
-def test_words_that_would_not_come_back_are_refused(bad: str) -> None:
+def test_words_that_could_not_be_read_back_are_refused(bad: str) -> None:
     with pytest.raises(InputError, match="a column file cannot store the word"):
         list(columns.write([Sentence((bad,), ("O",))]))
 
 
-def test_tags_in_some_sentences_only_are_refused() -> None:
+def test_tags_in_only_some_sentences_are_refused() -> None:
     with pytest.raises(InputError, match="unlike the first sentence"):
         list(columns.write([Sentence(("a",), ("O",)), Sentence(("b",))]))
 
@@ -231,7 +231,9 @@ def test_tags_in_some_sentences_only_are_refused() -> None:
         ("ner/ncbi_disease/train.tsv", 5424, 135701, 1),
     ],
 )
-def test_published_counts(shared_data: Path, path: str, sentences: int, tokens: int, types: int) -> None:
+def test_counts_match_the_published_corpora(
+    shared_data: Path, path: str, sentences: int, tokens: int, types: int
+) -> None:
     from gonie.system.files import lines
 
     report = Report(path=path)

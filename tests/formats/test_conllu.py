@@ -1,4 +1,4 @@
-"""Treebanks: the words must be those that are scored, and their offsets those of the raw text."""
+"""CoNLL-U treebanks: the words are those that are scored, with offsets into the raw text."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ EXAMPLE = (
 )
 
 
-def test_words_tags_and_offsets() -> None:
+def test_words_tags_and_offsets_are_read() -> None:
     (first, second), report = read(*EXAMPLE)
     assert first.words == ("I", "did", "n't", "see", ".")
     assert first.tags == ("PRON", "AUX", "PART", "VERB", "PUNCT")
@@ -53,7 +53,7 @@ def test_words_tags_and_offsets() -> None:
     assert report.noticed == {"multiword tokens (n-m)": 1}
 
 
-def test_line_numbers_skip_what_is_no_word() -> None:
+def test_line_numbers_are_those_of_the_words() -> None:
     report = Report(path="f")
     next(conllu.read(enumerate(EXAMPLE, 1), report=report))
     assert list(report.rows) == [3, 5, 6, 8, 9]
@@ -68,18 +68,18 @@ def test_line_numbers_skip_what_is_no_word() -> None:
         ("misc:NER", ("O", "O", "O", "B-X", "O")),
     ],
 )
-def test_any_column_may_be_the_tag(column: str | int, tags: tuple[str, ...]) -> None:
+def test_any_column_may_hold_the_tags(column: str | int, tags: tuple[str, ...]) -> None:
     assert read(*EXAMPLE, tag_column=column)[0][0].tags == tags
 
 
-def test_a_column_that_is_not_there_is_refused() -> None:
+def test_an_unknown_column_is_refused() -> None:
     with pytest.raises(InputError, match=r"unknown tag column 'pos'.*id, form"):
         read(*EXAMPLE, tag_column="pos")
     with pytest.raises(InputError, match="no word has Gone= in MISC"):
         read(*EXAMPLE, tag_column="misc:Gone")
 
 
-def test_words_that_do_not_make_up_their_surface_share_it() -> None:
+def test_words_that_differ_from_their_surface_share_its_offsets() -> None:
     sentences, _ = read(
         "# text = zum Haus", row("1-2", "zum"), row("1", "zu"), row("2", "dem"), row("3", "Haus")
     )
@@ -92,7 +92,7 @@ def test_a_text_that_differs_gives_no_offsets_and_is_counted() -> None:
     assert report.noticed.total() == 1
 
 
-def test_further_columns_by_name() -> None:
+def test_further_columns_are_read() -> None:
     assert read(*EXAMPLE, columns={"pos": 4})[0][0].columns["pos"] == ("PRP", "VBD", "RB", "VB", ".")
 
 
@@ -110,12 +110,12 @@ def test_further_columns_by_name() -> None:
         ),
     ],
 )
-def test_broken_rows_are_refused_with_their_line(rows: list[str], message: str) -> None:
+def test_invalid_rows_are_refused_with_their_line_number(rows: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):
         read(*rows)
 
 
-def test_written_sentences_read_back() -> None:
+def test_sentences_survive_writing_and_reading() -> None:
     kept = {name: index for index, name in enumerate(conllu.FIELDS) if index > 1}
     sentences, _ = read(*EXAMPLE, columns=kept)
     text = "".join(conllu.write(sentences))
@@ -125,7 +125,7 @@ def test_written_sentences_read_back() -> None:
         assert old.offsets() == new.offsets()
 
 
-def test_entities_go_to_misc() -> None:
+def test_entities_are_written_to_misc() -> None:
     text = "".join(conllu.write([Sentence(("a", "b"), ("B-X", "O"))], tag_column="misc:NER"))
     assert text.split("\n")[0] == "1\ta" + "\t_" * 7 + "\tNER=B-X"
     assert read(*text.split("\n"), tag_column="misc:NER")[0][0].tags == ("B-X", "O")
@@ -143,12 +143,12 @@ def test_entities_go_to_misc() -> None:
         ("pos/ud_korean_gsd/ko_gsd-ud-train.conllu", (4400, 56687, 0, 0)),
     ],
 )
-def test_published_counts(shared_data: Path, path: str, counts: tuple[int, ...]) -> None:
-    """Sentences, words, multiword tokens and empty nodes, as ``grep`` counts them."""
+def test_counts_match_the_published_treebanks(shared_data: Path, path: str, counts: tuple[int, ...]) -> None:
+    """``counts`` are sentences, words, multiword tokens and empty nodes, as counted by ``grep``."""
     report = Report(path=path)
     for sentence in conllu.read(lines(shared_data / path), report=report):
         text = sentence.text
-        assert text is not None  # every '# text' of these treebanks matches its words
+        assert text is not None  # in these treebanks, every '# text' matches its words
         assert all(
             text[a:b] == word for word, (a, b) in zip(sentence.words, sentence.offsets(), strict=True)
         ) or ("multiword" in sentence.columns)

@@ -1,4 +1,4 @@
-"""The figures people quote about their data, and files in another form that must mean the same."""
+"""Checking, statistics and conversion of tagged files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def wrote(path: Path, text: str) -> Path:
     return path
 
 
-def test_check_goes_on_after_a_file_that_fails(tmp_path: Path) -> None:
+def test_check_continues_after_a_failed_file(tmp_path: Path) -> None:
     good = wrote(tmp_path / "good.conll", TRAIN)
     bad = wrote(tmp_path / "bad.conll", TRAIN + "\nx\tI-PER\n")
     verdicts = list(check([tmp_path / "none", bad, good], ReadOptions()))
@@ -33,7 +33,7 @@ def test_check_goes_on_after_a_file_that_fails(tmp_path: Path) -> None:
     ]
 
 
-def test_stats_by_hand(tmp_path: Path) -> None:
+def test_stats_of_small_files(tmp_path: Path) -> None:
     first, second = stats([wrote(tmp_path / "a", TRAIN), wrote(tmp_path / "b", TEST)], ReadOptions())
     assert (first.sentences, first.tokens, len(first.vocabulary)) == (2, 5, 4)
     assert first.lengths == (2.0, 2.25, 2.5, 2.75, pytest.approx(2.95), 3.0)
@@ -45,12 +45,12 @@ def test_stats_by_hand(tmp_path: Path) -> None:
     assert (second.unseen.tokens, second.unseen.words, second.unseen.mentions) == (2 / 4, 2 / 4, 1 / 2)
 
 
-def test_stats_read_invalid_tags_leniently_and_count_them(tmp_path: Path) -> None:
+def test_stats_count_invalid_tags_and_read_them_leniently(tmp_path: Path) -> None:
     (measured,) = stats([wrote(tmp_path / "a", TRAIN + "\nOslo\tI-LOC\n")], ReadOptions())
     assert (measured.entities, measured.invalid) == ({"PER": 2, "LOC": 1}, 1)
 
 
-def test_stats_of_plain_labels_have_no_mentions(tmp_path: Path) -> None:
+def test_stats_of_plain_labels_have_no_entities(tmp_path: Path) -> None:
     path = wrote(tmp_path / "a", "Ann\tN\nran\tV\n")
     _, second = stats([path, path], ReadOptions())
     assert (second.entities, second.labels) == ({}, {"N": 1, "V": 1})
@@ -58,7 +58,7 @@ def test_stats_of_plain_labels_have_no_mentions(tmp_path: Path) -> None:
     assert (second.unseen.tokens, second.unseen.mentions) == (0, None)
 
 
-def test_conversion_changes_form_and_scheme_not_meaning(tmp_path: Path) -> None:
+def test_conversion_keeps_the_entities(tmp_path: Path) -> None:
     path = wrote(tmp_path / "a.conll", TRAIN)
     bioes = Scheme(kind="BIOES")
     done = convert_file(path, options=ReadOptions(), to="conll", out=tmp_path / "b.conll", scheme=bioes)
@@ -91,19 +91,19 @@ def test_invalid_tags_stop_a_conversion_unless_a_policy_is_named(tmp_path: Path)
     assert out.read_text().endswith("x\tB-PER\n\n")
 
 
-def test_treebank_columns_survive(tmp_path: Path) -> None:
+def test_conversion_keeps_treebank_columns(tmp_path: Path) -> None:
     row = "1\tAnn\tAnn\tPROPN\tNNP\tNumber=Sing\t0\troot\t0:root\tX=Y\n\n"
     path = wrote(tmp_path / "a.conllu", row)
     convert_file(path, options=ReadOptions(), to="conllu", out=tmp_path / "b.conllu")
     assert (tmp_path / "b.conllu").read_text() == row
 
 
-def test_unknown_targets_are_refused_before_any_work(tmp_path: Path) -> None:
+def test_an_unknown_target_format_is_refused_before_reading(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="unknown format"):
         convert_file(tmp_path / "none", options=ReadOptions(), to="csv", out=tmp_path / "b")
 
 
-def test_columns_from_the_command_line() -> None:
+def test_tag_columns_are_parsed_from_the_command_line() -> None:
     assert [parse_tag_column(value) for value in (None, "2", "-1", "upos", "misc:NER")] == [
         None,
         2,
@@ -114,8 +114,8 @@ def test_columns_from_the_command_line() -> None:
 
 
 @pytest.mark.long
-def test_a_whole_corpus_through_two_forms(shared_data: Path, tmp_path: Path) -> None:
-    """KLUE to BIOES columns and back to KLUE: every character and every entity as before."""
+def test_a_corpus_survives_conversion_and_back(shared_data: Path, tmp_path: Path) -> None:
+    """Converts KLUE to BIOES columns and back: every character and entity stays the same."""
     path = shared_data / "ner" / "klue_ner_dev" / "klue-ner-v1.1_dev.tsv"
     conll, back = tmp_path / "a.conll", tmp_path / "b.tsv"
     convert_file(path, options=ReadOptions(), to="conll", out=conll, scheme=Scheme(kind="BIOES"))

@@ -1,4 +1,4 @@
-"""Character spans to tags: what does not fit the tokens must be listed; bad records say where they are."""
+"""JSONL with character spans: misaligned spans are listed, and bad records are refused with their line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gonie.text.types import Document, Morpheme, Sentence, Span, Token
 
 
 def tokenize(text: str) -> list[Sentence]:
-    """Sentences end at a period, tokens are runs without blanks or periods: enough to test with."""
+    """Split sentences at periods and tokens at spaces and periods."""
     sentences, words = [], []
     for match in re.finditer(r"[^\s.]+|\.", text):
         words.append(match)
@@ -63,12 +63,12 @@ def test_spans_become_tags_of_each_sentence(spans: dict[str, object]) -> None:
     assert (report.sentences, report.tokens, report.misaligned) == (3, 9, [])
 
 
-def test_without_the_key_gold_is_unknown_not_empty() -> None:
+def test_without_spans_the_gold_tags_are_unknown() -> None:
     assert read({"text": "a b"})[0][0].tags is None
     assert read({"text": "a b", "spans": []})[0][0].tags == ("O", "O")
 
 
-def test_spans_that_do_not_fit_are_listed() -> None:
+def test_misaligned_spans_are_listed() -> None:
     spans = [[1, 6, "A"], [16, 24, "B"], [0, 11, "C"], [7, 11, "D"]]
     sentences, report = read({"text": TEXT, "spans": spans})
     assert sentences[0].tags == ("B-C", "I-C", "O", "O", "O")
@@ -79,13 +79,13 @@ def test_spans_that_do_not_fit_are_listed() -> None:
     ]
 
 
-def test_a_text_without_tokens_is_counted() -> None:
+def test_texts_without_tokens_are_skipped_and_counted() -> None:
     sentences, report = read({"text": "  ", "spans": []}, {"text": "a"})
     assert len(sentences) == 1
     assert report.skipped.total() == 1
 
 
-def test_a_record_may_bring_its_tokens() -> None:
+def test_a_record_may_contain_its_tokens() -> None:
     tokens = [{"start": 0, "end": 3, "tag": "N"}, {"start": 3, "end": 6, "tag": "V"}]
     sentences, _ = read(
         {"text": "abcdef", "tokens": tokens}, {"text": "abcdef", "tokens": [[0, 2]], "spans": []}
@@ -118,7 +118,7 @@ def test_bad_records_are_refused_with_their_line(record: object, message: str) -
         read(record)
 
 
-def test_raw_text_needs_a_tokenizer() -> None:
+def test_raw_text_requires_a_tokenizer() -> None:
     with pytest.raises(InputError, match="f:1: raw text requires a tokenizer"):
         list(jsonl.read([(1, '{"text": "a"}')], report=Report(path="f")))
 
@@ -126,7 +126,7 @@ def test_raw_text_needs_a_tokenizer() -> None:
 # --- writing ---
 
 
-def test_sentences_of_one_text_become_one_record_again() -> None:
+def test_sentences_of_a_text_are_written_as_one_record() -> None:
     records = [
         {
             "text": TEXT,
@@ -141,7 +141,7 @@ def test_sentences_of_one_text_become_one_record_again() -> None:
     assert "단" in "".join(jsonl.write(sentences))
 
 
-def test_other_schemes_and_texts_without_offsets() -> None:
+def test_other_schemes_and_sentences_without_a_text_are_written() -> None:
     line = next(
         jsonl.write([Sentence(("Ann", "Lee", "x"), ("B-P", "E-P", "S-Q"))], scheme=Scheme(kind="BIOES"))
     )
@@ -151,13 +151,13 @@ def test_other_schemes_and_texts_without_offsets() -> None:
     }
 
 
-def test_plain_labels_go_to_tokens_and_come_back() -> None:
+def test_plain_labels_are_written_with_the_tokens() -> None:
     line = next(jsonl.write([Sentence(("ab", "c"), ("N", "V"))], scheme=PLAIN))
     back, _ = read(line)
     assert (back[0].words, back[0].tags) == (("ab", "c"), ("N", "V"))
 
 
-def test_documents_are_records_too() -> None:
+def test_documents_are_written_as_records() -> None:
     document = Document(
         text="Ann left",
         tokens=(Token("Ann", 0, 3, "B-P", 0.9), Token("left", 4, 8, "O")),
@@ -171,7 +171,7 @@ def test_documents_are_records_too() -> None:
     ]
 
 
-def test_a_korean_token_keeps_its_analyses() -> None:
+def test_korean_tokens_keep_their_morphemes() -> None:
     token = Token(text="했", start=0, end=1, tag="O", morphemes=(Morpheme("하", "VV"), Morpheme("었", "EP")))
     (record,) = jsonl.document_record(Document(text="했", tokens=(token,)), tokens=True)["tokens"]
     assert record["morphemes"] == [{"form": "하", "tag": "VV"}, {"form": "었", "tag": "EP"}]

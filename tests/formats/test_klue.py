@@ -1,4 +1,4 @@
-"""KLUE's characters: dropping the blanks must keep every entity and every offset."""
+"""The KLUE format: dropping the spaces must keep every entity and every offset."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def read(text: str, policy: Policy = "error") -> tuple[list[Sentence], Report]:
 EXAMPLE = "## note\n## id-0\t<김 씨:PS>는\n김\tB-PS\n \tI-PS\n씨\tI-PS\n는\tO\n\n## id-1\t<3:QT>\n3\tB-QT\n"
 
 
-def test_words_are_the_characters_that_are_not_blanks() -> None:
+def test_words_are_the_characters_except_spaces() -> None:
     (first, second), report = read(EXAMPLE)
     assert first.words == ("김", "씨", "는")
     assert first.tags == ("B-PS", "I-PS", "O")
@@ -34,26 +34,26 @@ def test_words_are_the_characters_that_are_not_blanks() -> None:
     assert (report.sentences, report.tokens, report.comments) == (2, 4, 3)
 
 
-def test_line_numbers_count_the_blanks() -> None:
+def test_line_numbers_include_the_spaces() -> None:
     report = Report(path="f")
     next(klue.read(enumerate(EXAMPLE.split("\n"), 1), report=report))
     assert list(report.rows) == [3, 5, 6]
 
 
-def test_an_entity_that_begins_with_a_blank_keeps_its_beginning() -> None:
-    """KLUE's own file has two; without care the I after the lost B is an orphan, or joins its neighbour."""
+def test_an_entity_that_begins_with_a_space_keeps_its_b_tag() -> None:
+    """The KLUE corpus has two. Without their B tag, they would be invalid or join the previous entity."""
     sentences, report = read("가\tB-X\n \tB-X\n \tI-X\n나\tI-X\n다\tI-X")
     assert sentences[0].tags == ("B-X", "B-X", "I-X")
     assert report.noticed.total() == 1
 
 
-def test_an_entity_of_blanks_alone_is_counted() -> None:
+def test_entities_of_only_spaces_are_skipped_and_counted() -> None:
     sentences, report = read("가\tO\n \tB-X\n나\tO")
     assert sentences[0].tags == ("O", "O")
     assert report.skipped == {"entities of only spaces": 1}
 
 
-def test_a_broken_sequence_is_not_hidden_by_dropping_its_blank() -> None:
+def test_dropping_spaces_does_not_hide_invalid_tags() -> None:
     text = "가\tB-X\n \tO\n나\tI-X"
     with pytest.raises(InputError, match="f:3: I-X must follow"):
         read(text)
@@ -64,7 +64,7 @@ def test_a_broken_sequence_is_not_hidden_by_dropping_its_blank() -> None:
 
 
 @pytest.mark.parametrize("line", ["가나\tO", "가", "가\tO\tO", "가\t", "\tO"])
-def test_lines_of_another_form_are_refused(line: str) -> None:
+def test_invalid_lines_are_refused(line: str) -> None:
     with pytest.raises(InputError, match=r"f:2: invalid line.*one character, a tab and its tag"):
         read(f"가\tO\n{line}")
 
@@ -75,7 +75,7 @@ def test_lines_of_another_form_are_refused(line: str) -> None:
         st.tuples(st.text("가나 다a", min_size=1, max_size=4), st.sampled_from(["", "X", "Y"])), max_size=6
     )
 )
-def test_any_text_and_entities_survive_writing_and_reading(parts: list[tuple[str, str]]) -> None:
+def test_texts_and_entities_survive_writing_and_reading(parts: list[tuple[str, str]]) -> None:
     text = "".join(part for part, _ in parts)
     if not text.strip():
         return
@@ -104,12 +104,12 @@ def test_any_text_and_entities_survive_writing_and_reading(parts: list[tuple[str
     )
 
 
-def test_longer_words_are_written_by_character() -> None:
+def test_words_are_written_by_character() -> None:
     text = "".join(klue.write([Sentence(("김씨는", "간다"), ("B-PS", "O"))]))
     assert text.startswith("## gonie_00000\t<김씨는:PS> 간다\n김\tB-PS\n씨\tI-PS\n는\tI-PS\n \tO\n간\tO\n")
 
 
-def test_what_the_format_cannot_say_is_refused() -> None:
+def test_sentences_that_the_format_cannot_store_are_refused() -> None:
     for sentence, scheme in [
         (Sentence(("가",)), IOB2),
         (Sentence(("가",), ("N",)), PLAIN),
@@ -119,7 +119,7 @@ def test_what_the_format_cannot_say_is_refused() -> None:
             list(klue.write([sentence], scheme=scheme))
 
 
-def test_the_corpus(shared_data: Path) -> None:
+def test_the_corpus_is_read_completely(shared_data: Path) -> None:
     path = shared_data / "ner" / "klue_ner_dev" / "klue-ner-v1.1_dev.tsv"
     report = Report(path=str(path))
     entities = 0

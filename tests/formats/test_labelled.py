@@ -1,4 +1,4 @@
-"""Reading texts: what is detected is told, what is left out is counted, hostile files are refused."""
+"""Labelled texts in any format: detection is reported, skipped rows are counted, bad files are refused."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ def read(path: Path, content: str | bytes, **options: object) -> tuple[list[Labe
         ("a", '1\t"<e1>good</e1>"\npos\n\n2\t"<e1></e1>"\nx\n3\t"bad"\nneg', "semeval"),
     ],
 )
-def test_every_format_is_detected_and_read_alike(tmp_path: Path, name: str, content: str, kind: str) -> None:
+def test_every_format_is_detected_and_gives_the_same_texts(
+    tmp_path: Path, name: str, content: str, kind: str
+) -> None:
     texts, report = read(tmp_path / name, content)
     assert [(text.text, text.labels) for text in texts] == [("good", ("pos",)), ("bad", ("neg",))]
     assert report.choices["format"][0] == kind
@@ -51,7 +53,7 @@ def test_every_format_is_detected_and_read_alike(tmp_path: Path, name: str, cont
     assert again == texts
 
 
-def test_a_folder_is_parallel_files(tmp_path: Path) -> None:
+def test_a_folder_of_parallel_files_is_read(tmp_path: Path) -> None:
     (tmp_path / "seq.in").write_text("good\nbad\n")
     (tmp_path / "label").write_text("pos\nneg\n")
     source = LabelledSource(tmp_path)
@@ -61,7 +63,7 @@ def test_a_folder_is_parallel_files(tmp_path: Path) -> None:
         list(LabelledSource(tmp_path.parent))
 
 
-def test_a_table_whatever_its_line_ends_mark_and_compression(tmp_path: Path) -> None:
+def test_line_endings_byte_order_mark_and_compression_do_not_matter(tmp_path: Path) -> None:
     plain, _ = read(tmp_path / "a.tsv", TABLE)
     expected = [(text.text, text.labels, text.line) for text in plain]
     changed = b"\xef\xbb\xbf" + TABLE.replace("\n", "\r\n").encode()
@@ -86,7 +88,7 @@ def test_a_table_whatever_its_line_ends_mark_and_compression(tmp_path: Path) -> 
         (b"text\tlabel\n\xff\tx\n", ":2: invalid UTF-8: 0xff"),
     ],
 )
-def test_what_is_no_text_is_refused(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+def test_files_that_are_not_text_are_refused(tmp_path: Path, name: str, content: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read(tmp_path / name, content)
 
@@ -97,7 +99,7 @@ def test_a_file_without_a_text_is_refused(tmp_path: Path) -> None:
             read(tmp_path / "a", content)
 
 
-def test_a_line_of_a_megabyte(tmp_path: Path) -> None:
+def test_a_line_of_a_megabyte_is_read(tmp_path: Path) -> None:
     long = "가 " * 500_000
     for name, content in {
         "a.tsv": f"text\tlabel\n{long}\tx\n",
@@ -107,7 +109,7 @@ def test_a_line_of_a_megabyte(tmp_path: Path) -> None:
         assert texts[0].text == long
 
 
-def test_marks_named_by_the_options(tmp_path: Path) -> None:
+def test_marks_named_in_the_options_become_spans(tmp_path: Path) -> None:
     texts, _ = read(tmp_path / "a.tsv", "text\tlabel\nI saw <x>him</x>\tyes\n", marks=("x",))
     assert texts == [
         LabelledText("I saw him", ("yes",), (Span(6, 9, "x", "him"),), str(tmp_path / "a.tsv"), 2)
@@ -116,7 +118,7 @@ def test_marks_named_by_the_options(tmp_path: Path) -> None:
         read(tmp_path / "a.tsv", "text\tlabel\nI <x>saw\tyes\n", marks=("x",))
 
 
-def test_labels_that_were_not_asked_for_are_not_given(tmp_path: Path) -> None:
+def test_labels_are_not_read_unless_requested(tmp_path: Path) -> None:
     texts, report = read(tmp_path / "a.tsv", TABLE, label_column=None)
     assert [text.labels for text in texts] == [(), ()]
     assert report.choices["labels"] == ("none", "not requested")
@@ -127,9 +129,7 @@ def test_an_unknown_format_is_refused_with_the_known_ones() -> None:
         list(read_texts("a", TextOptions(format="xml"), Report()))
 
 
-def test_any_number_of_passes_over_a_file_but_one_over_a_stream(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_is_read_repeatedly_but_a_stream_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.tsv").write_text(TABLE)
     source = LabelledSource(tmp_path / "a.tsv")
     assert list(source) == list(source)
@@ -142,7 +142,7 @@ def test_any_number_of_passes_over_a_file_but_one_over_a_stream(
         list(stream.with_options(label_column=None))
 
 
-def test_the_film_reviews(shared_data: Path) -> None:
+def test_the_nsmc_reviews_are_read_completely(shared_data: Path) -> None:
     path = shared_data / "classify" / "nsmc" / "ratings_test.txt"
     source = LabelledSource(path, TextOptions(text_column="document"))
     assert {text.labels for text in source} == {("0",), ("1",)}

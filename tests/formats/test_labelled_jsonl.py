@@ -1,4 +1,4 @@
-"""JSONL: a number is a label, a list is several, and anything else is refused with its line."""
+"""Labelled texts in JSONL: labels are strings, numbers or lists; anything else is refused with its line."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def rows(*lines: str, **options: object) -> list[LabelledRow]:
         ({"labels": "a"}, ("a",)),
     ],
 )
-def test_labels(record: dict[str, object], labels: tuple[str, ...]) -> None:
+def test_labels_may_be_strings_numbers_or_lists(record: dict[str, object], labels: tuple[str, ...]) -> None:
     assert rows(json.dumps({"text": "t", **record})) == [LabelledRow(1, "t", labels)]
 
 
-def test_other_keys_and_separators() -> None:
+def test_keys_and_separator_may_be_given() -> None:
     line = '{"review": "t", "id": 7, "intent": "a#b", "text": 3}'
     options = {"text_column": "review", "label_column": "intent"}
     assert rows(line, "", line, label_separator="#", **options) == [
@@ -43,7 +43,7 @@ def test_other_keys_and_separators() -> None:
     ]
 
 
-def test_labels_are_not_asked_for() -> None:
+def test_labels_are_not_read_unless_requested() -> None:
     assert rows('{"text": "t", "label": {}}', label_column=None) == [LabelledRow(1, "t", ())]
 
 

@@ -1,4 +1,4 @@
-"""Tables: a quotation mark, a stray tab or a line break must not move a text to another label."""
+"""TSV and CSV tables: quotation marks, stray tabs and line breaks must not assign a text a wrong label."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def rows(read: object, content: str, **options: object) -> tuple[list[LabelledRo
     return list(read(lines(), TextOptions(**options), report)), report  # type: ignore[operator]
 
 
-def test_columns_by_header() -> None:
+def test_columns_are_found_by_the_header() -> None:
     content = 'id\tdocument\tlabel\n1\t"굳" ㅋ\t1\n2\t\t0\n3\ta "b\t0\n'
     found, report = rows(read_tsv, content, text_column="document")
     assert found == [
@@ -44,7 +44,7 @@ def test_two_columns_need_no_header() -> None:
     assert rows(read_tsv, "label\ttext\npos\tgood film")[0] == [LabelledRow(2, "good film", ("pos",))]
 
 
-def test_texts_to_be_labelled() -> None:
+def test_texts_without_labels_are_read() -> None:
     unlabelled = {"label_column": None}
     assert rows(read_tsv, "one\n\ntwo", **unlabelled)[0] == [
         LabelledRow(1, "one", ()),
@@ -54,7 +54,7 @@ def test_texts_to_be_labelled() -> None:
     assert rows(read_tsv, "one\tpos", **unlabelled)[0] == [LabelledRow(1, "one", ())]
 
 
-def test_a_missing_label_is_refused_but_not_that_of_an_empty_text() -> None:
+def test_a_missing_label_is_refused_unless_the_text_is_empty() -> None:
     with pytest.raises(InputError, match="f:2: empty label"):
         rows(read_tsv, "text\tlabel\nfilm\t ")
     assert rows(read_tsv, "text\tlabel\n \t")[0] == [LabelledRow(2, " ", ())]
@@ -76,7 +76,7 @@ def test_bad_tables_are_refused(content: str, message: str) -> None:
         rows(read_tsv, content)
 
 
-def test_a_field_in_quotation_marks_may_hold_anything() -> None:
+def test_a_quoted_field_may_contain_quotes_commas_and_line_breaks() -> None:
     content = 'label,text\npos,"good, he said: ""yes""\n\nand left"\n\nneg,bad\n'
     found, report = rows(read_csv, content)
     assert found == [
@@ -96,7 +96,7 @@ def test_a_field_in_quotation_marks_may_hold_anything() -> None:
         (f'text,label\n"{"x" * 1_000_000}",c\n', "f:2: invalid CSV row: field larger"),
     ],
 )
-def test_bad_csv_is_refused_where_its_row_begins(content: str, message: str) -> None:
+def test_bad_csv_is_refused_with_the_first_line_of_the_row(content: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         rows(read_csv, content)
 
@@ -105,7 +105,7 @@ texts = st.text(st.sampled_from('ab ,"\n가'), min_size=1, max_size=8).filter(st
 
 
 @given(st.lists(st.tuples(texts, st.sampled_from(["x", "y,z"])), min_size=1, max_size=5))
-def test_what_a_spreadsheet_writes_is_read_as_it_was(pairs: list[tuple[str, str]]) -> None:
+def test_csv_written_by_a_spreadsheet_is_read_unchanged(pairs: list[tuple[str, str]]) -> None:
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerows([("text", "label"), *pairs])
@@ -113,7 +113,7 @@ def test_what_a_spreadsheet_writes_is_read_as_it_was(pairs: list[tuple[str, str]
     assert [(row.text, row.labels) for row in found] == [(text, (label,)) for text, label in pairs]
 
 
-def test_the_first_row() -> None:
+def test_the_first_row_is_split_into_fields() -> None:
     assert first_row('text,"a,b"') == ["text", "a,b"]
     assert first_row('"open') == []
     assert first_row("") == []

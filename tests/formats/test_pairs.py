@@ -1,4 +1,4 @@
-"""If these break, a model learns from the wrong columns, or from a row that nobody can read."""
+"""Text pairs: the right columns are read, and bad rows are refused with their line."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ VALUES = [("하나 둘", "둘 하나", (), 4.25), ("셋", "넷, 다섯", (), -1.
 )
 @pytest.mark.parametrize("gold", ["label", "gold_label", "value", "score"])
 @pytest.mark.parametrize("kind", ["tsv", "csv", "jsonl"])
-def test_columns_are_found_by_their_names_wherever_they_stand(
+def test_columns_are_found_by_name_in_any_order(
     texts: tuple[str, str], gold: str, kind: str, tmp_path: Path
 ) -> None:
     rows = LABELS if "label" in gold else VALUES
@@ -64,23 +64,23 @@ def test_columns_are_found_by_their_names_wherever_they_stand(
     assert gold in told
 
 
-def test_of_a_label_and_a_score_the_label_is_taken(tmp_path: Path) -> None:
-    """SNLI's annotators, GLUE's MNLI: a file may have both, and its labels are what it is for."""
+def test_a_label_takes_precedence_over_a_score(tmp_path: Path) -> None:
+    """A file may have both, as SNLI and GLUE's MNLI do; its labels are what it is meant for."""
     found = source(tmp_path / "f.tsv", "text\ttext_pair\tscore\tlabel\na\tb\t3\tyes\n")
     assert plain(list(found)) == [("a", "b", ("yes",), None)]
     asked = source(tmp_path / "f.tsv", "text\ttext_pair\tscore\tlabel\na\tb\t3\tyes\n", value="score")
     assert plain(list(asked)) == [("a", "b", (), 3.0)]
 
 
-def test_columns_that_are_named_are_read_and_no_others(tmp_path: Path) -> None:
+def test_named_columns_take_precedence(tmp_path: Path) -> None:
     rows = "q1\tq2\tdup\tlabel\ttext\ttext_pair\na\tb\t1\tno\tc\td\n"
     asked = source(tmp_path / "f.tsv", rows, texts=("q2", "q1"), label="dup")
     assert plain(list(asked)) == [("b", "a", ("1",), None)]
     assert "as asked" in "\n".join(asked.report.lines())
 
 
-def test_gold_answers_are_not_read_unless_wanted(tmp_path: Path) -> None:
-    """A file to be answered has none, and whatever stands in their place is no reason to stop."""
+def test_gold_answers_are_not_read_unless_requested(tmp_path: Path) -> None:
+    """A file for prediction has no gold answers; placeholders in that column must not cause an error."""
     found = source(tmp_path / "f.tsv", "text\ttext_pair\tscore\na\tb\t?\nc\td\t\n", gold=False)
     assert plain(list(found)) == [("a", "b", (), None), ("c", "d", (), None)]
 
@@ -98,7 +98,7 @@ def test_gold_answers_are_not_read_unless_wanted(tmp_path: Path) -> None:
         ("text\ttext_pair\tid\tid\tlabel", {}, ["two columns are called 'id'"]),
     ],
 )
-def test_a_header_that_does_not_fit_is_refused_with_its_columns(
+def test_a_header_without_the_columns_is_refused(
     header: str, options: dict[str, Any], words: list[str], tmp_path: Path
 ) -> None:
     row = "\t".join("x" for _ in header.split("\t"))
@@ -112,7 +112,7 @@ def test_a_header_that_does_not_fit_is_refused_with_its_columns(
 
 
 def test_pairs_without_a_gold_label_are_skipped_and_counted(tmp_path: Path) -> None:
-    """SNLI writes a dash where its annotators did not agree: a fourth label would be learned from them."""
+    """SNLI writes a dash where its annotators disagree; it must not be learned as a fourth label."""
     rows = "premise\thypothesis\tgold_label\na\tb\t-\nc\td\tneutral\ne\tf\t-\n"
     found = source(tmp_path / "f.tsv", rows)
     assert [(pair.labels, pair.line) for pair in found] == [(("neutral",), 3)]
@@ -130,8 +130,8 @@ def test_pairs_with_an_empty_text_are_skipped_and_counted(empty: str, tmp_path: 
     assert found.report.skipped == {"pairs with an empty text": 2}
 
 
-def test_in_a_tsv_a_quotation_mark_is_a_character(tmp_path: Path) -> None:
-    """A mark that opened a quotation would swallow the lines up to the next one."""
+def test_quotation_marks_in_a_tsv_are_literal(tmp_path: Path) -> None:
+    """Otherwise the lines up to the next quotation mark would become one field."""
     rows = 'text\ttext_pair\tlabel\n"Yes, he said.\tHe said "yes".\ta\nc\t"d"\tb\n'
     assert plain(list(source(tmp_path / "f.tsv", rows))) == [
         ('"Yes, he said.', 'He said "yes".', ("a",), None),
@@ -139,7 +139,7 @@ def test_in_a_tsv_a_quotation_mark_is_a_character(tmp_path: Path) -> None:
     ]
 
 
-def test_in_a_csv_a_text_may_have_commas_quotes_and_line_breaks(tmp_path: Path) -> None:
+def test_csv_texts_may_contain_commas_quotes_and_line_breaks(tmp_path: Path) -> None:
     rows = 'text,text_pair,label\n"a, ""b""","one\ntwo",yes\nc,d,no\n'
     found = list(source(tmp_path / "f.csv", rows))
     assert plain(found) == [('a, "b"', "one\ntwo", ("yes",), None), ("c", "d", ("no",), None)]
@@ -191,14 +191,14 @@ def test_a_file_without_pairs_is_refused(name: str, text: str, tmp_path: Path) -
         list(source(tmp_path / name, text))
 
 
-def test_labels_of_json_may_be_numbers_and_truth_values(tmp_path: Path) -> None:
+def test_json_labels_may_be_numbers_or_booleans(tmp_path: Path) -> None:
     """Quora's is_duplicate is 0 or 1, and JSON has true and false."""
     rows = [{"text": "a", "text_pair": "b", "label": label} for label in (0, 1, True, " x ")]
     found = source(tmp_path / "f.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
     assert [pair.labels for pair in found] == [("0",), ("1",), ("true",), ("x",)]
 
 
-def test_values_are_numbers_however_they_are_written(tmp_path: Path) -> None:
+def test_values_may_be_numbers_or_strings(tmp_path: Path) -> None:
     rows = [{"text": "a", "text_pair": "b", "score": value} for value in (0, 2.5, "3.800", "-1e-1")]
     found = source(tmp_path / "f.jsonl", "\n".join(json.dumps(row) for row in rows))
     assert [pair.value for pair in found] == [0.0, 2.5, 3.8, -0.1]
@@ -217,7 +217,7 @@ def test_values_are_numbers_however_they_are_written(tmp_path: Path) -> None:
         ("f.v2.ndjson", '{"text": "a", "text_pair": "b", "label": "x"}\n', "by the suffix .ndjson"),
     ],
 )
-def test_the_format_is_told_by_the_suffix_or_the_first_line(
+def test_the_format_is_detected_by_suffix_or_first_line(
     name: str, text: str, told: str, tmp_path: Path
 ) -> None:
     found = source(tmp_path / name, text)
@@ -225,14 +225,14 @@ def test_the_format_is_told_by_the_suffix_or_the_first_line(
     assert told in "\n".join(found.report.lines())
 
 
-def test_a_format_that_is_asked_for_comes_before_the_suffix(tmp_path: Path) -> None:
+def test_a_given_format_takes_precedence_over_the_suffix(tmp_path: Path) -> None:
     rows = '{"text": "a", "text_pair": "b", "label": "x"}\n'
     assert len(list(source(tmp_path / "f.tsv", rows, format="jsonl"))) == 1
     with pytest.raises(InputError, match="unknown format of pairs: 'conll'"):
         list(source(tmp_path / "f.tsv", rows, format="conll"))
 
 
-def test_a_compressed_file_and_a_byte_order_mark(tmp_path: Path) -> None:
+def test_a_compressed_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
     import gzip
 
     rows = "\ufefftext\ttext_pair\tlabel\r\n하나\tb\tx\r\n"
@@ -241,7 +241,7 @@ def test_a_compressed_file_and_a_byte_order_mark(tmp_path: Path) -> None:
     ]
 
 
-def test_a_source_is_read_again_from_the_start(tmp_path: Path) -> None:
+def test_a_source_can_be_read_repeatedly(tmp_path: Path) -> None:
     found = source(tmp_path / "f.tsv", "text\ttext_pair\tlabel\n\n \tb\tx\na\tb\tx\n")
     assert plain(list(found)) == plain(list(found))
     assert found.report.pairs == 1, "a second pass counts anew"
@@ -257,7 +257,7 @@ SAID = CELL.filter(lambda text: bool(text.strip()))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(rows=st.lists(st.tuples(SAID, SAID, st.floats(-9, 9)), min_size=1, max_size=4))
 @pytest.mark.parametrize("kind", ["tsv", "csv", "jsonl"])
-def test_whatever_a_text_holds_it_is_read_back(
+def test_pairs_survive_writing_and_reading(
     kind: str, rows: list[tuple[str, str, float]], tmp_path: Path
 ) -> None:
     names = ["text", "text_pair", "value"]

@@ -1,4 +1,4 @@
-"""Parallel files: line i must meet line i, and a file that ends early must not go unseen."""
+"""Parallel files: texts and labels are matched line by line, and unequal lengths are refused."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def rows(path: Path, **options: object) -> list[LabelledRow]:
     return list(read_parallel(path, TextOptions(**options), Report()))  # type: ignore[arg-type]
 
 
-def test_line_by_line(tmp_path: Path) -> None:
+def test_texts_and_labels_are_matched_line_by_line(tmp_path: Path) -> None:
     folder(tmp_path, "play it \n\nrain?\n", "Play\n\nWeather#Time\n")
     assert rows(tmp_path, label_separator="#") == [
         LabelledRow(1, "play it ", ("Play",)),
@@ -34,7 +34,7 @@ def test_line_by_line(tmp_path: Path) -> None:
     ]
 
 
-def test_texts_alone(tmp_path: Path) -> None:
+def test_texts_without_labels_are_read_if_requested(tmp_path: Path) -> None:
     (tmp_path / "seq.in.gz").write_bytes(gzip.compress(b"a\nb\n"))
     assert is_parallel(tmp_path)
     assert [row.text for row in rows(tmp_path, label_column=None)] == ["a", "b"]
@@ -50,18 +50,20 @@ def test_texts_alone(tmp_path: Path) -> None:
         ("a\nb\n", "x\n\n", "label:2: empty label"),
     ],
 )
-def test_files_of_unequal_length_are_refused(tmp_path: Path, texts: str, labels: str, where: str) -> None:
+def test_unequal_lengths_and_empty_labels_are_refused(
+    tmp_path: Path, texts: str, labels: str, where: str
+) -> None:
     with pytest.raises(InputError, match=where):
         rows(folder(tmp_path, texts, labels))
 
 
-def test_no_such_folder(tmp_path: Path) -> None:
+def test_a_missing_folder_is_refused(tmp_path: Path) -> None:
     assert not is_parallel(tmp_path / "none")
     with pytest.raises(InputError, match="folder not found"):
         rows(tmp_path / "none")
 
 
-def test_the_intents(shared_data: Path) -> None:
+def test_the_snips_intents_are_read_completely(shared_data: Path) -> None:
     source = LabelledSource(shared_data / "classify" / "snips" / "train")
     assert len({text.labels for text in source}) == 7
     assert source.report.texts == 13_084

@@ -1,4 +1,4 @@
-"""SemEval-2010 task 8: each sentence must get its own relation, never that of a neighbour."""
+"""SemEval-2010 task 8: each sentence gets its own relation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def rows(lines: list[str], **options: object) -> tuple[list[LabelledRow], Report
     return list(read_task8(enumerate(lines, 1), TextOptions(**options), report)), report  # type: ignore[arg-type]
 
 
-def test_sentences_and_their_relations() -> None:
+def test_sentences_and_their_relations_are_read() -> None:
     found, report = rows(TWO)
     assert found == [
         LabelledRow(1, 'The <e1>staff</e1> "of" a <e2>shop</e2>.', ("Member-Collection(e1,e2)",)),
@@ -36,7 +36,7 @@ def test_sentences_and_their_relations() -> None:
     assert report.comments == 1
 
 
-def test_sentences_to_be_labelled() -> None:
+def test_sentences_without_relations_are_read() -> None:
     found, _ = rows([TWO[0], TWO[4]], label_column=None)
     assert [row.labels for row in found] == [(), ()]
     assert [row.line for row in rows(TWO, label_column=None)[0]] == [1, 5]
@@ -52,19 +52,19 @@ def test_sentences_to_be_labelled() -> None:
         (["1\tno quotation marks"], "f:1: invalid line.*a number, a tab"),
     ],
 )
-def test_a_line_out_of_place_is_refused(lines: list[str], message: str) -> None:
+def test_a_misplaced_line_is_refused(lines: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):
         rows(lines)
 
 
-def test_how_it_is_known() -> None:
+def test_sentence_lines_are_recognised() -> None:
     assert is_sentence(TWO[0])
     assert not is_sentence('1\t"no marks"')
     assert not is_sentence("1\t<e1>a</e1>")
 
 
 @pytest.mark.parametrize(("name", "number"), [("TRAIN_FILE.TXT", 8000), ("TEST_FILE_FULL.TXT", 2717)])
-def test_the_files_of_the_task(shared_data: Path, name: str, number: int) -> None:
+def test_the_published_files_are_read_completely(shared_data: Path, name: str, number: int) -> None:
     texts = list(LabelledSource(shared_data / "classify" / "semeval2010_task8" / name))
     assert len(texts) == number
     assert len({text.labels for text in texts}) == 19

@@ -1,4 +1,4 @@
-"""One way in for every file: format, scheme and repairs must be those that the user would have chosen."""
+"""Tagged files in any format: detection of the format and the scheme, repairs, surveys and writing."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ UD = "1\tAnn\t_\tPROPN\t_\t_\t0\troot\t_\t_\n"
         ("a", "EU NNP B-ORG\n", "conll"),
     ],
 )
-def test_the_format_is_recognised(tmp_path: Path, name: str, text: str, expected: str) -> None:
+def test_the_format_is_detected(tmp_path: Path, name: str, text: str, expected: str) -> None:
     path = tmp_path / name
     path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
     assert detect_format(path) == expected
@@ -70,7 +70,7 @@ def test_the_format_is_recognised(tmp_path: Path, name: str, text: str, expected
 
 
 @pytest.mark.parametrize("text", ["", "\n\n \n", "# only\n# comments\n", "-DOCSTART- O\n\n"])
-def test_a_file_without_a_sentence_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_file_without_sentences_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(InputError, match=r"empty file|no sentences in the file"):
         list(read(wrote(tmp_path / "a.conll", text), ReadOptions(), Report()))
 
@@ -83,7 +83,7 @@ def test_unknown_formats_and_columns_are_refused(tmp_path: Path) -> None:
         list(read(path, ReadOptions(tag_column="upos"), Report()))
 
 
-def test_invalid_tags_are_refused_or_repaired_by_name(tmp_path: Path) -> None:
+def test_invalid_tags_are_repaired_or_refused_by_policy(tmp_path: Path) -> None:
     path = wrote(tmp_path / "a.conll", "a\tO\nb\tI-X\nc\tI-X\n\nd\tB-X\n")
     raw = TaggedSource(path)
     assert [s.tags for s in raw] == [("O", "I-X", "I-X"), ("B-X",)]
@@ -97,7 +97,7 @@ def test_invalid_tags_are_refused_or_repaired_by_name(tmp_path: Path) -> None:
     assert next(iter(named)).tags == ("O", "B-X", "I-X")
 
 
-def test_a_source_goes_round_again_with_a_fresh_report(tmp_path: Path) -> None:
+def test_a_source_can_be_read_again_with_a_new_report(tmp_path: Path) -> None:
     source = TaggedSource(wrote(tmp_path / "a.conll", "a\tO\n\nb\tO\n"))
     assert [len(list(source)), len(list(source))] == [2, 2]
     assert (source.report.sentences, source.report.tokens) == (2, 2)
@@ -139,10 +139,10 @@ pieces = st.sampled_from(
 
 @settings(deadline=None, max_examples=400)
 @given(st.lists(pieces | st.just(b"\xff"), max_size=30).map(b"".join), st.sampled_from(["auto", *FORMATS]))
-def test_no_input_makes_a_stack_trace(
+def test_any_input_is_read_or_refused_with_a_message(
     tmp_path_factory: pytest.TempPathFactory, data: bytes, name: str
 ) -> None:
-    """Whatever a stranger hands in is read or refused with a sentence; nothing else may come out."""
+    """No input may cause a stack trace."""
     path = tmp_path_factory.mktemp("hostile") / "a"
     path.write_bytes(data)
     try:
@@ -155,7 +155,7 @@ def test_no_input_makes_a_stack_trace(
 # --- survey ---
 
 
-def test_a_survey_finds_the_scheme_and_the_places(tmp_path: Path) -> None:
+def test_a_survey_reports_the_scheme_and_invalid_tags(tmp_path: Path) -> None:
     good = "a\tB-X\nb\tI-X\nc\tO\n\n" * 10
     path = wrote(tmp_path / "a.conll", good + "# c\nx\tO\n# c\ny\tI-X\nz\tBX\n")
     found = survey(TaggedSource(path))
@@ -167,19 +167,19 @@ def test_a_survey_finds_the_scheme_and_the_places(tmp_path: Path) -> None:
     assert len(survey(TaggedSource(path), shown=1).problems) == 1
 
 
-def test_a_survey_under_a_given_scheme_counts_against_it(tmp_path: Path) -> None:
+def test_a_survey_with_a_given_scheme_counts_its_invalid_tags(tmp_path: Path) -> None:
     path = wrote(tmp_path / "a.conll", "a\tB-X\nb\tI-X\n")
     found = survey(TaggedSource(path, ReadOptions(scheme=Scheme(kind="BIOES"))))
     assert (found.scheme.kind, found.detection.invalid) == ("BIOES", 1)
     assert survey(TaggedSource(path)).detection.invalid == 0
 
 
-def test_plain_and_missing_tags(tmp_path: Path) -> None:
+def test_a_survey_reports_plain_and_missing_tags(tmp_path: Path) -> None:
     assert survey(TaggedSource(wrote(tmp_path / "a", "a\tNN\nb\tVB\n"))).scheme == PLAIN
     assert survey(TaggedSource(wrote(tmp_path / "a", "a\nb\n\nc"))).untagged == 2
 
 
-def test_a_survey_of_standard_input_counts_without_places(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_survey_of_standard_input_has_counts_but_no_places(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\tI-X\nb\tB-Y\n")))
     found = survey(TaggedSource("-"))
     assert (found.detection.invalid, found.problems) == (1, [])
@@ -196,10 +196,10 @@ rows = st.lists(st.tuples(words, st.sampled_from(["O", "S-X", "S-Y"])), min_size
     sentences=st.lists(rows, min_size=1, max_size=4),
     name=st.sampled_from(["conll", "conllu", "tsv", "jsonl", "klue"]),
 )
-def test_every_format_gives_back_its_entities(
+def test_entities_survive_writing_and_reading_in_every_format(
     tmp_path_factory: pytest.TempPathFactory, sentences: list[list[tuple[str, str]]], name: str
 ) -> None:
-    """The same words and tags (in KLUE, which knows characters, the same text) after writing and reading."""
+    """Words and tags stay the same; in KLUE, which stores characters, the text does."""
     scheme = Scheme(kind="BIOES")
     given = [
         Sentence(tuple(w for w, _ in rows), tuple(t for _, t in rows), line=i)
@@ -211,7 +211,7 @@ def test_every_format_gives_back_its_entities(
     assert write(path, given, name, scheme=scheme) == len(given)
     tag_column = {"conllu": "misc:NER", "conll": 1}.get(name)
     if name == "conllu" and not any(tag != "O" for s in given for tag in s.tags or ()):
-        return  # without an entity the key is nowhere, and reading by it is refused
+        return  # without an entity the file has no NER key, and reading it is refused
     options = ReadOptions(format=name, tag_column=tag_column, tokenizer=blank_tokenizer)
     back = list(read(path, options, Report()))
     assert [s.surface.split() for s in back] == [list(s.words) for s in given]
@@ -222,7 +222,7 @@ def test_every_format_gives_back_its_entities(
         assert [s.tags for s in back] == expected
 
 
-def test_a_failure_while_writing_leaves_the_old_file(tmp_path: Path) -> None:
+def test_a_failed_write_keeps_the_old_file(tmp_path: Path) -> None:
     path = wrote(tmp_path / "a.conll", "old")
     with pytest.raises(InputError):
         write(path, [Sentence(("a",), ("O",)), Sentence(("b\tc",), ("O",))], "conll")
@@ -232,7 +232,7 @@ def test_a_failure_while_writing_leaves_the_old_file(tmp_path: Path) -> None:
         write(tmp_path / "no" / "a", [], "conll")
 
 
-def test_compressed_output_is_the_same_bytes_each_time(tmp_path: Path) -> None:
+def test_compressed_output_is_deterministic(tmp_path: Path) -> None:
     given = [Sentence(("a",), ("O",))]
     for suffix in ("gz", "xz"):
         for name in ("a", "b"):
@@ -241,14 +241,14 @@ def test_compressed_output_is_the_same_bytes_each_time(tmp_path: Path) -> None:
         assert next(iter(TaggedSource(tmp_path / f"a.{suffix}"))).words == ("a",)
 
 
-def test_the_table_of_formats_is_whole() -> None:
+def test_the_table_of_formats_is_complete() -> None:
     assert set(FORMATS) == {"conll", "conllu", "jsonl", "tsv", "klue"}
     suffixes = [suffix for known in FORMATS.values() for suffix in known.suffixes]
     assert len(suffixes) == len(set(suffixes))
     assert all(known.description for known in FORMATS.values())
 
 
-def test_jsonl_reading_reports_what_does_not_align(tmp_path: Path) -> None:
+def test_misaligned_spans_of_jsonl_are_reported(tmp_path: Path) -> None:
     record = {"text": "Ann left", "spans": [[0, 2, "P"], [4, 8, "V"]]}
     source = TaggedSource(
         wrote(tmp_path / "a.jsonl", json.dumps(record)), ReadOptions(tokenizer=blank_tokenizer)
@@ -271,7 +271,7 @@ def test_jsonl_reading_reports_what_does_not_align(tmp_path: Path) -> None:
         ("pos/ud_korean_gsd/ko_gsd-ud-dev.conllu", "conllu", "plain", 950),
     ],
 )
-def test_corpora_need_no_options(
+def test_published_corpora_are_read_without_options(
     shared_data: Path, path: str, expected: str, scheme: str, sentences: int
 ) -> None:
     found = survey(TaggedSource(shared_data / path))

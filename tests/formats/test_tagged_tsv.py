@@ -1,4 +1,4 @@
-"""A sentence and its tags a line: a stray blank or tab must not move a tag to another word."""
+"""TSV with one sentence and its tags per line: tags stay with their words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def sentences(*rows: str) -> tuple[list[Sentence], Report]:
     return list(read_sentences(enumerate(rows, 1), report=report)), report
 
 
-def test_a_sentence_a_line() -> None:
+def test_each_line_is_a_sentence_with_its_tags() -> None:
     found, report = sentences("Ann left\tB-P O", "", "hi\tO")
     assert [(s.words, s.tags, s.line) for s in found] == [
         (("Ann", "left"), ("B-P", "O"), 1),
@@ -39,7 +39,7 @@ def test_uneven_lines_are_refused(rows: list[str], message: str) -> None:
         sentences(*rows)
 
 
-def test_sentences_written_read_back() -> None:
+def test_sentences_survive_writing_and_reading() -> None:
     given = [Sentence(("a", "b"), ("O", "B-X")), Sentence(("c",), ("O",))]
     text = "".join(write_sentences(given))
     back, _ = sentences(*text.splitlines())

@@ -1,4 +1,4 @@
-"""Rows of texts: the kind by the name, the texts by the columns, and the place of what is none."""
+"""Rows of text files: the file name determines the kind, and bad rows are refused with their place."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ KINDS = ("text", "tokens", "jsonl", "tsv", "csv", "parquet")
         ("jsonl.xz", "text"),
     ],
 )
-def test_the_name_tells_the_kind(name: str, kind: str) -> None:
+def test_the_file_name_determines_the_kind(name: str, kind: str) -> None:
     assert kind_of(name, KINDS) == kind
     assert kind_of(name, ("text",)) == "text", "and none that is not asked for"
 
 
-def test_a_line_is_a_text_or_several() -> None:
+def test_a_line_contains_one_text_or_several() -> None:
     assert line_row("f", 3, "a\tb", ["text"]) == TextRow("f", 3, ("a\tb",))
     assert line_row("f", 3, "a\tb", ["one", "two"]) == TextRow("f", 3, ("a", "b"))
     with pytest.raises(InputError, match=r"f:3: expected 2 tab-separated texts .*one, two.*, got 3"):
         line_row("f", 3, "a\tb\tc", ["one", "two"])
 
 
-def test_an_object_has_its_texts_under_the_columns() -> None:
+def test_texts_of_a_json_object_are_found_by_key() -> None:
     row = record_row("f", 1, '{"text": "나", "id": 3}', ["text"])
     assert row == TextRow("f", 1, ("나",), {"text": "나", "id": 3})
     assert row is not None
@@ -61,7 +61,7 @@ def test_an_object_has_its_texts_under_the_columns() -> None:
         record_row("f", 4, '{"a": "x"}', ["a", "b"])
 
 
-def test_a_cell_has_its_texts_in_the_columns() -> None:
+def test_texts_of_a_parquet_row_are_found_by_column() -> None:
     row = cell_row("f", ParquetCell(2, ("x", "y"), b"id"), ["a", "b"])
     assert row == TextRow("f", 2, ("x", "y"), {"id": "b'id'", "a": "x", "b": "y"})
     with pytest.raises(InputError, match=r"f:1: null in the column 'a'"):
@@ -70,7 +70,7 @@ def test_a_cell_has_its_texts_in_the_columns() -> None:
         cell_row("f", ParquetCell(1, (b"\xff",)), ["a"])
 
 
-# --- the lines of a text, files or standard input
+# --- lines of a text, of files or of standard input
 
 
 def test_lines_of_files_come_in_order_with_their_places(tmp_path: Path) -> None:
@@ -81,27 +81,27 @@ def test_lines_of_files_come_in_order_with_their_places(tmp_path: Path) -> None:
     assert found == [(str(other), 1, "c"), (str(one), 1, "a"), (str(one), 2, ""), (str(one), 3, "b")]
 
 
-def test_a_text_is_one_line_whatever_is_in_it() -> None:
+def test_a_text_with_line_breaks_is_one_line() -> None:
     assert list(read_lines("two\nlines", [])) == [("TEXT", 1, "two\nlines")]
     with pytest.raises(InputError, match="TEXT: invalid UTF-8: lone surrogate"):
         read_lines("ab\udcff", [])
 
 
-def test_a_text_beside_files_is_refused() -> None:
+def test_a_text_together_with_files_is_refused() -> None:
     check_one_source(True, [])
     with pytest.raises(InputError, match="TEXT and --file cannot be combined"):
         check_one_source(True, ["x"])
 
 
-def test_a_file_that_cannot_be_read_is_refused_before_the_first_is(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused_before_reading(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("", "utf-8")
     check_one_source(False, [tmp_path / "a.txt"])
     with pytest.raises(InputError, match="file not found"):
         check_one_source(False, [tmp_path / "a.txt", tmp_path / "b.txt"])
 
 
-def test_a_stream_is_not_touched_before_its_time(tmp_path: Path) -> None:
-    """What is read from a pipe to see whether it can be read would be missing later."""
+def test_checking_a_pipe_does_not_read_from_it(tmp_path: Path) -> None:
+    """Lines read by the check would be missing later."""
     reading, writing = os.pipe()
     with os.fdopen(writing, "w") as pipe:
         pipe.write("one\ntwo\n")

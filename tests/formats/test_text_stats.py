@@ -1,4 +1,4 @@
-"""Measures of labelled texts: a test text that is also a training text must not go unseen."""
+"""Statistics of labelled texts, such as test texts that are also training texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def wrote(path: Path, *rows: str) -> Path:
     return path
 
 
-def test_what_is_counted(tmp_path: Path) -> None:
+def test_stats_count_labels_duplicates_and_overlap(tmp_path: Path) -> None:
     first = wrote(tmp_path / "a.tsv", "a b c\tx|y", "a\tx", "a\tx", "a\ty", "d e\t")
     second = wrote(tmp_path / "b.tsv", "a\tx", "new\tz", "a\tx")
     one, two = text_stats([first, second], TextOptions(label_separator="|"))
@@ -25,7 +25,7 @@ def test_what_is_counted(tmp_path: Path) -> None:
     assert (one.report.texts, two.report.texts) == (5, 3)
 
 
-def test_the_order_of_labels_is_no_contradiction(tmp_path: Path) -> None:
+def test_labels_in_another_order_do_not_contradict(tmp_path: Path) -> None:
     path = wrote(tmp_path / "a.tsv", "a\tx|y", "a\ty|x")
     (measured,) = text_stats([path], TextOptions(label_separator="|"))
     assert (measured.repeated, measured.contradicted) == (1, 0)
@@ -37,7 +37,7 @@ def test_the_same_words_with_other_marks_are_another_text(tmp_path: Path) -> Non
     assert measured.repeated == 0
 
 
-def test_one_bad_file_does_not_hide_the_next(tmp_path: Path) -> None:
+def test_check_continues_after_a_bad_file(tmp_path: Path) -> None:
     good = wrote(tmp_path / "a.tsv", "a\tx")
     bad, fine = check_texts([tmp_path / "none.tsv", good], TextOptions())
     assert bad.report is None

@@ -1,4 +1,4 @@
-"""If these break, the area under the ROC curve is another number than everybody else's."""
+"""Area under the ROC curve, compared with scikit-learn."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def pair_by_pair(pairs: list[tuple[float, bool]]) -> float | None:
 
 @settings(deadline=None)
 @given(TEXTS)
-def test_equals_comparing_every_pair_and_the_reference(pairs: list[tuple[float, bool]]) -> None:
+def test_area_equals_pairwise_comparison_and_scikit_learn(pairs: list[tuple[float, bool]]) -> None:
     area = ranking(pairs).area
     if area is None:
         assert pair_by_pair(pairs) is None
@@ -41,18 +41,18 @@ def test_equals_comparing_every_pair_and_the_reference(pairs: list[tuple[float, 
         assert area == pytest.approx(roc_auc_score(positive, scores))
 
 
-def test_known_orders() -> None:
+def test_area_of_known_rankings() -> None:
     assert ranking([(0.1, False), (0.9, True)]).area == 1.0
     assert ranking([(0.9, False), (0.1, True)]).area == 0.0
     assert ranking([(0.5, False), (0.5, True), (0.5, True)]).area == 0.5
 
 
 @pytest.mark.parametrize("pairs", [[(0.3, True)], [(0.3, False), (0.6, False)]])
-def test_one_class_alone_has_no_area(pairs: list[tuple[float, bool]]) -> None:
+def test_a_single_class_has_no_area(pairs: list[tuple[float, bool]]) -> None:
     assert ranking(pairs).area is None
 
 
-def test_the_interval_is_that_of_scoring_every_resample_anew() -> None:
+def test_the_interval_equals_that_of_rescored_resamples() -> None:
     generator = np.random.default_rng(1)
     positive = generator.random(30) < 0.4
     scores = np.round(generator.random(30) + 0.3 * positive, 1)  # with ties

@@ -1,4 +1,4 @@
-"""If these break, a learned tagger is held against a baseline that is too weak or does not exist."""
+"""Baselines: if these break, a trained tagger is compared with a baseline that is too weak."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SPANS = [(0, 2, "PER"), (3, 5, "PER"), (6, 8, "LOC")]
 
 
 def sentence(text: str) -> Sentence:
-    """``Anna/B-PER sleeps/O``."""
+    """Return a sentence from words and tags such as ``Anna/B-PER sleeps/O``."""
     words, tags = zip(*(pair.split("/") for pair in text.split()), strict=True)
     return Sentence(words=words, tags=tags)
 
@@ -33,51 +33,51 @@ def in_scheme(scheme: Scheme) -> Sentence:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=str)
-def test_a_text_known_by_heart_is_tagged_as_it_was(scheme: Scheme) -> None:
+def test_exact_match_restores_the_training_tags(scheme: Scheme) -> None:
     known = in_scheme(scheme)
     assert exact_match([known], scheme=scheme).tag(known.words) == known.tags
 
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=str)
-def test_capitals_in_a_row_are_one_entity_of_the_most_frequent_type(scheme: Scheme) -> None:
+def test_consecutive_capitalised_words_become_one_entity(scheme: Scheme) -> None:
     tags = capitalised([in_scheme(scheme)], scheme=scheme).tag(("Cleo", "Park", "sleeps", "Dora"))
     assert tags == tuple(from_spans([(0, 2, "PER"), (3, 4, "PER")], 4, scheme))
 
 
-def test_a_word_gets_what_it_was_most_often_whatever_its_place_in_an_entity() -> None:
+def test_a_word_gets_its_most_frequent_label_at_any_position() -> None:
     train = [sentence("New/B-LOC York/I-LOC Times/O"), sentence("York/B-LOC York/B-PER")]
     baseline = exact_match(train, scheme=IOB2)
     assert baseline.tag(("York", "New", "Times")) == ("B-LOC", "I-LOC", "O")
 
 
-def test_a_word_is_known_letter_for_letter_and_others_are_outside() -> None:
+def test_words_match_exactly_and_unknown_words_are_outside() -> None:
     baseline = exact_match([sentence("Anna/B-PER")], scheme=IOB2)
     assert baseline.tag(("Anna", "anna", "Bert")) == ("B-PER", "O", "O")
 
 
-def test_of_plain_tags_an_unknown_word_gets_the_most_frequent() -> None:
+def test_an_unknown_word_gets_the_most_frequent_plain_tag() -> None:
     train = [sentence("a/DET cat/NOUN sees/VERB a/DET dog/NOUN house/NOUN")]
     assert exact_match(train, scheme=PLAIN).tag(("a", "zebra", "sees")) == ("DET", "NOUN", "VERB")
 
 
-def test_of_bare_labels_beside_o_capitals_get_the_label() -> None:
-    """The PERSON/O files of courses: no scheme, one class."""
+def test_capitalised_words_get_the_bare_label() -> None:
+    """Course exercises often use PERSON and O: no scheme, one class."""
     train = [sentence("Anna/PERSON Kim/PERSON lives/O in/O Seoul/O")]
     assert capitalised(train, scheme=PLAIN).tag(("Bert", "sleeps", ".")) == ("PERSON", "O", "O")
     assert exact_match(train, scheme=PLAIN).tag(("Kim", "Bert")) == ("PERSON", "O")
 
 
-def test_of_parts_of_speech_words_get_the_tag_of_their_like() -> None:
+def test_part_of_speech_depends_on_capitalisation() -> None:
     train = [sentence("Anna/PROPN eats/VERB food/NOUN in/ADP New/PROPN food/NOUN")]
     assert capitalised(train, scheme=PLAIN).tag(("Bert", "cooks")) == ("PROPN", "NOUN")
 
 
-def test_types_are_counted_as_they_are_scored_by_entity() -> None:
+def test_types_are_counted_by_entity() -> None:
     train = [sentence("Bank/B-ORG of/I-ORG New/I-ORG York/I-ORG in/O Oslo/B-LOC and/O Lima/B-LOC")]
     assert capitalised(train, scheme=IOB2).tag(("Paris",)) == ("B-LOC",)
 
 
-def test_equal_counts_are_settled_by_name_not_by_order() -> None:
+def test_ties_are_resolved_by_name() -> None:
     one, other = sentence("X/B-PER"), sentence("X/B-LOC")
     for train in ([one, other], [other, one]):
         assert exact_match(train, scheme=IOB2).tag(("X",)) == ("B-LOC",)
@@ -85,14 +85,14 @@ def test_equal_counts_are_settled_by_name_not_by_order() -> None:
 
 
 @pytest.mark.parametrize("make", [exact_match, capitalised])
-def test_nothing_to_learn_from_is_no_entity(make) -> None:
+def test_without_training_entities_no_entity_is_predicted(make) -> None:
     for train in ([], [Sentence(words=("Anna",))], [sentence("Anna/O")]):
         assert make(train, scheme=IOB2).tag(("Anna", "Kim")) == ("O", "O")
     assert make([], scheme=PLAIN).tag(("Anna",)) == ("O",)
     assert make([], scheme=IOB2).tag(()) == ()
 
 
-def test_a_stream_is_read_once() -> None:
+def test_training_sentences_may_be_an_iterator() -> None:
     stream = iter([sentence("Anna/B-PER sleeps/O"), sentence("Bert/B-PER")])
     assert exact_match(stream, scheme=IOB2).tag(("Bert", "Anna")) == ("B-PER", "I-PER")
 
@@ -103,7 +103,7 @@ def test_a_stream_is_read_once() -> None:
         ("Anna", True),
         ("Éva", True),
         ("Ядвига", True),
-        ("ǅuro", True),  # a title-case letter of its own
+        ("ǅuro", True),  # a title-case letter
         ("anna", False),
         ("iPhone", False),
         ("서울", False),
@@ -112,7 +112,7 @@ def test_a_stream_is_read_once() -> None:
         ("", False),
     ],
 )
-def test_capitals_of_any_script(word: str, yes: bool) -> None:
+def test_capitalised_words_of_any_script_are_recognised(word: str, yes: bool) -> None:
     assert is_capitalised(word) is yes
 
 
@@ -123,8 +123,8 @@ tagged = st.lists(
 
 
 @given(st.lists(tagged, max_size=5), st.lists(st.sampled_from(["Anna", "Seoul", "in", "of", "y"])))
-def test_tags_are_well_formed_and_the_labels_those_of_a_naive_count(train, words) -> None:
-    """By hand: a word gets one of the labels it had most often."""
+def test_tags_are_valid_and_labels_equal_a_naive_count(train, words) -> None:
+    """A word gets one of its most frequent labels."""
     texts = [Sentence(words=tuple(w for w, _ in row), tags=tuple(t for _, t in row)) for row in train]
     spans = [[(at, at + 1, t) for at, (_, t) in enumerate(row) if t != "O"] for row in train]
     cut = [

@@ -1,4 +1,4 @@
-"""If these break, the interval beside a score misleads about how sure it is."""
+"""Bootstrap intervals: if these break, the uncertainty of a score is wrong."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def coins(heads, sentences):
     return SentenceCounts.from_events(events, sentences=sentences, columns=2)
 
 
-def test_sums_equal_adding_up_the_drawn_sentences_one_by_one():
+def test_sums_equal_a_loop_over_the_drawn_sentences():
     counts, table = random_counts()
     drawn = np.random.default_rng(7).integers(0, 40, size=(20, 40))
     expected = [sum(table[n] for n in row) for row in drawn]
@@ -35,11 +35,11 @@ def test_sums_equal_adding_up_the_drawn_sentences_one_by_one():
 def test_small_blocks_give_the_same_sums(monkeypatch):
     counts, _ = random_counts()
     whole = resampled_sums(counts, resamples=30, seed=1)
-    monkeypatch.setattr(bootstrap, "CELLS", 80)  # two sentences' rows and two columns at a time
+    monkeypatch.setattr(bootstrap, "CELLS", 80)  # two sentences and two columns at a time
     assert np.array_equal(resampled_sums(counts, resamples=30, seed=1), whole)
 
 
-def test_every_draw_is_as_many_sentences_as_there_are(monkeypatch):
+def test_every_draw_has_the_size_of_the_corpus(monkeypatch):
     monkeypatch.setattr(bootstrap, "CELLS", 40)  # four rows at a time
     blocks = list(draws(10, resamples=9, seed=2))
     assert [len(block) for block in blocks] == [4, 4, 1]
@@ -48,21 +48,21 @@ def test_every_draw_is_as_many_sentences_as_there_are(monkeypatch):
     assert np.array_equal(np.concatenate(blocks), times)
 
 
-def test_same_seed_same_interval_and_other_seed_another():
+def test_intervals_depend_only_on_the_seed():
     counts = coins(heads=60, sentences=100)
     one = intervals(counts, accuracy, resamples=200, seed=5)
     assert np.array_equal(one, intervals(counts, accuracy, resamples=200, seed=5))
     assert not np.array_equal(one, intervals(counts, accuracy, resamples=200, seed=6))
 
 
-def test_interval_of_a_coin_is_that_of_the_binomial():
+def test_the_interval_of_coin_flips_is_binomial():
     low, high = intervals(coins(heads=300, sentences=1000), accuracy, resamples=4000)[0]
     half = 1.96 * np.sqrt(0.3 * 0.7 / 1000)
     assert low == pytest.approx(0.3 - half, abs=0.003)
     assert high == pytest.approx(0.3 + half, abs=0.003)
 
 
-def test_one_sentence_has_no_width():
+def test_the_interval_of_one_sentence_has_no_width():
     assert intervals(coins(heads=1, sentences=1), accuracy, resamples=10).tolist() == [[1.0, 1.0]]
 
 

@@ -1,4 +1,4 @@
-"""If these break, a probability beside a label is not one, or the report says that it is."""
+"""Calibration: if these break, probabilities are wrong, or the report wrongly calls them calibrated."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def some_texts(seed: int, texts: int = 60, labels: int = 4) -> tuple[Any, Any]:
 # --- bins ------------------------------------------------------------------------------------------------
 
 
-def test_hand_counted_bins() -> None:
-    """Three of four are right, and 0.75 is the mean probability: no error in one bin, but in two halves."""
+def test_calibration_error_of_a_small_example() -> None:
+    """Three of four are right and the mean probability is 0.75: no error with one bin, but with two."""
     probabilities = np.array([[0.8, 0.2], [0.1, 0.9], [0.7, 0.3], [0.6, 0.4]])
     found = measure_calibration(probabilities, np.array([0, 1, 1, 0]), bins=2)
     (only,) = found.width.bins
@@ -62,7 +62,7 @@ def test_hand_counted_bins() -> None:
     st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=50),
     st.integers(1, 12),
 )
-def test_equal_width_is_a_loop_over_bins(pairs: list[tuple[float, bool]], bins: int) -> None:
+def test_equal_width_bins_equal_a_loop(pairs: list[tuple[float, bool]], bins: int) -> None:
     expected, seen = 0.0, 0
     for at in range(bins):
         low, high = at / bins, (at + 1) / bins
@@ -84,7 +84,7 @@ def test_equal_width_is_a_loop_over_bins(pairs: list[tuple[float, bool]], bins: 
     st.integers(1, 8),
     st.randoms(),
 )
-def test_equal_mass_does_not_depend_on_the_order_and_loses_none(
+def test_equal_mass_bins_do_not_depend_on_the_order(
     pairs: list[tuple[float, bool]], bins: int, chance: Any
 ) -> None:
     mixed = list(pairs)
@@ -98,13 +98,13 @@ def test_equal_mass_does_not_depend_on_the_order_and_loses_none(
     assert len(found[0].bins) <= bins
 
 
-def test_equal_mass_bins_are_equal_where_nothing_is_tied() -> None:
+def test_equal_mass_bins_have_equal_sizes_without_ties() -> None:
     confidences = np.random.default_rng(0).random(1003)
     found = reliability(confidences, confidences > 0.5, equal_mass(confidences, 10))
     assert {each.count for each in found.bins} <= {100, 101}
 
 
-def test_a_classifier_that_says_what_is_true_has_little_error_and_a_boaster_much() -> None:
+def test_overconfidence_has_a_larger_error_than_calibrated_probabilities() -> None:
     generator = np.random.default_rng(3)
     chance = generator.uniform(0.5, 1, size=20_000)
     gold = (generator.random(20_000) > chance).astype(np.int64)
@@ -114,13 +114,13 @@ def test_a_classifier_that_says_what_is_true_has_little_error_and_a_boaster_much
     assert measure_calibration(boast, gold).width.error == pytest.approx(0.99 - np.mean(gold == 0))
 
 
-def test_of_several_labels_every_label_is_a_decision() -> None:
+def test_each_of_several_labels_is_a_decision() -> None:
     confidences, right = decisions(np.array([[0.9, 0.2]]), np.array([[1, 0]]))
     assert confidences.tolist() == [0.9, 0.2]
     assert right.tolist() == [True, False]
 
 
-def test_of_equal_probabilities_the_first_label_is_the_decision() -> None:
+def test_ties_are_decided_for_the_first_label() -> None:
     _, right = decisions(np.array([[0.5, 0.5]]), np.array([0]))
     assert right.tolist() == [True]
 
@@ -128,7 +128,7 @@ def test_of_equal_probabilities_the_first_label_is_the_decision() -> None:
 # --- scores without bins ---------------------------------------------------------------------------------
 
 
-def test_hand_counted_log_loss_and_brier() -> None:
+def test_log_loss_and_brier_score_of_a_small_example() -> None:
     probabilities, gold = np.array([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]]), np.array([1, 1])
     assert negative_log_likelihood(probabilities, gold) == pytest.approx(np.log(4) / 2)
     assert brier(probabilities, gold) == pytest.approx((0.25 + 0.5625 + 0.0625) / 2)
@@ -137,13 +137,13 @@ def test_hand_counted_log_loss_and_brier() -> None:
     assert brier(*several) == pytest.approx(0.125)
 
 
-def test_log_loss_equals_the_reference() -> None:
+def test_log_loss_equals_scikit_learn() -> None:
     scores, gold = some_texts(5)
     expected = log_loss(gold, softmax(scores), labels=range(4))
     assert negative_log_likelihood(softmax(scores), gold) == pytest.approx(expected)
 
 
-def test_a_label_that_the_model_does_not_know_is_wrong_and_has_no_likelihood() -> None:
+def test_an_unknown_gold_label_is_wrong_and_has_no_likelihood() -> None:
     probabilities, gold = np.array([[1.0, 0.0], [0.5, 0.5]]), np.array([-1, 0])
     assert negative_log_likelihood(probabilities, gold) == pytest.approx(np.log(2))
     assert brier(probabilities, gold) == pytest.approx((2 + 0.5) / 2)
@@ -151,7 +151,7 @@ def test_a_label_that_the_model_does_not_know_is_wrong_and_has_no_likelihood() -
     assert negative_log_likelihood(probabilities[:1], gold[:1]) is None
 
 
-def test_a_certain_error_is_bad_but_not_infinite() -> None:
+def test_a_certain_error_has_a_finite_loss() -> None:
     found = measure_calibration(np.array([[1.0, 0.0]]), np.array([1]))
     assert found.nll == pytest.approx(-np.log(FLOOR))
     assert found.width.error == found.mass.error == 1.0
@@ -176,7 +176,7 @@ def test_no_temperature_of_a_fine_grid_fits_better(seed: int, stretch: float) ->
 
 @settings(deadline=None, max_examples=25)
 @given(st.integers(0, 10_000), st.floats(0.2, 5))
-def test_nor_of_several_labels(seed: int, stretch: float) -> None:
+def test_no_temperature_of_a_fine_grid_fits_several_labels_better(seed: int, stretch: float) -> None:
     generator = np.random.default_rng(seed)
     scores = generator.normal(size=(40, 3))
     gold = (generator.random((40, 3)) < sigmoid(scores)).astype(np.int64)
@@ -188,7 +188,7 @@ def test_nor_of_several_labels(seed: int, stretch: float) -> None:
 
 
 @pytest.mark.parametrize("stretch", [0.1, 0.5, 1.0, 3.0, 15.0])
-def test_scores_stretched_by_a_known_factor_are_brought_back(stretch: float) -> None:
+def test_a_known_scale_factor_is_recovered(stretch: float) -> None:
     """Three of four texts have the label whose odds are three to one."""
     one_label = stretch * np.log([[3.0, 1.0]] * 4), np.array([0, 0, 0, 1])
     assert fit_temperature(*one_label) == pytest.approx(stretch, rel=1e-4)
@@ -196,7 +196,7 @@ def test_scores_stretched_by_a_known_factor_are_brought_back(stretch: float) -> 
     assert fit_temperature(*several) == pytest.approx(stretch, rel=1e-4)
 
 
-def test_one_label_is_the_same_as_its_two_sided_softmax() -> None:
+def test_one_sigmoid_label_equals_a_softmax_of_two() -> None:
     generator = np.random.default_rng(2)
     scores = generator.normal(size=(50, 1))
     gold = (generator.random(50) < sigmoid(scores[:, 0] / 2)).astype(np.int64)
@@ -207,23 +207,21 @@ def test_one_label_is_the_same_as_its_two_sided_softmax() -> None:
 @pytest.mark.parametrize(
     ("scores", "gold", "expected"),
     [
-        (np.zeros((3, 2)), np.array([0, 1, 0]), 1.0),  # nothing is said
-        (np.ones((2, 1)), np.array([0, 0]), 1.0),  # there is one label only
-        (np.zeros((0, 2)), np.zeros(0, dtype=np.int64), 1.0),  # nothing is known
-        (np.array([[3.0, 0.0]]), np.array([-1]), 1.0),  # nor here
+        (np.zeros((3, 2)), np.array([0, 1, 0]), 1.0),  # equal scores
+        (np.ones((2, 1)), np.array([0, 0]), 1.0),  # a single label
+        (np.zeros((0, 2)), np.zeros(0, dtype=np.int64), 1.0),  # no texts
+        (np.array([[3.0, 0.0]]), np.array([-1]), 1.0),  # unknown gold label
         (np.zeros((0, 2)), np.zeros((0, 2), dtype=np.int64), 1.0),
-        (np.array([[1e-3, 0.0]]), np.array([0]), LOWEST),  # all right: as cold as may be
-        (np.array([[1.0, 0.0]]), np.array([1]), HIGHEST),  # all wrong: as hot as may be
-        (np.array([[40.0, 0.0]]), np.array([0]), 1.0),  # right already, as far as numbers tell
+        (np.array([[1e-3, 0.0]]), np.array([0]), LOWEST),  # all right: the lowest temperature
+        (np.array([[1.0, 0.0]]), np.array([1]), HIGHEST),  # all wrong: the highest temperature
+        (np.array([[40.0, 0.0]]), np.array([0]), 1.0),  # already right to numerical precision
     ],
 )
-def test_where_there_is_nothing_to_fit_it_stays_within_bounds(
-    scores: Any, gold: Any, expected: float
-) -> None:
+def test_degenerate_scores_give_a_temperature_within_bounds(scores: Any, gold: Any, expected: float) -> None:
     assert fit_temperature(scores, gold) == expected
 
 
-def test_huge_scores_and_single_precision_do_no_harm() -> None:
+def test_huge_scores_and_single_precision_are_handled() -> None:
     scores, gold = some_texts(11)
     assert fit_temperature((1e5 * scores).astype(np.float32), gold) == HIGHEST
     single = fit_temperature(scores.astype(np.float32), gold)
@@ -231,8 +229,8 @@ def test_huge_scores_and_single_precision_do_no_harm() -> None:
     assert fit_temperature(1e5 * scores, np.eye(4, dtype=np.int64)[gold]) == HIGHEST
 
 
-def test_a_few_texts_that_are_all_right_do_not_make_a_model_certain() -> None:
-    """A dev set of ten texts, all right, once made every probability 1.000."""
+def test_a_few_correct_texts_do_not_make_a_model_certain() -> None:
+    """Regression test: a dev set of ten correct texts made every probability 1.000."""
     generator = np.random.default_rng(1)
     gold = np.arange(10) % 2
     scores = generator.normal(size=(10, 2)) + 8.0 * np.eye(2)[gold]

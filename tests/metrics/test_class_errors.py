@@ -1,4 +1,4 @@
-"""If these break, the list of wrong texts hides some, or puts close calls before certain errors."""
+"""Lists of classification errors: complete, and the most confident errors first."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LABELS = st.lists(st.sampled_from("abcd"), unique=True)
 
 @dataclass(frozen=True)
 class Text:
-    """As a file of texts gives it."""
+    """A text as read from a file."""
 
     text: str
     labels: tuple[str, ...]
@@ -30,7 +30,7 @@ class Text:
 
 
 def errors(*texts: tuple[str, str, list[float]]) -> list[ClassError]:
-    """From (gold, predicted, probabilities), labels a letter each."""
+    """Return the errors of (gold, predicted, probabilities); each letter is a label."""
     return list_class_errors(
         [Text(f"text {n}", tuple(gold), line=n) for n, (gold, _, _) in enumerate(texts)],
         [tuple(predicted) for _, predicted, _ in texts],
@@ -39,7 +39,7 @@ def errors(*texts: tuple[str, str, list[float]]) -> list[ClassError]:
     )
 
 
-def test_the_surest_come_first_equals_in_the_order_of_the_file_and_right_ones_not_at_all() -> None:
+def test_errors_are_sorted_by_confidence_and_then_by_line() -> None:
     found = errors(
         ("a", "b", [0.4, 0.6, 0.0]),
         ("a", "a", [1.0, 0.0, 0.0]),
@@ -57,7 +57,7 @@ def test_the_surest_come_first_equals_in_the_order_of_the_file_and_right_ones_no
     assert found[0].text == "text 2"
 
 
-def test_of_several_labels_each_that_is_missing_or_too_much_stands_by_itself() -> None:
+def test_each_missing_or_extra_label_is_an_error() -> None:
     found = errors(("ab", "", [0.3, 0.2, 0.0]), ("", "c", [0.0, 0.0, 0.75]))
     assert [(error.kind, error.gold, error.predicted) for error in found] == [
         (Kind.FALSE_NEGATIVE, "b", None),
@@ -68,7 +68,7 @@ def test_of_several_labels_each_that_is_missing_or_too_much_stands_by_itself() -
     assert found[1].gold_probability is None
 
 
-def test_a_label_that_the_model_does_not_know_is_missed_with_certainty() -> None:
+def test_an_unknown_gold_label_is_missed_with_confidence_1() -> None:
     (one,) = errors(("d", "a", [0.7, 0.3, 0.0]))
     assert (one.kind, one.confidence, one.gold_probability) == (Kind.WRONG_LABEL, 0.7, None)
     (other,) = errors(("d", "", [0.3, 0.2, 0.1]))
@@ -76,7 +76,7 @@ def test_a_label_that_the_model_does_not_know_is_missed_with_certainty() -> None
 
 
 @given(LABELS, LABELS)
-def test_every_wrong_label_is_listed_once_and_no_right_one(gold: list[str], predicted: list[str]) -> None:
+def test_every_wrong_label_is_listed_once(gold: list[str], predicted: list[str]) -> None:
     pairs = wrong_pairs(gold, predicted)
     assert sorted(one for one, _ in pairs if one) == sorted(set(gold) - set(predicted))
     assert sorted(other for _, other in pairs if other) == sorted(set(predicted) - set(gold))
@@ -84,7 +84,7 @@ def test_every_wrong_label_is_listed_once_and_no_right_one(gold: list[str], pred
         assert len(pairs) == (gold != predicted)
 
 
-def test_the_list_can_be_opened_as_a_table() -> None:
+def test_errors_are_written_as_a_table() -> None:
     found = errors(("a", "b", [0.25, 0.75, 0.0]), ("a", "", [0.25, 0.0, 0.0]))
     rows = list(
         csv.DictReader(io.StringIO("".join(error_writer("e.tsv", ClassError)(found))), delimiter="\t")

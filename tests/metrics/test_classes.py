@@ -1,4 +1,4 @@
-"""If these break, a classifier's score in the JSON, on the terminal or in the report is wrong."""
+"""Evaluation of classifiers: if these break, scores in JSON, terminal and report are wrong."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ABC = ["a", "b", "c"]
 
 @dataclass(frozen=True)
 class Text:
-    """As a file of texts gives it."""
+    """A text as read from a file."""
 
     text: str
     labels: tuple[str, ...]
@@ -35,7 +35,7 @@ def texts(labels: Any) -> list[Text]:
 
 
 def sure_of(predicted: Any, labels: list[str] = ABC) -> Any:
-    """Probabilities of 0.8 (each) for the predicted labels, the rest shared."""
+    """Return a probability of 0.8 for each predicted label and 0.1 for the others."""
     table = np.array([[0.8 if label in each else 0.1 for label in labels] for each in predicted])
     return table.reshape(len(predicted), len(labels))
 
@@ -44,7 +44,7 @@ def evaluation(gold: Any, predicted: Any, **options: Any) -> ClassEvaluation:
     return evaluate_classes(texts(gold), predicted, sure_of(predicted), ABC, **{"bootstrap": 0, **options})
 
 
-def test_hand_counted_file() -> None:
+def test_scores_of_a_small_example() -> None:
     result = evaluation("aaab", "aabb", lengths=[1, 2, 9, 9])
     assert result.headline == ("accuracy", 0.75)
     assert result.scores.types == {"a": Counts(3, 2, 2), "b": Counts(1, 2, 1)}
@@ -65,7 +65,7 @@ ONE_LABEL = st.lists(st.tuples(st.sampled_from(ABC), st.sampled_from(ABC)), min_
 
 @settings(deadline=None, max_examples=60)
 @given(ONE_LABEL)
-def test_one_label_a_text_equals_the_reference(pairs: list[tuple[str, str]]) -> None:
+def test_single_label_scores_equal_scikit_learn(pairs: list[tuple[str, str]]) -> None:
     gold, predicted = zip(*pairs, strict=True)
     result = evaluation(gold, predicted)
     assert result.accuracy == pytest.approx(accuracy_score(gold, predicted))
@@ -84,7 +84,7 @@ SEVERAL = st.lists(
 
 @settings(deadline=None, max_examples=60)
 @given(SEVERAL)
-def test_several_labels_a_text_equal_the_reference(
+def test_multi_label_scores_equal_scikit_learn(
     pairs: list[tuple[frozenset[str], frozenset[str]]],
 ) -> None:
     gold, predicted = zip(*pairs, strict=True)
@@ -113,14 +113,14 @@ def test_two_labels_have_an_area_with_its_interval() -> None:
     assert low < (result.auc or 0.0) < high
 
 
-def test_an_area_needs_both_labels_and_no_third() -> None:
+def test_an_area_requires_exactly_two_gold_labels() -> None:
     table = [[0.4, 0.6], [0.7, 0.3]]
     for gold in ([("b",), ("b",)], [("a",), ("new",)]):
         result = evaluate_classes(texts(gold), [("b",), ("a",)], table, ["a", "b"], bootstrap=10)
         assert (result.auc, result.interval("auc")) == (None, None)
 
 
-def test_intervals_equal_scoring_every_resample_anew() -> None:
+def test_intervals_equal_those_of_rescored_resamples() -> None:
     chance = random.Random(1)
     gold = [chance.choice(ABC) for _ in range(30)]
     predicted = [label if chance.random() < 0.7 else chance.choice(ABC) for label in gold]
@@ -133,7 +133,7 @@ def test_intervals_equal_scoring_every_resample_anew() -> None:
     assert result.interval("macro_f1") == pytest.approx(macro)
 
 
-def test_the_accuracy_of_several_labels_has_its_own_interval() -> None:
+def test_multi_label_accuracy_has_its_own_interval() -> None:
     gold = [("a",), ("a", "b"), (), ("c",)] * 5
     result = evaluation(gold, [("a",), ("a",), (), ("c",)] * 5, multi_label=True, bootstrap=200)
     low, high = result.interval("accuracy") or (1.0, 0.0)
@@ -141,7 +141,7 @@ def test_the_accuracy_of_several_labels_has_its_own_interval() -> None:
     assert result.interval("accuracy") != result.interval("f1")
 
 
-def test_relations_are_headed_by_the_official_score() -> None:
+def test_the_headline_of_relations_is_the_official_score() -> None:
     labels = ["Cause-Effect(e1,e2)", "Cause-Effect(e2,e1)", "Other"]
     gold, predicted = [labels[0], labels[1], labels[2]], [labels[0], labels[0], labels[0]]
     result = evaluate_classes(
@@ -151,14 +151,14 @@ def test_relations_are_headed_by_the_official_score() -> None:
         labels,
         bootstrap=20,
     )
-    assert result.headline == ("relation_f1", pytest.approx(2 / 5))  # gold 2, given 3, right 1
+    assert result.headline == ("relation_f1", pytest.approx(2 / 5))  # gold 2, predicted 3, correct 1
     assert result.interval("relation_f1") is not None
     data: dict[str, Any] = result.to_json()
     assert data["relation_f1"] == data[data["headline"]] == data["relations"]["f1"]
     assert data["accuracy"] == pytest.approx(1 / 3)
 
 
-def test_json_is_json_and_in_fractions() -> None:
+def test_json_is_valid_and_scores_are_fractions() -> None:
     for multi_label in (False, True):
         result = evaluation("abca", "abcc", multi_label=multi_label, bootstrap=30, lengths=[1, 2, 3, 40])
         data = json.loads(json.dumps(result.to_json(), allow_nan=False))
@@ -167,12 +167,12 @@ def test_json_is_json_and_in_fractions() -> None:
         assert set(data["intervals"]["types"]) == set(data["types"]) == set(ABC)
 
 
-def test_labels_that_the_model_cannot_know_are_named_and_count_as_missed() -> None:
+def test_unknown_gold_labels_are_listed_and_count_as_missed() -> None:
     result = evaluation([["a"], ["new"], ["new"]], "aab")
     assert result.unknown_labels == {"new": 2}
     assert result.scores.types["new"] == Counts(2, 0, 0)
     assert result.accuracy == pytest.approx(1 / 3)
-    assert result.calibration.nll == pytest.approx(-np.log(0.8))  # of the one that can be
+    assert result.calibration.nll == pytest.approx(-np.log(0.8))  # of the only known gold label
     multi_label = evaluation([["a", "new"]], ["a"], multi_label=True)
     assert (multi_label.accuracy, multi_label.scores.micro.f1) == (0.0, pytest.approx(2 / 3))
 
@@ -183,18 +183,18 @@ def test_labels_that_the_model_cannot_know_are_named_and_count_as_missed() -> No
         ("a", "a", False, ("accuracy", 1.0)),  # one text
         ("a", "b", False, ("accuracy", 0.0)),
         ("aaa", "aaa", False, ("accuracy", 1.0)),  # one class
-        ([()], [()], True, ("f1", 0.0)),  # no labels at all: as conlleval has it
+        ([()], [()], True, ("f1", 0.0)),  # no labels at all: 0, as in conlleval
         ([()], ["a"], True, ("f1", 0.0)),
-        (["aa"], ["a"], True, ("f1", 1.0)),  # a label named twice is one
+        (["aa"], ["a"], True, ("f1", 1.0)),  # a repeated label counts once
     ],
 )
-def test_degenerate_files(gold: Any, predicted: Any, multi_label: bool, headline: Any) -> None:
+def test_degenerate_files_are_scored(gold: Any, predicted: Any, multi_label: bool, headline: Any) -> None:
     result = evaluation(gold, predicted, multi_label=multi_label, bootstrap=10, lengths=[3] * len(gold))
     assert result.headline == headline
     json.dumps(result.to_json(), allow_nan=False)
 
 
-def test_no_labels_predicted_where_there_are_none_is_right() -> None:
+def test_predicting_no_labels_is_right_if_there_are_none() -> None:
     assert evaluation([()], [()], multi_label=True).accuracy == 1.0
 
 
@@ -217,18 +217,18 @@ TABLE = [[0.5, 0.3, 0.2]]
         ("a", ["ab"], TABLE, ABC, "one label of the model"),
     ],
 )
-def test_what_cannot_be_scored_is_refused_in_words(
+def test_input_that_cannot_be_scored_is_refused_with_a_message(
     gold: Any, predicted: Any, table: Any, labels: list[str], said: str
 ) -> None:
     with pytest.raises(InputError, match=said):
         evaluate_classes(texts(gold), predicted, table, labels)
 
 
-def test_lengths_of_other_texts_are_refused() -> None:
+def test_a_wrong_number_of_lengths_is_refused() -> None:
     with pytest.raises(InputError, match="lengths of 2 texts, got lengths of 1"):
         evaluation("ab", "ab", lengths=[3])
 
 
-def test_same_seed_same_intervals() -> None:
+def test_the_same_seed_gives_the_same_intervals() -> None:
     one, two = (evaluation("abc", "abb", bootstrap=30, seed=4).to_json() for _ in range(2))
     assert one == two

@@ -1,4 +1,4 @@
-"""If these break, every score and every interval is wrong."""
+"""Counts of gold, predicted and correct spans: if these break, every score is wrong."""
 
 import numpy as np
 import pytest
@@ -17,25 +17,25 @@ def naive(events, sentences=5, columns=7):
     return table
 
 
-def test_scores_of_hand_counted_spans():
+def test_precision_recall_and_f1_of_a_small_example():
     counts = Counts(gold=4, predicted=5, correct=3)
     assert (counts.precision, counts.recall) == (3 / 5, 3 / 4)
     assert counts.f1 == pytest.approx(2 * (3 / 5) * (3 / 4) / (3 / 5 + 3 / 4))
 
 
-def test_nothing_gold_or_predicted_scores_zero_and_does_not_divide():
+def test_empty_counts_score_zero():
     assert Counts().to_json() == {
         "f1": 0.0, "precision": 0.0, "recall": 0.0, "gold": 0, "predicted": 0, "correct": 0,
     }  # fmt: skip
 
 
-def test_counts_add():
+def test_counts_can_be_added():
     assert Counts(1, 2, 1) + Counts(3, 0, 0) == Counts(4, 2, 1)
 
 
 @settings(deadline=None, max_examples=50)
 @given(EVENTS, st.integers(0, 7), st.integers(0, 7))
-def test_sparse_table_equals_dense_one(events, one, other):
+def test_a_sparse_table_equals_a_dense_one(events, one, other):
     first, last = sorted((one, other))
     counts = SentenceCounts.from_events(events, sentences=5, columns=7)
     assert np.array_equal(counts.dense(first, last), naive(events)[:, first:last])
@@ -44,13 +44,13 @@ def test_sparse_table_equals_dense_one(events, one, other):
 
 @settings(deadline=None, max_examples=50)
 @given(EVENTS, EVENTS)
-def test_tables_beside_each_other_keep_their_columns(left, right):
+def test_joined_tables_keep_their_columns(left, right):
     parts = [SentenceCounts.from_events(events, sentences=5, columns=7) for events in (left, right)]
     joined = SentenceCounts.hstack(parts)
     assert np.array_equal(joined.dense(0, 14), np.hstack([naive(left), naive(right)]))
 
 
-def test_a_table_is_the_same_sparse():
+def test_a_dense_table_is_converted_without_change():
     table = np.array([[0, 2, 1], [3, 0, 0]])
     counts = SentenceCounts.from_table(table)
     assert counts.shape == (2, 3)

@@ -1,4 +1,4 @@
-"""If these break, the list of errors hides some or counts some twice."""
+"""Lists of tagging errors: every error is listed once, the most confident first."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ def errors(
         ([(1, 3, "X")], [(2, 4, "Y")], Kind.WRONG_BOUNDARY),
     ],
 )
-def test_each_kind_by_its_name(gold: list[TokenSpan], predicted: list[TokenSpan], kind: Kind) -> None:
+def test_each_kind_of_error_is_recognised(
+    gold: list[TokenSpan], predicted: list[TokenSpan], kind: Kind
+) -> None:
     (error,) = errors(gold, predicted)
     assert error.kind is kind
     assert error.gold == (gold[0][2] if gold else None)
@@ -46,7 +48,7 @@ def test_spans_that_only_touch_are_two_errors() -> None:
     assert [error.kind for error in found] == [Kind.FALSE_NEGATIVE, Kind.FALSE_POSITIVE]
 
 
-def test_an_entity_torn_in_two_is_named_with_each_part() -> None:
+def test_a_split_entity_is_an_error_for_each_part() -> None:
     found = errors([(0, 5, "X")], [(0, 2, "X"), (3, 5, "Y")])
     assert [(error.gold_text, error.predicted_text) for error in found] == [
         ("a b c d e", "a b"),
@@ -54,14 +56,14 @@ def test_an_entity_torn_in_two_is_named_with_each_part() -> None:
     ]
 
 
-def test_the_text_covers_both_spans_and_stands_in_its_sentence() -> None:
+def test_an_error_shows_both_spans_and_their_context() -> None:
     (error,) = errors([(2, 4, "X")], [(3, 6, "X")])
     assert (error.before, error.text, error.after) == ("a b ", "c d e f", " g h")
     assert (error.gold_text, error.predicted_text) == ("c d", "d e f")
 
 
-def test_the_surest_come_first_and_equals_in_the_order_of_the_text() -> None:
-    """A miss is as sure as the tags given in its place, a find as its span is probable."""
+def test_errors_are_sorted_by_confidence_and_then_by_position() -> None:
+    """A missed span has the confidence of the tags predicted there, a spurious one that of the span."""
     sure = [0.9, 0.9, 0.5, 0.7, 1.0, 1.0, 1.0, 1.0]
     found = errors(
         [(0, 2, "X"), (2, 4, "X")],
@@ -73,16 +75,15 @@ def test_the_surest_come_first_and_equals_in_the_order_of_the_text() -> None:
     assert [error.confidence for error in found] == pytest.approx([1.0, 0.9, 0.6, 0.6])
 
 
-def test_context_is_counted_in_words_between_blanks() -> None:
-    """Of Korean by the syllable, eight tokens would be three words; of a text without blanks, there is an
-    end all the same."""
+def test_context_is_counted_in_space_separated_words() -> None:
+    """Eight Korean syllables would be only about three words. Text without spaces is limited by length."""
     text = "가나 다라마 " * 20
     places = [at for at, letter in enumerate(text) if letter != " "]
     words = tuple(text[at] for at in places)
     spaced = Sentence(words=words, text=text, starts=tuple(places), ends=tuple(at + 1 for at in places))
     (error,) = errors([(53, 54, "X")], [], sentence=spaced)
     assert error.before + error.text + error.after in text
-    assert len(error.before.split()) == AROUND + 1  # eight, and a part of the error's own
+    assert len(error.before.split()) == AROUND + 1  # eight words, and part of the word with the error
     assert len(error.after.split()) == AROUND + 1
     solid = Sentence(
         words=("가",) * 500, text="가" * 500, starts=tuple(range(500)), ends=tuple(range(1, 501))
@@ -104,7 +105,7 @@ def some_spans(draw: st.DrawFn) -> list[TokenSpan]:
 
 
 @given(some_spans(), some_spans())
-def test_every_wrong_span_is_listed_and_no_right_one(gold: list[TokenSpan], predicted: list[TokenSpan]):
+def test_exactly_the_wrong_spans_are_listed(gold: list[TokenSpan], predicted: list[TokenSpan]):
     mistake = find_mistake(SENTENCE, gold, predicted)
     pairs = [] if mistake is None else wrong_pairs(mistake)
     right = set(gold) & set(predicted)
@@ -135,7 +136,7 @@ def tags(spans: list[TokenSpan], scheme: Scheme) -> list[str]:
     return from_spans(spans, 4, scheme)
 
 
-def test_of_plain_tags_every_wrong_token_is_an_error() -> None:
+def test_every_wrong_plain_tag_is_an_error() -> None:
     gold = Sentence(words=("it", "rains"), tags=("PRON", "VERB"))
     sure = [(0.8, 0.7)]
     result = evaluate([gold], [("PRON", "NOUN")], scheme=Scheme(kind="plain"), confidences=sure, bootstrap=0)

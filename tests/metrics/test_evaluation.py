@@ -1,4 +1,4 @@
-"""If these break, `gonie evaluate` prints or writes a wrong score, or a trace instead of a sentence."""
+"""Evaluation of taggers: if these break, ``gonie evaluate`` reports wrong scores or a stack trace."""
 
 import json
 
@@ -26,7 +26,7 @@ GOLD = [sentence("B-PER I-PER O B-LOC", "George Bush visits Paris"), sentence("O
 PREDICTED = [["B-PER", "I-PER", "O", "B-ORG"], ["O", "O"]]
 
 
-def test_hand_counted_file():
+def test_scores_of_a_small_example():
     result = evaluate(GOLD, PREDICTED, scheme=IOB2, bootstrap=0).to_json()
     assert (result["precision"], result["recall"]) == (1 / 2, 1 / 3)
     assert result["f1"] == pytest.approx(0.4)
@@ -38,7 +38,7 @@ def test_hand_counted_file():
     assert (result["sentences"], result["tokens"], result["intervals"]) == (2, 6, None)
 
 
-def test_json_is_json_and_in_fractions():
+def test_json_is_valid_and_scores_are_fractions():
     result = evaluate(
         GOLD, PREDICTED, scheme=IOB2, seen=SeenMentions.from_types({"Paris": ["PER"]}), bootstrap=50
     )
@@ -62,7 +62,7 @@ def test_headline_is_f1_for_spans_and_accuracy_for_plain_labels():
     assert (data["mode"], data["boundaries"]) == ("token", None)
 
 
-def test_mode_decides_what_an_orphan_inside_tag_is():
+def test_an_orphan_inside_tag_counts_only_in_lenient_mode():
     gold, predicted = [sentence("B-X O")], [["I-X", "O"]]
     assert evaluate(gold, predicted, scheme=IOB2, bootstrap=0).headline[1] == 1.0
     assert evaluate(gold, predicted, scheme=IOB2, mode="strict", bootstrap=0).headline[1] == 0.0
@@ -81,7 +81,7 @@ def test_repair_policy_changes_the_score_and_is_counted():
         evaluate(gold, predicted, scheme=IOB2, repair="guess", bootstrap=0)
 
 
-def test_invalid_gold_is_counted_and_not_changed():
+def test_invalid_gold_tags_are_counted_and_not_repaired():
     result = evaluate([sentence("O I-X")], [["O", "B-X"]], scheme=IOB2, repair="outside", bootstrap=0)
     assert result.repair.invalid_gold == 1
     assert result.headline[1] == 1.0
@@ -99,7 +99,7 @@ def test_the_scheme_of_the_predictions_does_not_matter(pieces):
     assert evaluate(gold, wide, scheme=IOB2, predicted_scheme=BIOES, bootstrap=0).to_json() == plainly
 
 
-def test_labels_that_the_model_cannot_know_are_named_and_count_as_missed():
+def test_unknown_gold_labels_are_listed_and_count_as_missed():
     result = evaluate(GOLD, PREDICTED, scheme=IOB2, known_tags=["O", "B-PER", "I-PER", "B-ORG"], bootstrap=0)
     assert result.unknown_labels == {"LOC": 1}
     assert result.spans.types["LOC"].recall == 0
@@ -112,7 +112,7 @@ def test_labels_that_the_model_cannot_know_are_named_and_count_as_missed():
     assert evaluate(GOLD, PREDICTED, scheme=IOB2, bootstrap=0).unknown_labels == {}
 
 
-def test_worst_errors_in_order_and_surest_first_when_confidence_is_known():
+def test_worst_errors_are_sorted_by_number_or_confidence():
     gold = [sentence("B-X O"), sentence("B-X O B-X"), sentence("B-X")]
     predicted = [["O", "O"], ["O", "O", "O"], ["B-X"]]
     result = evaluate(gold, predicted, scheme=IOB2, bootstrap=0)
@@ -122,7 +122,7 @@ def test_worst_errors_in_order_and_surest_first_when_confidence_is_known():
     assert [len(mistake.words) for mistake in result.worst_errors(1)] == [2]
 
 
-def test_nothing_predicted_and_nothing_gold():
+def test_a_file_without_entities_is_scored():
     nothing = evaluate([sentence("O O")], [["O", "O"]], scheme=IOB2, bootstrap=10)
     assert nothing.headline == ("f1", 0.0)
     assert nothing.to_json()["accuracy"] == 1.0
@@ -137,12 +137,12 @@ def test_nothing_predicted_and_nothing_gold():
         ([sentence("O O")], [["O"]], "2 words, 2 gold tags and 1 predicted"),
     ],
 )
-def test_what_cannot_be_scored_is_refused_in_words(gold, predicted, said):
+def test_input_that_cannot_be_scored_is_refused_with_a_message(gold, predicted, said):
     with pytest.raises(InputError, match=said):
         evaluate(gold, predicted, scheme=IOB2)
 
 
-def test_same_seed_same_intervals():
+def test_the_same_seed_gives_the_same_intervals():
     one, two = (evaluate(GOLD, PREDICTED, scheme=IOB2, bootstrap=30, seed=4).to_json() for _ in range(2))
     assert one == two
 
@@ -155,7 +155,7 @@ BARE_GUESS = ("PER", "O", "O", "LOC", "PER")
 
 
 def test_bare_labels_are_scored_token_by_token() -> None:
-    """Half a name found is half found, and O counts for nothing."""
+    """Half a name counts as half, and O does not count."""
     sentence = Sentence(words=tuple("abcde"), tags=BARE_GOLD)
     result = evaluate([sentence], [BARE_GUESS], scheme=IO)
     assert (result.headline, result.mode) == (("f1", 2 / 3), "token")
@@ -165,14 +165,14 @@ def test_bare_labels_are_scored_token_by_token() -> None:
     assert set(result.to_json()["types"]) == {"PER", "LOC"}  # type: ignore[call-overload]
 
 
-def test_a_model_of_bare_labels_is_scored_by_token_on_a_file_of_spans() -> None:
+def test_bare_predictions_are_scored_by_token_against_spans() -> None:
     tags = ("B-PER", "I-PER", "O", "B-LOC", "O")
     sentence = Sentence(words=tuple("abcde"), tags=tags)
     result = evaluate([sentence], [BARE_GUESS], scheme=IOB2, predicted_scheme=IO)
     assert result.headline == ("f1", 2 / 3)
 
 
-def test_a_model_of_spans_is_scored_by_span_on_a_file_of_bare_labels() -> None:
+def test_span_predictions_are_scored_by_span_against_bare_labels() -> None:
     sentence = Sentence(words=tuple("abcde"), tags=BARE_GOLD)
     guess = ("S-PER", "O", "O", "S-LOC", "S-PER")
     result = evaluate([sentence], [guess], scheme=IO, predicted_scheme=BIOES)

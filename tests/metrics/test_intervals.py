@@ -1,4 +1,4 @@
-"""If these break, the intervals belong to other scores than the ones they stand beside."""
+"""Intervals of scores: each interval belongs to the score it is reported for."""
 
 import random
 
@@ -31,7 +31,7 @@ def tables(gold, predicted, seen=None):
     }
 
 
-def test_intervals_equal_scoring_every_resample_anew():
+def test_intervals_equal_those_of_rescored_resamples():
     gold, predicted = corpus()
     found = bootstrap_intervals(**tables(gold, predicted), resamples=50, seed=9)
     drawn = np.random.default_rng(9).integers(0, 30, size=(50, 30))
@@ -47,7 +47,7 @@ def test_intervals_equal_scoring_every_resample_anew():
         assert found.overall[name] == pytest.approx(micro)
         assert found.overall[f"macro_{name}"] == pytest.approx(macro)
         assert found.types["Y"][name] == pytest.approx(single)
-    assert found.overall["accuracy"] == pytest.approx(found.overall["f1"])  # one span a token
+    assert found.overall["accuracy"] == pytest.approx(found.overall["f1"])  # one span per token
 
 
 def test_novelty_has_its_own_intervals():
@@ -61,7 +61,7 @@ def test_novelty_has_its_own_intervals():
     assert found.novelty[Novelty.PARTLY_SEEN.value] == (0.0, 0.0)
 
 
-def test_a_file_without_spans_has_intervals_of_zero_and_no_warning():
+def test_a_file_without_spans_has_intervals_of_zero():
     empty = {
         "spans": span_counts([[], []], [[], []], []),
         "tokens": token_counts([["O"], ["O"]], [["O"], ["O"]]),

@@ -1,4 +1,4 @@
-"""If these break, the confusion table sends a user after the wrong kind of error."""
+"""Accuracy, confusion tables and boundary errors: a wrong table would mislead an error analysis."""
 
 from collections import Counter
 
@@ -18,7 +18,7 @@ def spans_of(corpus, side):
     return [to_spans([pair[side] for pair in sentence], Scheme(kind="IOB2")) for sentence in corpus]
 
 
-def test_accuracy_and_labels_by_hand():
+def test_accuracy_and_label_counts_of_a_small_example():
     scores = LabelScores.from_tags([["A", "B", "B"], ["A"]], [["A", "B", "A"], ["C"]])
     assert (scores.correct, scores.tokens, scores.accuracy) == (2, 4, 0.5)
     assert scores.labels == {"A": Counts(2, 2, 1), "B": Counts(2, 1, 1), "C": Counts(0, 1, 0)}
@@ -29,7 +29,7 @@ def test_token_counts_sum_to_accuracy():
     assert counts.total().tolist() == [2, 4]
 
 
-def test_confusion_by_hand():
+def test_confusion_of_a_small_example():
     gold = [[(0, 1, "PER"), (2, 4, "LOC"), (5, 6, "ORG"), (8, 9, "PER")]]
     predicted = [[(0, 1, "PER"), (3, 4, "LOC"), (5, 6, "LOC"), (11, 12, "ORG")]]
     table = Confusion.from_spans(gold, predicted)
@@ -41,11 +41,11 @@ def test_confusion_by_hand():
     assert table.labels == ["PER", "LOC", "ORG"]
 
 
-def test_a_label_that_is_only_predicted_is_in_the_table():
+def test_the_table_includes_labels_that_are_only_predicted():
     assert Confusion.from_spans([[]], [[(0, 1, "MISC")]]).labels == ["MISC"]
 
 
-def test_confusion_of_plain_tags_is_the_plain_table():
+def test_confusion_of_plain_tags_counts_pairs_of_tags():
     table = Confusion.from_spans([unit_spans(["A", "A", "B"])], [unit_spans(["A", "B", "B"])])
     assert table.pairs == {("A", "A"): 1, ("A", "B"): 1, ("B", "B"): 1}
     assert not table.missed + table.spurious + table.gold_boundary + table.predicted_boundary
@@ -70,7 +70,7 @@ def test_every_span_is_in_exactly_one_cell(corpus):
 
 @settings(deadline=None, max_examples=150)
 @given(CORPUS)
-def test_boundary_errors_equal_trying_all_pairs(corpus):
+def test_boundary_errors_equal_a_loop_over_all_pairs(corpus):
     gold, predicted = spans_of(corpus, 0), spans_of(corpus, 1)
     expected = Counter()
     for truth, guess in zip(gold, predicted, strict=True):
@@ -86,7 +86,7 @@ def test_boundary_errors_equal_trying_all_pairs(corpus):
         assert sides == {"same_label": expected[kind, True], "other_label": expected[kind, False]}
 
 
-def test_boundary_kinds_by_hand():
+def test_boundary_errors_of_a_small_example():
     gold = [[(0, 3, "X"), (5, 6, "X"), (8, 10, "X")]]
     predicted = [[(1, 3, "X"), (4, 7, "Y"), (9, 11, "X")]]
     assert Boundaries.from_spans(gold, predicted).to_json() == {
@@ -96,7 +96,7 @@ def test_boundary_kinds_by_hand():
     }
 
 
-def test_json_is_sparse_and_largest_first():
+def test_json_lists_only_nonzero_pairs_largest_first():
     table = Confusion.from_spans([unit_spans(["A", "A", "B"])], [unit_spans(["B", "B", "B"])])
     assert table.to_json()["pairs"] == [
         {"gold": "A", "predicted": "B", "count": 2},

@@ -1,4 +1,4 @@
-"""If these break, the table by length tells the wrong story about long texts."""
+"""Scores by text length: if these break, the table is wrong about long texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def counts(right: list[bool]) -> np.ndarray:
     return np.array([(1, 1, int(each)) for each in right], dtype=np.int64).reshape(-1, 3)
 
 
-def test_hand_counted_lengths() -> None:
+def test_scores_by_length_of_a_small_example() -> None:
     found = length_scores([0, 5, 6, 10, 81], counts([True, False, True, True, False]))
     assert [(score.low, score.high, score.texts) for score in found] == [(0, 5, 2), (6, 10, 2), (81, 160, 1)]
     assert [score.counts.f1 for score in found] == [0.5, 1.0, 0.0]
@@ -46,7 +46,7 @@ def test_several_labels_are_scored_by_f1() -> None:
     assert score.counts == Counts(2, 2, 1)
 
 
-def test_the_interval_is_that_of_scoring_every_resample_anew() -> None:
+def test_the_interval_equals_that_of_rescored_resamples() -> None:
     generator = np.random.default_rng(0)
     lengths, right = generator.integers(1, 12, size=40), generator.random(40) < 0.7
     found = length_scores(lengths, counts(list(right)), resamples=60, seed=2)
@@ -57,6 +57,6 @@ def test_the_interval_is_that_of_scoring_every_resample_anew() -> None:
         assert score.interval == pytest.approx(np.percentile(again, [2.5, 97.5]))
 
 
-def test_one_text() -> None:
+def test_a_single_text_is_scored() -> None:
     (score,) = length_scores([1], counts([True]), resamples=5)
     assert score.interval == (1.0, 1.0)

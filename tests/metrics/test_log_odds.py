@@ -1,4 +1,4 @@
-"""If these break, explanations and probabilities speak of two different models."""
+"""Log odds of labels: they must agree with the probabilities, or explanations are wrong."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ scores = hnp.arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(2, 5)),
 
 
 @given(scores, st.data())
-def test_they_are_those_of_the_probability(values: np.ndarray, data: st.DataObject) -> None:
+def test_log_odds_agree_with_the_probabilities(values: np.ndarray, data: st.DataObject) -> None:
     labels = np.array([data.draw(st.integers(0, values.shape[1] - 1)) for _ in values])
     softmax = np.exp(values) / np.exp(values).sum(1, keepdims=True)
     own = softmax[np.arange(len(values)), labels]
@@ -27,12 +27,12 @@ def test_they_are_those_of_the_probability(values: np.ndarray, data: st.DataObje
 
 
 @given(hnp.arrays(np.float64, 5, elements=st.floats(1e-6, 1 - 1e-6)))
-def test_there_and_back(probabilities: np.ndarray) -> None:
+def test_probabilities_survive_conversion_to_log_odds(probabilities: np.ndarray) -> None:
     np.testing.assert_allclose(to_probabilities(from_probabilities(probabilities)), probabilities, atol=1e-12)
 
 
-def test_certainty_is_finite_and_its_words_still_count() -> None:
-    """As a probability both texts are 1 to the last digit; which of them is surer must not be lost."""
+def test_log_odds_of_certain_predictions_are_finite_and_distinct() -> None:
+    """Both probabilities round to 1, but the log odds must still show which prediction is more confident."""
     sure = label_log_odds(np.array([[0.0, 60.0], [0.0, 80.0]]), np.array([1, 1]), multi_label=False)
     assert sure.tolist() == [60.0, 80.0]
     assert np.isfinite(from_probabilities(np.array([0.0, 1.0, LEAST]))).all()

@@ -1,4 +1,4 @@
-"""If these break, a user believes that a model finds new names when it only remembers old ones."""
+"""Recall by novelty: whether a model finds new names or only remembers those of the training data."""
 
 import json
 
@@ -34,13 +34,13 @@ SEEN = SeenMentions.from_spans(
         (["서울"], "LOC", Novelty.UNSEEN),
     ],
 )
-def test_each_class_by_example(mention, label, expected):
+def test_each_novelty_class_is_recognised(mention, label, expected):
     words = ["x", *mention, "y"]
     assert SEEN.novelty(words, (1, 1 + len(mention), label)) is expected
 
 
 @pytest.mark.parametrize("token", ["of", "The", "J.", "--", "김", "에서", "'"])
-def test_tokens_that_say_nothing_are_no_content(token):
+def test_function_words_and_short_tokens_are_not_content(token):
     assert not is_content(token)
 
 
@@ -50,7 +50,7 @@ def test_syllables_are_never_partly_seen():
     assert seen.novelty(list("서울역"), (0, 3, "LOC")) is Novelty.UNSEEN
 
 
-def test_recall_by_class_by_hand():
+def test_recall_by_novelty_of_a_small_example():
     words = [["Washington", "met", "Zidane"], ["George", "Bush"]]
     gold = [[(0, 1, "PER"), (2, 3, "PER")], [(0, 2, "PER")]]
     predicted = [[(0, 1, "LOC"), (2, 3, "PER")], [(0, 2, "PER")]]
@@ -60,7 +60,7 @@ def test_recall_by_class_by_hand():
     assert recall[Novelty.PARTLY_SEEN].recall == 0.0
 
 
-def test_training_sentences_of_either_kind_are_read():
+def test_mentions_are_collected_from_training_sentences():
     tagged = Sentence(words=("Kim", "ran"), tags=("S-PER", "O"))
     untagged = Sentence(words=("Lee",))
     assert SeenMentions.from_sentences([tagged, untagged], Scheme(kind="BIOES")).types == {"Kim": {"PER"}}
@@ -72,7 +72,7 @@ def test_training_sentences_of_either_kind_are_read():
 
 @settings(deadline=None, max_examples=50)
 @given(st.dictionaries(st.text(min_size=1), st.sets(st.sampled_from("XYZ"), min_size=1), max_size=6))
-def test_survives_a_run_folder(types):
+def test_seen_mentions_survive_json(types):
     seen = SeenMentions.from_types(types)
     assert SeenMentions.from_json(json.loads(json.dumps(seen.to_json()))) == seen
 
@@ -80,10 +80,10 @@ def test_survives_a_run_folder(types):
 @pytest.mark.parametrize(
     "data", [None, [], {}, {"mentions": []}, {"mentions": {"a": "PER"}}, {"mentions": {"a": [1]}}]
 )
-def test_a_spoilt_file_is_refused_in_words(data):
+def test_invalid_data_is_refused_with_a_message(data):
     with pytest.raises(InputError, match="seen mentions"):
         SeenMentions.from_json(data)
 
 
-def test_no_training_mentions_at_all():
+def test_there_may_be_no_training_mentions():
     assert SeenMentions.from_spans([]).labels == frozenset()

@@ -1,4 +1,4 @@
-"""If these break, a score of SemEval-2010 task 8 cannot be compared with published ones."""
+"""The official score of SemEval-2010 task 8: it must be comparable with published scores."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ GOLD = [CAUSE, CAUSE, EFFECT, PART, PART, WHOLE, "Other", "Other"]
 PREDICTED = [CAUSE, EFFECT, EFFECT, PART, CAUSE, "Other", WHOLE, "Other"]
 
 
-def test_hand_counted_file() -> None:
-    """Cause-Effect: gold 3, given 4, with its direction 2; Component-Whole: gold 3, given 2, right 1.
+def test_scores_of_a_small_example() -> None:
+    """Cause-Effect: gold 3, predicted 4, correct 2. Component-Whole: gold 3, predicted 2, correct 1.
 
-    F1 is 2·2/(3+4) = 4/7 and 2·1/(3+2) = 2/5, and their mean 17/35.
+    F1 is 2·2/(3+4) = 4/7 and 2·1/(3+2) = 2/5; their mean is 17/35.
     """
     found = relation_scores(GOLD, PREDICTED)
     assert found.relations.types == {"Cause-Effect": Counts(3, 4, 2), "Component-Whole": Counts(3, 2, 1)}
@@ -34,24 +34,24 @@ def test_hand_counted_file() -> None:
     assert found.interval is None
 
 
-def test_the_wrong_direction_is_wrong_on_both_sides() -> None:
+def test_a_wrong_direction_is_a_miss_and_a_false_positive() -> None:
     found = relation_scores([CAUSE], [EFFECT])
     assert found.relations.types == {"Cause-Effect": Counts(1, 1, 0)}
 
 
-def test_a_relation_that_gold_never_has_counts_as_other() -> None:
+def test_a_predicted_relation_that_is_never_gold_counts_as_other() -> None:
     found = relation_scores([CAUSE, "Other"], [CAUSE, PART])
     assert found.f1 == 1.0
     assert list(found.relations.types) == ["Cause-Effect"]
 
 
 @pytest.mark.parametrize("predicted", [["Other"], [CAUSE]])
-def test_a_file_of_other_alone_has_a_score_of_zero(predicted: list[str]) -> None:
+def test_a_file_with_only_other_scores_zero(predicted: list[str]) -> None:
     found = relation_scores(["Other"], predicted, resamples=10)
     assert (found.f1, found.interval) == (0.0, None)
 
 
-def test_the_interval_is_that_of_scoring_every_resample_anew() -> None:
+def test_the_interval_equals_that_of_rescored_resamples() -> None:
     chance = random.Random(4)
     gold = [chance.choice(GOLD) for _ in range(40)]
     predicted = [label if chance.random() < 0.6 else chance.choice(GOLD) for label in gold]
@@ -73,5 +73,5 @@ def test_the_interval_is_that_of_scoring_every_resample_anew() -> None:
         ({"(e1,e2)"}, False),
     ],
 )
-def test_only_labels_of_its_kind_are_scored_so(labels: set[str], expected: bool) -> None:
+def test_relation_labels_are_recognised(labels: set[str], expected: bool) -> None:
     assert are_relations(labels) is expected

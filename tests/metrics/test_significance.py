@@ -1,4 +1,4 @@
-"""If these break, a comparison calls luck a finding, or a finding luck."""
+"""Randomisation tests: if these break, significance in comparisons is wrong."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def tally(rows: list[tuple[int, int, int]], data: str = "d") -> Tally:
 
 
 def by_enumeration(one: Tally, other: Tally) -> float:
-    """The exact p: every way to swap the sentences, one by one."""
+    """Return the exact p-value by trying every way to swap the sentences."""
 
     def f1(rows: list[np.ndarray]) -> float:
         gold, predicted, correct = np.sum(rows, axis=0)
@@ -55,7 +55,7 @@ def two_taggings(draw: st.DrawFn) -> tuple[Tally, Tally]:
 
 @given(two_taggings())
 @settings(max_examples=60, deadline=None)
-def test_p_is_that_of_trying_every_swap(pair: tuple[Tally, Tally]) -> None:
+def test_p_approximates_that_of_all_swaps(pair: tuple[Tally, Tally]) -> None:
     exact = by_enumeration(*pair)
     p = randomization_test(*pair, shuffles=4000)
     assert p is not None
@@ -64,12 +64,12 @@ def test_p_is_that_of_trying_every_swap(pair: tuple[Tally, Tally]) -> None:
 
 @given(two_taggings())
 @settings(max_examples=30, deadline=None)
-def test_which_is_named_first_does_not_matter(pair: tuple[Tally, Tally]) -> None:
+def test_p_does_not_depend_on_the_order_of_models(pair: tuple[Tally, Tally]) -> None:
     assert randomization_test(*pair, shuffles=500) == randomization_test(*pair[::-1], shuffles=500)
 
 
 def test_under_the_null_p_is_uniform() -> None:
-    """Two taggers of the same quality: a share of α of all tests falls below α, no more and not much less."""
+    """For two taggers of the same quality, a share α of all p-values is at most α."""
     generator = np.random.default_rng(5)
     found = []
     for trial in range(600):
@@ -89,17 +89,17 @@ def test_under_the_null_p_is_uniform() -> None:
         assert abs(share - level) < 4 * (level * (1 - level) / len(values)) ** 0.5, (level, share)
 
 
-def test_a_real_difference_is_found() -> None:
+def test_a_real_difference_has_a_small_p() -> None:
     good, bad = tally([(2, 2, 2)] * 100), tally([(2, 2, 1)] * 100)
     assert randomization_test(good, bad) == pytest.approx(1 / 10_001)
     assert randomization_test(good, good) == 1.0
 
 
-def test_only_the_same_sentences_are_paired() -> None:
+def test_different_sentences_are_not_compared() -> None:
     assert randomization_test(tally([(1, 1, 1)], "a"), tally([(1, 1, 0)], "b")) is None
 
 
-def test_more_sentences_than_fit_at_once_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_computing_p_in_blocks_gives_a_similar_value(monkeypatch: pytest.MonkeyPatch) -> None:
     generator = np.random.default_rng(1)
     gold = np.full(50, 3)
     sides = [
@@ -114,8 +114,8 @@ def test_more_sentences_than_fit_at_once_give_the_same(monkeypatch: pytest.Monke
 
 @given(st.lists(st.lists(st.tuples(st.sampled_from(TAGS), st.sampled_from(TAGS)), min_size=1), min_size=1))
 @settings(max_examples=60, deadline=None)
-def test_a_tally_scores_as_the_evaluation_does(pairs: list[list[tuple[str, str]]]) -> None:
-    """p would else be about another score than the table's."""
+def test_a_tally_has_the_score_of_the_evaluation(pairs: list[list[tuple[str, str]]]) -> None:
+    """Otherwise p would refer to a different score than the one in the table."""
     gold = [Sentence(tuple("w" * len(row)), tuple(tag for tag, _ in row)) for row in pairs]
     predicted = [tuple(tag for _, tag in row) for row in pairs]
     for scheme in (IOB2, PLAIN):
@@ -123,8 +123,8 @@ def test_a_tally_scores_as_the_evaluation_does(pairs: list[list[tuple[str, str]]
         assert Tally.from_tags(gold, predicted, scheme).f1 == pytest.approx(expected)
 
 
-def test_the_data_is_told_by_words_and_spans_and_not_by_how_spans_are_written() -> None:
-    """Cells of a sweep over tag schemes are about the same sentences."""
+def test_data_is_identified_by_words_and_spans_not_by_scheme() -> None:
+    """Runs of a sweep over tag schemes use the same sentences and must be comparable."""
     bioes = Scheme(kind="BIOES")
     one = Tally.from_tags([Sentence(("Kim", "."), ("B-PER", "O"))], [("O", "O")], IOB2)
     same = Tally.from_tags([Sentence(("Kim", "."), ("S-PER", "O"))], [("S-PER", "O")], bioes)
@@ -134,7 +134,7 @@ def test_the_data_is_told_by_words_and_spans_and_not_by_how_spans_are_written() 
     assert len({one.data, words.data, tags.data}) == 3
 
 
-def test_seeds_add_up_over_the_same_sentences_and_follow_over_others() -> None:
+def test_counts_of_seeds_are_added_for_the_same_sentences() -> None:
     same = combine_tallies([tally([(1, 1, 1), (2, 0, 0)]), tally([(1, 2, 0), (2, 2, 2)])])
     assert same.counts.tolist() == [[2, 3, 1], [4, 2, 2]]
     other = combine_tallies([tally([(1, 1, 1)], "a"), tally([(2, 2, 2)], "b")])
@@ -146,7 +146,7 @@ def test_seeds_add_up_over_the_same_sentences_and_follow_over_others() -> None:
 
 @dataclass(frozen=True)
 class Text:
-    """As a file of texts gives it."""
+    """A text as read from a file."""
 
     text: str
     labels: tuple[str, ...]
@@ -154,7 +154,7 @@ class Text:
     line: int = 0
 
 
-def test_two_classifications_of_the_same_texts_can_be_paired() -> None:
+def test_classifications_of_the_same_texts_can_be_compared() -> None:
     texts = [Text("good", ("yes",)), Text("bad", ("no",)), Text("both", ("no", "yes"))]
     one = Tally.from_labels(texts, [("yes",), ("yes",), ("yes",)])
     assert one.counts.tolist() == [[1, 1, 1], [1, 1, 0], [2, 1, 1]]

@@ -1,4 +1,4 @@
-"""If these break, a user's F1 is not the F1 that papers and conlleval report."""
+"""Span scores: F1 must be the F1 that papers and conlleval report."""
 
 import re
 from collections import Counter
@@ -16,13 +16,13 @@ BIOES_TAGS = st.sampled_from(["O", *(f"{letter}-{label}" for letter in "BIES" fo
 
 
 def pairs(tags):
-    """Corpora of gold and predicted tags of the same lengths."""
+    """Return a strategy for corpora of gold and predicted tags."""
     sentence = st.lists(st.tuples(tags, tags), max_size=9)
     return st.lists(sentence, min_size=1, max_size=6)
 
 
 def conlleval(lines):
-    """The counting of the CoNLL script stated once more: one pass over (gold, predicted) lines, no spans.
+    """Count as the CoNLL script does: one pass over (gold, predicted) lines, without spans.
 
     A line is a pair of tags; None ends a sentence.
     """
@@ -72,7 +72,7 @@ def score(corpus, scheme, mode):
     return SpanScores.from_spans(gold, predicted)
 
 
-def test_hand_counted_sentence():
+def test_scores_of_a_small_example():
     gold = [[(0, 2, "PER"), (3, 4, "LOC"), (5, 6, "LOC")], []]
     predicted = [[(0, 2, "PER"), (3, 4, "ORG"), (5, 7, "LOC")], [(0, 1, "PER")]]
     scores = SpanScores.from_spans(gold, predicted)
@@ -83,23 +83,23 @@ def test_hand_counted_sentence():
     assert scores.macro.f1 == pytest.approx((2 / 3) / 3)
 
 
-def test_the_same_place_in_another_sentence_is_not_correct():
+def test_the_same_span_in_another_sentence_is_not_correct():
     assert SpanScores.from_spans([[(0, 1, "X")], []], [[], [(0, 1, "X")]]).micro == Counts(1, 1, 0)
 
 
-def test_nothing_at_all_scores_zero():
+def test_no_spans_score_zero():
     scores = SpanScores.from_spans([[]], [[]])
     assert (scores.micro.f1, scores.macro.f1, scores.types) == (0, 0, {})
 
 
-def test_sides_of_different_length_are_not_cut_to_the_shorter():
+def test_different_numbers_of_sentences_are_refused():
     with pytest.raises(ValueError, match="shorter"):
         SpanScores.from_spans([[], []], [[]])
 
 
 @settings(deadline=None, max_examples=300)
 @given(pairs(IOB_TAGS), st.sampled_from(["IOB1", "IOB2"]))
-def test_equals_conlleval_on_any_tags_valid_or_not(corpus, kind):
+def test_scores_equal_conlleval_for_valid_and_invalid_tags(corpus, kind):
     lines = [line for sentence in corpus for line in (*sentence, None)]
     types, right, tokens = conlleval(lines)
     scores = score(corpus, Scheme(kind=kind), "conlleval")
@@ -109,7 +109,7 @@ def test_equals_conlleval_on_any_tags_valid_or_not(corpus, kind):
 
 
 def strict_spans(tags, shape):
-    """Strict reading by trying every range against the one way to write it, and asking that it ends there."""
+    """Read spans strictly: find every range that has exactly the tags of one entity and ends there."""
     found = set()
     for start in range(len(tags)):
         for end in range(start + 1, len(tags) + 1):
@@ -156,16 +156,16 @@ def test_counts_per_sentence_sum_to_the_scores(corpus):
     assert [Counts(*map(int, row)) for row in total] == list(scores.types.values())
 
 
-def test_plain_tags_are_one_span_a_token():
+def test_each_plain_tag_is_a_span_of_one_token():
     assert read_spans(["DET", "NOUN"], Scheme(kind="plain")) == [(0, 1, "DET"), (1, 2, "NOUN")]
 
 
-def test_neighbours_do_not_overlap():
+def test_adjacent_spans_do_not_overlap():
     assert not overlap((0, 2, "X"), (2, 3, "X"))
     assert overlap((0, 3, "X"), (2, 4, "Y"))
 
 
-def test_types_by_frequency_are_the_most_frequent_in_gold_first_and_by_name_among_equals():
+def test_types_are_sorted_by_gold_frequency_and_then_by_name():
     gold = [(at, at + 1, label) for at, label in enumerate("YXZX")]
     scores = SpanScores.from_spans([gold], [[(9, 10, "W")]])
     assert [label for label, _ in scores.by_frequency] == ["X", "Y", "Z", "W"]

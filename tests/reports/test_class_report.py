@@ -1,4 +1,4 @@
-"""If these break, the report of a classifier is empty, unsafe to open, or not readable by everybody."""
+"""Reports of classifiers: complete, safe to open and accessible."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CURVE = [{"epoch": n, "loss": 5 / n, "score": n / 10, "rate": 0.1, "seconds": 1.
 
 @dataclass(frozen=True)
 class Text:
-    """As a file of texts gives it."""
+    """A text as read from a file."""
 
     text: str
     labels: tuple[str, ...]
@@ -57,7 +57,7 @@ def text_of(parse: Any, evaluation: ClassEvaluation, **options: Any) -> str:
     return " ".join(parse(render_classes(evaluation, title="runs/nsmc", **options)).text)
 
 
-def test_everything_asked_for_is_on_the_page(parse: Any) -> None:
+def test_the_page_shows_scores_sections_and_errors(parse: Any) -> None:
     text = text_of(parse, two_labels(), curve=CURVE, details={"temperature": 1.25, "recipe": "a = 1\nb = 2"})
     scores = ("runs/nsmc", "66.67", "accuracy of texts", "95% interval", "ROC AUC", "macro F1", "all (micro)")
     sections = ("Training loss per text", "Confusion", "Calibration", "log loss", "By length", "21–40")
@@ -74,7 +74,7 @@ def test_everything_asked_for_is_on_the_page(parse: Any) -> None:
         assert wanted in text, wanted
 
 
-def test_several_labels_have_their_own_words(parse: Any) -> None:
+def test_multi_label_reports_have_their_own_texts(parse: Any) -> None:
     text = text_of(parse, several_labels())
     for wanted in ("F1 of labels, micro average", "precision", "cannot predict: new (1)", "several labels"):
         assert wanted in text, wanted
@@ -82,7 +82,7 @@ def test_several_labels_have_their_own_words(parse: Any) -> None:
         assert absent not in text, absent
 
 
-def test_relations_are_headed_by_their_official_score(parse: Any) -> None:
+def test_the_headline_of_relations_is_the_official_score(parse: Any) -> None:
     text = text_of(parse, relations())
     assert "as in SemEval-2010 task 8" in text
     assert "Scores of relations in percent" in text
@@ -90,7 +90,7 @@ def test_relations_are_headed_by_their_official_score(parse: Any) -> None:
 
 
 @pytest.mark.parametrize("make", [two_labels, several_labels, relations, hostile])
-def test_the_page_refers_to_nothing_outside_itself_and_runs_nothing(make: Any, parse: Any) -> None:
+def test_the_page_loads_nothing_and_runs_nothing(make: Any, parse: Any) -> None:
     page = render_classes(make(), title=HOSTILE, curve=CURVE, details={HOSTILE: HOSTILE, "r": HOSTILE + "\n"})
     assert not re.search(r"https?://|@import|url\(", page)
     assert parse(page).runs_and_loads_nothing()
@@ -102,7 +102,7 @@ def test_a_script_in_a_review_is_shown_as_text(parse: Any) -> None:
     assert HOSTILE in text_of(parse, hostile())
 
 
-def test_readable_by_everybody(parse: Any) -> None:
+def test_the_page_is_accessible(parse: Any) -> None:
     parsed = parse(render_classes(two_labels(), title="t", curve=CURVE))
     tags = [tag for tag, _ in parsed.tags]
     assert tags.count("table") == tags.count("caption") >= 4
@@ -118,7 +118,7 @@ def test_a_perfect_file_has_no_errors(parse: Any) -> None:
     assert "95% interval 1" not in text
 
 
-def test_the_surest_errors_are_shown_and_the_others_counted(parse: Any) -> None:
+def test_the_most_confident_errors_are_shown_and_the_rest_counted(parse: Any) -> None:
     size = MOST_ERRORS + 30
     chances = np.linspace(0.5, 1, size)
     gold = [Text(f"text number {n}.", ("a",)) for n in range(size)]
@@ -130,7 +130,7 @@ def test_the_surest_errors_are_shown_and_the_others_counted(parse: Any) -> None:
     assert "text number 0." not in text
 
 
-def test_of_a_long_text_beginning_and_end_are_shown() -> None:
+def test_a_long_text_is_shortened_in_the_middle() -> None:
     text = "가" * 5000 + "!"
     assert shortened(text) == "가" * BEGINNING + " … " + "가" * (END - 1) + "!"
     assert shortened(text[:100]) == text[:100]

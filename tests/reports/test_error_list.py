@@ -1,4 +1,4 @@
-"""Lists of errors: the surest on the terminal, all of them in a file that can be opened as a table."""
+"""Lists of errors: the most confident on the terminal, all of them in a file."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_an_error_is_shown_in_its_context() -> None:
         assert words in text, words
 
 
-def test_where_the_spans_differ_each_side_says_what_it_covers() -> None:
+def test_spans_with_different_boundaries_are_shown_with_their_text() -> None:
     assert "PER: Kim" in printed(error(kind=Kind.WRONG_BOUNDARY, predicted_text="so Kim"))
     assert "PER: Kim" not in printed(error(kind=Kind.FALSE_NEGATIVE, predicted=None, predicted_text=None))
 
@@ -59,11 +59,11 @@ def test_only_the_first_are_shown_and_the_rest_is_counted() -> None:
     assert f"of {SHOWN + 5} errors" in text
 
 
-def test_no_errors_is_said() -> None:
+def test_an_empty_list_is_reported() -> None:
     assert printed().startswith("No errors")
 
 
-def test_texts_cannot_steer_the_terminal() -> None:
+def test_texts_cannot_control_the_terminal() -> None:
     text = printed(error(text="\x1b[2J[red]x[/red]", before="\x07", gold="[bold]"))
     assert "\x1b" not in text
     assert "\x07" not in text
@@ -71,7 +71,7 @@ def test_texts_cannot_steer_the_terminal() -> None:
     assert "[bold]" in text
 
 
-def test_a_file_name_that_is_no_utf8_does_not_lose_the_list(tmp_path: Path) -> None:
+def test_a_file_name_with_invalid_utf8_is_escaped(tmp_path: Path) -> None:
     path = tmp_path / "e.tsv"
     write_errors(path, [error(file="\udcff.conll", text="김")], error_writer(path, Error))
     written = path.read_text("utf-8")
@@ -81,7 +81,7 @@ def test_a_file_name_that_is_no_utf8_does_not_lose_the_list(tmp_path: Path) -> N
 
 @dataclass(frozen=True)
 class Slip:
-    """Another kind of error, with columns of its own."""
+    """Another kind of error, with its own columns."""
 
     confidence: float
     gold: str | None
@@ -92,7 +92,7 @@ HOSTILE = ('"', "a\tb", "c\nd", "e\u2028f", "\r", "=1+1")
 SLIPS = [Slip(1 / 3, None, text) for text in HOSTILE]
 
 
-def test_no_text_breaks_the_table() -> None:
+def test_special_characters_do_not_break_the_table() -> None:
     text = "".join(error_writer("a.tsv", Slip)(SLIPS))
     assert text.count("\n") == len(text.splitlines()) == 7
     rows = list(csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -101,19 +101,19 @@ def test_no_text_breaks_the_table() -> None:
     assert {(row["confidence"], row["gold"]) for row in rows} == {("0.333333", "")}
 
 
-def test_lines_of_json_keep_every_character() -> None:
+def test_json_lines_keep_every_character() -> None:
     records = [json.loads(line) for line in error_writer("a.JSONL", Slip)(SLIPS)]
     assert [record["text"] for record in records] == list(HOSTILE)
     assert records[0]["gold"] is None
     assert records[0]["confidence"] == 0.333333
 
 
-def test_no_errors_are_a_header_alone_and_no_lines_of_json() -> None:
+def test_no_errors_give_only_a_header_or_an_empty_file() -> None:
     assert list(error_writer("a.tsv", Slip)([])) == ["confidence\tgold\ttext\n"]
     assert list(error_writer("a.jsonl", Slip)([])) == []
 
 
-def test_a_kind_is_written_by_its_name() -> None:
+def test_the_kind_of_error_is_written_by_name() -> None:
     error = Error(0.5, Kind.FALSE_NEGATIVE, "X", None, "a", None, "", "a", "", "f.conll", 3)
     assert json.loads(next(error_writer("a.jsonl", Error)([error])))["kind"] == "false negative"
     assert list(error_writer("a.tsv", Error)([error]))[1] == (

@@ -1,4 +1,4 @@
-"""If these break, a reader of the report cannot see what went wrong in a sentence."""
+"""Sentences with errors in a report: every error is marked and named."""
 
 import re
 
@@ -29,29 +29,29 @@ def text_of(markup):
         ([(0, 1, "A"), (1, 2, "B")], [(0, 1, "A")], ["A", "B · missed", "A"]),
     ],
 )
-def test_each_error_is_named_in_words(gold, predicted, labels):
+def test_each_kind_of_error_is_named(gold, predicted, labels):
     assert re.findall(r"<small>(.*?)</small>", shown(["x", "y"], gold, predicted)) == labels
 
 
-def test_plain_tags_show_gold_and_predicted_of_the_wrong_tokens_only():
+def test_plain_tags_are_shown_only_for_wrong_tokens():
     markup = shown(["a", "b"], unit_spans(["DET", "NOUN"]), unit_spans(["DET", "VERB"]), plain=True)
     assert re.findall(r"<small>(.*?)</small>", markup) == ["NOUN → VERB"]
     assert text_of(markup) == "1 errora b"
 
 
-def test_hostile_words_and_labels_are_inert():
+def test_hostile_words_and_labels_are_escaped():
     markup = shown(["<script>alert(1)</script>"], [(0, 1, "<img src=x>")], [])
     assert "<script" not in markup
     assert "<img" not in markup
     assert "&lt;script&gt;" in markup
 
 
-def test_the_whole_sentence_is_there_once_a_side():
+def test_the_sentence_is_shown_once_for_gold_and_once_for_predicted():
     markup = shown(["a", "b", "c", "d"], [(1, 3, "X")], [(2, 3, "X")])
     assert text_of(markup).count("a b c d") == 2
 
 
-def test_long_sentences_are_shown_around_their_errors_with_spans_whole():
+def test_long_sentences_are_shortened_around_complete_spans():
     words = [f"w{n}" for n in range(500)]
     markup = shown(words, [(100, 130, "X"), (400, 401, "Y")], [(129, 130, "X")])
     found = text_of(markup)
@@ -62,7 +62,7 @@ def test_long_sentences_are_shown_around_their_errors_with_spans_whole():
     assert "w250" not in found
 
 
-def test_a_sentence_wrong_everywhere_does_not_fill_the_page():
+def test_a_sentence_with_many_errors_is_shortened():
     words = ["w"] * 5000
     markup = shown(words, unit_spans(["A"] * 5000), unit_spans(["B"] * 5000), plain=True)
     assert markup.count("<mark") < 100

@@ -1,4 +1,4 @@
-"""Explanations are values: two of the same content are equal, and none can be changed by who shows it."""
+"""Explanations are value objects: compared by content, and immutable."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from gonie.reports.explanation import Faithfulness
 
 
-def test_an_explanation_is_a_value() -> None:
+def test_an_explanation_is_compared_by_content_and_immutable() -> None:
     one = Faithfulness("erasure", 0.5, 0.1, 10)
     assert one == Faithfulness("erasure", 0.5, 0.1, 10)
     with pytest.raises(FrozenInstanceError):

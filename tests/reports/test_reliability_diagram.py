@@ -1,4 +1,4 @@
-"""If these break, the drawing says that a classifier can be trusted where it cannot."""
+"""Reliability diagrams: if these break, a classifier looks better calibrated than it is."""
 
 import re
 
@@ -13,7 +13,7 @@ def boxes(markup, kind):
     return [tuple(map(float, box[:4])) for box in found if box[4] == kind]
 
 
-def test_a_column_is_as_high_as_it_was_right_and_the_gap_reaches_what_was_said():
+def test_a_column_shows_accuracy_and_a_gap_shows_confidence():
     markup = reliability_diagram(Reliability((Bin(0.5, 1.0, 8, 0.75, 0.5),)), noun="texts")
     height = BOTTOM - TOP
     ((_, top, _, tall),) = boxes(markup, "column")
@@ -24,7 +24,7 @@ def test_a_column_is_as_high_as_it_was_right_and_the_gap_reaches_what_was_said()
     assert "50–100: 8 texts, predicted 75.0, correct 50.0" in markup
 
 
-def test_everything_lies_within_the_drawing():
+def test_everything_is_inside_the_drawing():
     generator = np.random.default_rng(0)
     confidences = generator.random(500)
     found = reliability(confidences, generator.random(500) < 0.5, equal_width(15))
@@ -36,12 +36,12 @@ def test_everything_lies_within_the_drawing():
             assert 0 <= y <= y + height <= HEIGHT
 
 
-def test_a_bin_of_hardly_any_width_can_be_seen():
+def test_a_very_narrow_bin_is_visible():
     markup = reliability_diagram(Reliability((Bin(0.999, 1.0, 3, 1.0, 1.0),)), noun="texts")
     assert boxes(markup, "column")[0][2] >= 1
 
 
-def test_a_bin_in_words():
+def test_a_bin_is_described_in_words():
     assert (
         bin_text(Bin(0.8, 0.9, 1200, 0.85, 0.7), "texts")
         == "80–90: 1,200 texts, predicted 85.0, correct 70.0"

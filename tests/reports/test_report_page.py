@@ -1,11 +1,11 @@
-"""If these break, a report says its numbers in a way that cannot be compared."""
+"""Common parts of report pages: details, opening, training curve and numbers."""
 
 import pytest
 
 from gonie.reports.report_page import detail_section, opening, percent, range_text, training
 
 
-def test_details_as_tables_lines_and_folds(parse):
+def test_details_are_shown_as_tables_lines_and_folds(parse):
     details = {
         "seconds": 83.25,
         "labels": {"PER": {"train": 1200, "dev": 3}},
@@ -21,7 +21,7 @@ def test_details_as_tables_lines_and_folds(parse):
 OPENING = {"score": 0.5, "measure": "accuracy", "values": {"seed": 7}, "told": "Told."}
 
 
-def test_the_top_has_an_interval_and_a_warning_only_where_there_are_any(parse):
+def test_the_opening_shows_interval_and_warning_only_if_present(parse):
     whole = parse(opening("<b>", interval=(0.4, 0.6), unknown={"<i>": 1200}, **OPENING)).text
     assert whole[:4] == ["<b>", "50.00", "accuracy", "95% interval 40.00–60.00"]
     assert whole[4:7] == ["seed", "7", "Told."]
@@ -37,7 +37,7 @@ def test_a_run_without_epochs_has_no_curve():
 
 
 @pytest.mark.parametrize(("value", "shown"), [(0.812345, "81.23"), (1.0, "100.00"), (0.0, "0.00")])
-def test_numbers_are_written_as_conlleval_does(value, shown):
+def test_numbers_are_written_as_in_conlleval(value, shown):
     assert percent(value) == shown
     assert range_text((value, value)) == f"{shown}–{shown}"
     assert range_text(None) == ""

@@ -1,4 +1,4 @@
-"""If these break, a reader of a report sees a label's numbers beside another label's name."""
+"""Score tables of reports: every number in the row of its label."""
 
 import re
 
@@ -12,7 +12,7 @@ def scores(gold, predicted):
 
 
 def rows(markup):
-    """The cells of each row of the table's body, as text."""
+    """Return the cells of each row of the table body as text."""
     body = markup.split("<tbody>")[1].split("</tbody>")[0]
     return [
         [re.sub(r"<[^>]*>", "", cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line)]
@@ -20,7 +20,7 @@ def rows(markup):
     ]
 
 
-def test_hand_counted_labels_and_their_averages():
+def test_scores_and_averages_of_a_small_example():
     found = rows(label_scores(scores("XXXY", "XXYY"), None))
     assert found[0] == ["X", "3", "2", "2", "100.00", "66.67", "80.00", "", ""]
     assert found[1] == ["Y", "1", "2", "1", "50.00", "100.00", "66.67", "", ""]
@@ -28,7 +28,7 @@ def test_hand_counted_labels_and_their_averages():
     assert found[3] == ["all (macro)", "", "", "", "75.00", "83.33", "73.33", "", ""]
 
 
-def test_what_a_table_leaves_out_is_said():
+def test_the_number_of_omitted_labels_is_shown():
     tags = [f"T{n}" for n in range(MOST_LABELS + 7)]
     markup = label_scores(scores(tags, tags), None)
     assert len(rows(markup)) == MOST_LABELS + 2
@@ -40,7 +40,7 @@ def test_rows_are_gold_and_columns_predicted():
     assert rows(confusion_table(confusion, boundaries=False)) == [["X", "2", "1"], ["Y", "·", "1"]]
 
 
-def test_spans_can_also_be_missed_cut_wrongly_or_invented():
+def test_span_tables_count_missed_spurious_and_boundary_errors():
     gold, predicted = [[(0, 1, "X"), (2, 4, "X")]], [[(2, 3, "X"), (5, 6, "Y")]]
     assert rows(confusion_table(Confusion.from_spans(gold, predicted), boundaries=True)) == [
         ["X", "·", "·", "1", "1"],
@@ -50,7 +50,7 @@ def test_spans_can_also_be_missed_cut_wrongly_or_invented():
     ]
 
 
-def test_many_labels_do_not_fill_the_page_and_the_rest_is_counted():
+def test_a_confusion_table_with_many_labels_is_shortened():
     tags = [f"T{n:03}" for n in range(MOST_CELLS + 5)]
     markup = confusion_table(Confusion.from_spans([unit_spans(tags)], [unit_spans(tags)]), boundaries=False)
     assert len(rows(markup)) == MOST_CELLS

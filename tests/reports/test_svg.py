@@ -1,4 +1,4 @@
-"""If these break, the training curve is missing, wrong or unreadable."""
+"""SVG drawings: if these break, the training curve is missing, wrong or unreadable."""
 
 import re
 
@@ -13,28 +13,28 @@ RECORDS = [
 ]
 
 
-def test_a_panel_for_each_quantity_there_is():
+def test_each_recorded_quantity_has_a_panel():
     assert training_curve(RECORDS).count("<svg") == 4
     assert training_curve([{"epoch": 1, "loss": 2.0}]).count("<svg") == 1
     assert training_curve([record | {"train_score": None} for record in RECORDS]).count("<svg") == 4
     assert training_curve([record | {"train_score": 0.9} for record in RECORDS]).count("<svg") == 5
 
 
-def test_the_curve_says_what_the_model_learns_from():
+def test_the_curve_names_the_unit_of_the_loss():
     assert "Training loss per sentence" in training_curve(RECORDS)
     assert "Training loss per text" in training_curve(RECORDS, unit="text")
 
 
-def test_nothing_to_draw_draws_nothing():
+def test_no_values_give_no_curve():
     assert training_curve([]) is None
     assert training_curve([{"epoch": 1}]) is None
 
 
-def test_best_epoch_is_said_in_words():
+def test_the_best_epoch_is_named():
     assert "best 75 in epoch 5" in training_curve(RECORDS)
 
 
-def test_values_that_are_no_numbers_are_left_out():
+def test_values_that_are_not_finite_numbers_are_left_out():
     records = [
         {"epoch": 1, "loss": float("nan")},
         {"epoch": 2, "loss": "<script>"},
@@ -52,18 +52,18 @@ def test_values_that_are_no_numbers_are_left_out():
 def test_ticks_are_few_and_span_the_values(low, width):
     high = low + width
     marks = ticks(low, high)
-    slack = 1e-6 * (marks[-1] - marks[0]) + 1e-14 * abs(low)  # and the rounding of large numbers
+    slack = 1e-6 * (marks[-1] - marks[0]) + 1e-14 * abs(low)  # allows for the rounding of large numbers
     assert 2 <= len(marks) <= 8
     assert marks[0] <= low + slack
     assert high - slack <= marks[-1]
 
 
 @pytest.mark.parametrize("value", [0.0, 0.5, -3.0, 1e-9])
-def test_ticks_around_one_value(value):
+def test_ticks_surround_a_single_value(value):
     assert ticks(value, value)[0] < value < ticks(value, value)[-1]
 
 
-def test_every_point_lies_within_its_drawing():
+def test_every_point_is_inside_the_drawing():
     markup = training_curve(RECORDS)
     pairs = " ".join(re.findall(r'points="([^"]*)"', markup)).split()
     assert len(pairs) >= 2 * len(RECORDS)
@@ -73,11 +73,11 @@ def test_every_point_lies_within_its_drawing():
         assert 0 <= y <= 160
 
 
-def test_scale_maps_ends_to_ends():
+def test_a_scale_maps_its_ends():
     scale = Scale(2, 4, 100, 0)
     assert (scale(2), scale(3), scale(4)) == (100, 50, 0)
 
 
-def test_interval_bar_with_and_without_interval():
+def test_an_interval_bar_has_a_whisker_only_with_an_interval():
     assert "whisker" in interval_bar(0.5, (0.4, 0.6))
     assert "whisker" not in interval_bar(0.5, None)

@@ -1,4 +1,4 @@
-"""If these break, the report is empty, unsafe to open, or not readable by everybody."""
+"""Reports of taggers: complete, safe to open and accessible."""
 
 import re
 
@@ -39,7 +39,7 @@ def plain_evaluation(labels=3):
     return evaluate(gold, [[*tags[1:], tags[0]]], scheme=PLAIN, bootstrap=0)
 
 
-def test_everything_asked_for_is_on_the_page(parse):
+def test_the_page_shows_scores_errors_and_settings(parse):
     page = render(
         spans_evaluation(), title="runs/ner", curve=CURVE, details={"recipe": "task = 'tag'\nx = 1"}
     )
@@ -52,7 +52,7 @@ def test_everything_asked_for_is_on_the_page(parse):
 
 
 @pytest.mark.parametrize("make", [spans_evaluation, hostile_evaluation, plain_evaluation])
-def test_the_page_refers_to_nothing_outside_itself_and_runs_nothing(make, parse):
+def test_the_page_loads_nothing_and_runs_nothing(make, parse):
     details = {
         HOSTILE: HOSTILE,
         "recipe": HOSTILE + "\nurl = 'http://x.example'",
@@ -64,12 +64,12 @@ def test_the_page_refers_to_nothing_outside_itself_and_runs_nothing(make, parse)
     assert "default-src 'none'" in page
 
 
-def test_the_page_can_be_written_whatever_the_corpus_holds():
+def test_a_page_with_lone_surrogates_can_be_written():
     gold = [Sentence(words=("\ud800",), tags=("B-X",))]
     render(evaluate(gold, [["O"]], scheme=IOB2, bootstrap=0), title="t").encode("utf-8")
 
 
-def test_readable_by_everybody(parse):
+def test_the_page_is_accessible(parse):
     page = render(spans_evaluation(), title="t", curve=CURVE)
     parsed = parse(page)
     tags = [tag for tag, _ in parsed.tags]
@@ -84,14 +84,14 @@ def test_readable_by_everybody(parse):
     assert 'name="viewport"' in page
 
 
-def test_plain_labels_have_their_own_words(parse):
+def test_reports_of_plain_labels_have_their_own_texts(parse):
     text = " ".join(parse(render(plain_evaluation(), title="t")).text)
     assert "accuracy of tokens" in text
     assert "wrong boundary" not in text
     assert "T0 → T1" in text
 
 
-def test_a_perfect_file_and_a_file_without_curve_novelty_or_intervals(parse):
+def test_sections_without_data_are_left_out(parse):
     gold = [Sentence(words=("a",), tags=("B-X",))]
     text = " ".join(parse(render(evaluate(gold, [["B-X"]], scheme=IOB2, bootstrap=0), title="t")).text)
     assert "100.00" in text
@@ -100,7 +100,7 @@ def test_a_perfect_file_and_a_file_without_curve_novelty_or_intervals(parse):
     assert "Seen in training" not in text
 
 
-def test_a_thousand_labels_do_not_make_a_million_cells_and_the_rest_is_said():
+def test_tables_of_a_thousand_labels_are_shortened():
     page = render(plain_evaluation(labels=1000), title="t")
     assert page.count("<td") < 5000
     assert "rarer labels are only in the JSON" in page

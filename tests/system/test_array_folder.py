@@ -1,4 +1,4 @@
-"""Folders of arrays: what was written comes back, and nothing half written is taken for whole."""
+"""Folders of arrays: they survive writing and reading, and incomplete folders are refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def written(folder: Path, *blocks: Array) -> ArrayWriter:
     return writer
 
 
-def test_blocks_come_back_as_one_mapped_array_with_the_facts(tmp_path: Path) -> None:
+def test_blocks_are_read_as_one_memory_mapped_array(tmp_path: Path) -> None:
     writer = written(tmp_path / "deep" / "er", np.arange(3), np.arange(0), np.arange(2))
     writer.append("none", np.zeros(0, dtype=np.int32))
     writer.finish(colour="red")
@@ -37,15 +37,15 @@ def test_blocks_come_back_as_one_mapped_array_with_the_facts(tmp_path: Path) -> 
     assert facts["colour"] == "red"
 
 
-def test_numbers_of_the_other_byte_order_are_stored_as_all_others(tmp_path: Path) -> None:
-    """A folder is moved between machines."""
+def test_arrays_are_stored_in_little_endian_order(tmp_path: Path) -> None:
+    """Folders are copied between machines."""
     written(tmp_path, np.array([1, 2], dtype=">i4")).finish()
     assert (tmp_path / "a.bin").read_bytes() == bytes([1, 0, 0, 0, 2, 0, 0, 0])
     assert opened(tmp_path)[0]["a"].tolist() == [1, 2]
 
 
-def test_who_has_mapped_the_old_arrays_keeps_them(tmp_path: Path) -> None:
-    """A training over a corpus must not crash because the corpus is encoded anew in another window."""
+def test_replacing_arrays_does_not_change_those_in_use(tmp_path: Path) -> None:
+    """Training must not crash when another process encodes its corpus again."""
     written(tmp_path, np.arange(5000)).finish()
     old = opened(tmp_path)[0]["a"]
     written(tmp_path, np.zeros(1, dtype=np.int64)).finish()
@@ -53,7 +53,7 @@ def test_who_has_mapped_the_old_arrays_keeps_them(tmp_path: Path) -> None:
     assert opened(tmp_path)[0]["a"].tolist() == [0]
 
 
-def test_without_its_index_a_folder_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_an_index_is_refused(tmp_path: Path) -> None:
     written(tmp_path, np.arange(3)).finish()
     written(tmp_path, np.arange(3))
     with pytest.raises(InputError, match=r"cannot read numbers: i\.json.*Count again"):
@@ -76,7 +76,7 @@ def test_an_array_of_another_size_is_refused(tmp_path: Path, size: int) -> None:
         opened(tmp_path)
 
 
-def test_what_the_reader_cannot_use_is_refused_alike(tmp_path: Path) -> None:
+def test_arrays_that_the_reader_cannot_use_are_refused(tmp_path: Path) -> None:
     written(tmp_path, np.arange(3)).finish()
 
     def use(arrays: dict[str, Array], facts: dict[str, Any]) -> Array:
@@ -86,7 +86,7 @@ def test_what_the_reader_cannot_use_is_refused_alike(tmp_path: Path) -> None:
         open_arrays(tmp_path, use, index="i.json", noun="numbers", fix="Count again")
 
 
-def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text(json.dumps({}))
     with pytest.raises(OutputError, match="cannot write numbers to"):
         written(tmp_path / "file")

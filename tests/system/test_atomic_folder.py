@@ -1,4 +1,4 @@
-"""A folder that appears whole or not at all, whatever happens half-way."""
+"""Atomic replacement of folders: a folder is complete or unchanged, even after an interruption."""
 
 from __future__ import annotations
 
@@ -24,13 +24,11 @@ def test_a_folder_is_written_and_replaced(tmp_path: Path) -> None:
     assert content(target) == OLD
     replace_folder(target, NEW)
     assert content(target) == NEW
-    assert [entry.name for entry in target.parent.iterdir()] == ["bundle"]  # nothing left lying about
+    assert [entry.name for entry in target.parent.iterdir()] == ["bundle"]  # no leftovers
 
 
 @pytest.mark.parametrize("step", ["_write_synced", "_sync"])
-def test_a_full_disk_leaves_the_old_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
+def test_a_full_disk_keeps_the_old_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     target = tmp_path / "bundle"
     replace_folder(target, OLD)
 
@@ -45,11 +43,11 @@ def test_a_full_disk_leaves_the_old_folder(
 
 
 class Killed(BaseException):
-    """Stands for a process that ends at this very point: nothing after it runs."""
+    """Represents a process that is killed at this point."""
 
 
 @pytest.mark.parametrize("rename", [1, 2])
-def test_killed_between_renames_nothing_is_lost(
+def test_a_kill_between_renames_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rename: int
 ) -> None:
     target = tmp_path / "bundle"
@@ -69,12 +67,12 @@ def test_killed_between_renames_nothing_is_lost(
     monkeypatch.undo()
     survivors = [place for place in (target, backup_path(target)) if place.exists()]
     assert [content(place) for place in survivors] == [OLD]
-    replace_folder(target, {**OLD, "a": b"third"})  # the next write clears up
+    replace_folder(target, {**OLD, "a": b"third"})  # the next write cleans up
     assert content(target)["a"] == b"third"
     assert [entry.name for entry in tmp_path.iterdir()] == ["bundle"]
 
 
-def test_an_interrupted_write_is_put_back_before_the_next_fails(
+def test_the_backup_is_restored_before_the_next_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = tmp_path / "bundle"
@@ -90,7 +88,7 @@ def test_an_interrupted_write_is_put_back_before_the_next_fails(
     assert content(target) == OLD
 
 
-def test_files_of_others_are_never_deleted(tmp_path: Path) -> None:
+def test_folders_with_other_files_are_never_replaced(tmp_path: Path) -> None:
     target = tmp_path / "home"
     target.mkdir()
     (target / "thesis.tex").write_text("years of work")
@@ -101,14 +99,14 @@ def test_files_of_others_are_never_deleted(tmp_path: Path) -> None:
         replace_folder(target / "thesis.tex", NEW)
 
 
-def test_a_place_that_cannot_be_is_said(tmp_path: Path) -> None:
+def test_an_impossible_path_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(OutputError, match=r"cannot write .*file/bundle"):
         replace_folder(tmp_path / "file" / "bundle", NEW)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_read_only_place_is_said(tmp_path: Path) -> None:
+def test_a_read_only_folder_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(OutputError, match="Permission denied"):
         replace_folder(tmp_path / "bundle", NEW)

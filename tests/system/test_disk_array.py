@@ -1,4 +1,4 @@
-"""Arrays in files: made once, used again only while they are whole, and never a half of one."""
+"""Arrays in files: computed once, and computed again if the file is damaged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHAPE, KIND = (7, 3), np.dtype("<f2")
 
 
 class Filling:
-    """Fills with 0, 1, 2 … and counts how often it was asked."""
+    """Fills an array with 0, 1, 2 … and counts its calls."""
 
     def __init__(self) -> None:
         self.times = 0
@@ -35,7 +35,7 @@ class Filling:
 WANTED = np.arange(21).reshape(SHAPE)
 
 
-def test_it_is_made_once_and_then_read(tmp_path: Path) -> None:
+def test_an_array_is_computed_once_and_then_read(tmp_path: Path) -> None:
     fill, path = Filling(), tmp_path / "deep" / "er" / "x.f2"
     for _ in range(3):
         array = cached_array(path, SHAPE, KIND, fill)
@@ -60,10 +60,10 @@ def test_it_is_made_once_and_then_read(tmp_path: Path) -> None:
         lambda content: bytes(len(content)),
     ],
 )
-def test_one_that_is_short_or_damaged_is_made_again(
+def test_a_truncated_or_damaged_array_is_computed_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: Any, block: int
 ) -> None:
-    """A model would learn from noise, and nothing would tell."""
+    """Otherwise a model would silently learn from noise."""
     monkeypatch.setattr(disk_array, "CHECKED", block)
     fill, path = Filling(), tmp_path / "x.f2"
     cached_array(path, SHAPE, KIND, fill)
@@ -73,7 +73,7 @@ def test_one_that_is_short_or_damaged_is_made_again(
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
-def test_one_that_is_interrupted_leaves_nothing(tmp_path: Path, error: type[BaseException]) -> None:
+def test_an_interrupted_computation_leaves_no_file(tmp_path: Path, error: type[BaseException]) -> None:
     def fill(array: NDArray[Any]) -> None:
         array[0] = 1
         raise error
@@ -83,7 +83,7 @@ def test_one_that_is_interrupted_leaves_nothing(tmp_path: Path, error: type[Base
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_nameless_one_is_in_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_temporary_array_has_no_visible_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
     def fill(array: NDArray[Any]) -> None:
@@ -95,7 +95,7 @@ def test_a_nameless_one_is_in_no_folder(tmp_path: Path, monkeypatch: pytest.Monk
     assert list(tmp_path.iterdir()) == []
 
 
-def test_folders_that_cannot_be_written_to_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folders_that_cannot_be_written_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("mine")
     with pytest.raises(OutputError, match=r"cannot create folder .*file/x"):
         cached_array(tmp_path / "file" / "x" / "y.f2", SHAPE, KIND, Filling())
@@ -106,8 +106,8 @@ def test_folders_that_cannot_be_written_to_are_named(tmp_path: Path, monkeypatch
 
 @pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="this system reserves no room")
 @pytest.mark.parametrize("make", ["cached_array(Path(sys.argv[1]), ", "temporary_array("])
-def test_a_full_disk_is_told_of_before_anything_is_computed(tmp_path: Path, make: str) -> None:
-    """Writing to a map of a file that has no room would kill the process without a word."""
+def test_a_full_disk_is_reported_before_computing(tmp_path: Path, make: str) -> None:
+    """Writing to a memory map on a full disk would kill the process without a message."""
     code = f"""
 import resource, signal, sys
 from pathlib import Path

@@ -1,5 +1,4 @@
-"""A reader that gets a wrong line number or half a line sends the user to the wrong place; a writer that is
-not atomic loses what they had."""
+"""Reading lines with exact line numbers, and writing files atomically."""
 
 from __future__ import annotations
 
@@ -39,17 +38,17 @@ def wrote(path: Path, data: bytes) -> Path:
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.txt.xz"])
-def test_lines_are_numbered_plain_and_compressed(tmp_path: Path, name: str) -> None:
+def test_lines_of_plain_and_compressed_files_are_numbered(tmp_path: Path, name: str) -> None:
     pack = {".gz": gzip.compress, ".xz": lzma.compress}.get(Path(name).suffix, bytes)
     path = wrote(tmp_path / name, pack("하나\n\nthree".encode()))
     assert list(lines(path)) == [(1, "하나"), (2, ""), (3, "three")]
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.txt.xz"])
-def test_a_progress_bar_learns_how_much_of_the_file_is_read(
+def test_reading_reports_progress_in_stored_bytes(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In bytes as they are stored: the size of the text inside is not known before the end."""
+    """The size of the decompressed text is not known before the end."""
     monkeypatch.setattr(files, "BLOCK", 1000)
     pack = {".gz": gzip.compress, ".xz": lzma.compress}.get(Path(name).suffix, bytes)
     path = wrote(tmp_path / name, pack(random.Random(0).randbytes(150_000).hex("\n").encode()))
@@ -60,12 +59,12 @@ def test_a_progress_bar_learns_how_much_of_the_file_is_read(
     assert told[-1] == path.stat().st_size
 
 
-def test_bom_and_crlf_come_off_and_odd_line_ends_stay(tmp_path: Path) -> None:
+def test_bom_and_crlf_are_removed_and_other_line_separators_kept(tmp_path: Path) -> None:
     path = wrote(tmp_path / "a", "\ufeffa\tO\r\n\r\nb\u2028c\x85d\x0b\n".encode())
     assert list(lines(path)) == [(1, "a\tO"), (2, ""), (3, "b\u2028c\x85d\x0b")]
 
 
-def test_standard_input_is_a_dash(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dash_reads_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("a\n나".encode())))
     assert list(lines("-")) == [(1, "a"), (2, "나")]
 
@@ -81,7 +80,7 @@ def test_standard_input_is_a_dash(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_blocks_of_any_size_give_the_same_lines(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str], block: int, last: bool
 ) -> None:
-    """A character or a line end cut by a block's edge must not be lost: compared with plain splitting."""
+    """Characters and line endings at the edge of a block must not be lost."""
     content = "\n".join(texts) + ("\n" if last else "")
     path = wrote(tmp_path_factory.mktemp("blocks") / "a", content.encode())
     expected = content.removeprefix("\ufeff").split("\n")
@@ -104,7 +103,7 @@ def test_blocks_of_any_size_give_the_same_lines(
         ("text\n".encode("utf-16"), 1, "0xff", "UTF-16"),
     ],
 )
-def test_a_bad_byte_is_named_with_its_line_and_the_way_out(
+def test_invalid_utf8_is_refused_with_its_line_and_a_fix(
     tmp_path: Path, data: bytes, line: int, byte: str, encoding: str
 ) -> None:
     path = wrote(tmp_path / "a b.conll", data)
@@ -115,7 +114,7 @@ def test_a_bad_byte_is_named_with_its_line_and_the_way_out(
     assert f"iconv -f {encoding} -t UTF-8 '{path}'" in message
 
 
-def test_a_bad_byte_after_many_blocks_still_has_its_line(
+def test_invalid_utf8_after_many_blocks_has_the_right_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "BLOCK", 64)
@@ -129,7 +128,7 @@ def test_nul_bytes_are_refused_with_their_line(tmp_path: Path) -> None:
         list(lines(wrote(tmp_path / "a", b"fine\nb\0d\n")))
 
 
-def test_a_missing_file_suggests_a_near_name(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused_with_a_similar_name(tmp_path: Path) -> None:
     wrote(tmp_path / "train.conll", b"")
     with pytest.raises(InputError, match=r"trian\.conll: file not found\. Did you mean .*train\.conll\?"):
         list(lines(tmp_path / "trian.conll"))
@@ -137,17 +136,17 @@ def test_a_missing_file_suggests_a_near_name(tmp_path: Path) -> None:
         list(lines(tmp_path / "nowhere" / "x"))
 
 
-def test_a_folder_says_what_is_in_it(tmp_path: Path) -> None:
+def test_a_folder_is_refused_with_its_files(tmp_path: Path) -> None:
     wrote(tmp_path / "train.conll", b"")
     with pytest.raises(InputError, match=r"got a folder.*train\.conll"):
         list(lines(tmp_path))
 
 
-def test_an_unreadable_file_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*args: object, **kwargs: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(Path, "open", refuse)  # root may read anything, so a mode bit proves nothing
+    monkeypatch.setattr(Path, "open", refuse)  # root may read any file, so a mode bit would not do
     with pytest.raises(InputError, match="permission denied"):
         list(lines(tmp_path / "a"))
 
@@ -155,12 +154,14 @@ def test_an_unreadable_file_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     "data", [b"not gzip at all", gzip.compress(b"word\tO\n" * 1000, mtime=0)[:-20]], ids=["other", "cut"]
 )
-def test_a_damaged_archive_is_no_stack_trace(tmp_path: Path, data: bytes) -> None:
+def test_a_damaged_archive_is_refused(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(InputError, match="damaged compressed file"):
         list(lines(wrote(tmp_path / "a.gz", data)))
 
 
-def test_a_line_without_end_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_line_is_refused_before_it_fills_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(files, "BLOCK", 1000)
     monkeypatch.setattr(files, "LONGEST_LINE", 5000)
     with pytest.raises(InputError, match="line longer than"):
@@ -174,7 +175,7 @@ def left(folder: Path) -> list[str]:
     return sorted(os.listdir(folder))
 
 
-def test_text_and_bytes_are_written_whole(tmp_path: Path) -> None:
+def test_text_and_bytes_are_written(tmp_path: Path) -> None:
     atomic_write(tmp_path / "a", "하나\n")
     atomic_write(tmp_path / "b", b"\xff")
     with atomic_file(tmp_path / "c") as file:
@@ -185,7 +186,7 @@ def test_text_and_bytes_are_written_whole(tmp_path: Path) -> None:
     assert left(tmp_path) == ["a", "b", "c"]
 
 
-def test_nothing_is_visible_until_the_end(tmp_path: Path) -> None:
+def test_a_file_is_replaced_only_at_the_end(tmp_path: Path) -> None:
     atomic_write(tmp_path / "a", "old")
     with atomic_file(tmp_path / "a") as file:
         file.write("new")
@@ -195,7 +196,7 @@ def test_nothing_is_visible_until_the_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("error", [RuntimeError("bug"), KeyboardInterrupt(), OSError(errno.ENOSPC, "full")])
-def test_any_failure_leaves_the_old_file_and_no_litter(tmp_path: Path, error: BaseException) -> None:
+def test_a_failure_keeps_the_old_file_and_leaves_no_other(tmp_path: Path, error: BaseException) -> None:
     atomic_write(tmp_path / "a", "old")
 
     def half_way() -> None:
@@ -219,7 +220,7 @@ def test_any_failure_leaves_the_old_file_and_no_litter(tmp_path: Path, error: Ba
         (errno.EIO, "Input/output error"),
     ],
 )
-def test_errors_of_the_system_become_sentences(
+def test_system_errors_become_clear_messages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, words: str
 ) -> None:
     atomic_write(tmp_path / "a", "old")
@@ -237,13 +238,13 @@ def test_errors_of_the_system_become_sentences(
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs Linux's /dev/full")
-def test_a_disk_that_is_really_full_is_a_sentence() -> None:
+def test_a_full_device_gives_a_clear_message() -> None:
     with pytest.raises(OutputError, match="the disk is full"):
         atomic_write("/dev/full", b"x" * 100_000)
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)  # the device was not replaced by a file
 
 
-def test_places_that_cannot_be_written(tmp_path: Path) -> None:
+def test_paths_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="it is a folder"):
         atomic_write(tmp_path, "x")
     with pytest.raises(OutputError, match=r"does not exist\. Run: mkdir -p"):
@@ -256,13 +257,13 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     assert left(tmp_path) == ["file"]
 
 
-def test_an_error_about_another_file_is_not_blamed_on_this_one(tmp_path: Path) -> None:
+def test_an_error_about_another_file_is_not_changed(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), atomic_file(tmp_path / "a"):
         (tmp_path / "other").read_bytes()
     assert left(tmp_path) == []
 
 
-def test_permissions_and_links_survive(tmp_path: Path) -> None:
+def test_permissions_and_links_are_kept(tmp_path: Path) -> None:
     atomic_write(tmp_path / "real", "old")
     os.chmod(tmp_path / "real", 0o640)
     os.symlink("real", tmp_path / "link")
@@ -278,7 +279,7 @@ def write_half(path: Path) -> None:
         raise KeyboardInterrupt
 
 
-def test_a_library_that_opens_files_itself_writes_whole_ones_too(tmp_path: Path) -> None:
+def test_a_path_for_other_libraries_is_replaced_atomically(tmp_path: Path) -> None:
     atomic_write(tmp_path / "a", "old")
     with atomic_path(tmp_path / "a") as temporary:
         temporary.write_text("new")
@@ -291,15 +292,15 @@ def test_a_library_that_opens_files_itself_writes_whole_ones_too(tmp_path: Path)
 
 
 @pytest.mark.parametrize(("place", "words"), [("", "it is a folder"), ("pipe", "a device or a pipe")])
-def test_only_files_are_replaced(tmp_path: Path, place: str, words: str) -> None:
+def test_folders_and_pipes_are_not_replaced(tmp_path: Path, place: str, words: str) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OutputError, match=words):
         atomic_path(tmp_path / place).__enter__()
     assert left(tmp_path) == ["pipe"]
 
 
-def test_a_file_that_is_read_only_is_replaced_by_one(tmp_path: Path) -> None:
-    """Its folder may be written; in the meantime the new one must be writable, and no more open to others."""
+def test_a_read_only_file_stays_read_only_when_replaced(tmp_path: Path) -> None:
+    """The temporary file must be writable, but give others no further permissions."""
     atomic_write(tmp_path / "a", "old")
     os.chmod(tmp_path / "a", 0o440)
     with atomic_path(tmp_path / "a") as temporary:
@@ -309,8 +310,8 @@ def test_a_file_that_is_read_only_is_replaced_by_one(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o440
 
 
-def test_what_a_killed_writer_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
-    """A kill in the middle of a write leaves a temporary file as large as the model."""
+def test_only_files_left_by_a_killed_writer_are_removed(tmp_path: Path) -> None:
+    """A process killed during a write leaves a temporary file as large as the model."""
     atomic_write(tmp_path / "kept", "x")
     (tmp_path / ".gonie-mine.txt").write_text("x")
     writer = atomic_file(tmp_path / "unfinished")
@@ -320,13 +321,13 @@ def test_what_a_killed_writer_left_is_removed_and_nothing_else(tmp_path: Path) -
     assert left(tmp_path) == [".gonie-mine.txt", "kept"]
 
 
-def test_what_can_be_read_only_once(tmp_path: Path) -> None:
+def test_standard_input_and_pipes_are_streams(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "file").write_text("x")
     streams = {"-": True, tmp_path / "pipe": True, tmp_path / "file": False, tmp_path / "none": False}
     assert {path: is_stream(path) for path in streams} == streams
 
 
-def test_a_name_that_is_not_utf8_is_told() -> None:
+def test_names_with_invalid_utf8_are_recognised() -> None:
     assert is_utf8("가\x00")
     assert not is_utf8(os.fsdecode(b"caf\xe9"))

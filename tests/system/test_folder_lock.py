@@ -1,4 +1,4 @@
-"""A hold on a folder: for one at a time, and gone with its holder."""
+"""Folder locks: one holder at a time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gonie.errors import OutputError
 from gonie.system.folder_lock import folder_lock
 
 
-def test_a_second_hold_is_refused_and_a_later_one_not(tmp_path: Path) -> None:
+def test_a_second_lock_is_refused_until_the_first_is_released(tmp_path: Path) -> None:
     refusal = OutputError("taken")
     hold = folder_lock(tmp_path, refusal=refusal)
     with folder_lock(tmp_path, refusal=refusal), pytest.raises(OutputError, match="taken"):

@@ -1,4 +1,4 @@
-"""Texts in Parquet: each row with its number and id, a broken text alone set apart, from any row group on."""
+"""Texts in Parquet files: each row with its number and id, from any row group on."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_rows_are_numbered_from_any_group_on(tmp_path: Path, monkeypatch: pytest
     assert list(read_cells(path, group=2)) == whole[4:]
 
 
-def test_a_table_needs_no_id(tmp_path: Path) -> None:
+def test_a_table_may_have_no_id_column(tmp_path: Path) -> None:
     assert list(read_cells(table(tmp_path / "a.parquet", body=["x"]), columns=["body"])) == [
         ParquetCell(1, ("x",))
     ]
@@ -46,7 +46,7 @@ def test_a_table_needs_no_id(tmp_path: Path) -> None:
     ]
 
 
-def test_a_text_that_is_not_utf8_comes_as_bytes_and_the_others_as_text(tmp_path: Path) -> None:
+def test_only_texts_with_invalid_utf8_are_returned_as_bytes(tmp_path: Path) -> None:
     broken = pa.Array.from_buffers(
         pa.string(), 2, [None, pa.py_buffer(b"\0\0\0\0\2\0\0\0\3\0\0\0"), pa.py_buffer(b"\xff\xfea")]
     )
@@ -54,7 +54,7 @@ def test_a_text_that_is_not_utf8_comes_as_bytes_and_the_others_as_text(tmp_path:
     assert found == [b"\xff\xfe", "a"]
 
 
-def test_what_is_no_table_of_texts_is_refused(tmp_path: Path) -> None:
+def test_files_without_texts_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"'text'.*Choose a text column.*n \(int64\)"):
         next(read_cells(table(tmp_path / "a.parquet", n=[1])))
     (tmp_path / "b.parquet").write_bytes(b"PAR1 and no more")
@@ -64,7 +64,7 @@ def test_what_is_no_table_of_texts_is_refused(tmp_path: Path) -> None:
         next(read_cells(tmp_path / "none.parquet"))
 
 
-def test_without_pyarrow_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pyarrow_the_error_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(MissingExtraError, match=r"needs pyarrow.*gonie\[ray\]"):
         next(read_cells(tmp_path / "a.parquet"))

@@ -1,4 +1,4 @@
-"""Lines as bytes: cut anywhere and put together again they are those of the whole file."""
+"""Lines as bytes: the pieces between cuts together have the lines of the whole file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gonie.system.raw_lines import Cut, RawLine, cut_lines, read_raw_lines
 
 
 def split(content: bytes) -> list[bytes]:
-    """The lines of a file, the dumb way."""
+    """Split a file into lines in the simplest way."""
     lines = content.split(b"\n")
     return lines[:-1] if not lines[-1] else lines
 
@@ -28,7 +28,7 @@ def split(content: bytes) -> list[bytes]:
     size=st.integers(1, 9),
     block=st.integers(1, 5),
 )
-def test_pieces_between_cuts_make_the_whole(
+def test_pieces_between_cuts_have_the_lines_of_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, size: int, block: int
 ) -> None:
     monkeypatch.setattr(raw_lines, "BLOCK", block)
@@ -45,7 +45,7 @@ def test_pieces_between_cuts_make_the_whole(
         assert [line.number for line in read] == list(range(cut.line, after.line))
 
 
-def test_marks_and_line_ends_are_taken_off(tmp_path: Path) -> None:
+def test_the_byte_order_mark_and_line_endings_are_removed(tmp_path: Path) -> None:
     content = b"\xef\xbb\xbfa\r\nb\n\xef\xbb\xbfc"
     wanted = [RawLine(1, b"a"), RawLine(2, b"b"), RawLine(3, b"\xef\xbb\xbfc")]
     for name, pack in (("a", bytes), ("a.gz", gzip.compress), ("a.xz", lzma.compress)):
@@ -54,9 +54,7 @@ def test_marks_and_line_ends_are_taken_off(tmp_path: Path) -> None:
         assert cut_lines(tmp_path / name, size=100)[-1] == Cut(len(content), 4)
 
 
-def test_a_line_that_is_too_long_is_known_by_its_beginning(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_line_that_is_too_long_is_truncated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(raw_lines, "LONGEST_LINE", 10)
     monkeypatch.setattr(raw_lines, "SHOWN", 3)
     monkeypatch.setattr(raw_lines, "BLOCK", 4)
@@ -69,7 +67,7 @@ def test_a_line_that_is_too_long_is_known_by_its_beginning(
 
 
 @pytest.mark.parametrize(("content", "reason"), [(b"caf\xe9", "0xe9 at byte 4"), (b"a\0b", "NUL byte")])
-def test_what_is_no_text_says_why(content: bytes, reason: str) -> None:
+def test_a_line_that_is_not_text_is_refused_with_the_reason(content: bytes, reason: str) -> None:
     with pytest.raises(InputError, match=reason):
         RawLine(1, content).text()
 

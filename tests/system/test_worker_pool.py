@@ -1,4 +1,4 @@
-"""The worker pool: every item once, in the order asked for, and no process left, whatever ends the block."""
+"""The worker pool: every item is processed once, and no process is left at the end."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """A module that new processes can import, which those of the tests are not."""
+    """A module that worker processes can import, unlike test modules."""
     (tmp_path / "pool_work.py").write_text(WORK)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "pool_work", raising=False)
@@ -79,12 +79,12 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def lives(pid: int) -> bool:
-    """Is there a process of that number that is more than a record of its end?"""
+    """Whether the process exists and is not a zombie."""
     status = Path(f"/proc/{pid}/stat")
     return status.exists() and status.read_text().rsplit(")", 1)[1].split()[0] != "Z"
 
 
-def test_every_item_is_worked_on_once(work: ModuleType) -> None:
+def test_every_item_is_processed_once(work: ModuleType) -> None:
     told: list[str] = []
     with worker_pool(2, work.start, 1) as pool:
         assert list(pool.map(range(20), ordered=True)) == [2 * number + 1 for number in range(20)]
@@ -96,8 +96,8 @@ def test_every_item_is_worked_on_once(work: ModuleType) -> None:
     assert [worker.process.exitcode for worker in pool.workers] == [0, 0]
 
 
-def test_no_more_is_read_than_is_worked_on_soon(work: ModuleType) -> None:
-    """Reading a file of many gigabytes ahead would fill the memory."""
+def test_items_are_read_only_a_little_ahead(work: ModuleType) -> None:
+    """Reading ahead in a file of many gigabytes would fill the memory."""
     taken = 0
 
     def counted() -> Iterator[int]:
@@ -111,8 +111,8 @@ def test_no_more_is_read_than_is_worked_on_soon(work: ModuleType) -> None:
             assert taken - given <= 2 * AHEAD
 
 
-def test_what_a_process_meets_is_raised_here(work: ModuleType) -> None:
-    """What a user can mend is a sentence, what not has the trace of the process where it happened."""
+def test_errors_of_workers_are_raised(work: ModuleType) -> None:
+    """User errors keep their message; other errors include the traceback of the worker."""
     with pytest.raises(GonieError, match="expected a count, got -1"), worker_pool(2, work.start, 1) as pool:
         list(pool.map([1, -1]))
     with (
@@ -123,8 +123,8 @@ def test_what_a_process_meets_is_raised_here(work: ModuleType) -> None:
     assert not multiprocessing.active_children()
 
 
-def test_a_process_that_is_killed_is_told_of(work: ModuleType) -> None:
-    """The kernel kills what uses up the memory; waiting for its answer would last for ever."""
+def test_a_killed_worker_is_reported(work: ModuleType) -> None:
+    """The kernel kills processes that run out of memory; waiting for their results would never end."""
     kill = lambda pid: os.kill(pid, signal.SIGKILL)  # noqa: E731
     with (
         pytest.raises(WorkerLostError, match=r"ended by signal 9.*Use fewer\.") as lost,
@@ -135,8 +135,8 @@ def test_a_process_that_is_killed_is_told_of(work: ModuleType) -> None:
     assert not multiprocessing.active_children()
 
 
-def test_asked_to_stop_it_waits_for_what_is_saved(work: ModuleType, tmp_path: Path) -> None:
-    """One process saves at SIGTERM, as training does; no further item is handed out."""
+def test_stopping_waits_for_workers_that_save(work: ModuleType, tmp_path: Path) -> None:
+    """The worker saves on SIGTERM, as training does; no further item is assigned."""
     told: list[Any] = []
     with worker_pool(1, work.start_saving, tmp_path / "place") as pool:
         found = list(pool.map(range(3), tell=told.append, stop=lambda: bool(told)))
@@ -144,15 +144,15 @@ def test_asked_to_stop_it_waits_for_what_is_saved(work: ModuleType, tmp_path: Pa
     assert (tmp_path / "place").read_text() == "saved"
 
 
-def test_asked_to_stop_it_ends_those_that_do_not_save(work: ModuleType) -> None:
+def test_stopping_ends_workers_that_do_not_save(work: ModuleType) -> None:
     told: list[Any] = []
     with worker_pool(2, work.start_sleeping) as pool:
         assert list(pool.map([100] * 3, tell=told.append, stop=lambda: len(told) == 2)) == []
     assert len(told) == 2
 
 
-def test_an_error_in_the_block_ends_those_at_work(work: ModuleType, tmp_path: Path) -> None:
-    """Also one that tells more than a pipe holds before it ends."""
+def test_an_error_in_the_block_ends_the_workers(work: ModuleType, tmp_path: Path) -> None:
+    """This includes a worker that sends more than a pipe can hold before it ends."""
     pools: list[WorkerPool] = []
 
     def interrupted(start: Any, *arguments: Any) -> None:
@@ -174,7 +174,7 @@ def _interrupt(event: Any) -> None:
     raise KeyboardInterrupt
 
 
-def test_a_map_that_was_left_is_not_mixed_with_the_next(work: ModuleType) -> None:
+def test_a_new_map_is_refused_while_another_is_unfinished(work: ModuleType) -> None:
     with worker_pool(1, work.start, 1) as pool:
         assert next(iter(pool.map([1, 2, 3]))) == 3
         with pytest.raises(RuntimeError, match="not finished"):
@@ -183,8 +183,8 @@ def test_a_map_that_was_left_is_not_mixed_with_the_next(work: ModuleType) -> Non
 
 @pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc")
-def test_they_end_with_a_process_that_is_killed(work: ModuleType) -> None:
-    """Left behind, they would hold memory and write into folders that a new run has taken over."""
+def test_workers_end_when_their_parent_is_killed(work: ModuleType) -> None:
+    """Otherwise they would use memory and write to folders that a new run uses."""
     script = str(work.__file__)
     with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
@@ -198,11 +198,11 @@ def test_they_end_with_a_process_that_is_killed(work: ModuleType) -> None:
     assert not any(map(lives, pids))
 
 
-# --- what a worker does, in this process ------
+# --- a worker in this process -----------------
 
 
 def said(work: ModuleType, *items: object) -> list[object]:
-    """What a worker answers that is given these items, and then no more."""
+    """Return the answers of a worker that receives these items."""
     their_items, our_items = multiprocessing.Pipe(duplex=False)
     our_answers, their_answers = multiprocessing.Pipe(duplex=False)
     for item in items:
@@ -215,7 +215,7 @@ def said(work: ModuleType, *items: object) -> list[object]:
     return answers
 
 
-def test_a_worker_answers_until_nobody_asks(work: ModuleType) -> None:
+def test_a_worker_answers_until_the_items_end(work: ModuleType) -> None:
     assert said(work, 3) == [WorkerEvent("doubling 3"), WorkerResult(7)]
     assert said(work) == []
     assert said(work, -1) == [WorkerRefused("expected a count, got -1")]
@@ -223,7 +223,7 @@ def test_a_worker_answers_until_nobody_asks(work: ModuleType) -> None:
     assert isinstance(crashed, WorkerCrashed)
 
 
-def test_a_worker_ends_when_nobody_listens(work: ModuleType) -> None:
+def test_a_worker_ends_when_its_answers_are_not_read(work: ModuleType) -> None:
     their_items, our_items = multiprocessing.Pipe(duplex=False)
     our_answers, their_answers = multiprocessing.Pipe(duplex=False)
     our_items.send(3)

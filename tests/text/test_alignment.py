@@ -1,4 +1,4 @@
-"""An offset off by one marks the wrong words; a gold span that vanishes lowers a score nobody can explain."""
+"""Alignment of character spans with tokens: offsets are exact, and no gold span is lost unreported."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ words = st.text(st.characters(codec="utf-8", exclude_categories=["Z", "Cc"]), mi
 
 @settings(deadline=None, max_examples=200)
 @given(st.lists(st.tuples(words, st.sampled_from(["", " ", "  ", "\u3000"])), max_size=8))
-def test_every_word_is_found_where_it_was_put(pairs: list[tuple[str, str]]) -> None:
+def test_words_are_located_at_their_offsets(pairs: list[tuple[str, str]]) -> None:
     text, places = "", []
     for word, gap in pairs:
         places.append((len(text), len(text) + len(word)))
@@ -23,9 +23,9 @@ def test_every_word_is_found_where_it_was_put(pairs: list[tuple[str, str]]) -> N
     assert list(zip(*found, strict=True)) == places
 
 
-def test_words_that_are_not_the_text_have_no_place() -> None:
+def test_words_that_do_not_match_the_text_are_not_located() -> None:
     assert locate("ab cd", ["ab", "ce"]) is None
-    assert locate("ab cd", ["ab"]) is None  # a rest of the text would belong to no word
+    assert locate("ab cd", ["ab"]) is None  # the rest of the text would belong to no word
     assert locate("ab x cd", ["ab", "cd"]) is None
     assert locate("  ", []) == ((), ())
 
@@ -40,16 +40,16 @@ def test_spans_become_token_ranges_of_their_sentence() -> None:
     assert found.refused == []
 
 
-def test_each_misfit_has_its_reason() -> None:
+def test_refused_spans_have_a_reason() -> None:
     spans: list[CharSpan] = [
-        (1, 6, "A"),  # begins inside
-        (6, 11, "B"),  # begins at a blank
-        (12, 14, "C"),  # ends inside
-        (12, 16, "D"),  # ends at a blank
-        (16, 24, "E"),  # crosses
+        (1, 6, "A"),  # begins inside a token
+        (6, 11, "B"),  # begins at a space
+        (12, 14, "C"),  # ends inside a token
+        (12, 16, "D"),  # ends at a space
+        (16, 24, "E"),  # crosses a sentence boundary
         (0, 11, "F"),
         (7, 11, "G"),  # overlaps F
-        (0, 11, "F"),  # again
+        (0, 11, "F"),  # repeated
     ]
     found = align(TEXT, TOKENS, spans)
     assert found.spans == [[(0, 2, "F")], []]
@@ -73,7 +73,7 @@ def test_each_misfit_has_its_reason() -> None:
         max_size=8,
     )
 )
-def test_no_span_is_lost_between_kept_and_refused(spans: list[CharSpan]) -> None:
+def test_every_span_is_either_kept_or_refused(spans: list[CharSpan]) -> None:
     found = align(TEXT, TOKENS, spans)
     kept = [
         (TOKENS[number][start][0], TOKENS[number][end - 1][1], label)

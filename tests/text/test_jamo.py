@@ -1,4 +1,4 @@
-"""Hangul letters against Unicode's own tables: a wrong letter would give the character network nonsense."""
+"""Compares Hangul letters with Unicode's tables: the character network must receive the right letters."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_initial_and_final_of_the_same_letter_differ() -> None:
     assert letters[0] != letters[2]
 
 
-def test_every_syllable_equals_unicode() -> None:
+def test_every_syllable_decomposes_as_in_unicode() -> None:
     text = "".join(map(chr, range(0xAC00, 0xD7A4)))
     assert decompose(text) == unicodedata.normalize("NFD", text)
     assert compose(decompose(text)) == text
@@ -40,16 +40,16 @@ def test_decomposing_equals_nfd(text: str) -> None:
 
 @settings(deadline=None, max_examples=300)
 @given(MIXED)
-def test_composing_equals_nfc_whatever_loose_letters_there_are(text: str) -> None:
+def test_composing_equals_nfc_even_with_loose_letters(text: str) -> None:
     assert compose(text) == unicodedata.normalize("NFC", text)
 
 
 @settings(deadline=None, max_examples=200)
 @given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_there_and_back_for_any_text_without_loose_letters(text: str) -> None:
+def test_decomposing_and_composing_restores_text_without_loose_letters(text: str) -> None:
     text = "".join(c for c in text if not "\u1100" <= c <= "\u11ff")
     assert compose(decompose(text)) == text
 
 
-def test_what_is_not_hangul_stays_even_if_unicode_would_take_it_apart() -> None:
+def test_characters_other_than_hangul_are_not_decomposed() -> None:
     assert decompose("café ㄱ 漢 ½ é") == "café ㄱ 漢 ½ é"

@@ -1,4 +1,4 @@
-"""Labels of a text: a cell must give the labels that its writer meant, no more and no fewer."""
+"""Labels of a text: how a cell of a table is split into labels."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def test_a_cell_is_one_label_unless_there_is_a_separator(
     assert split_labels(cell, TextOptions(label_separator=separator), path="f", line=1) == labels
 
 
-def test_an_empty_cell_is_no_label() -> None:
+def test_an_empty_label_is_refused_if_labels_are_read() -> None:
     with pytest.raises(InputError, match="f:7: empty label"):
         split_labels(" ", TextOptions(), path="f", line=7)
     assert split_labels(" ", TextOptions(label_column=None), path="f", line=7) == ()
 
 
-def test_labels_are_counted_by_text() -> None:
+def test_labels_are_counted() -> None:
     texts = [LabelledText("a", ("x", "y")), LabelledText("b", ("x",)), LabelledText("c")]
     assert count_labels(texts) == {"x": 2, "y": 1}

@@ -1,4 +1,4 @@
-"""Marks: the text must read as if they had never been there, and each stretch be found at its offsets."""
+"""Inline marks: they are removed from the text, and each becomes a span with exact offsets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_marks_become_offsets() -> None:
     assert marks == (Span(4, 9, "e1", "staff"), Span(15, 19, "e2", "shop"))
 
 
-def test_marks_may_nest_cross_and_come_again() -> None:
+def test_marks_may_nest_cross_and_repeat() -> None:
     text, marks = cut_marks("<a>x<b>y</a>z</b><a></a><a>w</a>", ("a", "b"))
     assert text == "xyzw"
     assert [(m.start, m.end, m.label) for m in marks] == [
@@ -28,7 +28,7 @@ def test_marks_may_nest_cross_and_come_again() -> None:
     ]
 
 
-def test_only_the_marks_asked_for_are_cut() -> None:
+def test_only_the_named_marks_are_removed() -> None:
     assert cut_marks("a <b>c</b>", ()) == ("a <b>c</b>", ())
     assert cut_marks("1 < 2 <i>x</i> <E1>", ("e1",)) == ("1 < 2 <i>x</i> <E1>", ())
 
@@ -37,13 +37,13 @@ def test_only_the_marks_asked_for_are_cut() -> None:
     ("text", "got"),
     [("<a>x", "<a> without </a>"), ("x</a>", "</a> without <a>"), ("</a><a>", "</a> without")],
 )
-def test_half_a_mark_is_refused(text: str, got: str) -> None:
+def test_an_unpaired_mark_is_refused(text: str, got: str) -> None:
     with pytest.raises(InputError, match=f"f:3: unpaired mark: {got}"):
         cut_marks(text, ("a",), path="f", line=3)
 
 
 @given(st.lists(st.tuples(st.text("xy ", max_size=3), st.sampled_from(["a", "b", ""])), max_size=6))
-def test_writing_marks_and_cutting_them_gives_the_text_back(pieces: list[tuple[str, str]]) -> None:
+def test_removing_marks_restores_the_text(pieces: list[tuple[str, str]]) -> None:
     written = "".join(
         piece if not name else mark_words(name)[0] + piece + mark_words(name)[1] for piece, name in pieces
     )
@@ -56,7 +56,7 @@ def test_writing_marks_and_cutting_them_gives_the_text_back(pieces: list[tuple[s
 
 
 def balanced(pieces: list[str]) -> list[str]:
-    """The pieces without marks that close nothing, and with those that are left open closed at the end."""
+    """Drop marks that close nothing, and close those that are still open at the end."""
     names = {mark: name for name in "ab" for mark in mark_words(name)}
     opened: list[str] = []
     kept: list[str] = []
@@ -79,8 +79,8 @@ def balanced(pieces: list[str]) -> list[str]:
         max_size=12,
     )
 )
-def test_what_was_cut_is_written_back_and_cut_alike(pieces: list[str]) -> None:
-    """Marks that nest, cross, touch, hold nothing or the very same stretch, of one name or of two."""
+def test_marks_survive_writing_and_reading(pieces: list[str]) -> None:
+    """Marks may nest, cross, touch, be empty or cover the same characters, with one name or two."""
     text, marks = cut_marks("".join(balanced(pieces)), ("a", "b"))
     assert cut_marks(with_marks(text, marks), ("a", "b")) == (text, marks)
 
@@ -89,7 +89,7 @@ def test_what_was_cut_is_written_back_and_cut_alike(pieces: list[str]) -> None:
     ("written", "labels"),
     [("<a><b>x</b></a>", "ab"), ("<b><a>x</b></a>", "ba"), ("<b></b><a></a>", "ba"), ("x<a></a>", "a")],
 )
-def test_marks_of_the_same_stretch_come_as_they_open(written: str, labels: str) -> None:
+def test_marks_of_the_same_characters_keep_their_order(written: str, labels: str) -> None:
     text, marks = cut_marks(written, ("a", "b"))
     assert "".join(mark.label for mark in marks) == labels
     assert cut_marks(with_marks(text, marks), ("a", "b")) == (text, marks)

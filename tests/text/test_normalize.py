@@ -1,4 +1,4 @@
-"""Look-up keys: a chain in the wrong order would give a word the vector of another."""
+"""Lookup keys of words: keys in the wrong order would give a word the vector of another."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ BOTH = Normalization(lowercase=True, digits=True)
     ("lowercase", "digits", "expected"),
     [(False, False, "B2B-٣"), (True, False, "b2b-٣"), (False, True, "B0B-0"), (True, True, "b0b-0")],
 )
-def test_each_setting_levels_what_it_names(lowercase: bool, digits: bool, expected: str) -> None:
+def test_each_setting_normalises_what_it_names(lowercase: bool, digits: bool, expected: str) -> None:
     assert Normalization(lowercase=lowercase, digits=digits)("B2B-٣") == expected
 
 
 @pytest.mark.parametrize("word", ["<e1>", "</e1>", "<e2>", "</Head2>"])
-def test_marks_are_told_apart(word: str) -> None:
-    """Else a model of relations could not see which of two marked words is the first."""
+def test_marks_are_not_normalised(word: str) -> None:
+    """Otherwise a relation model could not tell which of two marked words is the first."""
     assert BOTH(word) == word
 
 
 @pytest.mark.parametrize("word", ["<3", "1<2>", "<>", "<a1><b2>", "< 1 >"])
-def test_what_only_looks_like_a_mark_is_levelled(word: str) -> None:
+def test_words_that_only_look_like_marks_are_normalised(word: str) -> None:
     assert BOTH(word) == zero_digits(word)
 
 
@@ -48,11 +48,11 @@ def test_what_only_looks_like_a_mark_is_levelled(word: str) -> None:
         ("", ("",)),
     ],
 )
-def test_the_chain_goes_from_fine_to_coarse(word: str, expected: tuple[str, ...]) -> None:
+def test_fallback_keys_go_from_fine_to_coarse(word: str, expected: tuple[str, ...]) -> None:
     assert fallbacks(word) == expected
 
 
-def test_only_a_number_ends_as_0() -> None:
+def test_only_numbers_fall_back_to_0() -> None:
     assert "0" not in fallbacks("v8")
     assert "0" not in fallbacks("1-a")
     assert "0" not in fallbacks("...")
@@ -72,7 +72,7 @@ def test_keys_are_distinct_and_begin_with_the_normalised_form(
 
 @settings(deadline=None, max_examples=200)
 @given(st.text(), st.booleans(), st.booleans())
-def test_a_saved_setting_normalises_alike(word: str, lowercase: bool, digits: bool) -> None:
+def test_a_saved_normalisation_gives_the_same_keys(word: str, lowercase: bool, digits: bool) -> None:
     normalization = Normalization(lowercase=lowercase, digits=digits)
     again = Normalization.from_json(json.loads(json.dumps(normalization.to_json())))
     assert again == normalization

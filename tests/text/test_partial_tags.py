@@ -1,4 +1,4 @@
-"""Tags known in part: what each cell leaves open, and what cannot be meant."""
+"""Partial tags: which tags each cell allows, and which cells are refused."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BIOES = Scheme(kind="BIOES")
 
 
 def options(tags: str, *, scheme: str | Scheme = "IOB2", target: Scheme = BIOES) -> list[set[str]]:
-    """What a sentence of tags, with blanks between them, leaves open."""
+    """Return the possible tags of each word of a sentence with these space-separated tags."""
     source = Scheme(kind=scheme) if isinstance(scheme, str) else scheme  # type: ignore[arg-type]
     labels = ("A", "B", "C|D") if target == PLAIN else close_labels(["B-PER", "B-LOC"], target)
     sets = TagSets(labels)
@@ -32,18 +32,18 @@ def options(tags: str, *, scheme: str | Scheme = "IOB2", target: Scheme = BIOES)
     return [{labels[k] for k in np.flatnonzero(table[sets.ids[name]])} for name in found.tags or ()]
 
 
-def test_nothing_known_leaves_everything_open() -> None:
+def test_an_unknown_tag_may_be_any_tag() -> None:
     assert options("?") == [set(close_labels(["B-PER", "B-LOC"], BIOES))]
 
 
-def test_a_tag_of_the_files_is_what_it_may_become() -> None:
+def test_a_tag_may_be_any_of_its_conversions() -> None:
     assert options("B-PER I-PER O ?")[:3] == [{"B-PER", "S-PER"}, {"I-PER", "E-PER"}, {"O"}]
     assert options("I-PER O", scheme="IOB1")[0] == {"B-PER", "I-PER", "E-PER", "S-PER"}
     assert options("B-PER L-PER", scheme="BILOU") == [{"B-PER"}, {"E-PER"}]
     assert options("S-PER ?", scheme="BIOES", target=Scheme(kind="IOB2"))[0] == {"B-PER"}
 
 
-def test_one_of_several_is_any_of_them() -> None:
+def test_alternatives_are_united() -> None:
     assert options("B-PER|B-LOC|O") == [{"B-PER", "S-PER", "B-LOC", "S-LOC", "O"}]
 
 
@@ -58,20 +58,20 @@ def test_a_plain_tag_may_have_a_bar_in_its_name() -> None:
 
 
 @pytest.mark.parametrize("cell", ["B-ORG", "PER", "B-PER|", "B-PER|B-ORG", "??"])
-def test_a_tag_that_training_never_met_is_a_slip(cell: str) -> None:
+def test_an_unknown_tag_is_refused(cell: str) -> None:
     with pytest.raises(InputError, match=r"x\.conll:7.*\?, or alternatives"):
         options(f"O {cell}")
 
 
-def test_what_no_sequence_has_is_refused_where_it_stands() -> None:
+def test_an_impossible_sequence_is_refused_with_its_line() -> None:
     with pytest.raises(InputError, match=r"x\.conll:7.*no valid tag sequence matches O I-PER.*Write \?"):
         options("O I-PER")
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.data())
-def test_what_is_left_open_always_has_the_truth_in_it(data: st.DataObject) -> None:
-    """Whatever is hidden of a sentence, and in whatever schemes, its own tags stay possible."""
+def test_possible_tags_always_include_the_gold_tag(data: st.DataObject) -> None:
+    """This holds in every scheme, whichever tags are hidden."""
     length = data.draw(st.integers(1, 6))
     cuts = sorted(data.draw(st.sets(st.integers(0, length), min_size=2, max_size=4)))
     kinds = data.draw(st.lists(st.sampled_from(["PER", "LOC", None]), min_size=3, max_size=3))
@@ -100,7 +100,7 @@ def test_what_is_left_open_always_has_the_truth_in_it(data: st.DataObject) -> No
 
 
 def convertible(tag: str, given_tag: str, source: Scheme, target: Scheme) -> bool:
-    """Whether some sentence of up to three words has ``tag`` where its conversion has ``given_tag``."""
+    """Whether ``tag`` stands for ``given_tag`` in some sentence with an entity of up to three words."""
     for length, kind in product((1, 2, 3), ("PER", "LOC")):
         for before in ([], [(0, 1, kind)]):
             first = len(before)

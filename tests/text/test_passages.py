@@ -1,4 +1,4 @@
-"""Texts as sentences: offsets must point into the text as given, and nothing may be cut unseen."""
+"""Splitting texts into sentences: offsets refer to the original text, and every cut is reported."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def words(sentences: list[Sentence]) -> list[str]:
     return [" ".join(sentence.words) for sentence in sentences]
 
 
-def test_a_text_is_one_sentence_or_several() -> None:
+def test_a_text_becomes_one_sentence_or_several() -> None:
     text = "It rains. He said <s> that we go! <s>  <s> Fine."
     assert words(cut("It rains. We go!")) == ["It rains . We go !"]
     assert words(cut("It rains. We go!", "sentence")) == ["It rains .", "We go !"]
     assert words(cut(text, "mark")) == ["It rains . He said", "that we go !", "Fine ."]
 
 
-def test_marks_stand_around_their_tokens() -> None:
+def test_marks_surround_their_tokens() -> None:
     text = "The <e1>big staff</e1> of a <e2>shop</e2>."
     (sentence,) = cut(text, names=("e1", "e2"))
     assert words([sentence]) == ["The <e1> big staff </e1> of a <e2> shop </e2> ."]
@@ -68,18 +68,18 @@ def test_marks_stand_around_their_tokens() -> None:
         ("<e1> a </e1>", "<e1> a </e1>"),
     ],
 )
-def test_marks_inside_words_and_inside_each_other(text: str, shown: str) -> None:
+def test_marks_may_be_inside_words_and_nested(text: str, shown: str) -> None:
     assert sorted(words(cut(text, names=("e1", "e2")))[0].split()) == sorted(shown.split())
-    if "both" not in text:  # which of two marks of one stretch comes first does not matter
+    if "both" not in text:  # the order of two marks of the same characters does not matter
         assert words(cut(text, names=("e1", "e2"))) == [shown]
 
 
-def test_a_mark_may_reach_over_sentences() -> None:
+def test_a_mark_may_span_sentences() -> None:
     text = "It <e1>rains. We</e1> go!"
     assert words(cut(text, "sentence", ("e1",))) == ["It <e1> rains .", "We </e1> go !"]
 
 
-def test_a_mark_around_nothing_is_counted() -> None:
+def test_marks_without_tokens_are_counted() -> None:
     report = Report()
     clean, marks = cut_marks("a <e1> </e1>b", ("e1",))
     assert words(Passages(tokenizer=ENGLISH)(LabelledText(clean, (), marks), report).sentences) == ["a b"]
@@ -100,7 +100,7 @@ def test_columns_follow_their_tokens() -> None:
     assert sentence.columns == {"morphemes": ("", "x/Y", "", "x/Y")}
 
 
-def test_what_is_too_long_is_cut_and_counted() -> None:
+def test_long_texts_and_sentences_are_cut_and_counted() -> None:
     report = Report()
     passages = Passages(tokenizer=ENGLISH, by="sentence", max_tokens=3, max_sentences=2)
     assert words(passages(LabelledText("It rains on. We go! Fine."), report).sentences) == [
@@ -113,7 +113,7 @@ def test_what_is_too_long_is_cut_and_counted() -> None:
 
 
 @pytest.mark.parametrize("by", ["text", "sentence", "mark"])
-def test_a_text_without_a_token_is_one_unknown_word(by: By) -> None:
+def test_an_empty_text_becomes_one_unknown_word(by: By) -> None:
     for blank in ("", "  \n "):
         report = Report()
         (sentence,) = Passages(tokenizer=ENGLISH, by=by)(
@@ -149,13 +149,13 @@ def test_every_offset_points_to_its_word(text: str, by: By, data: st.DataObject)
             assert wrapped == "".join(mark.text.split())
 
 
-def test_the_running_text_has_no_marks_between_sentences() -> None:
+def test_the_running_text_contains_no_sentence_marks() -> None:
     text = LabelledText("a <s> b")
     assert Passages(tokenizer=ENGLISH, by="mark")(text).running.split() == ["a", "b"]
     assert Passages(tokenizer=ENGLISH)(text).running == "a <s> b"
 
 
-def test_saved_and_made_again() -> None:
+def test_saved_settings_split_the_same_way() -> None:
     passages = Passages(tokenizer=ENGLISH, by="mark", mark="|", max_tokens=4, max_sentences=2)
     again = Passages.from_json(json.loads(json.dumps(passages.to_json())))
     text = LabelledText("a b c d e|f|g")
@@ -163,12 +163,12 @@ def test_saved_and_made_again() -> None:
     assert again.to_json() == passages.to_json()
 
 
-def test_a_mark_of_nothing_is_refused() -> None:
+def test_a_blank_sentence_mark_is_refused() -> None:
     with pytest.raises(InputError, match="blank sentence mark"):
         Passages(tokenizer=ENGLISH, by="mark", mark=" ")
 
 
-def test_every_marked_nominal_of_the_relations_is_found(shared_data: Path) -> None:
+def test_every_marked_nominal_of_semeval_is_found(shared_data: Path) -> None:
     passages = Passages(tokenizer=ENGLISH)
     report = Report()
     for text in LabelledSource(shared_data / "classify" / "semeval2010_task8" / "TEST_FILE_FULL.TXT"):

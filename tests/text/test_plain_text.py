@@ -1,4 +1,4 @@
-"""What is no text is refused at the door, with where it is."""
+"""Checks of input texts: a value that is not valid text is refused with a message."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gonie.text.plain_text import checked_text, checked_words
 
 
 @pytest.mark.parametrize("text", ["", "한글 \u2028 \x00", "\N{PILE OF POO}"])
-def test_any_text_is_taken_as_it_is(text: str) -> None:
+def test_valid_text_is_unchanged(text: str) -> None:
     assert checked_text(text) is text
 
 
@@ -19,12 +19,12 @@ def test_any_text_is_taken_as_it_is(text: str) -> None:
     ("text", "message"),
     [(b"bytes", "Decode bytes"), (None, "NoneType"), ("ab\udcff", r"U\+DCFF at character 2")],
 )
-def test_anything_else_is_refused(text: Any, message: str) -> None:
+def test_invalid_text_is_refused(text: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         checked_text(text)
 
 
-def test_words_are_taken_as_they_are() -> None:
+def test_valid_words_are_unchanged() -> None:
     assert checked_words(["한글", "\u2028"], fix="-") == ("한글", "\u2028")
     assert checked_words([], fix="-") == ()
 
@@ -33,6 +33,6 @@ def test_words_are_taken_as_they_are() -> None:
     ("words", "message"),
     [("two words", "the text 'two words'. Cut it"), (["a", ""], "empty word"), ([b"a"], "Decode bytes")],
 )
-def test_what_are_no_words_is_refused(words: Any, message: str) -> None:
+def test_invalid_words_are_refused(words: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         checked_words(words, fix="Cut it.")

@@ -1,11 +1,11 @@
-"""What a report does not tell, the user never learns: every kind of entry must reach the display."""
+"""Reports on reading a file: every kind of entry must be displayed."""
 
 from __future__ import annotations
 
 from gonie.text.report import Misaligned, Report, count
 
 
-def test_everything_noticed_is_displayed() -> None:
+def test_every_kind_of_entry_is_displayed() -> None:
     report = Report(path="a.jsonl", sentences=2000, tokens=1, documents=3, comments=1)
     report.choose("separator", "a tab", "all lines have one")
     report.skipped["empty nodes"] += 4
@@ -26,23 +26,23 @@ def test_everything_noticed_is_displayed() -> None:
 
 
 def test_texts_are_counted_as_texts() -> None:
-    """A file of reviews has no sentences until they are cut; saying 0 would look like a failure."""
+    """A file of reviews has no sentences before they are split; "0 sentences" would look like a failure."""
     assert Report(texts=3).lines() == ["3 texts"]
     assert Report(texts=3, sentences=5, tokens=9).lines() == ["3 texts", "5 sentences, 9 tokens"]
 
 
 def test_pairs_are_counted_as_pairs() -> None:
-    """Twice as many sentences would look like a file that was read twice."""
+    """Twice as many sentences would look as if the file was read twice."""
     assert Report(pairs=3).lines() == ["3 pairs"]
     assert Report(pairs=3, sentences=6, tokens=9).lines() == ["3 pairs, 9 tokens"]
 
 
-def test_a_long_list_may_be_cut_but_says_so() -> None:
+def test_a_shortened_list_says_how_many_are_missing() -> None:
     span = Misaligned("a", 1, 0, 1, "x", "X", "overlaps")
     report = Report(misaligned=[span] * 25)
     assert report.lines(shown=20)[-1] == "  and 5 more"
     assert len(report.lines()) == 2 + 25
 
 
-def test_counts_read_as_english() -> None:
+def test_counts_use_singular_and_plural() -> None:
     assert (count(1, "tag"), count(0, "tag"), count(12345, "tag")) == ("1 tag", "0 tags", "12,345 tags")

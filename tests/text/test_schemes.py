@@ -1,4 +1,4 @@
-"""Tags to spans and back is where scores silently go wrong: every reading is compared with a dumber one."""
+"""Tag schemes: conversion between tags and spans, compared with simpler reference implementations."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ schemes = st.sampled_from(SCHEMES)
 
 
 def inventory(scheme: Scheme, labels: Sequence[str]) -> list[str]:
-    """Every tag of the scheme over these labels, made without the code under test."""
+    """Return every tag of the scheme for these labels, without using the code under test."""
     tags = ["O"]
     for letter, label in product(LETTERS[scheme.kind], labels):
         if not scheme.separator or (not scheme.typed_inside and letter in "IEL"):
@@ -68,7 +68,7 @@ def inventory(scheme: Scheme, labels: Sequence[str]) -> list[str]:
 
 @st.composite
 def spanned(draw: st.DrawFn) -> tuple[Scheme, list[TokenSpan], int]:
-    """A scheme and spans that do not overlap within some length."""
+    """Draw a scheme, non-overlapping spans and a sentence length."""
     scheme = draw(schemes)
     spans, at = [], 0
     for gap, size, label in draw(
@@ -81,7 +81,7 @@ def spanned(draw: st.DrawFn) -> tuple[Scheme, list[TokenSpan], int]:
 
 @st.composite
 def tagged(draw: st.DrawFn) -> tuple[Scheme, list[str]]:
-    """A scheme and any sequence of its tags, valid or not."""
+    """Draw a scheme and any sequence of its tags, valid or not."""
     scheme = draw(schemes)
     return scheme, draw(st.lists(st.sampled_from(inventory(scheme, LABELS)), max_size=10))
 
@@ -103,12 +103,10 @@ def test_spans_survive_tagging_in_every_scheme(case: tuple[Scheme, list[TokenSpa
 
 @settings(deadline=None, max_examples=200)
 @given(spanned(), schemes)
-def test_conversion_there_and_back_changes_nothing(
-    case: tuple[Scheme, list[TokenSpan], int], target: Scheme
-) -> None:
+def test_converting_back_restores_the_tags(case: tuple[Scheme, list[TokenSpan], int], target: Scheme) -> None:
     source, spans, length = case
     if bool(target.separator) != bool(source.separator):
-        return  # bare markers have no labels to bring back
+        return  # bare markers have no labels to restore
     tags = from_spans(spans, length, source)
     there = convert(tags, source, target)
     assert to_spans(there, target) == spans
@@ -116,8 +114,10 @@ def test_conversion_there_and_back_changes_nothing(
 
 
 def conlleval_chunks(tags: Sequence[str]) -> set[TokenSpan]:
-    """The CoNLL scorer's rules, one by one, over prefix tags: a chunk starts where ``starts`` says and runs
-    to the last token before ``ends`` does."""
+    """Find chunks by the rules of the CoNLL scorer, for prefix tags.
+
+    A chunk begins where ``starts`` is true and lasts until ``ends`` is true.
+    """
 
     def parts(tag: str) -> tuple[str, str]:
         marker, _, label = tag.partition("-")
@@ -147,8 +147,8 @@ def conlleval_chunks(tags: Sequence[str]) -> set[TokenSpan]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_lenient_reading_is_conlleval_on_every_short_sequence(kind: Kind) -> None:
-    """A difference here is a published score that nobody can compare with."""
+def test_lenient_mode_equals_conlleval_on_every_short_sequence(kind: Kind) -> None:
+    """Otherwise scores could not be compared with published ones."""
     scheme = Scheme(kind=kind)
     tags = inventory(scheme, ["X", "Y-z"])
     for length in range(5 if len(tags) < 6 else 4):
@@ -159,7 +159,7 @@ def test_lenient_reading_is_conlleval_on_every_short_sequence(kind: Kind) -> Non
 
 
 def well_formed(tags: Sequence[str], kind: Kind) -> set[TokenSpan]:
-    """Every range whose tags are exactly those of one entity and that no tag before or after continues."""
+    """Return the ranges whose tags are exactly those of one entity that no neighbouring tag continues."""
     found = set()
     for start, end in product(range(len(tags)), range(len(tags) + 1)):
         if start >= end:
@@ -182,7 +182,7 @@ def well_formed(tags: Sequence[str], kind: Kind) -> set[TokenSpan]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_strict_reading_keeps_exactly_the_well_formed_entities(kind: Kind) -> None:
+def test_strict_mode_keeps_exactly_the_well_formed_entities(kind: Kind) -> None:
     scheme = Scheme(kind=kind)
     tags = inventory(scheme, ["X", "Y"])
     for length in range(5 if len(tags) < 6 else 4):
@@ -203,11 +203,11 @@ def test_strict_reading_keeps_exactly_the_well_formed_entities(kind: Kind) -> No
         ("NOUN VERB", PLAIN, []),
     ],
 )
-def test_each_notation_by_hand(tags: str, scheme: Scheme, spans: list[TokenSpan]) -> None:
+def test_spans_of_each_notation(tags: str, scheme: Scheme, spans: list[TokenSpan]) -> None:
     assert to_spans(tags.split(), scheme) == spans
 
 
-def test_spans_that_make_no_sense_are_refused() -> None:
+def test_invalid_spans_and_modes_are_refused() -> None:
     for spans in ([(0, 2, "X"), (1, 3, "X")], [(0, 9, "X")], [(1, 1, "X")], [(-1, 1, "X")]):
         with pytest.raises(InputError, match="overlaps another or exceeds"):
             from_spans(spans, 4, IOB2)
@@ -222,7 +222,7 @@ def test_spans_that_make_no_sense_are_refused() -> None:
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=str)
 def test_transitions_allow_exactly_the_sequences_without_problems(scheme: Scheme) -> None:
-    """A decoder that forbids a valid path cannot take it; one that allows an invalid one breaks entities."""
+    """Otherwise the decoder misses valid paths or predicts invalid ones."""
     tags = [*inventory(scheme, ["X", "Y"]), "unreadable"]
     tags = tags if len(tags) < 8 else tags[:6] + tags[-2:]
     transitions, start, end = allowed(tags, scheme)
@@ -233,7 +233,7 @@ def test_transitions_allow_exactly_the_sequences_without_problems(scheme: Scheme
             assert passes == (not problems([tags[index] for index in path], scheme)), [tags[i] for i in path]
 
 
-def test_plain_labels_may_follow_each_other_freely() -> None:
+def test_plain_labels_allow_every_transition() -> None:
     transitions, start, end = allowed(["NOUN", "VERB", "B-X"], PLAIN)
     assert transitions.all()
     assert start.all()
@@ -244,9 +244,7 @@ def test_plain_labels_may_follow_each_other_freely() -> None:
 
 @settings(deadline=None, max_examples=400)
 @given(tagged(), st.sampled_from(["begin", "outside"]))
-def test_repair_always_ends_valid_and_leaves_the_valid_alone(
-    case: tuple[Scheme, list[str]], policy: Policy
-) -> None:
+def test_repaired_tags_are_valid_and_valid_tags_stay(case: tuple[Scheme, list[str]], policy: Policy) -> None:
     scheme, tags = case
     fixed, changed = repair(tags, scheme, policy)
     assert problems(fixed, scheme) == []
@@ -269,12 +267,12 @@ def test_repair_always_ends_valid_and_leaves_the_valid_alone(
         ("I B_X I", Scheme(separator="_", typed_inside=False), "O B_X I", "O B_X I"),
     ],
 )
-def test_each_policy_by_hand(tags: str, scheme: Scheme, begin: str, outside: str) -> None:
+def test_repairs_of_each_policy(tags: str, scheme: Scheme, begin: str, outside: str) -> None:
     assert repair(tags.split(), scheme, "begin")[0] == begin.split()
     assert repair(tags.split(), scheme, "outside")[0] == outside.split()
 
 
-def test_the_error_policy_lists_where() -> None:
+def test_the_error_policy_lists_the_places() -> None:
     tags = ["I-X", "O", "I-Y"]
     with pytest.raises(
         InputError,
@@ -293,7 +291,7 @@ def test_the_error_policy_lists_where() -> None:
 
 @settings(deadline=None, max_examples=100)
 @given(schemes, st.data())
-def test_a_checker_remembers_without_forgetting_to_check(scheme: Scheme, data: st.DataObject) -> None:
+def test_the_cache_of_a_checker_does_not_change_its_results(scheme: Scheme, data: st.DataObject) -> None:
     checker = Checker(scheme=scheme)
     tags = st.lists(st.sampled_from(inventory(scheme, ["X", "Y"])), max_size=4)
     for sequence in data.draw(st.lists(tags, max_size=12)):
@@ -321,7 +319,7 @@ def test_a_checker_remembers_without_forgetting_to_check(scheme: Scheme, data: s
         (["B-X O", "B-Y"], "IOB2", "-", "prefix", True),
     ],
 )
-def test_each_scheme_is_recognised(
+def test_each_scheme_is_detected(
     sequences: list[str], kind: str, separator: str, affix: str, typed: bool
 ) -> None:
     found = detect([line.split() for line in sequences])
@@ -338,12 +336,12 @@ def test_each_scheme_is_recognised(
 
 
 @pytest.mark.parametrize("tags", ["NOUN VERB O .", "-LRB- NN -RRB- VB-X", "NNG+JKS VV+EC", "B-X NN VB JJ RB"])
-def test_parts_of_speech_are_plain(tags: str) -> None:
+def test_part_of_speech_tags_are_detected_as_plain(tags: str) -> None:
     assert detect([tags.split()]).scheme == PLAIN
 
 
 def test_a_few_typos_do_not_change_the_scheme_and_are_counted() -> None:
-    """Reading the file as plain labels for one BPER would train a model that knows no entities."""
+    """If one BPER made the labels plain, the trained model would find no entities."""
     found = detect([["B-PER", "I-PER", "O"]] * 20 + [["BPER", "O"], ["I-PER"]])
     assert (found.scheme, found.invalid) == (IOB2, 2)
     assert "2" in found.reason
@@ -351,7 +349,7 @@ def test_a_few_typos_do_not_change_the_scheme_and_are_counted() -> None:
 
 @settings(deadline=None, max_examples=200)
 @given(tagged(), tagged())
-def test_the_tally_counts_what_problems_finds(
+def test_the_tally_counts_the_same_problems(
     one: tuple[Scheme, list[str]], other: tuple[Scheme, list[str]]
 ) -> None:
     scheme = one[0]
@@ -366,14 +364,14 @@ def test_the_tally_counts_what_problems_finds(
 
 @settings(deadline=None, max_examples=200)
 @given(spanned())
-def test_what_is_detected_reads_the_same_entities(case: tuple[Scheme, list[TokenSpan], int]) -> None:
-    """Whatever is taken for the scheme of a valid file, no tag of it is invalid then."""
+def test_valid_tags_are_valid_in_the_detected_scheme(case: tuple[Scheme, list[TokenSpan], int]) -> None:
+    """The detected scheme may differ from the original one."""
     scheme, spans, length = case
     found = detect([from_spans(spans, length, scheme)])
     assert found.invalid == 0
 
 
-def test_columns_are_told_apart_by_their_values() -> None:
+def test_tag_columns_are_recognised_by_their_values() -> None:
     assert looks_tagged({"B-X": 1, "O": 9})
     assert not looks_tagged({"O": 9})
     assert not looks_tagged({"-": 5, "stephen": 3})
@@ -382,7 +380,7 @@ def test_columns_are_told_apart_by_their_values() -> None:
 # --- names ---
 
 
-def test_names_and_json_come_back() -> None:
+def test_schemes_are_restored_from_names_and_json() -> None:
     assert scheme_named("bio") == IOB2
     assert scheme_named("IOBES").kind == "BIOES"
     assert scheme_named("plain") == PLAIN
@@ -404,8 +402,8 @@ bare = st.lists(st.sampled_from(["O", "PER", "LOC"]), max_size=12)
 
 
 @given(bare)
-def test_runs_of_one_label_are_the_entities_of_bare_labels(tags: list[str]) -> None:
-    """`gonie tag` would give a name of two words as two names."""
+def test_runs_of_the_same_bare_label_are_entities(tags: list[str]) -> None:
+    """Otherwise ``gonie tag`` would return a name of two words as two names."""
     runs, at = [], 0
     for label, group in groupby(tags):
         size = len(list(group))
@@ -418,28 +416,28 @@ def test_runs_of_one_label_are_the_entities_of_bare_labels(tags: list[str]) -> N
 
 
 @given(spanned())
-def test_any_scheme_is_written_as_bare_labels(case: tuple[Scheme, list[TokenSpan], int]) -> None:
+def test_any_scheme_converts_to_bare_labels(case: tuple[Scheme, list[TokenSpan], int]) -> None:
     scheme, spans, length = case
     if not scheme.separator:
-        return  # no labels to be left with
+        return  # bare markers have no labels
     inside = {at: label for start, end, label in spans for at in range(start, end)}
     wanted = [inside.get(at, "O") for at in range(length)]
     assert convert(from_spans(spans, length, scheme), scheme, IO) == wanted
 
 
-def test_every_move_is_allowed_among_bare_labels() -> None:
+def test_bare_labels_allow_every_transition() -> None:
     for part in allowed(["O", "PER", "LOC"], IO):
         assert part.all()
 
 
-def test_bare_labels_are_told_from_plain_ones_by_a_most_frequent_o() -> None:
-    """A file of PERSON and O names entities; one of parts of speech does not, even with a tag O."""
+def test_labels_are_bare_if_o_is_the_most_frequent() -> None:
+    """A file of PERSON and O contains entities; a file of parts of speech does not, even with a tag O."""
     found = detect([["O", "PERSON", "PERSON", "O"], ["O", "O"]])
     assert found.scheme == IO
     assert found.reason == "mostly O, and labels without markers: O, PERSON"
     assert detect([["DET", "NOUN", "O"], ["DET", "VERB", "O", "NOUN", "NOUN"]]).scheme == PLAIN
 
 
-def test_other_types_become_o() -> None:
+def test_other_entity_types_become_o() -> None:
     assert keep_types(["B-PER", "I-PER", "O", "B-LOC"], IOB2, ["PER"]) == ["B-PER", "I-PER", "O", "O"]
     assert keep_types(["PERSON", "O", "LOC"], IO, ["PER", "PERSON"]) == ["PERSON", "O", "O"]

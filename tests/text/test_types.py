@@ -1,4 +1,4 @@
-"""Where words stand in a sentence, from its text or from its words; tokens that are made when looked at."""
+"""Sentences, tokens and documents: word offsets, and tokens stored by column and created on access."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from gonie.text.types import Document, Morpheme, Sentence, Token, Tokens
 
 
 @given(st.lists(st.text("ab", min_size=1, max_size=5), max_size=8))
-def test_words_stand_where_the_surface_has_them(words: list[str]) -> None:
-    """An offset that is off by one marks the wrong letters in every tool that shows a span."""
+def test_offsets_point_to_the_words_in_the_surface(words: list[str]) -> None:
+    """An offset that is off by one would mark the wrong characters in every tool that shows a span."""
     sentence = Sentence(words=tuple(words))
     assert [sentence.surface[start:end] for start, end in sentence.offsets()] == words
     starts, ends = sentence.edges()
     assert list(zip(starts, ends, strict=True)) == sentence.offsets()
 
 
-def test_a_text_has_offsets_of_its_own() -> None:
+def test_a_sentence_with_a_text_uses_its_offsets() -> None:
     sentence = Sentence(words=("a", "b"), text="a  b", starts=(0, 3), ends=(1, 4))
     assert sentence.edges() == ((0, 3), (1, 4))
     assert sentence.offsets() == [(0, 1), (3, 4)]
@@ -42,7 +42,7 @@ def by_column() -> Tokens:
     )
 
 
-def test_tokens_by_column_are_like_a_tuple_of_them() -> None:
+def test_tokens_by_column_behave_like_a_tuple() -> None:
     tokens = by_column()
     assert (len(tokens), tuple(tokens), tokens[1], tokens[-1]) == (3, TOKENS, TOKENS[1], TOKENS[2])
     assert tokens[1:] == TOKENS[1:]
@@ -52,7 +52,7 @@ def test_tokens_by_column_are_like_a_tuple_of_them() -> None:
         tokens[3]
 
 
-def test_tokens_equal_whatever_has_the_same() -> None:
+def test_tokens_by_column_equal_a_tuple_of_tokens() -> None:
     assert by_column() == TOKENS
     assert by_column() == TOKENS
     assert by_column() == by_column()
@@ -63,12 +63,12 @@ def test_tokens_equal_whatever_has_the_same() -> None:
     assert Document("Anna sleeps.", by_column()).tags == Document("Anna sleeps.", TOKENS).tags
 
 
-def test_tokens_travel() -> None:
-    """To another process, as the results of whoever spreads work."""
+def test_tokens_can_be_pickled() -> None:
+    """Worker processes return tokens as results."""
     assert pickle.loads(pickle.dumps(by_column())) == TOKENS
 
 
-def test_morphemes_come_with_their_token() -> None:
+def test_tokens_have_their_morphemes() -> None:
     morphemes = ((Morpheme("먹", "VV"),), ())
     tokens = Tokens(
         words=("먹", "."), edges=((0, 1), (1, 2)), tags=("O", "O"), scores=(1, 1), morphemes=morphemes
@@ -76,7 +76,7 @@ def test_morphemes_come_with_their_token() -> None:
     assert [token.morphemes for token in tokens] == list(morphemes)
 
 
-def test_parts_are_joined_in_their_order() -> None:
+def test_joined_tokens_keep_their_order() -> None:
     assert Tokens.joined([by_column(), by_column()]) == TOKENS * 2
     analysed = Tokens(words=("a",), edges=((0,), (1,)), tags=("O",), scores=(1,), morphemes=((),))
     assert len(Tokens.joined([analysed, analysed])) == 2

@@ -1,4 +1,4 @@
-"""Rows of running text, against lists: each goes on where it ended, in each direction, over all the text."""
+"""Batches of running text for the language model, compared with plain lists of tokens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gonie.features.lm_text.stream import BEGIN, END
 
 
 class Case(NamedTuple):
-    """Text, and how it is cut."""
+    """A text, and how it is divided into rows and steps."""
 
     tokens: list[int]
     rows: int
@@ -25,7 +25,7 @@ class Case(NamedTuple):
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
-    """Sentences whose words are all different, so that every place in the text is told by what is there."""
+    """Draw sentences whose words are all different, so that a word determines its position."""
     lengths = draw(st.lists(st.integers(1, 6), min_size=1, max_size=20))
     tokens, word = [], 3
     for length in lengths:
@@ -41,18 +41,18 @@ def made(case: Case) -> Streams:
 
 
 def read(streams: Streams, epoch: int, name: str, row: int) -> list[int]:
-    """What a row reads over an epoch, batch after batch."""
+    """Return the values of a row over all batches of an epoch."""
     batches = [streams.batch(epoch, index) for index in range(streams.batches(epoch))]
     return [int(id) for batch in batches for id in getattr(batch, name)[:, row]]
 
 
 def ring(case: Case, first: int, length: int) -> list[int]:
-    """So many tokens from a place on, around the ring."""
+    """Return ``length`` tokens of the ring from position ``first``."""
     return [case.tokens[(first + at) % len(case.tokens)] for at in range(length)]
 
 
 def places(case: Case, epoch: int) -> int:
-    """Where the epoch begins, found in the text: the one place whose ring is what row 0 reads."""
+    """Return where the epoch begins: the position from which row 0 reads the ring."""
     inputs = read(made(case), epoch, "ahead_inputs", 0) + read(made(case), epoch, "ahead_targets", 0)
     length = len(inputs) // 2
     found = [
@@ -66,12 +66,12 @@ def places(case: Case, epoch: int) -> int:
 
 @settings(deadline=None, max_examples=150)
 @given(cases(), st.integers(0, 9))
-def test_rows_read_stretches_of_the_ring_in_both_directions(case: Case, epoch: int) -> None:
+def test_rows_read_consecutive_text_in_both_directions(case: Case, epoch: int) -> None:
     streams = made(case)
     length = streams.batches(epoch) * case.steps
     first = places(case, epoch)
     candidates = [first]
-    if length == 1:  # one token does not tell its place if it is BEGIN or END
+    if length == 1:  # a single BEGIN or END does not determine its position
         candidates = [at for at in range(len(case.tokens)) if case.tokens[at] == case.tokens[first]]
     assert any(_follows(case, epoch, at, length) for at in candidates)
     left_out = len(case.tokens) - case.rows * length
@@ -79,7 +79,7 @@ def test_rows_read_stretches_of_the_ring_in_both_directions(case: Case, epoch: i
 
 
 def _follows(case: Case, epoch: int, first: int, length: int) -> bool:
-    """Is every row what it should be if the epoch begins at ``first``?"""
+    """Whether every row is right if the epoch begins at ``first``."""
     streams = made(case)
     for row in range(case.rows):
         start = first + row * length
@@ -100,8 +100,8 @@ def _follows(case: Case, epoch: int, first: int, length: int) -> bool:
 
 @settings(deadline=None, max_examples=40)
 @given(cases(), st.integers(0, 3))
-def test_a_batch_is_the_same_whenever_it_is_asked_for(case: Case, epoch: int) -> None:
-    """A resumed run asks for the next batch without the ones before."""
+def test_a_batch_does_not_depend_on_earlier_batches(case: Case, epoch: int) -> None:
+    """A resumed run requests the next batch without the earlier ones."""
     streams, last = made(case), made(case).batches(epoch) - 1
     streams.batch(epoch + 1, 0)
     for one, other in zip(streams.batch(epoch, last), made(case).batch(epoch, last), strict=True):
@@ -118,7 +118,7 @@ def test_over_epochs_every_token_is_read() -> None:
     assert [places(case._replace(seed=seed), 0) for seed in range(8)] != [places(case, 0)] * 8
 
 
-def test_an_epoch_that_is_over_has_no_more_batches() -> None:
+def test_a_batch_number_out_of_range_is_refused() -> None:
     streams = Streams(np.arange(20, dtype=np.int32), rows=2, steps=3, seed=0)
     assert streams.batches(0) == 3
     for index in (-1, 3):
@@ -140,7 +140,7 @@ def test_an_epoch_that_is_over_has_no_more_batches() -> None:
         (12, 0, 1, "must be at least 1, got 0 rows"),
     ],
 )
-def test_text_that_is_too_short_names_settings_that_fit(
+def test_too_short_text_is_refused_with_settings_that_fit(
     tokens: int, rows: int, steps: int, message: str
 ) -> None:
     text = np.array([BEGIN, *range(3, tokens + 1), END], dtype=np.int32)
@@ -150,7 +150,7 @@ def test_text_that_is_too_short_names_settings_that_fit(
 
 @settings(deadline=None, max_examples=40)
 @given(cases())
-def test_distinct_forms_and_their_places_are_the_inputs(case: Case) -> None:
+def test_distinct_forms_and_their_places_restore_the_inputs(case: Case) -> None:
     batch = made(case).batch(0, 0)
     forms, places = distinct(batch)
     assert forms.dtype == np.int32

@@ -1,4 +1,4 @@
-"""Who tokenises: one or several, the blocks are the same and in their order; errors reach the user."""
+"""Worker processes that tokenise: same blocks in the same order for any number, and errors are raised."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from gonie.features.lm_text.blocks import TokenBlock
 from gonie.text.tokenizers.settings import TokenizerSettings
 
 BLOCKS = [["A slow one. " * 20_000], *([f"word{number} and more."] for number in range(25))]
-"""The first takes so long that those after it are done before it."""
+"""The first block takes so long that the following ones finish before it."""
 
 
 def spelled(blocks: Iterator[TokenBlock]) -> list[tuple[list[int], list[str]]]:
     return [(block.tokens.tolist(), block.forms) for block in blocks]
 
 
-def test_several_processes_give_what_one_gives() -> None:
+def test_several_workers_give_the_same_blocks_as_one() -> None:
     with block_workers(1, TokenizerSettings("en", "word")) as alone:
         expected = spelled(alone(BLOCKS))
     with block_workers(3, TokenizerSettings("en", "word")) as together:
@@ -34,8 +34,8 @@ def test_several_processes_give_what_one_gives() -> None:
 
 
 @pytest.mark.long
-def test_a_process_that_is_killed_is_told_of() -> None:
-    """The kernel kills what uses up the memory; waiting for its answer would last for ever."""
+def test_a_killed_worker_is_reported() -> None:
+    """The kernel kills processes that run out of memory; waiting for their results would never end."""
 
     def killing() -> Iterator[list[str]]:
         yield BLOCKS[0]
@@ -51,7 +51,7 @@ def test_a_process_that_is_killed_is_told_of() -> None:
     assert not multiprocessing.active_children()
 
 
-def test_errors_of_a_process_are_raised_here() -> None:
+def test_errors_of_workers_are_raised() -> None:
     with (
         pytest.raises(GonieError, match="xx/word"),
         block_workers(2, TokenizerSettings("xx", "word")) as together,
@@ -64,10 +64,10 @@ def test_errors_of_a_process_are_raised_here() -> None:
         list(together([[3]]))  # type: ignore[list-item]
 
 
-# --- how many ----------------------------------------------------------------------------------------------
+# --- number of workers -------------------------------------------------------------------------------------
 
 
-def test_small_texts_and_large_tokenizers_get_fewer_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_texts_and_large_tokenizers_get_fewer_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(64)), raising=False)
     monkeypatch.setattr(module, "_memory", lambda: 10 * KIWI)
     assert worker_count(0, TokenizerSettings("en", "word"), size=WORTH_IT) == 64
@@ -80,7 +80,7 @@ def test_small_texts_and_large_tokenizers_get_fewer_processes(monkeypatch: pytes
     assert worker_count(0, TokenizerSettings("ko", "morpheme"), size=WORTH_IT) == 1
 
 
-def test_one_worker_is_this_process() -> None:
+def test_one_worker_starts_no_process() -> None:
     with block_workers(1, TokenizerSettings("en", "word")) as alone:
         assert len(list(alone(BLOCKS[1:]))) == len(BLOCKS) - 1
         assert not multiprocessing.active_children()

@@ -1,4 +1,4 @@
-"""Blocks: all paragraphs in their order, and ids that spell their sentences."""
+"""Blocks of paragraphs: all paragraphs in order, and token ids that represent their sentences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ENGLISH = tokenizer(language="en", unit="word")
 
 @settings(deadline=None)
 @given(st.lists(st.text(max_size=5)), st.integers(1, 12))
-def test_blocks_hold_every_paragraph_in_order(paragraphs: list[str], size: int) -> None:
+def test_blocks_contain_every_paragraph_in_order(paragraphs: list[str], size: int) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(module, "SIZE", size)
         cut = list(blocks(paragraphs))
@@ -28,7 +28,7 @@ def test_blocks_hold_every_paragraph_in_order(paragraphs: list[str], size: int) 
 
 @settings(deadline=None)
 @given(st.lists(st.text("ab. \n", max_size=30)), st.integers(1, 5))
-def test_ids_spell_the_sentences(paragraphs: list[str], most: int) -> None:
+def test_ids_represent_the_sentences(paragraphs: list[str], most: int) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(module, "MOST_TOKENS", most)
         block = tokenised(paragraphs, ENGLISH)
@@ -46,5 +46,5 @@ def test_ids_spell_the_sentences(paragraphs: list[str], most: int) -> None:
     ]
 
 
-def test_forms_stand_in_the_order_of_first_sight() -> None:
+def test_forms_are_in_order_of_first_occurrence() -> None:
     assert tokenised(["b a b", "c a"], ENGLISH).forms == ["b", "a", "c"]

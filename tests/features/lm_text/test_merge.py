@@ -1,4 +1,4 @@
-"""The merge: the text of all parts, its forms by falling count and then by string."""
+"""Merging of parts: the text of all parts, with forms ordered by descending count and then by string."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def test_forms_are_numbered_by_count_and_then_by_string(
     assert stream.fingerprint == "g"
 
 
-def test_a_text_of_one_word(tmp_path: Path) -> None:
+def test_a_text_of_one_word_is_merged(tmp_path: Path) -> None:
     stream = merge([part(tmp_path / "a", "yes")], tmp_path, language="en", unit="word", fingerprint="g")
     assert stream.tokens.tolist() == [0, 3, 1]
     assert list(stream.forms)[FIRST:] == ["yes"]
 
 
-def test_a_form_that_looks_like_a_mark_is_a_form(tmp_path: Path) -> None:
-    """Text about HTML must not end sentences in the middle."""
+def test_a_form_that_looks_like_a_sentence_mark_is_a_form(tmp_path: Path) -> None:
+    """Text about HTML must not split sentences."""
     writer = PartWriter(tmp_path / "a")
     block = tokenised(["x"], ENGLISH)._replace(forms=["<S>"])
     writer.append(block)

@@ -1,4 +1,4 @@
-"""Paragraphs out of files: every kind gives the same, nothing is lost, and what is no text is refused."""
+"""Paragraphs from files: every file type gives the same, nothing is lost, and bad files are refused."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read(path: Path, **options: Any) -> list[str]:
     return list(read_paragraphs(path, report=Report(), **options))
 
 
-def test_plain_gzip_xz_and_parquet_give_the_same(tmp_path: Path) -> None:
+def test_plain_gzip_xz_and_parquet_give_the_same_paragraphs(tmp_path: Path) -> None:
     assert read(packed(tmp_path / "a", bytes)) == TEXTS
     assert read(packed(tmp_path / "a.txt.gz", gzip.compress)) == TEXTS
     assert read(packed(tmp_path / "a.txt.xz", lzma.compress)) == TEXTS
@@ -48,14 +48,14 @@ def test_plain_gzip_xz_and_parquet_give_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())]
 )
-def test_every_way_to_store_strings_is_read(tmp_path: Path, kind: pa.DataType) -> None:
+def test_every_parquet_string_type_is_read(tmp_path: Path, kind: pa.DataType) -> None:
     path = tmp_path / "a.parquet"
     schema = pa.schema([("body", kind)])
     pq.write_table(pa.table({"body": pa.array(["a", "b"], pa.string()).cast(kind)}, schema=schema), path)
     assert read(path, column="body") == ["a", "b"]
 
 
-def test_the_columns_there_are_get_named(tmp_path: Path) -> None:
+def test_a_wrong_column_is_refused_with_the_existing_ones(tmp_path: Path) -> None:
     path = parquet(tmp_path / "a.parquet", body=["x"], year=[1999])
     with pytest.raises(InputError, match=r"no column 'text'.*body \(string\), year \(int64\)"):
         read(path)
@@ -63,7 +63,7 @@ def test_the_columns_there_are_get_named(tmp_path: Path) -> None:
         read(path, column="year")
 
 
-def test_parquet_in_portions_tells_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_parquet_reports_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paragraphs, "ROWS", 2)
     path = parquet(tmp_path / "a.parquet", text=list("abcde"))
     told: list[int] = []
@@ -82,7 +82,7 @@ def test_damaged_parquet_is_refused(tmp_path: Path, damage: Callable[[bytes], by
         read(path)
 
 
-def test_parquet_of_bytes_that_are_not_utf8_is_refused(tmp_path: Path) -> None:
+def test_parquet_with_invalid_utf8_is_refused(tmp_path: Path) -> None:
     broken = pa.Array.from_buffers(
         pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\2\0\0\0"), pa.py_buffer(b"\xff\xfe")]
     )
@@ -90,7 +90,7 @@ def test_parquet_of_bytes_that_are_not_utf8_is_refused(tmp_path: Path) -> None:
         read(parquet(tmp_path / "a.parquet", text=broken))
 
 
-def test_without_pyarrow_parquet_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pyarrow_the_error_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = parquet(tmp_path / "a.parquet", text=["x"])
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(MissingExtraError, match=r"gonie\[train\]"):
@@ -99,12 +99,12 @@ def test_without_pyarrow_parquet_names_the_extra(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.parametrize("name", ["a", "a.gz", "a.parquet"])
-def test_a_file_that_is_not_there_is_told(tmp_path: Path, name: str) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="file not found"):
         read(tmp_path / name)
 
 
-def test_broken_encoding_names_the_line(tmp_path: Path) -> None:
+def test_invalid_utf8_is_refused_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes("fine\n한국어".encode("cp949"))
     with pytest.raises(InputError, match=r"a:2: invalid UTF-8.*CP949"):
@@ -112,7 +112,7 @@ def test_broken_encoding_names_the_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", " \t\n\u3000\n".encode()])
-def test_a_file_without_a_word_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_a_file_without_text_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a").write_bytes(content)
     with pytest.raises(InputError, match="the file contains no text"):
         read(tmp_path / "a")
@@ -125,7 +125,7 @@ def test_a_file_without_a_word_is_refused(tmp_path: Path, content: bytes) -> Non
 
 @settings(deadline=None, max_examples=300)
 @given(st.text("ab \u3000", max_size=60), st.integers(1, 9))
-def test_a_long_line_is_cut_at_blanks_and_loses_nothing(
+def test_a_long_line_is_split_at_spaces_without_loss(
     tmp_path_factory: pytest.TempPathFactory, text: str, longest: int
 ) -> None:
     path = tmp_path_factory.mktemp("long") / "a"
@@ -141,7 +141,7 @@ def test_a_long_line_is_cut_at_blanks_and_loses_nothing(
 
 
 @pytest.mark.parametrize("word", ["word ", "x", " "])
-def test_one_line_of_ten_megabytes(tmp_path: Path, word: str) -> None:
+def test_a_line_of_ten_megabytes_is_split(tmp_path: Path, word: str) -> None:
     path = tmp_path / "a"
     path.write_text(word * (10_000_000 // len(word)) + "end", "utf-8")
     report = Report()

@@ -1,4 +1,4 @@
-"""A part: its blocks one after the other, however the text was cut into blocks."""
+"""Parts of tokenised text: the result does not depend on how the text is divided into blocks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def part(folder: Path, blocks: list[list[str]]) -> TokenStream:
 
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.lists(st.text("abcd ", min_size=1, max_size=9), max_size=4), max_size=5))
-def test_blocks_are_joined_as_if_they_were_one(
+def test_several_blocks_give_the_same_part_as_one(
     tmp_path_factory: pytest.TempPathFactory, blocks: list[list[str]]
 ) -> None:
     folder = tmp_path_factory.mktemp("parts")
@@ -35,7 +35,7 @@ def test_blocks_are_joined_as_if_they_were_one(
         assert getattr(many, name).tolist() == getattr(one, name).tolist()
 
 
-def test_there_is_room_for_any_number_of_forms(tmp_path: Path) -> None:
+def test_a_part_stores_many_forms(tmp_path: Path) -> None:
     words = [f"w{number}" for number in range(5000)]
     made = part(tmp_path, [[" ".join(words[:3000])], [" ".join(words[2000:])]])
     assert list(made.forms)[FIRST:] == words

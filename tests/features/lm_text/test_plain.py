@@ -1,4 +1,4 @@
-"""Tokenised text as a file: reading it again gives the same tokens."""
+"""Tokenised text as a plain file: reading it gives the same tokens."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEXT = "Anna lives in Seoul. She doesn't ski!\nIt rains.\n삼성 전자는 좋�
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".xz"])
 @pytest.mark.parametrize("at_once", [1, 3, 1000])
-def test_it_reads_back_as_the_same_stream(
+def test_a_stream_survives_writing_and_reading(
     suffix: str, at_once: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(plain, "AT_ONCE", at_once)

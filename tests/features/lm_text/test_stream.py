@@ -1,4 +1,4 @@
-"""A stream in a folder: what was written comes back, and a damaged folder is refused, never read askew."""
+"""Token streams in a folder: they survive writing and reading, and a damaged folder is refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def wrote(folder: Path) -> TokenStream:
     )
 
 
-def test_a_stream_comes_back_mapped(tmp_path: Path) -> None:
+def test_a_stream_is_reopened_memory_mapped(tmp_path: Path) -> None:
     made = wrote(tmp_path)
     for stream in (made, TokenStream.open(tmp_path)):
         assert stream.tokens.tolist() == [0, 3, 4, 1, 0, 3, 5, 3, 1]
@@ -64,7 +64,7 @@ def test_a_damaged_array_is_refused(tmp_path: Path, name: str, damage: str) -> N
 
 @pytest.mark.parametrize("name", ["counts", "form_offsets"])
 def test_an_array_of_another_stream_is_refused(tmp_path: Path, name: str) -> None:
-    """Copied by hand or half restored, of the right size."""
+    """The file has the right size, but was copied by hand or restored incompletely."""
     wrote(tmp_path)
     path = tmp_path / f"{name}.bin"
     path.write_bytes(path.read_bytes()[::-1])
@@ -81,7 +81,7 @@ def test_an_array_of_another_stream_is_refused(tmp_path: Path, name: str) -> Non
         {"arrays": {"tokens": ["<i8", 9]}},
     ],
 )
-def test_an_index_of_another_version_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+def test_an_invalid_index_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
     wrote(tmp_path)
     index = json.loads((tmp_path / "stream.json").read_text())
     (tmp_path / "stream.json").write_text(json.dumps({**index, **change}))
@@ -98,14 +98,14 @@ def test_tokens_of_another_type_are_refused(tmp_path: Path) -> None:
         TokenStream.open(tmp_path)
 
 
-def test_a_stream_that_is_not_finished_is_none(tmp_path: Path) -> None:
+def test_an_unfinished_stream_is_refused(tmp_path: Path) -> None:
     wrote(tmp_path)
     StreamWriter(tmp_path).append(np.zeros(3, dtype=np.int32))
     with pytest.raises(InputError, match="cannot read tokenised text"):
         TokenStream.open(tmp_path)
 
 
-def test_spelling_every_id_has_its_row(tmp_path: Path) -> None:
+def test_every_id_has_its_row_of_bytes(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("나비 saw incomprehensibilities .", "utf-8")
     stream = build_stream([tmp_path / "a"], tmp_path / "s", language="en", unit="word", note=print)
     table = spell_stream(stream, longest=8)

@@ -1,4 +1,4 @@
-"""Files to a stream: the same bytes whoever tokenises, whatever was interrupted; nothing made twice."""
+"""Tokenising files: same bytes for any number of workers and after interruptions; no work done twice."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if __name__ == "__main__":
 
 
 def text(path: Path, number: int, seed: int = 0) -> Path:
-    """A file of so many made-up paragraphs."""
+    """Write a file with this number of random paragraphs."""
     chance = random.Random(seed)
     words = ["".join(chance.choices("abcdefgh", k=1 + chance.randrange(5))) for _ in range(300)]
     rows = (" ".join(chance.choices(words, k=chance.randrange(40))) + "." for _ in range(number))
@@ -55,11 +55,11 @@ def build(paths: list[Path], folder: Path, **options: Any) -> TokenStream:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    """Every file in a folder and below."""
+    """Return the content of every file in a folder and its subfolders."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_the_text_comes_back_sentence_by_sentence(tmp_path: Path) -> None:
+def test_a_stream_contains_every_sentence(tmp_path: Path) -> None:
     paths = [text(tmp_path / "a", 30, 1), text(tmp_path / "b", 20, 2)]
     stream = build(paths, tmp_path / "s")
     english = tokenizer(language="en", unit="word")
@@ -74,7 +74,7 @@ def test_the_text_comes_back_sentence_by_sentence(tmp_path: Path) -> None:
     ]
 
 
-def test_every_kind_of_file_gives_the_same_tokens(tmp_path: Path) -> None:
+def test_every_file_type_gives_the_same_tokens(tmp_path: Path) -> None:
     plain = text(tmp_path / "a.txt", 20)
     (tmp_path / "a.gz").write_bytes(gzip.compress(plain.read_bytes()))
     (tmp_path / "a.xz").write_bytes(lzma.compress(plain.read_bytes()))
@@ -86,17 +86,17 @@ def test_every_kind_of_file_gives_the_same_tokens(tmp_path: Path) -> None:
     assert made == [made[0]] * 4
 
 
-def test_two_processes_give_the_bytes_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_workers_give_the_same_bytes_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = [text(tmp_path / "a", 3000, 1), text(tmp_path / "b", 20, 2), text(tmp_path / "c", 3000, 3)]
     build(paths, tmp_path / "one")
     build(paths, tmp_path / "two", workers=2)
     assert content(tmp_path / "one") == content(tmp_path / "two")
 
 
-def test_what_is_there_already_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_existing_stream_is_reused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, notes = text(tmp_path / "a", 20), []
     first = build([path], tmp_path / "s")
-    (tmp_path / "s" / "parts").mkdir()  # of a build that was killed in its very last step
+    (tmp_path / "s" / "parts").mkdir()  # left by a build that was killed in its last step
     monkeypatch.setattr(module, "merge", None)
     second = build([path.rename(tmp_path / "renamed")], tmp_path / "s", note=notes.append)
     assert second.tokens.tolist() == first.tokens.tolist()
@@ -104,7 +104,7 @@ def test_what_is_there_already_is_opened(tmp_path: Path, monkeypatch: pytest.Mon
     assert not (tmp_path / "s" / "parts").exists()
 
 
-def test_the_fingerprint_is_of_the_content(tmp_path: Path) -> None:
+def test_the_fingerprint_depends_on_the_content(tmp_path: Path) -> None:
     a, b = text(tmp_path / "a", 5, 1), text(tmp_path / "b", 5, 2)
     prints = [
         build(paths, tmp_path / str(number), **options).fingerprint
@@ -116,7 +116,7 @@ def test_the_fingerprint_is_of_the_content(tmp_path: Path) -> None:
     assert build([text(tmp_path / "c", 5, 1)], tmp_path / "again").fingerprint == prints[0]
 
 
-def test_other_text_takes_the_place_of_what_was_there(tmp_path: Path) -> None:
+def test_other_text_replaces_the_existing_stream(tmp_path: Path) -> None:
     small, large = text(tmp_path / "a", 3, 1), text(tmp_path / "b", 60, 2)
     for path in (large, small, large):
         build([path], tmp_path / "s")
@@ -125,7 +125,7 @@ def test_other_text_takes_the_place_of_what_was_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["stream.json", "tokens.bin"])
-def test_a_damaged_stream_is_made_again(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_stream_is_rebuilt(tmp_path: Path, damage: str) -> None:
     path = text(tmp_path / "a", 5)
     build([path], tmp_path / "s")
     whole = content(tmp_path / "s")
@@ -145,7 +145,7 @@ def test_a_file_given_twice_is_tokenised_once_and_read_twice(tmp_path: Path) -> 
 # --- interruptions ----------------------------------------------------------------------------------------
 
 
-def test_files_that_were_finished_are_kept(tmp_path: Path) -> None:
+def test_finished_files_are_kept_after_an_error(tmp_path: Path) -> None:
     good, bad = text(tmp_path / "a", 20), tmp_path / "b"
     bad.write_bytes(b"fine\n\xff\n")
     with pytest.raises(InputError, match="b:2: invalid UTF-8"):
@@ -160,7 +160,7 @@ def test_files_that_were_finished_are_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_kill_in_the_middle_costs_one_file_and_no_byte(tmp_path: Path) -> None:
+def test_a_killed_build_resumes_and_gives_the_same_bytes(tmp_path: Path) -> None:
     paths = [text(tmp_path / "a", 200, 1), text(tmp_path / "b", 60_000, 2), text(tmp_path / "c", 200, 3)]
     folder, script = tmp_path / "s", tmp_path / "script.py"
     script.write_text(SCRIPT)
@@ -179,7 +179,7 @@ def test_a_kill_in_the_middle_costs_one_file_and_no_byte(tmp_path: Path) -> None
 
 
 def living(group: int) -> list[str]:
-    """The processes of a group, but for records of those that have ended."""
+    """Return the processes of a group, except zombies."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
@@ -190,7 +190,7 @@ def living(group: int) -> list[str]:
 
 @pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc")
-def test_ctrl_c_ends_the_processes_and_keeps_finished_files(tmp_path: Path) -> None:
+def test_ctrl_c_ends_the_workers_and_keeps_finished_files(tmp_path: Path) -> None:
     paths = [text(tmp_path / "a", 200, 1), text(tmp_path / "b", 60_000, 2)]
     folder, script = tmp_path / "s", tmp_path / "script.py"
     script.write_text(SCRIPT)
@@ -204,7 +204,7 @@ def test_ctrl_c_ends_the_processes_and_keeps_finished_files(tmp_path: Path) -> N
     while not list(folder.glob("parts/*/stream.json")):
         assert process.poll() is None
         time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
+    os.killpg(process.pid, signal.SIGINT)  # to the whole group, as a terminal does
     _, told = process.communicate(timeout=60)
     assert (process.returncode, told) == (130, ""), "no other process has anything to say"
     for _ in range(600):
@@ -215,14 +215,14 @@ def test_ctrl_c_ends_the_processes_and_keeps_finished_files(tmp_path: Path) -> N
     assert len(list(folder.glob("parts/*/stream.json"))) == 1
 
 
-def test_two_that_write_to_one_folder_are_told_apart(tmp_path: Path) -> None:
+def test_a_folder_in_use_by_another_process_is_refused(tmp_path: Path) -> None:
     parts = tmp_path / "s" / "parts"
     parts.mkdir(parents=True)
     with folder_lock(parts, refusal=GonieError()), pytest.raises(OutputError, match="another process"):
         build([text(tmp_path / "a", 3)], tmp_path / "s")
 
 
-def test_to_open_a_stream_takes_nothing_from_a_build_of_another(tmp_path: Path) -> None:
+def test_opening_a_stream_keeps_the_parts_of_a_running_build(tmp_path: Path) -> None:
     path, part = text(tmp_path / "a", 3), tmp_path / "s" / "parts" / "another"
     build([path], tmp_path / "s")
     part.mkdir(parents=True)
@@ -233,7 +233,7 @@ def test_to_open_a_stream_takes_nothing_from_a_build_of_another(tmp_path: Path) 
     assert not part.parent.exists()
 
 
-# --- what a user is told ------------------------------------------------------------------------------------
+# --- messages and progress ----------------------------------------------------------------------------------
 
 
 def test_progress_counts_words_and_stored_bytes_over_all_files(
@@ -253,7 +253,7 @@ def test_progress_counts_words_and_stored_bytes_over_all_files(
     assert len(told) > 4
 
 
-def test_what_was_cut_is_told(tmp_path: Path) -> None:
+def test_split_sentences_and_lines_are_reported(tmp_path: Path) -> None:
     path, notes = tmp_path / "a", []
     path.write_text("word " * 1000 + "\n" + "x" * 100_001)
     stream = build([path], tmp_path / "s", note=notes.append)
@@ -263,7 +263,7 @@ def test_what_was_cut_is_told(tmp_path: Path) -> None:
     assert f"{path}: 1 lines longer than 100,000 characters, read in pieces" in notes
 
 
-def test_one_line_of_ten_megabytes(tmp_path: Path) -> None:
+def test_a_line_of_ten_megabytes_is_tokenised(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_text("x" * 10_000_000)
     stream = build([path], tmp_path / "s")
@@ -271,14 +271,14 @@ def test_one_line_of_ten_megabytes(tmp_path: Path) -> None:
     assert len(stream.forms) == FIRST + 1
 
 
-def test_a_vocabulary_of_one_word(tmp_path: Path) -> None:
+def test_a_text_of_one_word_is_tokenised(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("yes\nyes")
     stream = build([tmp_path / "a"], tmp_path / "s")
     assert stream.tokens.tolist() == [0, 3, 1, 0, 3, 1]
     assert stream.counts.tolist() == [2, 2, 0, 2]
 
 
-def test_korean_by_morpheme(tmp_path: Path) -> None:
+def test_korean_is_tokenised_by_morpheme(tmp_path: Path) -> None:
     pytest.importorskip("kiwipiepy")
     (tmp_path / "a").write_text("나비가 날았다.", "utf-8")
     stream = build([tmp_path / "a"], tmp_path / "s", language="ko", unit="morpheme", workers=0)
@@ -297,14 +297,14 @@ def test_korean_by_morpheme(tmp_path: Path) -> None:
     ],
     ids=["empty", "broken", "binary", "cut gzip", "no xz", "no parquet"],
 )
-def test_files_that_are_no_text_are_refused(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+def test_files_that_are_not_text_are_refused(tmp_path: Path, name: str, content: bytes, message: str) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match=message):
         build([tmp_path / name], tmp_path / "s")
     assert not (tmp_path / "s" / "stream.json").exists()
 
 
-def test_what_is_no_file_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+def test_invalid_arguments_are_refused_before_writing(tmp_path: Path) -> None:
     good = text(tmp_path / "a", 3)
     with pytest.raises(InputError, match="file not found"):
         build([good, tmp_path / "missing"], tmp_path / "s")

@@ -1,4 +1,4 @@
-"""What tests of pages and terminals share: explanations made by hand, of every kind that can turn up."""
+"""Fixtures for tests of pages and terminal output: hand-made explanations of every kind."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KOREAN = "정말 재미있는 영화 ㅋㅋㅋ 배우들의 연기가 훌륭하�
 
 
 def cut(text: str, *, by: str | None = None) -> tuple[Sentence, ...]:
-    """Sentences of words and signs with offsets; ``by`` is what ends a sentence, none for one sentence."""
+    """Return sentences with offsets. Tokens in ``by`` end a sentence; None gives one sentence."""
     tokens = [(found.start(), found.end()) for found in re.finditer(r"\w+|[^\w\s]", text)]
     groups: list[list[tuple[int, int]]] = [[]]
     for start, end in tokens:
@@ -50,7 +50,7 @@ def cut(text: str, *, by: str | None = None) -> tuple[Sentence, ...]:
 
 
 def attention(sentences: Sequence[Sentence], label: str) -> TokenWeights:
-    """Shares that grow along a sentence and along the text."""
+    """Return attention shares that grow with word length and along the text."""
     shares = [1.0 + at for at in range(len(sentences))]
     shares = [share / sum(shares) for share in shares]
     rows = []
@@ -61,7 +61,7 @@ def attention(sentences: Sequence[Sentence], label: str) -> TokenWeights:
 
 
 def signed(sentences: Sequence[Sentence], method: Method, label: str) -> TokenWeights:
-    """Weights of both signs, every seventh word 0."""
+    """Return weights of both signs; every seventh word has weight 0."""
     rows = tuple(tuple(map(_weight, range(len(each)), each.words)) for each in sentences)
     return TokenWeights(method, label, rows, tuple(map(sum, rows)))
 
@@ -71,7 +71,7 @@ def _weight(at: int, word: str) -> float:
 
 
 def explained(text: str, *, by: str | None = None, label: str = "positive") -> TextExplanation:
-    """A text with all three methods."""
+    """Return the explanation of a text with all three methods."""
     sentences = cut(text, by=by)
     weights = (attention(sentences, label), *(signed(sentences, method, label) for method in SIGNED))
     chances = {label: 0.8125, f"not {label}": 0.1875}
@@ -81,13 +81,13 @@ def explained(text: str, *, by: str | None = None, label: str = "positive") -> T
 
 @pytest.fixture
 def explain_text() -> Callable[..., TextExplanation]:
-    """How a text becomes an explanation."""
+    """The function that makes an explanation of a text."""
     return explained
 
 
 @pytest.fixture
 def texts() -> list[TextExplanation]:
-    """A flat English text, a hierarchical one, a Korean one, and one that means harm."""
+    """A flat English text, a hierarchical one, a Korean one, and a hostile one."""
     return [
         explained(ENGLISH),
         explained(ENGLISH, by=".!"),
@@ -98,7 +98,7 @@ def texts() -> list[TextExplanation]:
 
 @pytest.fixture
 def figures() -> list[Faithfulness]:
-    """What was measured: erasure is faithful, attention is not."""
+    """Measurements in which erasure is faithful and attention is not."""
     return [
         Faithfulness("attention", 0.125, 0.25, 200),
         Faithfulness("integrated gradients", 0.25, 0.125, 200),
@@ -114,7 +114,7 @@ TAGS = ("O", "B-PER", "I-PER", "B-LOC")
 def tagging(
     sentence: Sentence, tags: tuple[str, ...], spans: Sequence[tuple[int, int, str]], *others: Candidate
 ) -> TagExplanation:
-    """A tagged sentence whose spans all have weights."""
+    """Return a tagged sentence whose spans all have weights."""
     return TagExplanation(
         sentence,
         tags,
@@ -131,7 +131,7 @@ def tagging(
 
 @pytest.fixture
 def tagged() -> list[TagExplanation]:
-    """Two sentences of one text: one without a span, one with Hangul and three."""
+    """Two sentences of one text: one without spans, one with Hangul and three spans."""
     first, second = cut("It rains. 서울에 Anna Kim lives in Oslo .", by=".")
     tags = ("B-LOC", "B-PER", "I-PER", "O", "O", "B-LOC", "O")
     spans = [(1, 3, "PER"), (5, 6, "LOC"), (0, 1, "LOC")]
@@ -143,7 +143,7 @@ def tagged() -> list[TagExplanation]:
 
 @pytest.fixture
 def moves() -> Transitions:
-    """A chain in which a name cannot begin inside."""
+    """Transitions in which an entity cannot begin with an I tag."""
     never = float("-inf")
     return Transitions(
         TAGS,
@@ -155,5 +155,5 @@ def moves() -> Transitions:
 
 @pytest.fixture
 def hostile() -> str:
-    """A text that tries everything a page could fall for."""
+    """A text with scripts, markup and control characters."""
     return HOSTILE

@@ -1,4 +1,4 @@
-"""Weights on a terminal: the words stay the words, in colours or with numbers, and steer nothing."""
+"""Heat maps on a terminal: the text is unchanged and cannot control the terminal."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ SHARES = TokenWeights("attention", "positive", ((0.25, 0.7, 0.05),), (1.0,))
 
 
 def styled(text: Text) -> dict[str, str]:
-    """The style of each word that has one."""
+    """Return the style of each styled word."""
     return {text.plain[span.start : span.end]: str(span.style) for span in text.spans}
 
 
-def test_without_colours_numbers_stand_behind_the_words_that_count() -> None:
+def test_without_colours_important_words_are_followed_by_numbers() -> None:
     assert heat_text([ROW], SIGNED, colours=False).plain == "not(+0.500)  bad(-0.250)\nat"
     assert heat_text([ROW], SHARES, colours=False).plain == "not(0.25)  bad(0.7)\nat"
 
 
-def test_with_colours_the_text_is_as_written_and_the_sides_differ_by_more_than_colour() -> None:
+def test_with_colours_signs_also_differ_in_style() -> None:
     text = heat_text([ROW], SIGNED, colours=True)
     assert text.plain == "not  bad\nat"
     styles = styled(text)
@@ -33,7 +33,7 @@ def test_with_colours_the_text_is_as_written_and_the_sides_differ_by_more_than_c
     assert all("black on" in style for style in styles.values())
 
 
-def test_sentences_stand_behind_their_bars() -> None:
+def test_sentences_follow_their_bars() -> None:
     weights = TokenWeights("attention", "x", ((0.25,), (0.75,)), (0.25, 0.75))
     rows = [[TextPiece("Good.", 0), TextPiece("\n\n")], [TextPiece("Bad.", 0)]]
     assert heat_text(rows, weights, colours=True).plain == "  0.250 ██     Good.\n  0.750 ██████ Bad."
@@ -49,7 +49,7 @@ def test_a_heavier_word_is_darker() -> None:
     assert "opposes" in key_text().plain
 
 
-def test_nothing_in_a_text_can_steer_the_terminal() -> None:
+def test_a_text_cannot_control_the_terminal() -> None:
     weights = TokenWeights("erasure", "x", ((1.0, 1.0),), (2.0,))
     shown = heat_text(
         [[TextPiece("\x1b[2J", 0), TextPiece("<e1>", 1, added=True), TextPiece("\u202e")]],

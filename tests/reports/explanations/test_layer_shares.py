@@ -1,4 +1,4 @@
-"""If these break, a share stands at the wrong layer, or is compared where it must not be."""
+"""Shares of language model layers: each at its layer, with a note on whether they can be compared."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ def test_each_layer_has_its_name_share_and_bar(parse: Callable[[str], Any]) -> N
     assert [share for _, share in lines(INPUT)] == [0.125, 0.5, 0.375]
 
 
-def test_it_is_said_whether_shares_can_be_compared() -> None:
+def test_the_text_says_whether_shares_can_be_compared() -> None:
     assert "capture more syntax, higher layers more semantics" in reading([INPUT])
     assert "can be compared" in reading([INPUT])
     assert "cannot be compared directly" in reading([OUTPUT])
     assert "cannot be compared directly" in reading([INPUT, OUTPUT])
 
 
-def test_a_place_that_a_later_gonie_knows_is_shown_by_its_name() -> None:
+def test_an_unknown_place_is_shown_by_its_name() -> None:
     other = LayerShares(place="<attic>", shares=(1.0,), scale=1.0, normalized=False)
     assert heading(other) == "At the <attic>: γ = 1.0000"
     assert "<attic>" not in layer_section([other])
 
 
-def test_pages_have_them_where_there_are_some(parse: Callable[[str], Any]) -> None:
+def test_pages_show_layer_shares_if_there_are_any(parse: Callable[[str], Any]) -> None:
     for render in (
         lambda layers: render_texts([], [], title="t", layers=layers),
         lambda layers: render_tags([], None, [], title="t", layers=layers),

@@ -1,4 +1,4 @@
-"""If these break, an explanation shows another text than the one that was explained."""
+"""Layout of explained texts: the text shown must be the text that was explained."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def shown(rows: list[list[TextPiece]]) -> str:
 
 @st.composite
 def cuts(draw: st.DrawFn) -> tuple[str, list[Sentence]]:
-    """A text and sentences whose tokens may overlap, have no characters, or leave some out."""
+    """Draw a text and sentences whose tokens may overlap, be empty or leave characters out."""
     text = draw(st.text(max_size=40))
     place = st.integers(0, len(text))
     sentences, at = [], 0
@@ -37,7 +37,7 @@ def cuts(draw: st.DrawFn) -> tuple[str, list[Sentence]]:
 
 @settings(deadline=None, max_examples=300)
 @given(cuts())
-def test_nothing_of_the_text_is_lost_and_every_token_is_shown_once(cut: tuple[str, list[Sentence]]) -> None:
+def test_the_whole_text_and_every_token_are_shown_once(cut: tuple[str, list[Sentence]]) -> None:
     text, sentences = cut
     rows = lay_out(text, sentences)
     assert shown(rows) == text
@@ -47,12 +47,12 @@ def test_nothing_of_the_text_is_lost_and_every_token_is_shown_once(cut: tuple[st
 
 @settings(deadline=None, max_examples=100)
 @given(st.text(), st.sampled_from(["text", "sentence"]))
-def test_whatever_a_tokenizer_cuts_is_put_together_again(text: str, by: str) -> None:
+def test_tokenised_text_is_shown_unchanged(text: str, by: str) -> None:
     passages = Passages(tokenizer=tokenizer(language="en", unit="word"), by=by)  # type: ignore[arg-type]
     assert shown(lay_out(text, passages(LabelledText(text)).sentences)) == text
 
 
-def test_marks_and_texts_without_a_word_are_shown_beside_the_text() -> None:
+def test_marks_and_empty_texts_are_shown_as_added_pieces() -> None:
     passages = Passages(tokenizer=tokenizer(language="en", unit="word"))
     marked = LabelledText("the drum broke", marks=(Span(4, 8, "e1", "drum"),))
     (row,) = lay_out(marked.text, passages(marked).sentences)
@@ -61,13 +61,13 @@ def test_marks_and_texts_without_a_word_are_shown_beside_the_text() -> None:
     assert blank == [TextPiece("(no word)", 0, added=True), TextPiece("  \n")]
 
 
-def test_words_beyond_a_models_limit_are_shown_without_a_weight() -> None:
+def test_words_beyond_the_limit_are_shown_without_a_weight() -> None:
     passages = Passages(tokenizer=tokenizer(language="en", unit="word"), max_tokens=2)
     (row,) = lay_out("one two three", passages(LabelledText("one two three")).sentences)
     assert row == [TextPiece("one", 0), TextPiece(" "), TextPiece("two", 1), TextPiece(" three")]
 
 
-def test_a_sentence_alone_is_without_its_neighbours() -> None:
+def test_a_single_sentence_is_shown_without_its_neighbours() -> None:
     sentence = Sentence(
         words=("Anna", "naps"), text="It rains. Anna  naps. Ah.", starts=(10, 16), ends=(14, 20)
     )
@@ -77,7 +77,7 @@ def test_a_sentence_alone_is_without_its_neighbours() -> None:
     assert lay_out_sentence(Sentence(words=())) == []
 
 
-def test_a_token_that_cannot_be_seen_is_shown_by_its_code() -> None:
+def test_an_invisible_token_is_shown_by_its_code_point() -> None:
     sentence = Sentence(words=("a", "\u202e"), text="a\u202e", starts=(0, 1), ends=(1, 2))
     row = lay_out_sentence(sentence)
     assert row == [TextPiece("a", 0), TextPiece("U+202E", 1, added=True), TextPiece("\u202e")]

@@ -1,4 +1,4 @@
-"""If these break, a page opens without saying how far to trust it."""
+"""Parts of explanation pages, such as the table of faithfulness and the key."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gonie.reports.explanations.page import bars, faithfulness_table, key, openi
 Parse = Callable[[str], Any]
 
 
-def test_methods_come_before_controls_and_each_says_where_it_stands(
+def test_methods_come_before_controls_with_their_standing(
     parse: Parse, figures: Sequence[Faithfulness]
 ) -> None:
     text = parse(faithfulness_table([figures[3], *figures[:3]], noun="text")).text
@@ -23,14 +23,14 @@ def test_methods_come_before_controls_and_each_says_where_it_stands(
     ]  # fmt: skip
 
 
-def test_the_opening_says_what_was_not_measured(parse: Parse) -> None:
+def test_the_opening_says_if_faithfulness_was_not_measured(parse: Parse) -> None:
     text = parse(opening("t", "Beware.", [], noun="text", notes=["<n>"])).text
     assert text == [
         "t", "Beware.", "The faithfulness of these weights to this model was not measured.", "<n>",
     ]  # fmt: skip
 
 
-def test_bars_are_sorted_bounded_and_name_the_gold(parse: Parse) -> None:
+def test_bars_are_sorted_bounded_and_mark_the_gold_label(parse: Parse) -> None:
     markup = bars({"a": 0.25, "b": 0.75, "c": 1.0000001}, given=["b"], gold=["a"])
     assert [text for text in parse(markup).text if text in "abc"] == ["c", "b", "a"]
     assert " (gold)" in parse(markup).text
@@ -42,5 +42,5 @@ def test_the_key_names_only_what_is_on_the_page(parse: Parse) -> None:
     assert "opposes it" not in parse(key(shares=True, sides=False)).text
 
 
-def test_who_said_it_is_named(parse: Parse) -> None:
+def test_the_references_are_listed(parse: Parse) -> None:
     assert any("ERASER" in text for text in parse(references()).text)

@@ -1,6 +1,6 @@
-"""What only a real browser can judge: that a page can be read, small and large, by day and by night.
+"""Explanation pages in a real browser, on small and large screens, in light and dark mode.
 
-If these break, someone sees words that are cut off, too faint, or drawn as boxes; or a stranger's text runs.
+If these break, words are cut off, too faint or drawn as boxes, or a script in a text is executed.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ Open = Callable[..., Any]
 
 @pytest.fixture
 def show(browser: Any, tmp_path: Path) -> Iterator[Open]:
-    """Opens a page from a file; nothing else may be asked for, and nothing may go wrong on it."""
+    """Open a page from a file. It must not request anything else or raise an error."""
     opened, asked, wrong = [], [], []
 
     def call(html: str, *, width: int = 1400, theme: str = "light", touch: bool = False) -> Any:
@@ -87,7 +87,7 @@ def pages(
     moves: Transitions,
     figures: Sequence[Faithfulness],
 ) -> dict[str, str]:
-    """One page of each kind, and a report of scores, which has the same frame."""
+    """One page of each kind, and an evaluation report, which has the same frame."""
     return {
         "texts": render_texts(texts, figures, title="runs/nsmc", notes=["A remark."]),
         "tags": render_tags(tagged, moves, figures, title="runs/ner"),
@@ -107,7 +107,7 @@ def pages(
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("width", SIZES)
 @pytest.mark.parametrize("kind", ["texts", "tags", "report"])
-def test_everything_is_in_sight_and_can_be_read(
+def test_everything_is_visible_and_legible(
     show: Open, pages: dict[str, str], kind: str, width: int, theme: str
 ) -> None:
     page = show(pages[kind], width=width, theme=theme)
@@ -118,14 +118,14 @@ def test_everything_is_in_sight_and_can_be_read(
     for each in found:
         assert each["font"] >= LEAST_FONT, each
         assert each["contrast"] >= LEAST_CONTRAST, each
-        if not each["held"]:  # a wide table scrolls in a box of its own
+        if not each["held"]:  # a wide table scrolls in its own box
             assert each["left"] >= 0, each
             assert each["right"] <= width, each
         assert each["wide"] > 0 or not each["text"], each
 
 
 def drawn(page: Any, text: str) -> str:
-    """The pixels of a text in the page's own font, as a string."""
+    """Return the pixels of a text in the page's font, as a string."""
     return str(
         page.evaluate(
             """text => {
@@ -140,10 +140,10 @@ def drawn(page: Any, text: str) -> str:
 
 
 @pytest.mark.parametrize("kind", ["texts", "tags", "report"])
-def test_hangul_is_drawn_with_glyphs_of_its_own(show: Open, pages: dict[str, str], kind: str) -> None:
-    """Where a font is missing every syllable is the same box."""
+def test_hangul_is_drawn_with_its_own_glyphs(show: Open, pages: dict[str, str], kind: str) -> None:
+    """Without a suitable font, every syllable is the same box."""
     page = show(pages[kind])
-    missing = drawn(page, "\U0010fffe")  # a place of the code that no font fills
+    missing = drawn(page, "\U0010fffe")  # a code point that no font has
     signs = {drawn(page, syllable) for syllable in ("서", "울", "재", "ㅋ")}
     assert len(signs) == 4
     assert missing not in signs
@@ -157,7 +157,7 @@ def test_a_korean_line_breaks_between_words(show: Open, texts: Sequence[TextExpl
         assert len(word.evaluate("e => [...e.getClientRects()].map(box => box.top)")) == 1
 
 
-def test_the_text_is_shown_as_it_was_written(show: Open, texts: Sequence[TextExplanation]) -> None:
+def test_the_text_is_shown_unchanged(show: Open, texts: Sequence[TextExplanation]) -> None:
     page = show(render_texts([texts[0]], [], title="t"))
     first = page.locator(".heat").first
     first.evaluate("e => e.querySelectorAll('i').forEach(i => i.remove())")
@@ -166,7 +166,7 @@ def test_the_text_is_shown_as_it_was_written(show: Open, texts: Sequence[TextExp
 
 
 @pytest.mark.parametrize("width", SIZES)
-def test_numbers_appear_under_the_pointer_by_touch_and_by_keyboard(
+def test_numbers_appear_on_hover_touch_and_keyboard_focus(
     show: Open, texts: Sequence[TextExplanation], width: int
 ) -> None:
     page = show(render_texts(texts[:1], [], title="t"), width=width, touch=True)
@@ -192,7 +192,7 @@ def test_numbers_appear_under_the_pointer_by_touch_and_by_keyboard(
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_a_hostile_text_runs_nothing_and_hides_nothing(
+def test_a_hostile_text_is_shown_and_not_executed(
     show: Open,
     explain_text: Callable[..., TextExplanation],
     figures: Sequence[Faithfulness],

@@ -1,4 +1,4 @@
-"""Explanations on the terminal: doubts first, every figure there."""
+"""Explanations on the terminal: warnings first, and every figure is shown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FIGURES = [
 ]
 
 
-def test_the_warning_comes_first_and_the_figures_before_the_texts() -> None:
+def test_warning_figures_and_notes_come_in_order() -> None:
     shown = Shown()
     shown.screen.begin("Attention is not an explanation.", FIGURES, noun="text", notes=["A [b]note."])
     figures = ("beats chance", "over 40 texts", "Most faithful")
@@ -23,7 +23,7 @@ def test_the_warning_comes_first_and_the_figures_before_the_texts() -> None:
     assert places == sorted(places)
 
 
-def test_shares_of_layers_have_numbers_bars_and_how_to_read_them() -> None:
+def test_layer_shares_have_numbers_bars_and_a_reading_note() -> None:
     shown = Shown()
     one = LayerShares(place="input", shares=(0.1, 0.3, 0.6), scale=1.05, normalized=False)
     shown.screen.layers([one, LayerShares(place="output", shares=(1.0,), scale=2.0, normalized=False)])
@@ -36,8 +36,8 @@ def test_shares_of_layers_have_numbers_bars_and_how_to_read_them() -> None:
 
 
 @pytest.mark.parametrize("width", [40, 50, 70])
-def test_names_and_numbers_are_whole_on_a_narrow_screen(width: int) -> None:
-    """Figures without the method they belong to say nothing."""
+def test_names_and_numbers_are_complete_on_a_narrow_terminal(width: int) -> None:
+    """Figures without the name of their method are useless."""
     shown = Shown(width=width)
     shown.screen.begin("", [*FIGURES, Faithfulness("uniform attention", 0.25, 0.5, 40)], noun="text")
     rows = [line.split() for line in shown.text.splitlines()]

@@ -1,4 +1,4 @@
-"""If this breaks, a page of explanations fetches something or has no dark half; a browser judges the rest."""
+"""The style sheet of explanation pages. test_page_in_browser checks the appearance."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from gonie.reports.explanations.style import STYLE
 
 
-def test_the_style_sheet_loads_nothing_and_has_a_dark_half() -> None:
+def test_the_style_sheet_loads_nothing_and_has_a_dark_mode() -> None:
     assert not re.search(r"https?:|@import|url\(|@font-face", STYLE)
     light, dark = STYLE.split("@media (prefers-color-scheme: dark)")
     tones = {"--for:", "--against:", "--share:", "--deep:"}

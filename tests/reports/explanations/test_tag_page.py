@@ -1,4 +1,4 @@
-"""If these break, a tagger's explanation loses spans, doubts or alternatives."""
+"""Explanation pages of taggers: spans, probabilities, alternatives and transitions are shown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gonie.text.types import Candidate, Sentence
 Parse = Callable[[str], Any]
 
 
-def test_spans_probabilities_alternatives_and_moves_are_there(
+def test_spans_probabilities_alternatives_and_transitions_are_shown(
     parse: Parse, tagged: Sequence[TagExplanation], moves: Transitions, figures: Sequence[Faithfulness]
 ) -> None:
     page = render_tags(tagged, moves, figures, title="runs/ner")
@@ -24,15 +24,13 @@ def test_spans_probabilities_alternatives_and_moves_are_there(
         assert due in text, due
 
 
-def test_a_sentence_is_shown_as_it_was_written_without_its_neighbours(
-    parse: Parse, tagged: Sequence[TagExplanation]
-) -> None:
+def test_a_sentence_is_shown_without_its_neighbours(parse: Parse, tagged: Sequence[TagExplanation]) -> None:
     text = "".join(parse(render_tags(tagged[1:], None, [], title="t")).text)
     assert "It rains" not in text
     assert "Transition scores" not in text
 
 
-def test_plain_tags_stand_behind_each_word(parse: Parse) -> None:
+def test_plain_tags_follow_each_word(parse: Parse) -> None:
     sentence = Sentence(words=("It", "rains"))
     tags = ("PRON", "VERB")
     chances = ({"PRON": 1.0, "VERB": 0.0}, {"PRON": 0.0, "VERB": 1.0})

@@ -1,4 +1,4 @@
-"""If these break, an explanation is not self-contained, hides its doubts, or shows another text."""
+"""Explanation pages of classifiers: self-contained, with warnings, and with the right text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def words(parse: Parse, page: str) -> str:
     return " ".join(parse(page).text)
 
 
-def test_the_doubt_about_attention_comes_first_and_the_verdict_with_it(
+def test_the_warning_about_attention_and_the_verdict_come_first(
     parse: Parse, texts: Sequence[TextExplanation], figures: Sequence[Faithfulness]
 ) -> None:
     text = words(parse, render_texts(texts, figures, title="runs/nsmc", notes=["A note."]))
@@ -29,7 +29,7 @@ def test_the_doubt_about_attention_comes_first_and_the_verdict_with_it(
     assert places == sorted(places)
 
 
-def test_every_method_the_labels_and_the_gold_are_shown(
+def test_every_method_label_and_gold_label_is_shown(
     parse: Parse, texts: Sequence[TextExplanation], figures: Sequence[Faithfulness]
 ) -> None:
     page = render_texts(texts, figures, title="t")
@@ -42,7 +42,7 @@ def test_every_method_the_labels_and_the_gold_are_shown(
     assert "✗ gold is negative" in words(parse, wrong)
 
 
-def test_no_address_no_script_and_nothing_that_breaks_out(
+def test_a_hostile_text_adds_no_links_or_scripts(
     parse: Parse, texts: Sequence[TextExplanation], figures: Sequence[Faithfulness], hostile: str
 ) -> None:
     page = render_texts(texts, figures, title=hostile, notes=[hostile])
@@ -62,15 +62,13 @@ def test_a_text_without_weights_is_still_shown(parse: Parse, texts: Sequence[Tex
 
 
 @pytest.mark.parametrize("number", [3, 60])
-def test_many_labels_do_not_bury_the_text(
-    parse: Parse, texts: Sequence[TextExplanation], number: int
-) -> None:
+def test_many_labels_are_shortened(parse: Parse, texts: Sequence[TextExplanation], number: int) -> None:
     chances = {f"L{n}": 1 / number for n in range(number)}
     page = render_texts([replace(texts[0], given=(), probabilities=chances)], [], title="t")
     assert (f"{number - 8} more labels" in words(parse, page)) == (number > 8)
 
 
-def test_a_text_of_several_labels_is_right_only_with_all_of_them(
+def test_a_multi_label_text_is_right_only_with_all_labels(
     parse: Parse, texts: Sequence[TextExplanation]
 ) -> None:
     each = replace(texts[0], probabilities={"a<b>": 0.75, "b": 0.625, "c": 0.25}, gold=("a<b>", "b"))

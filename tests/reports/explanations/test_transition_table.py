@@ -1,4 +1,4 @@
-"""If these break, a move is shown at the wrong place, or a forbidden one as if it were allowed."""
+"""Tables of transition scores: every score in its cell, and forbidden transitions marked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gonie.reports.explanations.transition_table import (
 )
 
 
-def test_each_score_stands_in_the_row_it_comes_from(moves: Transitions, parse: Callable[[str], Any]) -> None:
+def test_each_score_is_in_the_row_of_its_first_tag(moves: Transitions, parse: Callable[[str], Any]) -> None:
     rows = re.findall(r"<tr><th scope=\"row\">(.*?)</th>(.*?)</tr>", transition_section(moves))
     cells = {name: re.findall(r"<td[^>]*>(.*?)</td>", inner) for name, inner in rows}
     assert list(cells) == [START, *moves.labels]
@@ -26,7 +26,7 @@ def test_each_score_stands_in_the_row_it_comes_from(moves: Transitions, parse: C
     assert END in parse(transition_section(moves)).text
 
 
-def test_colour_follows_the_size_and_the_side(moves: Transitions) -> None:
+def test_colour_shows_size_and_sign(moves: Transitions) -> None:
     markup = transition_section(moves)
     assert '<td style="--a:1.00">+2.50</td>' in markup
     assert '<td style="--a:0.80" class="against">-2.00</td>' in markup
@@ -34,7 +34,7 @@ def test_colour_follows_the_size_and_the_side(moves: Transitions) -> None:
     assert has_learned(moves)
 
 
-def test_a_chain_of_zeros_and_one_of_many_tags() -> None:
+def test_zero_scores_and_many_tags_are_handled() -> None:
     zeros = ((0.0,) * 70,) * 70
     many = Transitions(tuple(f"T{n}" for n in range(70)), zeros, zeros[0], zeros[0])
     assert not has_learned(many)

@@ -1,4 +1,4 @@
-"""If these break, the page praises a method that the table beside it does not."""
+"""The verdict on explanation methods: it must agree with the table of faithfulness."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ RANDOM = Faithfulness("random", 0.1, 0.3, 100)
 UNIFORM = Faithfulness("uniform attention", 0.2, 0.2, 100)
 
 
-def test_the_most_faithful_is_named_with_its_figures_and_the_others_are_not_hidden() -> None:
+def test_the_verdict_names_the_most_faithful_method_and_the_failures() -> None:
     found = [
-        Faithfulness("attention", 0.15, 0.1, 100),  # better than random, not than uniform attention
+        Faithfulness(
+            "attention", 0.15, 0.1, 100
+        ),  # better than random, but not better than uniform attention
         Faithfulness("integrated gradients", 0.4, 0.15, 100),
         Faithfulness("erasure", 0.45, 0.05, 100),
         RANDOM,
@@ -23,17 +25,17 @@ def test_the_most_faithful_is_named_with_its_figures_and_the_others_are_not_hidd
     told = verdict(found)
     assert told.startswith("Most faithful on this model: erasure.")
     assert "0.450" in told
-    assert "0.200" in told  # the better of the controls
+    assert "0.200" in told  # the better control
     assert told.endswith("Not better than chance on both measures: attention.")
 
 
-def test_where_none_beats_chance_it_says_so() -> None:
+def test_the_verdict_says_if_no_method_beats_chance() -> None:
     told = verdict([Faithfulness("attention", 0.3, 0.5, 100), Faithfulness("erasure", 0.0, 0.1, 100), RANDOM])
     assert "no method beats chance" in told
     assert "attention, erasure" in told
 
 
-def test_few_texts_are_a_warning() -> None:
+def test_few_texts_give_a_warning() -> None:
     few = [Faithfulness("erasure", 0.5, 0.0, 1), Faithfulness("random", 0.1, 0.3, 1)]
     assert verdict(few, noun="span").endswith("Measured on only 1 span, which may mislead.")
     assert "mislead" not in verdict([Faithfulness("erasure", 0.5, 0.0, 30), RANDOM])
@@ -45,13 +47,13 @@ def test_without_figures_or_without_controls_nothing_is_claimed() -> None:
     assert standing(Faithfulness("erasure", 0.5, 0.0, 100), []) == ""
 
 
-def test_a_lead_that_the_table_cannot_show_is_none() -> None:
+def test_a_lead_too_small_for_the_table_does_not_count() -> None:
     assert not beats(Faithfulness("erasure", 0.10004, 0.1, 100), [RANDOM])
     assert beats(Faithfulness("erasure", 0.101, 0.299, 100), [RANDOM])
 
 
 @given(st.lists(st.tuples(st.floats(-1, 1), st.floats(-1, 1)), min_size=2, max_size=5))
-def test_the_sentence_and_the_table_never_disagree(figures: list[tuple[float, float]]) -> None:
+def test_the_verdict_always_agrees_with_the_table(figures: list[tuple[float, float]]) -> None:
     names = ("random", "attention", "erasure", "integrated gradients", "uniform attention")
     found = [Faithfulness(name, *pair, 50) for name, pair in zip(names, figures, strict=False)]
     controls = [each for each in found if is_control(each)]
@@ -62,11 +64,11 @@ def test_the_sentence_and_the_table_never_disagree(figures: list[tuple[float, fl
         assert told.split(": ")[1].split(".")[0] in better
 
 
-def test_how_many_were_measured() -> None:
+def test_the_number_of_measured_texts_is_shown() -> None:
     assert measured_on([RANDOM, UNIFORM], "text") == "100 texts"
     assert measured_on([RANDOM, Faithfulness("erasure", 0.5, 0.0, 12)], "span") == "12 to 100 spans"
 
 
-def test_a_fall_that_rounds_to_nothing_has_no_sign() -> None:
+def test_a_drop_that_rounds_to_zero_has_no_sign() -> None:
     nearly = [Faithfulness("erasure", 0.5, -0.5, 40), Faithfulness("random", -0.0001, 0.5, 40)]
     assert "of a control, by 0.000." in verdict(nearly)

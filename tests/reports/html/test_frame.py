@@ -1,4 +1,4 @@
-"""If these break, a page cannot be opened safely, or loses what stands on it."""
+"""The frame of HTML pages: safe to open, with all sections in order."""
 
 from gonie.reports.html.frame import facts, folded, page, section
 from gonie.reports.html.markup import element
@@ -14,7 +14,7 @@ def test_a_page_forbids_scripts_and_shows_its_sections_in_order(parse):
     assert "b" not in [tag for tag, _ in parsed.tags]
 
 
-def test_facts_stand_under_their_names(parse):
+def test_facts_are_listed_under_their_names(parse):
     assert parse(facts({"texts": "3", "seed": 7})).text == ["texts", "3", "seed", "7"]
 
 
@@ -24,5 +24,5 @@ def test_a_page_has_its_own_style_after_the_common_one(parse):
     parse(made)
 
 
-def test_what_is_folded_is_there_behind_its_name(parse):
+def test_folded_content_follows_its_summary(parse):
     assert parse(folded("<more>", element("p", "x"))).text == ["<more>", "x"]

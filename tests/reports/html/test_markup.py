@@ -1,4 +1,4 @@
-"""If these break, text of a corpus can become a part of the page."""
+"""Escaping of HTML: if these break, text of a corpus can become markup of the page."""
 
 from html.parser import HTMLParser
 
@@ -29,7 +29,7 @@ def parse(markup):
 
 @settings(deadline=None, max_examples=200)
 @given(st.text())
-def test_any_text_stays_text_in_content_and_in_attributes(text):
+def test_any_text_is_escaped_in_content_and_attributes(text):
     parsed = parse(element("p", text, title=text))
     shown = "".join(map(str, escape(text)))
     assert [tag for tag, _ in parsed.tags] == ["p"]
@@ -38,17 +38,17 @@ def test_any_text_stays_text_in_content_and_in_attributes(text):
     assert '"' not in shown
 
 
-def test_hostile_text_by_example():
+def test_scripts_and_quotes_are_escaped():
     assert element("p", "<script>alert(1)</script>") == "<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>"
     assert element("a", class_='" onload="x') == '<a class="&quot; onload=&quot;x"></a>'
 
 
-def test_what_a_file_cannot_hold_becomes_visible():
+def test_control_characters_and_surrogates_become_visible():
     assert escape("a\0b\x1b\ud800\x7f\n\t") == "a␀b␛��\n\t"
     escape("\0\ud800").encode("utf-8")
 
 
-def test_addresses_are_shown_but_not_written():
+def test_urls_are_shown_but_escaped_in_the_source():
     markup = element("p", "see https://example.org")
     assert "://" not in markup
     assert parse(markup).text == "see https://example.org"
@@ -62,19 +62,19 @@ def test_markup_is_escaped_once():
     assert isinstance(fragment("x"), Markup)
 
 
-def test_rows_have_headers_and_text_that_looks_like_a_cell_is_text():
+def test_rows_have_headers_and_escape_their_cells():
     assert row("PER", 3) == '<tr><th scope="row">PER</th><td>3</td></tr>'
     assert "<td>&lt;td onclick" in row("PER", "<td onclick=x>")
 
 
-def test_tables_are_captioned_and_headed():
+def test_tables_have_a_caption_and_a_header():
     markup = table(caption="Scores", header=("", "F1"), rows=[row("PER", 1)])
     assert "<caption>Scores</caption>" in markup
     assert '<th scope="col">F1</th>' in markup
     assert 'aria-label="Scores"' in markup
 
 
-def test_hangul_is_marked_so_that_a_font_with_it_is_taken():
+def test_text_with_hangul_is_marked_as_korean():
     assert language("see 서울") == "ko"
     assert language("ㅋㅋㅋ") == "ko"
     assert language("see Seoul") is None

@@ -1,4 +1,4 @@
-"""English tokens by the conventions of the treebank: a model trained on it sees the words it knows."""
+"""English tokenisation by treebank conventions: a model trained on a treebank must see the same words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gonie.text.tokenizers.english import EnglishTokenizer
 
 TREEBANK = Path(__file__).parents[4] / "shared/data/pos/ud_english_ewt/en_ewt-ud-dev.conllu"
 
-# Cases stand apart by two blanks: "text => tokens", or the tokens alone where the text has no blanks.
+# Cases are separated by two spaces: "text => tokens", or only the tokens if the text has no spaces.
 CONVENTIONS = r"""
 contractions   I don't => I do n't  ca n't  wo n't  he 'll 've  I 'm  they 'd  DO N'T  we ’re
 without marks  do nt  did nt  i m  that s  you re  I ve
@@ -48,7 +48,7 @@ def tokenize() -> EnglishTokenizer:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_conventions(tokenize, case):
+def test_tokens_follow_the_treebank_conventions(tokenize, case):
     text, _, words = case.rpartition(" => ")
     sentences = tokenize(text or words.replace(" ", ""))
     assert [word for sentence in sentences for word in sentence.words] == words.split(" ")
@@ -63,16 +63,16 @@ def test_conventions(tokenize, case):
         ("your best", "your best"),
     ],
 )
-def test_a_left_out_apostrophe_shows_by_the_next_word(tokenize, text, words):
+def test_a_missing_apostrophe_is_recognised_by_the_next_word(tokenize, text, words):
     assert " ".join(tokenize(text)[0].words) == words
 
 
-def test_a_rule_sees_curly_quotes_as_straight_ones_but_the_words_keep_them(tokenize):
+def test_curly_quotes_are_split_like_straight_ones_and_kept(tokenize):
     assert tokenize("don’t “go”")[0].words == ("do", "n’t", "“", "go", "”")
 
 
-def test_the_cache_stays_small_and_changes_nothing(monkeypatch):
-    """A server that runs for months meets new words every day."""
+def test_the_cache_is_bounded_and_does_not_change_tokens(monkeypatch):
+    """A server that runs for months must not fill its memory with new words."""
     monkeypatch.setattr(english, "_MOST_CACHED", 5)
     small, large = EnglishTokenizer(), EnglishTokenizer()
     for text in [f"word{i} isn't the-{i}th." for i in range(20)] + ["x" * 1000]:
@@ -89,21 +89,21 @@ HOSTILE_BLANKS = ["its not ", "Mr. ", "a. ", ". ", "\n", " ", "? ) ", "\u0301"]
 
 @pytest.mark.parametrize("unit", [*HOSTILE.split(" "), *HOSTILE_BLANKS])
 def test_time_is_linear_in_hostile_text(unit, within):
-    """Were a shape to look over the rest of the text and fail, this would run for hours."""
+    """If a pattern scanned the rest of the text and failed, this would run for hours."""
     text = unit * (100_000 // len(unit)) + "Q"
     with within(60):
         sentences = EnglishTokenizer()(text)
     assert sum(len(word) for sentence in sentences for word in sentence.words) == len("".join(text.split()))
 
 
-def test_a_long_text_without_a_blank():
-    """What a minified file or a base64 attachment looks like."""
+def test_a_long_text_without_spaces_is_tokenised():
+    """Minified files and base64 attachments look like this."""
     text = ("x1Y/+=.-,;:" * 30_000)[:300_000]
     assert sum(len(word) for sentence in EnglishTokenizer()(text) for word in sentence.words) == len(text)
 
 
 def gold(path: Path) -> list[tuple[str, list[tuple[int, int]]]]:
-    """Text and word offsets of each sentence; a word is sought from where the one before it ended."""
+    """Return the text and the word offsets of each sentence."""
     found = []
     for block in path.read_text(encoding="utf-8").strip().split("\n\n"):
         lines = block.split("\n")
@@ -118,7 +118,7 @@ def gold(path: Path) -> list[tuple[str, list[tuple[int, int]]]]:
 
 
 @pytest.mark.skipif(not TREEBANK.exists(), reason=f"needs {TREEBANK}")
-def test_agreement_with_the_development_treebank(tokenize):
+def test_tokens_agree_with_the_development_treebank(tokenize):
     right = found = wanted = 0
     for text, spans in gold(TREEBANK):
         mine = {span for sentence in tokenize(text) for span in sentence.offsets()}
@@ -128,7 +128,7 @@ def test_agreement_with_the_development_treebank(tokenize):
     assert 2 * right / (found + wanted) > 0.99
 
 
-def test_a_long_text_holds_each_word_once() -> None:
-    """Of a million tokens a few thousand are distinct: a copy of each would be most of their memory."""
+def test_repeated_words_are_stored_once() -> None:
+    """A million tokens have only a few thousand distinct words; a copy per token would waste memory."""
     (sentence,) = EnglishTokenizer()("don't know him don't know him")
     assert len(set(map(id, sentence.words))) == len(set(sentence.words)) == 4

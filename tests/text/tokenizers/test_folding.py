@@ -1,4 +1,4 @@
-"""The folded copy: were it a character longer or shorter, every offset after it would be wrong."""
+"""Character folding: the folded text must have the same length, or all later offsets are wrong."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gonie.text.tokenizers.folding import Folding, is_mark, plain
 
 @settings(deadline=None, max_examples=300)
 @given(text=st.text())
-def test_one_character_for_one_character(text):
+def test_each_character_folds_to_one_character(text):
     folded = text.translate(Folding(plain))
     assert len(folded) == len(text)
     for before, after in zip(text, folded, strict=True):
@@ -18,17 +18,17 @@ def test_one_character_for_one_character(text):
         assert after == before or not before.isascii()
 
 
-def test_what_rules_see():
+def test_quotes_fullwidth_characters_and_marks_are_folded():
     assert "don’t ‘so’ ＡＢ１！ e\u0301".translate(Folding(plain)) == "don't `so' AB1! eª"
 
 
-def test_marks():
+def test_combining_marks_are_recognised():
     assert is_mark("\u0301")
     assert is_mark("\u0940")  # Devanagari vowel sign
     assert not is_mark("e")
 
 
-def test_each_character_is_worked_out_once():
+def test_each_character_is_folded_once():
     asked = []
     table = Folding(lambda character: asked.append(character) or character.upper())
     assert "abab".translate(table) == "ABAB"

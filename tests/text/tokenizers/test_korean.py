@@ -1,4 +1,4 @@
-"""Korean tokens: eojeol as in the treebank, syllables as a reader counts them, morphemes on the surface."""
+"""Korean tokenisation: eojeol as in the treebank, syllables, and morphemes aligned with the surface."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ TREEBANK = Path(__file__).parents[4] / "shared/data/pos/ud_korean_gsd/ko_gsd-ud-
         ("오후 13:00에 1:2로", "오후 13:00에 1:2로"),
     ],
 )
-def test_eojeol_by_the_conventions_of_the_treebank(text, tokens):
+def test_eojeol_follow_the_treebank_conventions(text, tokens):
     assert [word for sentence in EojeolTokenizer()(text) for word in sentence.words] == tokens.split(" ")
 
 
@@ -64,7 +64,7 @@ def test_eojeol_agree_with_the_development_treebank():
 
 
 def test_syllables_are_single_characters_even_in_latin_and_numbers():
-    """As in KLUE's files, where a label stands beside every character."""
+    """KLUE's files have a label for every character."""
     words = SyllableTokenizer()("삼성 TV 4K다.")[0].words
     assert words == ("삼", "성", "T", "V", "4", "K", "다", ".")
 
@@ -72,15 +72,15 @@ def test_syllables_are_single_characters_even_in_latin_and_numbers():
 @pytest.mark.parametrize(
     ("text", "count"), [("ᄏᄏᄏ", 3), ("고ᅮᅮ", 3), ("ᄏᄏ" + unicodedata.normalize("NFD", "각각"), 4)]
 )
-def test_jamo_that_make_no_syllable_stand_alone(text, count):
-    """Laughter typed in conjoining jamo would else be one token of any length that no model has ever seen."""
+def test_jamo_that_form_no_syllable_are_separate_tokens(text, count):
+    """Otherwise laughter typed in conjoining jamo would be one long token that no model has seen."""
     words = SyllableTokenizer()(text)[0].words
     assert len(words) == count
     assert "".join(words) == text
 
 
 def test_syllables_agree_with_klue(shared_data):
-    """A model trained on KLUE's characters must meet the same ones when it tags raw text."""
+    """A model trained on KLUE's characters must see the same characters when it tags raw text."""
     tokenize = SyllableTokenizer()
     source = TaggedSource(shared_data / "ner/klue_ner_dev/klue-ner-v1.1_dev.tsv", ReadOptions(format="klue"))
     sentences = list(source)
@@ -102,11 +102,11 @@ PICTURES = ["👨‍👩‍👧‍👦", "🇰🇷", "👍🏽"]
 
 
 @pytest.mark.parametrize("grapheme", GRAPHEMES + PICTURES)
-def test_what_a_reader_sees_as_one_character_stays_one(grapheme):
+def test_a_grapheme_is_one_token(grapheme):
     assert SyllableTokenizer()(f"가{grapheme}나")[0].words == ("가", grapheme, "나")
 
 
-def test_neighbouring_flags_and_emoji_are_told_apart():
+def test_adjacent_flags_and_emoji_are_separate_tokens():
     assert SyllableTokenizer()("🇰🇷🇺🇸😀😀")[0].words == ("🇰🇷", "🇺🇸", "😀", "😀")
 
 
@@ -115,7 +115,7 @@ def test_neighbouring_flags_and_emoji_are_told_apart():
 )
 @pytest.mark.parametrize("make", [EojeolTokenizer, SyllableTokenizer])
 def test_time_is_linear_in_hostile_text(make, unit, within):
-    """Were a rule to look over the rest of the text and fail, this would run for hours."""
+    """If a rule scanned the rest of the text and failed, this would run for hours."""
     text = unit * (100_000 // len(unit)) + "Q"
     with within(60):
         sentences = make()(text)
@@ -124,7 +124,7 @@ def test_time_is_linear_in_hostile_text(make, unit, within):
 
 @dataclass
 class Fake:
-    """A morpheme as an analyser reports it."""
+    """A morpheme as reported by an analyser."""
 
     form: str
     tag: str
@@ -133,7 +133,7 @@ class Fake:
 
 
 class FakeAnalyser:
-    """Reports the same morphemes whatever the text."""
+    """Reports the same morphemes for every text."""
 
     def __init__(self, *tokens: Fake) -> None:
         self.tokens = tokens
@@ -147,7 +147,7 @@ def analysed(text: str, *tokens: Fake) -> list[tuple[str, str]]:
     return list(zip(sentence.words, sentence.columns["morphemes"], strict=True))
 
 
-def test_morphemes_of_one_syllable_become_one_token_that_keeps_both():
+def test_morphemes_of_one_syllable_become_one_token():
     assert analysed("했다", Fake("하", "VV", 0, 1), Fake("었", "EP", 0, 1), Fake("다", "EF", 1, 1)) == [
         ("했", "하/VV+었/EP"),
         ("다", "다/EF"),
@@ -155,7 +155,7 @@ def test_morphemes_of_one_syllable_become_one_token_that_keeps_both():
 
 
 def test_an_empty_morpheme_joins_its_neighbour():
-    """ "학생이다" may lose its copula: it has an analysis but no characters."""
+    """The copula of "학생이다" may be omitted: it has an analysis but no characters."""
     assert analysed("학생다", Fake("학생", "NNG", 0, 2), Fake("이", "VCP", 2, 0), Fake("다", "EF", 2, 1)) == [
         ("학생", "학생/NNG+이/VCP"),
         ("다", "다/EF"),
@@ -163,11 +163,11 @@ def test_an_empty_morpheme_joins_its_neighbour():
     assert analysed("가", Fake("이", "VCP", 0, 0), Fake("가", "JKS", 0, 1)) == [("가", "이/VCP+가/JKS")]
 
 
-def test_characters_that_were_not_analysed_are_kept_as_unknown():
+def test_unanalysed_characters_become_unknown_morphemes():
     assert analysed("가나 다", Fake("나", "NP", 1, 1)) == [("가", "가/UN"), ("나", "나/NP"), ("다", "다/UN")]
 
 
-def test_a_name_with_a_blank_becomes_its_words():
+def test_a_morpheme_with_a_space_is_split_into_words():
     assert analysed("에이미 아담스", Fake("에이미 아담스", "NNP", 0, 7)) == [
         ("에이미", "에이미/NNP"),
         ("아담스", "아담스/NNP"),
@@ -179,8 +179,8 @@ def test_a_name_with_a_blank_becomes_its_words():
     text=st.text(alphabet="가나 \n다e\u0301😀\u200d.", min_size=1, max_size=12),
     places=st.lists(st.tuples(st.integers(0, 12), st.integers(0, 4)), max_size=8),
 )
-def test_any_report_at_all_gives_exact_offsets(text, places):
-    """Whatever a future Kiwi does, a text is covered once and in order."""
+def test_offsets_are_exact_for_any_analysis(text, places):
+    """Tokens cover the text once and in order, even if a future Kiwi reports other offsets."""
     tokens = [Fake("f", "T", start, length) for start, length in places]
     sentences = MorphemeTokenizer(analyser=FakeAnalyser(*tokens))(text)
     spans = [span for sentence in sentences for span in sentence.offsets()]
@@ -194,7 +194,7 @@ def test_any_report_at_all_gives_exact_offsets(text, places):
 
 @pytest.mark.parametrize("text", ["가 " * 5000, "가" * 5000, " ".join(["가" * 1500] * 5), "가\n" * 3000])
 def test_a_long_sentence_reaches_the_analyser_in_pieces(text):
-    """Kiwi takes half a minute for 250,000 letters without a blank."""
+    """Kiwi takes half a minute for 250,000 letters without a space."""
     given_lengths = []
 
     class Recorder:
@@ -213,8 +213,8 @@ def kiwi() -> MorphemeTokenizer:
     return MorphemeTokenizer()
 
 
-def test_kiwi_on_a_text_with_astral_characters(kiwi):
-    """Kiwi works in UTF-16: offsets after an emoji would be off by one for each."""
+def test_kiwi_offsets_are_right_after_emoji(kiwi):
+    """Kiwi works in UTF-16: each emoji could shift all later offsets by one."""
     sentences = kiwi("😀😀 그는 집에 갔다.👨‍👩‍👧 좋았다!")
     words = [word for sentence in sentences for word in sentence.words]
     assert words == ["😀", "😀", "그", "는", "집", "에", "갔", "다", ".", "👨‍👩‍👧", "좋", "았", "다", "!"]
@@ -222,12 +222,12 @@ def test_kiwi_on_a_text_with_astral_characters(kiwi):
     assert parse_morphemes(analyses["갔"]) == (Morpheme("가", "VV"), Morpheme("었", "EP"))
 
 
-def test_kiwi_gives_the_same_twice(kiwi):
+def test_kiwi_is_deterministic(kiwi):
     text = "삼성전자는 좋은 회사였다. 그래서 샀어요ㅋㅋ"
     assert kiwi(text) == kiwi(text)
 
 
-def test_without_kiwi_the_extra_is_named(monkeypatch):
+def test_without_kiwi_the_error_names_the_extra(monkeypatch):
     """The core install has no kiwipiepy; the message must say what to type."""
     monkeypatch.setitem(sys.modules, "kiwipiepy", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'gonie\[korean\]'"):

@@ -1,4 +1,4 @@
-"""Sentence ends: a wrong one cuts an entity in two or shows the tagger two sentences as one."""
+"""Sentence splitting: a wrong boundary splits an entity or joins two sentences."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def split(text: str, rules: Rules) -> str:
 
 
 def joined(expected: str) -> str:
-    """The text of an expectation, whose sentences stand apart by "|" where the text has a blank."""
+    """Return the text of an expected split, in which "|" replaces the space between sentences."""
     return expected.replace("|", " ")
 
 
@@ -43,7 +43,7 @@ def joined(expected: str) -> str:
         "Alerts with Yahoo! Messenger work.",
     ],
 )
-def test_english_stops(expected):
+def test_english_sentences_are_split(expected):
     assert split(joined(expected), ENGLISH) == expected
 
 
@@ -60,11 +60,11 @@ def test_english_stops(expected):
         "정말 좋아요!!|또 올게요~ ^^",
     ],
 )
-def test_korean_stops(expected):
+def test_korean_sentences_are_split(expected):
     assert split(joined(expected), KOREAN) == expected
 
 
-def test_korean_sentences_written_without_a_blank():
+def test_korean_sentences_without_a_space_are_split():
     assert split("학교에 갔다.그리고 왔다.", KOREAN) == "학교에 갔다.|그리고 왔다."
 
 
@@ -87,24 +87,24 @@ def test_korean_sentences_written_without_a_blank():
         ("  one  \n\n\n  ", "one"),
     ],
 )
-def test_lines(rules, text, expected):
+def test_paragraphs_lists_and_headings_end_sentences(rules, text, expected):
     assert split(text, rules) == expected
 
 
 @pytest.mark.parametrize("word", ["Mr", "U.S", "J", "e.g", "etc", "Ph.D", "Sat", "DR"])
-def test_abbreviations(word):
+def test_abbreviations_are_recognised(word):
     assert is_abbreviation(word)
 
 
 @pytest.mark.parametrize("word", ["sat", "dog", "x1", "", "sun", "i"])
-def test_words_that_are_none(word):
+def test_other_words_are_not_abbreviations(word):
     assert not is_abbreviation(word)
 
 
 @pytest.mark.parametrize("rules", [ENGLISH, KOREAN])
 @settings(deadline=None, max_examples=200)
 @given(text=st.one_of(st.text(), st.text(alphabet=" \n\r\t.!?…\"')(aA1다요:;-*#Mr\u2028\x1c")))
-def test_sentences_cover_the_text_and_touch_no_blank(rules, text):
+def test_sentences_cover_the_text_without_outer_white_space(rules, text):
     ranges = split_sentences(text, rules)
     assert "".join("".join(text[a:b].split()) for a, b in ranges) == "".join(text.split())
     assert all(a < b and text[a:b] == text[a:b].strip() for a, b in ranges)
@@ -116,7 +116,7 @@ def test_sentences_cover_the_text_and_touch_no_blank(rules, text):
     "unit", ["\n", "\n ", ". ", "Mr. ", ".", ".)", ") ", "! :) ", "다.", "1. ", "- a\n", "^_", "A\n"]
 )
 def test_time_is_linear_in_hostile_text(rules, unit, within):
-    """Were each stop to look back over its whole sentence, this would take hours."""
+    """If each stop scanned its whole sentence, this would take hours."""
     text = unit * (300_000 // len(unit))
     with within(60):
         ranges = split_sentences(text, rules)

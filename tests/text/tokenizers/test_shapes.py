@@ -1,4 +1,4 @@
-"""The list of shapes: each is reached by the text it is meant for, and none lets a character through."""
+"""Shapes of English tokens: every shape matches its example, and no character is lost."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ brand Yahoo!  word e-mail  stops ?!  rule -=-=-  arrow ->  quotes `'  run --  ot
 
 
 @pytest.mark.parametrize("name", [name for name in SHAPES if name != "times"])
-def test_each_shape_is_reached(name):
+def test_each_shape_matches_its_example(name):
     match = TOKEN.fullmatch(EXAMPLES[name])
     assert match
     assert match.lastgroup == name
 
 
-def test_a_multiplication_is_cut_at_its_sign():
+def test_a_multiplication_is_split_at_its_sign():
     assert [match[0] for match in TOKEN.finditer("3x5")] == ["3", "x", "5"]
 
 
 @settings(deadline=None, max_examples=300)
 @given(text=st.text(min_size=1))
-def test_shapes_leave_nothing_out(text):
+def test_shapes_cover_every_character(text):
     chunk = "".join(text.split())
     assert "".join(match[0] for match in TOKEN.finditer(chunk)) == chunk

@@ -1,4 +1,4 @@
-"""Text that is tokenised already."""
+"""Text that is already tokenised: space-separated tokens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CUT = SpaceTokenizer("en", "word")
 
 
 @given(st.text())
-def test_tokens_are_what_stands_between_blanks(text: str) -> None:
+def test_tokens_are_separated_by_white_space(text: str) -> None:
     sentences = CUT(text)
     words = text.split()
     assert [list(sentence.words) for sentence in sentences] == ([words] if words else [])
@@ -20,5 +20,5 @@ def test_tokens_are_what_stands_between_blanks(text: str) -> None:
         assert [text[start:end] for start, end in places] == words
 
 
-def test_it_tells_itself_from_a_tokenizer_of_raw_text() -> None:
+def test_its_settings_differ_from_those_of_a_raw_text_tokenizer() -> None:
     assert CUT.to_json() != {"language": "en", "unit": "word"}

@@ -1,4 +1,4 @@
-"""What every tokenizer promises, on any text: if one of these breaks, spans point at the wrong characters."""
+"""The contract of every tokenizer: if it breaks, spans point to the wrong characters."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_offsets_are_exact_and_cover_the_text(kind, made, text):
 
 @settings(deadline=None, max_examples=120)
 @given(text=TEXTS)
-def test_morphemes_cover_the_text_exactly_whatever_kiwi_makes_of_it(made, text):
+def test_morpheme_offsets_are_exact_and_cover_the_text(made, text):
     pytest.importorskip("kiwipiepy")
     check(text, made["ko", "morpheme"](text))
 
@@ -67,8 +67,8 @@ def test_morphemes_cover_the_text_exactly_whatever_kiwi_makes_of_it(made, text):
 @pytest.mark.parametrize("kind", RULED)
 @settings(deadline=None, max_examples=60)
 @given(text=TEXTS, others=st.lists(TEXTS, max_size=3))
-def test_a_text_is_cut_the_same_whatever_was_cut_before(kind, made, text, others):
-    """A cache that remembered wrongly would make results depend on the order of requests."""
+def test_tokens_do_not_depend_on_earlier_texts(kind, made, text, others):
+    """A faulty cache would make results depend on the order of requests."""
     for other in others:
         made[kind](other)
     assert made[kind](text) == tokenizer(language=kind[0], unit=kind[1])(text)
@@ -76,13 +76,13 @@ def test_a_text_is_cut_the_same_whatever_was_cut_before(kind, made, text, others
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("text", ["", " ", "\n\t \x1c\u2028\u3000"])
-def test_no_text_no_sentence(kind, made, text):
+def test_an_empty_text_has_no_sentences(kind, made, text):
     assert made[kind](text) == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("text", ["a\ud800b", "가\udfff 나\ud83d."])
-def test_lone_surrogates_do_no_harm(kind, made, text):
+def test_lone_surrogates_are_tokenised(kind, made, text):
     """They come from files decoded with surrogateescape."""
     if kind[1] == "morpheme":
         pytest.importorskip("kiwipiepy")
@@ -90,7 +90,7 @@ def test_lone_surrogates_do_no_harm(kind, made, text):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_bundle_can_keep_and_remake_a_tokenizer(kind, made):
+def test_a_tokenizer_is_restored_from_json(kind, made):
     assert (made[kind].language, made[kind].unit) == kind
     remade = tokenizer(**made[kind].to_json())
     assert type(remade) is type(made[kind])
@@ -100,7 +100,7 @@ def test_a_bundle_can_keep_and_remake_a_tokenizer(kind, made):
     ("language", "unit", "said"),
     [("de", "word", "en/word"), ("en", "syllable", "ko/syllable"), ("ko", "word", 'unit = "eojeol"')],
 )
-def test_an_unknown_tokenizer_is_refused_with_those_that_exist(language, unit, said):
+def test_an_unknown_tokenizer_is_refused_with_the_known_ones(language, unit, said):
     with pytest.raises(GonieError) as refusal:
         tokenizer(language=language, unit=unit)
     assert said in str(refusal.value)
