@@ -229,3 +229,4 @@ def test_a_worker_ends_when_its_answers_are_not_read(work: ModuleType) -> None:
     our_items.send(3)
     our_answers.close()
     serve(work.start, their_items, their_answers, 1)
+    assert not their_items.poll(), "the worker took its item before it ended"

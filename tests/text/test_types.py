@@ -54,7 +54,7 @@ def test_tokens_by_column_behave_like_a_tuple() -> None:
 
 def test_tokens_by_column_equal_a_tuple_of_tokens() -> None:
     assert by_column() == TOKENS
-    assert by_column() == TOKENS
+    assert TOKENS == by_column()  # noqa: SIM300 (the tuple on the left)
     assert by_column() == by_column()
     assert hash(by_column()) == hash(TOKENS)
     assert by_column() != TOKENS[1:]

@@ -86,7 +86,7 @@ def test_every_file_type_gives_the_same_tokens(tmp_path: Path) -> None:
     assert made == [made[0]] * 4
 
 
-def test_two_workers_give_the_same_bytes_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_workers_give_the_same_bytes_as_one(tmp_path: Path) -> None:
     paths = [text(tmp_path / "a", 3000, 1), text(tmp_path / "b", 20, 2), text(tmp_path / "c", 3000, 3)]
     build(paths, tmp_path / "one")
     build(paths, tmp_path / "two", workers=2)

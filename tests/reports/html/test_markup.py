@@ -34,6 +34,8 @@ def test_any_text_is_escaped_in_content_and_attributes(text):
     shown = "".join(map(str, escape(text)))
     assert [tag for tag, _ in parsed.tags] == ["p"]
     assert parsed.text == parsed.tags[0][1]["title"]
+    kept = [letter for letter in text if letter.isprintable()]
+    assert [letter for letter in parsed.text if letter in set(kept)] == kept
     assert "<" not in shown
     assert '"' not in shown
 
