@@ -1,12 +1,14 @@
-"""How fast a language model is pretrained, and what the time goes to.
+"""Measures the speed of pretraining a language model, and the share of each stage.
 
     python benchmarks/bilm.py --text wiki.txt.xz --device cuda
     python benchmarks/bilm.py --text wiki.txt.xz --recipe elmo-small --rows 512 1024 2048 --steps 200
 
-The recipe is trained by gonie's own loop, over real text that is tokenised before, from the arrays on disk to
-the optimiser's step; words/s is all of it. The stages are then timed one by one in a second pass that waits
-for the device after each, which is slower as a whole: only their shares mean something. What would limit it:
-the LSTMs run a step of text after the other, so at few rows a step's latency counts, not its arithmetic.
+gonie's own training loop runs the recipe over real text that was tokenised beforehand. words/s covers
+everything from the arrays on disk to the optimiser step. A second pass times the stages one by one and
+synchronises the device after each. This makes it slower as a whole, so only the shares are meaningful.
+
+Expected limit: the LSTMs process one time step after the other. With few rows, the latency of a time step
+dominates, not its arithmetic.
 """
 
 from __future__ import annotations
@@ -20,27 +22,29 @@ from pathlib import Path
 from typing import Any
 
 WARM = 20
-"""Steps before time is taken."""
+"""Warm-up steps that are not timed."""
 
 
 def main() -> None:
-    """Time the recipe with each number of rows, and print a row for it."""
+    """Time the recipe with each number of rows, and print a table."""
     plain = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=plain)
     parser.add_argument("--text", type=Path, action="append", required=True)
-    parser.add_argument("--recipe", default="elmo", help="elmo is the paper's small shape: 2 × 1024, 128")
+    parser.add_argument(
+        "--recipe", default="elmo", help="elmo has the small shape of the paper: 2 × 1024, 128"
+    )
     parser.add_argument("--rows", type=int, nargs="+", default=[1024])
-    parser.add_argument("--steps", type=int, default=200, help="steps that are timed")
+    parser.add_argument("--steps", type=int, default=200, help="number of timed steps")
     parser.add_argument("--device", default="auto")
-    parser.add_argument("--set", action="append", default=[], help="further settings of the recipe")
-    parser.add_argument("--cache", type=Path, help="folder to keep the tokenised text in")
+    parser.add_argument("--set", action="append", default=[], help="KEY=VALUE: another setting of the recipe")
+    parser.add_argument("--cache", type=Path, help="folder that caches the tokenised text")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         cache = arguments.cache or Path(name)
         for number, rows in enumerate(arguments.rows):
             found = run(arguments, rows, cache)
             if number == 0:
-                print(f"| recipe | rows | words/s | ms a step | {' | '.join(found['shares'])} |")
+                print(f"| recipe | rows | words/s | ms per step | {' | '.join(found['shares'])} |")
                 print("|---|---:|---:|---:|" + "---:|" * len(found["shares"]))
             shares = " | ".join(f"{share:.0%}" for share in found["shares"].values())
             ms = 1000 * found["seconds"] / arguments.steps
@@ -50,7 +54,7 @@ def main() -> None:
 
 
 def run(arguments: argparse.Namespace, rows: int, cache: Path) -> dict[str, Any]:
-    """Words a second in gonie's loop, and the share of each stage."""
+    """Measure words per second in gonie's loop, and the share of each stage."""
     from gonie.tasks.recipe import load_recipe
     from gonie.tasks.torch.prepare import prepare
     from gonie.training.fit import begin_training
@@ -65,7 +69,7 @@ def run(arguments: argparse.Namespace, rows: int, cache: Path) -> dict[str, Any]
 
 
 def timed(session: Any, config: Any, steps: int) -> float:
-    """Seconds of ``steps`` steps of gonie's own loop, from arrays on disk to the optimiser."""
+    """Return the seconds of ``steps`` steps of gonie's own loop, from arrays on disk to the optimiser."""
     from gonie.training.loop import train
 
     events = train(session.state, session.setup, config)
@@ -80,7 +84,7 @@ def timed(session: Any, config: Any, steps: int) -> float:
 
 
 def shares(session: Any, config: Any, steps: int) -> dict[str, float]:
-    """The share of each stage of a step, each waited for."""
+    """Return the share of each stage of a step, with a synchronisation after each."""
     import torch
     import torch.nn.functional as F
 

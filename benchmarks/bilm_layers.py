@@ -1,22 +1,22 @@
-"""What the layers of a bidirectional language model hold: parts of speech, and meanings.
+"""Probes the layers of a bidirectional language model for parts of speech and word senses.
 
     python benchmarks/bilm_layers.py runs/elmo                 # DATA = ../shared/data or GONIE_DATA
     python benchmarks/bilm_layers.py runs/elmo --sentences 12544
 
-Two questions to each layer, after Peters et al. 2018 (arXiv:1802.05365) §5.3, which found more of syntax in
-the lower and more of meaning in the upper layers. Nothing of the language model is trained.
+Both experiments follow Peters et al. 2018 (arXiv:1802.05365) §5.3. They found more syntax in the lower layers
+and more meaning in the upper ones. The language model is frozen.
 
-Parts of speech: a linear probe, multinomial logistic regression over a token's vector, learns the UPOS tags
-of the first N training sentences of UD (English EWT, or Korean GSD), its L2 chosen on dev, and is scored on
-test once. Each layer's numbers are brought to mean 0 and variance 1 over the training tokens first, so that
-the same L2 means the same. The mix of all layers learns its shares with the probe. Beside them stands what
-knowing each word's most frequent tag by heart would give.
+Parts of speech: a linear probe (multinomial logistic regression over the vector of a token) learns the UPOS
+tags of the first N training sentences of UD English EWT or Korean GSD. Its L2 penalty is chosen on dev, and
+it is scored on test once. Each layer is standardised to mean 0 and variance 1 over the training tokens, so
+that L2 penalties are comparable. The mix of all layers learns its weights together with the probe. The
+baseline predicts the most frequent tag of each word.
 
-Meanings: for words of several senses in labelled sentences (senses.py), how often the occurrence nearest by
-cosine, of the same word, has the same sense; where several are equally near, the share among them. Chance
-is what any other occurrence would give on average. Much of a vector is what all occurrences share, the word
-itself; so the same is asked of what is left when their mean is taken away. An eojeol has its particle with
-it, so there layer 0 too tells occurrences apart, by their particles.
+Word senses: for ambiguous words in labelled sentences (senses.py), the script reports how often the nearest
+other occurrence of the word, by cosine, has the same sense. If several are equally near, their share counts.
+Chance is the average over all other occurrences. All occurrences of a word have much in common, the word
+itself, so the figures are also computed after subtracting the mean of the occurrences. An eojeol includes its
+particle, so in Korean, layer 0 can also tell occurrences apart, by their particles.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from senses import SENSES, Senses
 
 TREEBANKS = {"en": "pos/ud_english_ewt/en_ewt-ud", "ko": "pos/ud_korean_gsd/ko_gsd-ud"}
 OWN_UNIT = {"en": "word", "ko": "eojeol"}
-"""What the treebanks' tokens are."""
+"""The units of the treebanks' tokens."""
 PENALTIES = (1e-4, 1e-3, 1e-2)
 EPOCHS, BATCH, RATE, SEED = 5, 512, 0.003, 1
 TIE = 1e-5  # cosines closer than this are equal
@@ -56,7 +56,7 @@ TIE = 1e-5  # cosines closer than this are equal
 
 @dataclass(frozen=True)
 class Tokens:
-    """The tokens of a split: ``layers`` (N, L, D) and the numbers of their tags ``tags`` (N,)."""
+    """The tokens of a split: ``layers`` (N, L, D) and their tag ids ``tags`` (N,)."""
 
     layers: Tensor
     tags: Tensor
@@ -71,18 +71,18 @@ class Probe(nn.Module):
         self.scores = nn.Linear(width, tags)
 
     def forward(self, layers: Tensor) -> Tensor:
-        """Scores of each tag; with one layer the mix is that layer."""
+        """Return the scores of each tag. With one layer, the mix is that layer."""
         scores: Tensor = self.scores(self.mix(layers.transpose(0, 1)))
         return scores
 
     def loss(self, tokens: Tokens, penalty: float) -> Tensor:
-        """What is lowered: the mean cross-entropy and the penalty on the matrix."""
+        """Return the mean cross-entropy plus the L2 penalty on the weight matrix."""
         squares: Tensor = self.scores.weight.square().sum()
         return F.cross_entropy(self(tokens.layers), tokens.tags) + penalty * squares
 
     @torch.no_grad()
     def accuracy(self, tokens: Tokens) -> float:
-        """The share of tokens whose tag has the highest score."""
+        """Return the share of tokens whose gold tag has the highest score."""
         return self(tokens.layers).argmax(1).eq(tokens.tags).float().mean().item()
 
 
@@ -96,12 +96,12 @@ class Probed(NamedTuple):
 
 
 def read(path: Path, number: int | None = None) -> list[Sentence]:
-    """The first sentences of a file, or all."""
+    """Return the first ``number`` sentences of a file, or all."""
     return [sentence for _, sentence in zip(range(number or 10**9), TaggedSource(path), strict=False)]
 
 
 def embed(embedder: Embedder, sentences: Sequence[Sentence], tags: dict[str, int]) -> Tokens:
-    """The tokens of sentences; a tag that training has not met is one that no probe gives."""
+    """Embed the tokens of sentences. A tag that is not in ``tags`` gets -1, so it always counts as wrong."""
     layers = embedder.layers([sentence.words for sentence in sentences])
     numbers = [tags.get(tag, -1) for sentence in sentences for tag in sentence.tags or ()]
     flat = np.concatenate([each.transpose(1, 0, 2) for each in layers])  # (N, L, D)
@@ -109,14 +109,14 @@ def embed(embedder: Embedder, sentences: Sequence[Sentence], tags: dict[str, int
 
 
 def standardized(splits: dict[str, Tokens]) -> dict[str, Tokens]:
-    """All splits with each number of each layer at mean 0 and variance 1 over the training tokens."""
+    """Scale each feature of each layer to mean 0 and variance 1 over the training tokens."""
     mean = splits["train"].layers.mean(0)  # (L, D)
     deviation = splits["train"].layers.std(0).clamp(min=1e-6)
     return {name: Tokens((part.layers - mean) / deviation, part.tags) for name, part in splits.items()}
 
 
 def train_probe(tokens: Tokens, tags: int, penalty: float) -> Probe:
-    """A probe trained by Adam, its rate falling to zero."""
+    """Train a probe by Adam with a learning rate that decays to zero."""
     torch.manual_seed(SEED)
     number, layers, width = tokens.layers.shape
     probe = Probe(layers=layers, width=width, tags=tags)
@@ -133,7 +133,7 @@ def train_probe(tokens: Tokens, tags: int, penalty: float) -> Probe:
 
 
 def best_probe(splits: dict[str, Tokens], layers: slice, tags: int) -> Probed:
-    """The probe over some layers that is best on dev."""
+    """Train a probe over ``layers`` with each penalty, and return the best one on dev."""
     seen = {name: Tokens(part.layers[:, layers].contiguous(), part.tags) for name, part in splits.items()}
     probes = {penalty: train_probe(seen["train"], tags, penalty) for penalty in PENALTIES}
     on_dev = {penalty: probe.accuracy(seen["dev"]) for penalty, probe in probes.items()}
@@ -142,12 +142,12 @@ def best_probe(splits: dict[str, Tokens], layers: slice, tags: int) -> Probed:
 
 
 def print_probe(name: str, found: Probed) -> None:
-    """A row for a probe, as soon as it is there."""
+    """Print the table row of a probe."""
     print(f"| {name} | {found.penalty:g} | {found.dev:.4f} | {found.test:.4f} |", flush=True)
 
 
 def by_heart(train: Sequence[Sentence], test: Sequence[Sentence]) -> float:
-    """How often a word's most frequent tag is right, and of new words the most frequent of all."""
+    """Return the accuracy of each word's most frequent tag; new words get the most frequent tag of all."""
     counts: dict[str, Counter[str]] = {}
     for sentence in train:
         for word, tag in zip(sentence.words, sentence.tags or (), strict=True):
@@ -159,7 +159,7 @@ def by_heart(train: Sequence[Sentence], test: Sequence[Sentence]) -> float:
 
 
 def probe_layers(saved: SavedBilm, embedder: Embedder, data: Path, sentences: int) -> None:
-    """Print what a linear probe finds in each layer, and in all."""
+    """Print the accuracy of a linear probe over each layer, and over their mix."""
     stem = data / TREEBANKS[saved.language]
     files = {split: stem.with_name(f"{stem.name}-{split}.conllu") for split in ("train", "dev", "test")}
     read_in = {split: read(path, sentences if split == "train" else None) for split, path in files.items()}
@@ -173,23 +173,23 @@ def probe_layers(saved: SavedBilm, embedder: Embedder, data: Path, sentences: in
     )
     if saved.unit != OWN_UNIT[saved.language]:
         own = OWN_UNIT[saved.language]
-        print(f"The treebank's tokens are {own}, which is not this model's unit ({saved.unit}).\n")
+        print(f"The tokens of the treebank have the unit {own}; the unit of this model is {saved.unit}.\n")
     print("| vectors | L2 | dev | test |\n|---|---|---|---|")
     for number in range(embedder.depth):
         print_probe(layer_name(number), best_probe(splits, slice(number, number + 1), len(tags)))
     found = best_probe(splits, slice(None), len(tags))
     print_probe("all, mixed", found)
     known = by_heart(read_in["train"], read_in["test"])
-    print(f"| (the word's most frequent tag, by heart) | | | {known:.4f} |\n")
+    print(f"| (most frequent tag of each word) | | | {known:.4f} |\n")
     shares = ", ".join(f"{share:.3f}" for share in found.probe.mix.shares().tolist())
-    print(f"Shares of the layers in the mix: {shares}.\n")
+    print(f"Weights of the layers in the mix: {shares}.\n")
 
 
-# --- meanings --------------------------------------------------------------------------------------------
+# --- word senses -----------------------------------------------------------------------------------------
 
 
 class Occurrence(NamedTuple):
-    """A word in one of its sentences, with its vector in each layer (L, D)."""
+    """An occurrence of a word in a sentence, with its vector in each layer (L, D)."""
 
     sense: str
     sentence: str
@@ -199,7 +199,7 @@ class Occurrence(NamedTuple):
 def occurrences(
     word: str, senses: Senses, saved: SavedBilm, embedder: Embedder
 ) -> tuple[list[Occurrence], int]:
-    """The word wherever the model's own tokenizer leaves it whole; and where that was not so, how often."""
+    """Return the occurrences that the model's tokenizer keeps whole, and the number of the others."""
     cut = tokenizer(language=saved.language, unit=saved.unit)
     found: list[Occurrence] = []
     lost = 0
@@ -216,7 +216,7 @@ def occurrences(
 
 
 def find(word: str, tokens: Sequence[str], *, exact: bool) -> int | None:
-    """Where the word stands among tokens, in Korean perhaps with a particle behind it."""
+    """Return the position of the word among tokens. Unless ``exact``, a particle may follow it."""
     for place, token in enumerate(tokens):
         if token == word or (not exact and token.startswith(word)):
             return place
@@ -224,62 +224,64 @@ def find(word: str, tokens: Sequence[str], *, exact: bool) -> int | None:
 
 
 def cosines(found: Sequence[Occurrence], *, centred: bool = False) -> NDArray[np.float64]:
-    """Between all occurrences of a word, less their mean if ``centred``, in each layer: (L, O, O)."""
+    """Return the cosines between all occurrences in each layer (L, O, O), minus their mean if ``centred``."""
     vectors = np.stack([each.vectors for each in found], axis=1).astype(np.float64)  # (L, O, D)
     if centred:
         vectors -= vectors.mean(1, keepdims=True)
     lengths = np.linalg.norm(vectors, axis=2, keepdims=True)
-    units = np.where(lengths > TIE, vectors / np.maximum(lengths, TIE), 0.0)  # equal vectors leave nothing
+    units = np.where(
+        lengths > TIE, vectors / np.maximum(lengths, TIE), 0.0
+    )  # equal vectors become 0 when centred
     return units @ units.transpose(0, 2, 1)
 
 
 def same_sense(found: Sequence[Occurrence]) -> NDArray[np.bool_]:
-    """(O, O): do two occurrences have one sense?"""
+    """Return (O, O): whether two occurrences have the same sense."""
     senses = np.array([each.sense for each in found])
     return senses[:, None] == senses
 
 
 def nearest_agree(near: NDArray[np.float64], same: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """(L, O): the share of each occurrence's nearest others that have its sense."""
+    """Return (L, O): the share of the nearest other occurrences that have the same sense."""
     others = np.where(np.eye(len(same), dtype=bool), -np.inf, near)  # (L, O, O)
     nearest = others >= others.max(2, keepdims=True) - TIE
     return (nearest & same).sum(2) / nearest.sum(2)
 
 
 def tell_senses(saved: SavedBilm, embedder: Embedder) -> None:
-    """Print how near occurrences of a word are by sense, and how often the nearest has the same."""
+    """Print cosines within and between senses, and how often the nearest occurrence has the same sense."""
     senses = SENSES[saved.language]
     layers = [layer_name(number) for number in range(embedder.depth)]
-    print("## Meanings: occurrences of one word in several sentences\n")
+    print("## Word senses: occurrences of one word in several sentences\n")
     agreed: dict[bool, list[NDArray[np.float64]]] = {False: [], True: []}  # centred or not
     chances: list[float] = []
     print(f"| word | cosine between | {' | '.join(layers)} |\n|---|---|{'---|' * len(layers)}")
     for word in senses:
         found, lost = occurrences(word, senses, saved, embedder)
         if len({each.sense for each in found}) < 2:
-            print(f"| {word} | not a token of this model's unit ({saved.unit}) |{' |' * len(layers)}")
+            print(f"| {word} | not a token of the unit {saved.unit} |{' |' * len(layers)}")
             continue
         near, same = cosines(found), same_sense(found)
         for centred, shares in agreed.items():
             shares.append(nearest_agree(cosines(found, centred=centred), same))
         apart = ~np.eye(len(found), dtype=bool)
         chances += ((same.sum(1) - 1) / (len(found) - 1)).tolist()
-        note = f" ({lost} sentences without it as a token)" if lost else ""
-        print(row(f"{word}{note} | of one sense", near[:, same & apart].mean(1)))
-        print(row(f"{word} | of two senses", near[:, ~same].mean(1)))
+        note = f" ({lost} sentences in which it is not a token)" if lost else ""
+        print(row(f"{word}{note} | same sense", near[:, same & apart].mean(1)))
+        print(row(f"{word} | different senses", near[:, ~same].mean(1)))
     if not chances:
         return
     print("\nThe nearest other occurrence of the word has the same sense:\n")
     print(f"| | chance | {' | '.join(layers)} |\n|---|---|{'---|' * len(layers)}")
     for centred, shares in agreed.items():
-        name = "less the word's mean" if centred else f"all {len(chances)} occurrences"
+        name = "minus the mean of the word" if centred else f"all {len(chances)} occurrences"
         print(row(f"{name} | {np.mean(chances):.3f}", np.concatenate(shares, axis=1).mean(1)))
     print()
     example(next(iter(senses)), senses, saved, embedder)
 
 
 def example(word: str, senses: Senses, saved: SavedBilm, embedder: Embedder) -> None:
-    """Print how near each sentence's occurrence of a word is to the first."""
+    """Print the cosine of each occurrence of a word with the first one."""
     found, _ = occurrences(word, senses, saved, embedder)
     layers = " | ".join(layer_name(number) for number in range(embedder.depth))
     print(f'Cosine with "{word}" in: *{found[0].sentence}*\n')
@@ -292,25 +294,27 @@ def example(word: str, senses: Senses, saved: SavedBilm, embedder: Embedder) -> 
 
 
 def layer_name(number: int) -> str:
-    """A layer in words."""
+    """Return the name of a layer."""
     return f"layer {number}" if number else "layer 0 (spelling)"
 
 
 def row(name: str, numbers: NDArray[np.float64]) -> str:
-    """A row of a Markdown table."""
+    """Return a row of a Markdown table."""
     return f"| {name} | {' | '.join(f'{number:.3f}' for number in numbers)} |"
 
 
 def main() -> None:
-    """Ask a language model both questions."""
+    """Run both experiments on a language model."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     beside = Path(__file__).resolve().parents[2] / "shared/data"
     shared = Path(os.environ.get("GONIE_DATA", beside))
-    parser.add_argument("bilm", type=Path, help="folder of what pretrain or import-elmo wrote")
+    parser.add_argument("bilm", type=Path, help="folder written by `gonie pretrain` or `gonie import-elmo`")
     parser.add_argument("--data", type=Path, default=shared, help="folder that holds pos/")
-    parser.add_argument("--sentences", type=int, default=2000, help="training sentences of the probe")
+    parser.add_argument(
+        "--sentences", type=int, default=2000, help="number of training sentences of the probe"
+    )
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)

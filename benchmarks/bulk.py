@@ -1,15 +1,15 @@
-"""Tokens/s of bulk tagging by both engines with 1 and 2 workers, and what that costs over the bare predictor.
+"""Measures tokens/s of bulk tagging with both engines and 1 and 2 workers, and their overhead.
 
     python benchmarks/bulk.py runs/ner --file en-0.txt.xz --tokens 5000000
 
-The first so many tokens of the files, counted at blanks, are put in a plain file. The bare side gives its
-lines to ``Predictor.pipe`` in one process of one thread and writes nothing. Every engine writes JSON lines.
-Its time is from the first process or Ray's start to the last part; tokens are the model's own. Beside it,
-the time from the first part to the last, without the first: what a long run comes to.
+The first N whitespace-separated tokens of the files are copied to a plain file. The bare predictor reads its
+lines with ``Tagger.pipe`` in one process with one thread, and writes nothing. Every engine writes JSON lines.
+Two speeds are printed, both in tokens of the model. The first includes the start of the processes or of Ray.
+The second is measured from the first finished part to the last, and is the speed of a long run.
 
-At last `gonie tag` itself goes over the file with each engine, and all its processes are killed with SIGKILL
-when half of the parts are there. The same command is given again, and what is there then is compared with
-what the undisturbed runs left, byte by byte.
+At the end, `gonie tag` tags the file with each engine. All its processes are killed with SIGKILL when half of
+the parts exist, and the same command is run again. The output must equal that of the other runs, byte by
+byte.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SIZES = (1, 2)
 
 
 class Clock:
-    """Notes the times of a run."""
+    """Records the times of a run."""
 
     def __init__(self) -> None:
         self.tokens: dict[int, int] = {}
@@ -46,11 +46,11 @@ class Clock:
         self.tokens[done.shard] = done.tokens
 
     def whole(self) -> float:
-        """From the first process or Ray's start to the last part."""
+        """Return tokens/s from the start of the processes or of Ray to the last part."""
         return sum(self.tokens.values()) / max(self.ended - self.began, 1e-9)
 
     def steady(self, out: Path) -> float:
-        """From the first part, by the time on the file, to the last, without those of the first."""
+        """Return tokens/s from the first part to the last, by the modification times of the files."""
         times = sorted(
             (path.stat().st_mtime, self.tokens[int(path.stem.removeprefix("part-"))])
             for path in out.glob("part-*")
@@ -59,7 +59,7 @@ class Clock:
 
 
 def take(files: list[Path], tokens: int, out: Path) -> None:
-    """Lines of the files until there are enough tokens."""
+    """Copy lines of the files to ``out`` until it has ``tokens`` tokens."""
     from gonie.system.files import lines
 
     left = tokens
@@ -73,7 +73,7 @@ def take(files: list[Path], tokens: int, out: Path) -> None:
 
 
 def bare(model: Path, text: Path) -> float:
-    """Tokens/s of the predictor alone, in a process of its own, with one thread."""
+    """Return tokens/s of the predictor alone, in its own process, with one thread."""
     code = (
         "import sys, time\n"
         "from gonie.system.files import lines\n"
@@ -89,7 +89,7 @@ def bare(model: Path, text: Path) -> float:
 
 
 def killed(model: Path, text: Path, out: Path, engine: str, *, parts: int, shard_size: int) -> int:
-    """Go over the file, be killed halfway, and go on; how many parts there were at the kill."""
+    """Tag the file, kill the run halfway, and resume it. Return the number of parts at the kill."""
     command = [sys.executable, "-m", "gonie", "tag", str(model), "--file", str(text), "--out", str(out)]
     command += ["--engine", engine, "--workers", str(SIZES[-1]), "--shard-size", str(shard_size)]
     quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -104,12 +104,12 @@ def killed(model: Path, text: Path, out: Path, engine: str, *, parts: int, shard
 
 
 def content(out: Path) -> bytes:
-    """All parts, in order."""
+    """Return the bytes of all parts, in order."""
     return b"".join(path.read_bytes() for path in sorted(out.glob("part-*")))
 
 
 def engines(names: list[str]) -> dict[str, Callable[[int], Any]]:
-    """What makes an engine of so many workers, by name."""
+    """Return a factory for each engine. It takes the number of workers."""
     from gonie.bulk.local import LocalEngine
     from gonie.bulk.on_ray import RayEngine
 
@@ -118,14 +118,14 @@ def engines(names: list[str]) -> dict[str, Callable[[int], Any]]:
 
 
 def main() -> None:
-    """Measure, one side after the other."""
+    """Measure the predictor, then each engine."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("model", type=Path, help="a tagger: a run folder or a bundle")
-    parser.add_argument("--file", type=Path, action="append", required=True, help="text, a line a row")
+    parser.add_argument("--file", type=Path, action="append", required=True, help="text file; repeatable")
     parser.add_argument("--tokens", type=int, default=5_000_000)
-    parser.add_argument("--engine", choices=["local", "ray"], action="append", help="both if not given")
+    parser.add_argument("--engine", choices=["local", "ray"], action="append", help="default: both")
     parser.add_argument("--shard-size", type=int, default=1 << 20)
     arguments = parser.parse_args()
 
@@ -147,7 +147,7 @@ def main() -> None:
                 )
                 steady, side = clock.steady(out), f"{name}, {workers} worker{'s' if workers > 1 else ''}"
                 print(
-                    f"{side:<28} {clock.whole():>9,.0f} tokens/s with loading, {steady:>9,.0f} after; "
+                    f"{side:<28} {clock.whole():>9,.0f} tokens/s with loading, {steady:>9,.0f} without; "
                     f"{sum(clock.tokens.values()):,} tokens; "
                     f"overhead {1 - steady / (alone * workers):.0%} of {workers} x bare",
                     flush=True,
@@ -156,7 +156,7 @@ def main() -> None:
         for name in arguments.engine or ["local", "ray"]:
             parts, out = len(clock.tokens), Path(folder) / f"{name}-killed"
             there = killed(arguments.model, text, out, name, parts=parts, shard_size=arguments.shard_size)
-            print(f"{name}: killed when {there} of {parts} parts were there, and resumed", flush=True)
+            print(f"{name}: killed after {there} of {parts} parts, and resumed", flush=True)
             made.add(content(out))
         print("all parts are the same bytes" if len(made) == 1 else "PARTS DIFFER")
 

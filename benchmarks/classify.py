@@ -1,17 +1,17 @@
-"""Classifiers on five corpora: the recipes, and attention against other ways to make one vector of a text.
+"""Scores classifiers on five corpora: the recipes, and attention compared with other poolings.
 
     python benchmarks/classify.py DATA --vectors glove.6B.100d.100k.txt.gz --out results.jsonl
     python benchmarks/classify.py DATA --corpora nsmc --models recipe --device cuda --jobs 4
     python benchmarks/classify.py --table results.jsonl
 
-DATA is the folder with nsmc/, subjectivity/, movie_reviews/, semeval2010_task8/ and snips/. Every run is a
-process of its own, chosen on dev, tested once; a run whose result stands in the file already is not made
-again, so that the same command goes on after a kill. Corpora without a split of their own are cut into ten
-folds, a seed each (or as many folds as --folds says); the others are run with as many seeds as --seeds says.
+DATA is the folder with nsmc/, subjectivity/, movie_reviews/, semeval2010_task8/ and snips/. Every run has its
+own process. Its epoch is chosen on dev, and test is scored once. A run whose result is in the file already is
+skipped, so the same command resumes after a kill. Corpora without an official split are divided into ten
+folds with one seed each (--folds selects some of them). The others are run with --seeds seeds.
 
-The table of poolings leaves the n-gram bag out, so that what differs is the pooling alone. *uniform after*
-is the attention model with its trained attention made uniform for the test; a model trained with uniform
-attention is the mean.
+The models that compare poolings have no n-gram bag, so that only the pooling differs. *uniform after* is the
+attention model with its trained attention replaced by uniform weights for the test. Training with uniform
+attention is the model *mean*.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from typing import Any
 from runs import Record, Run, fitted, make_all, read, row
 
 LEVELS = ("model.pooling", "model.sentences.pooling")
-BOUNDS = (10, 20, 40, 80, 400, 800)  # tokens: texts are also scored by length, each bound doubling or so
+BOUNDS = (10, 20, 40, 80, 400, 800)  # tokens: upper bounds of the bins in the scores by length
 
 
 @dataclass(frozen=True)
 class CorpusSpec:
-    """A recipe and the files that it is run over."""
+    """A recipe and the files of its corpus."""
 
     recipe: str
     settings: tuple[str, ...]
@@ -74,12 +74,12 @@ CORPORA = {
 
 
 def pooled(kinds: str, *more: str) -> tuple[str, ...]:
-    """A model without n-grams, with these poolings at every level."""
+    """Return the settings of a model without n-grams, with these poolings at every level."""
     return ("model.bag=none", *(f"{level}.kinds={kinds}" for level in LEVELS), *more)
 
 
 ALONE = ("model.bag=none", "model.sentences=none", "data.sentences=text", "data.max_tokens=1500")
-"""A flat model without n-grams, also where the recipe has two levels."""
+"""A flat model without n-grams, also for recipes with two levels."""
 
 MODELS: dict[str, tuple[str, ...]] = {
     "recipe": (),
@@ -105,7 +105,7 @@ MODELS: dict[str, tuple[str, ...]] = {
 
 
 def planned(arguments: argparse.Namespace) -> Iterator[Run]:
-    """Every run that the command line asks for."""
+    """Yield every requested run."""
     for corpus in arguments.corpora:
         spec = CORPORA[corpus]
         files = [setting.format(data=arguments.data) for setting in spec.settings]
@@ -125,7 +125,7 @@ def planned(arguments: argparse.Namespace) -> Iterator[Run]:
 
 
 def _fitting(spec: CorpusSpec, model: str) -> Iterator[str]:
-    """The model's settings, as far as the corpus's recipe has a place for them."""
+    """Yield the settings of the model that apply to the recipe of the corpus."""
     chars = "[1, 4]" if spec.recipe == "sentiment-nsmc" else "[0, 0]"
     words = "[0, 0]" if spec.recipe == "sentiment-nsmc" else "[1, 2]"
     for setting in MODELS[model]:
@@ -135,7 +135,7 @@ def _fitting(spec: CorpusSpec, model: str) -> Iterator[str]:
 
 
 def run_one(run: Run) -> Record:
-    """Train to the best epoch on dev, then score the test texts, as a whole and by length."""
+    """Train to the best epoch on dev, then score the test texts, in total and by length."""
     job, model, evaluator, record = fitted(run)
     record["lengths"] = _by_length(job, evaluator.tally().counts)
     if run.model == "attention":
@@ -145,7 +145,7 @@ def run_one(run: Run) -> Record:
 
 
 def _by_length(job: Any, counts: Any) -> list[tuple[int, int, int]]:
-    """Longest length, texts and right ones of each bin that has any."""
+    """Return the upper bound, the number of texts and of correct ones of each bin that is not empty."""
     encoding, texts = job.data.encoding, job.data.test
     sizes = [sum(map(len, encoding.passages(text).sentences)) for text in texts]
     bins: dict[int, list[int]] = {}
@@ -156,7 +156,7 @@ def _by_length(job: Any, counts: Any) -> list[tuple[int, int, int]]:
 
 
 def made_uniform(model: Any) -> None:
-    """Every attention of ``model`` replaced by the mean over the same states."""
+    """Replace every attention of ``model`` by the mean over the same states."""
     from gonie.nn.poolings import Mean
 
     for level in (model.words, model.sentences):
@@ -165,7 +165,7 @@ def made_uniform(model: Any) -> None:
 
 
 def print_tables(records: Sequence[Record]) -> None:
-    """For each corpus: test score of each model, mean and spread, then by length of text."""
+    """Print the test scores of each model per corpus, mean and standard deviation, then by length of text."""
     good = [record for record in records if "error" not in record]
     for corpus in dict.fromkeys(record["corpus"] for record in good):
         own = [record for record in good if record["corpus"] == corpus]
@@ -184,7 +184,7 @@ def print_tables(records: Sequence[Record]) -> None:
 def _print_lengths(records: Sequence[Record]) -> None:
     bounds = sorted({bound for record in records for bound, _, _ in record["lengths"]})
     names = [f"≤ {bound}" if bound < sys.maxsize else "longer" for bound in bounds]
-    print("\nAccuracy by tokens of a text:\n")
+    print("\nAccuracy by tokens per text:\n")
     print(f"| model | {' | '.join(names)} |")
     print("|---|" + "---:|" * len(names))
     for model in dict.fromkeys(record["model"] for record in records):
@@ -206,31 +206,31 @@ def _print_lengths(records: Sequence[Record]) -> None:
 
 
 def main() -> None:
-    """Make the runs, or print the tables of those that were made."""
+    """Run the benchmark, or print the tables of stored results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("data", nargs="?", help="the folder of the corpora")
+    parser.add_argument("data", nargs="?", help="folder of the corpora")
     parser.add_argument("--table", type=Path, metavar="FILE", help="print the tables of these results")
     parser.add_argument("--out", type=Path, default=Path("classify.jsonl"))
     parser.add_argument("--corpora", type=lambda text: text.split(","), default=list(CORPORA))
     parser.add_argument("--models", type=lambda text: text.split(","), default=list(MODELS))
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--first-seed", type=int, default=1, help="the seed of corpora in folds")
+    parser.add_argument("--first-seed", type=int, default=1, help="seed of the corpora with folds")
     parser.add_argument("--folds", type=lambda text: [int(n) for n in text.split(",")], default=range(1, 11))
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--vectors", help="English word vectors")
-    parser.add_argument("--korean-vectors", help="Korean word vectors, of morphemes")
-    parser.add_argument("--set", action="append", default=[], help="further settings of every run")
-    parser.add_argument("--mark", default="", help="what to add to the models' names, to tell settings apart")
+    parser.add_argument("--korean-vectors", help="word vectors of Korean morphemes")
+    parser.add_argument("--set", action="append", default=[], help="KEY=VALUE: another setting of every run")
+    parser.add_argument("--mark", default="", help="suffix of the models' names, to tell settings apart")
     arguments = parser.parse_args()
     if arguments.table:
         print_tables(read(arguments.table))
     elif arguments.data:
         make_all(planned(arguments), run_one, out=arguments.out, jobs=arguments.jobs)
     else:
-        parser.error("name the folder of the corpora, or --table FILE")
+        parser.error("pass the folder of the corpora, or --table FILE")
 
 
 if __name__ == "__main__":

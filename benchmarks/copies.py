@@ -1,4 +1,4 @@
-"""A tagger in several processes, a core each: how one that has no threads of its own uses more cores."""
+"""Runs a tagger in one process per core, so that taggers without threads can use several cores."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any, Protocol
 
 
 class Tags(Protocol):
-    """What a copy is asked for."""
+    """What a copy must implement."""
 
     def ready(self, sentences: list[list[str]]) -> list[Any]:
-        """What it tags, made of words."""
+        """Convert words to the objects that it tags."""
 
     def many(self, items: list[Any]) -> list[Any]:
-        """All tagged."""
+        """Tag all items."""
 
     def tags(self, tagged: Any) -> list[str]:
-        """The tags of what was tagged."""
+        """Return the tags of a tagged item."""
 
 
 class Copies:
-    """Processes that load the tagger for themselves and get every n-th sentence each; tags come back."""
+    """Processes that each load the tagger, tag every n-th sentence, and send back the tags."""
 
     def __init__(self, load: Callable[[], Tags], cores: list[int]) -> None:
         fork = multiprocessing.get_context("fork")
@@ -34,11 +34,11 @@ class Copies:
             self._pipes.append(near)
 
     def ready(self, sentences: list[list[str]]) -> list[list[str]]:
-        """The words as they are."""
+        """Return the words unchanged."""
         return sentences
 
     def many(self, sentences: list[list[str]]) -> list[list[str]]:
-        """The tags of all, in order."""
+        """Return the tags of all sentences, in order."""
         number = len(self._pipes)
         found: list[list[str]] = [[]] * len(sentences)
         for first, pipe in enumerate(self._pipes):
@@ -48,11 +48,11 @@ class Copies:
         return found
 
     def tags(self, tagged: list[str]) -> list[str]:
-        """They are tags already."""
+        """Return the tags unchanged."""
         return tagged
 
     def close(self) -> None:
-        """The processes end."""
+        """Stop the processes."""
         for pipe in self._pipes:
             pipe.send(None)
 

@@ -1,14 +1,14 @@
-"""Parameters, operations, time and memory of each encoder, pooling and head, at one size.
+"""Measures parameters, operations, time and memory of each encoder, pooling and head, at one size.
 
     python benchmarks/costs.py                      # 32 sentences of 40 tokens, then of 400
     python benchmarks/costs.py --tokens 40 --rounds 3
 
 Letters: B sentences of T tokens, D numbers per input vector, H units per direction, A attention units, C
 tokens in a window, K tags. A formula counts the multiply-adds of one sentence in a forward pass, without
-sums, activations and normalisation. The formula of the parameters must give the number that the module has,
-or the script exits. Forward passes run without gradients. A step is a forward pass and the gradients of all
+sums, activations and normalisation. The script exits if the formula of the parameters does not match the
+module. Forward passes run without gradients. A step is a forward pass and the gradients of all
 parameters and inputs. Times are medians of interleaved rounds on one thread. Memory is the peak of a step
-above what was there before (Linux only). One self-attention layer of torch is listed for scale; gonie does
+above the memory before it (Linux only). One self-attention layer of torch is listed for scale; gonie does
 not use it.
 
 The page docs/explanation/costs.md shows the table.
@@ -47,7 +47,7 @@ LETTERS = {"D": D, "H": H, "A": A, "C": C, "K": K, "W": W, "k": sum(KERNELS), "n
 
 @dataclass(frozen=True)
 class Part:
-    """A module at work: its formulas, what it is given, and how it is called."""
+    """A module with its formulas, its input width, and how it is built and called."""
 
     name: str
     parameters: str
@@ -114,7 +114,7 @@ PARTS = (
 
 
 def value(formula: str, tokens: int) -> int:
-    """The number that a formula gives at the sizes above."""
+    """Evaluate a formula with the sizes above."""
     text = "".join(f"*{each}" if each.isalpha() or each == "(" else each for each in formula)
     for spelled, python in (("²", "**2"), ("·", ""), (" ", ""), ("(*", "("), ("+*", "+")):
         text = text.replace(spelled, python)
@@ -148,7 +148,7 @@ class Case:
 
 
 def seconds(run: Callable[[], object], budget: float = 0.3) -> float:
-    """The median time of a call, over as many as fit the budget."""
+    """Return the median time of a call, over as many calls as fit the budget."""
     times: list[float] = []
     while len(times) < 3 or sum(times) < budget:
         start = perf_counter()
@@ -160,7 +160,7 @@ def seconds(run: Callable[[], object], budget: float = 0.3) -> float:
 def measure(sentences: int, tokens: int, rounds: int) -> None:
     """Print the table of one size."""
     cases = [Case(part, sentences, tokens) for part in PARTS]
-    for case in cases:  # compiles loops
+    for case in cases:  # compiles the loops
         case.step()
         case.forward()
     memory = {case.part.name: peak(case.step, "cpu") for case in cases}

@@ -1,22 +1,22 @@
-"""The CRF layer beside pytorch-crf 0.7.2, the most used one: time and peak memory, and whether they agree.
+"""Compares the CRF layer with pytorch-crf 0.7.2, the most used one: time, peak memory and agreement.
 
     python benchmarks/crf.py                    # on the CPU
     python benchmarks/crf.py --device cuda      # on a GPU
-    python benchmarks/crf.py --device cuda --check   # the kernels against float64 on the CPU, no timing
+    python benchmarks/crf.py --device cuda --check   # compare the kernels with float64 on the CPU, no timing
 
-Loss and gradient: the mean negative log-likelihood of a batch of full sentences, and its gradient by
-emissions and parameters. Decode: the best path as a list or a tensor, whatever the library gives. Both get
-the same numbers, and their losses, gradients and best scores are compared before anything is timed.
-Rounds alternate; medians count. Memory is the peak of loss and gradient above what was there before: what
-torch's allocator counts on a GPU, resident memory on a CPU (Linux only).
+Loss and gradient: the mean negative log-likelihood of a batch of sentences without padding, and its gradient
+with respect to emissions and parameters. Decode: the best paths in the library's own form, a list or a
+tensor. Both layers get the same inputs, and their losses, gradients and best scores are compared before the
+timing. Rounds alternate, and the medians are printed. Memory is the peak of loss and gradient above the
+memory before: torch's allocations on a GPU, resident memory on a CPU (Linux only).
 
-On a GPU autograd hands each backward pass to a thread of its own, which takes 0.1 to 0.4 ms whoever asks; the
-trainer does without it (``torch.autograd.set_multithreading_enabled(False)``), and so do both layers here.
-``--threads`` leaves it on. What remains is torch's own too in part: the last line says how much, by a
-function that computes nothing.
+On a GPU, autograd runs each backward pass in its own thread, which costs 0.1 to 0.4 ms. The trainer disables
+it (``torch.autograd.set_multithreading_enabled(False)``), and so does this script for both layers.
+``--threads`` enables it. Part of the remaining time is the overhead of torch: the last line shows the time of
+a function that computes nothing.
 
-pytorch-crf is no dependency of gonie: pip install pytorch-crf==0.7.2 where this runs. Results, with machine
-and date, are in RESULTS.md.
+pytorch-crf is not a dependency of gonie; install it with `pip install pytorch-crf==0.7.2`. Results, with
+machine and date, are in RESULTS.md.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SIZES = ((32, 40), (128, 40), (512, 64), (64, 512))
 
 
 class Case:
-    """One size: the same batch and parameters for both layers."""
+    """One size, with the same batch and parameters for both layers."""
 
     def __init__(self, num_tags: int, size: tuple[int, int], device: str) -> None:
         import torchcrf
@@ -60,7 +60,7 @@ class Case:
             self.gonie.end.copy_(self.peer.end_transitions)
 
     def gonie_step(self) -> list[Tensor]:
-        """Loss, then gradients of emissions, transitions, start and end."""
+        """Return the loss, then the gradients of emissions, transitions, start and end."""
         loss = -self.gonie.log_likelihood(self.emissions, self.tags, self.mask).mean()
         crf = self.gonie
         return [loss, *torch.autograd.grad(loss, [self.emissions, crf.transitions, crf.start, crf.end])]
@@ -79,7 +79,7 @@ class Case:
             return self.peer.decode(self.emissions, self.mask)
 
     def agree(self) -> None:
-        """Exits if the two do not give the same numbers, judged by the peer's own in float64."""
+        """Exit if the layers disagree. The reference is the peer in float64."""
         exact = copy.copy(self)
         exact.peer = copy.deepcopy(self.peer).double()
         exact.emissions = self.emissions.detach().double().requires_grad_()
@@ -92,12 +92,12 @@ class Case:
             path_score(self.emissions.detach().double(), path, self.mask, chain)
             for path in (self.gonie_decode(), theirs)
         ]
-        if not (scores[0] >= scores[1] - 1e-3).all():  # ours may be better: it keeps its digits
+        if not (scores[0] >= scores[1] - 1e-3).all():  # ours may be better: it is more precise
             sys.exit("the decoded paths differ, and the peer's are better")
 
 
 def seconds(run: Callable[[], object], device: str, budget: float = 0.3) -> float:
-    """The median time of a call, over as many as fit the budget."""
+    """Return the median time of a call, over as many calls as fit the budget."""
     wait = torch.cuda.synchronize if device == "cuda" else lambda: None
     times: list[float] = []
     began = perf_counter()
@@ -111,7 +111,7 @@ def seconds(run: Callable[[], object], device: str, budget: float = 0.3) -> floa
 
 
 def peak(run: Callable[[], object], device: str) -> float:
-    """MiB that a call takes at most, above what was there before."""
+    """Return the peak memory of a call in MiB, above the memory before."""
     if device == "cuda":
         torch.cuda.synchronize()
         before = torch.cuda.memory_allocated()
@@ -119,21 +119,21 @@ def peak(run: Callable[[], object], device: str) -> float:
         run()
         torch.cuda.synchronize()
         return (torch.cuda.max_memory_allocated() - before) / 2**20
-    ctypes.CDLL("libc.so.6").malloc_trim(0)  # or memory that was used before would not count
-    Path("/proc/self/clear_refs").write_text("5")  # forgets the highest so far
+    ctypes.CDLL("libc.so.6").malloc_trim(0)  # or reused memory would not count
+    Path("/proc/self/clear_refs").write_text("5")  # resets VmHWM
     before = resident("VmRSS")
     run()
     return max(0.0, resident("VmHWM") - before)
 
 
 def resident(field: str) -> float:
-    """MiB of this process."""
+    """Return a memory figure of this process in MiB."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(field)) / 2**10
 
 
 class Nothing(torch.autograd.Function):
-    """A function with the inputs and gradients of a CRF's likelihood that computes nothing."""
+    """A function that has the inputs and gradients of a CRF likelihood, but computes nothing."""
 
     @staticmethod
     def forward(ctx, *inputs):
@@ -146,13 +146,13 @@ class Nothing(torch.autograd.Function):
 
 
 def floor(case: Case) -> float:
-    """Seconds of loss and gradient if the CRF were free."""
+    """Return the seconds of loss and gradient with a CRF that computes nothing."""
     inputs = [case.emissions, *case.gonie.chain()]
     return seconds(lambda: torch.autograd.grad(-Nothing.apply(*inputs).mean(), inputs), "cuda")
 
 
 def compare(case: Case, device: str, rounds: int) -> dict[str, float]:
-    """Medians over alternating rounds."""
+    """Return the medians over alternating rounds."""
     calls = {
         "gonie": case.gonie_step,
         "peer": case.peer_step,
@@ -173,7 +173,7 @@ def compare(case: Case, device: str, rounds: int) -> dict[str, float]:
 
 
 def check(device: str) -> None:
-    """The implementation chosen for the device against float64 on the CPU, where it is hardest."""
+    """Compare the engine of the device with float64 on the CPU, in the hardest cases."""
     hard = [
         (num_tags, *size, 1.0)
         for num_tags in (1, 2, 9, 17, 33, 64, 65, 128, 129)
@@ -208,8 +208,8 @@ def check(device: str) -> None:
         differences = {name: value.item() for name, value in found.items()}
         text = "  ".join(f"{name} {value:.0e}" for name, value in differences.items())
         print(f"K={num_tags:<4} B={B:<3} T={T:<6} scale {scale:<7g} {engine.name:<9} {text}", flush=True)
-        if not all(value < 1e-3 for value in differences.values()):  # nor may one be NaN
-            sys.exit("expected every difference below 1e-3")
+        if not all(value < 1e-3 for value in differences.values()):  # NaN fails too
+            sys.exit("differences of 1e-3 or more")
     print("all within 1e-3")
 
 
@@ -221,12 +221,12 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="compare with float64 instead of timing")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tags", type=int, nargs="+", default=TAGS)
-    parser.add_argument("--threads", action="store_true", help="with autograd's own threads")
+    parser.add_argument("--threads", action="store_true", help="keep autograd's own threads")
     arguments = parser.parse_args()
     if arguments.device == "cuda" and not torch.cuda.is_available():
-        sys.exit("expected a CUDA GPU, found none that PyTorch can use")
+        sys.exit("no CUDA GPU that PyTorch can use")
     if not arguments.check and find_spec("torchcrf") is None:
-        sys.exit("the layer to compare with is not installed. Do: pip install pytorch-crf==0.7.2")
+        sys.exit("pytorch-crf is not installed. Run: pip install pytorch-crf==0.7.2")
     if arguments.check:
         check(arguments.device)
         return
@@ -235,7 +235,7 @@ def main() -> None:
 
 
 def print_table(arguments: argparse.Namespace) -> None:
-    """A line for each size."""
+    """Print one line per size."""
     print("                       loss + gradient, ms            decode, ms                peak, MiB")
     print("   K      (B, T)    gonie   peer  ratio        gonie   peer  ratio      gonie   peer  ratio")
     for num_tags in arguments.tags:

@@ -1,12 +1,11 @@
-"""What vectors in context add: taggers and classifiers with a language model and without, all else the same.
+"""Compares taggers and classifiers with and without contextual embeddings, all else equal.
 
     python benchmarks/elmo.py DATA --bilm pretrained/en --corpora uner,uner-tenth,upos --device cuda --jobs 6
     python benchmarks/elmo.py DATA --bilm pretrained/ko --corpora nsmc --device cuda
     python benchmarks/elmo.py --table elmo.jsonl
 
-DATA is the folder with ner/, pos/ and classify/. The epoch is chosen on dev, the test file scored once a run.
-*uner-tenth* learns from every tenth training sentence. The language model is frozen unless --set says
-otherwise.
+DATA is the folder with ner/, pos/ and classify/. The epoch is chosen on dev, and test is scored once per run.
+*uner-tenth* trains on every tenth sentence. The language model is frozen, unless --set changes that.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ TENTH = 10
 
 @dataclass(frozen=True)
 class Task:
-    """A recipe, its settings, and the training file of which only some sentences are used."""
+    """A recipe, its settings, and the training file, of which every n-th sentence is used."""
 
     recipe: str
     settings: tuple[str, ...]
@@ -33,7 +32,7 @@ class Task:
 
 
 def files(folder: str, stem: str, suffix: str) -> tuple[str, ...]:
-    """Dev and test files beside the training file."""
+    """Return the settings of the dev and test files."""
     return tuple(f"data.{split}={{data}}/{folder}/{stem}{split}{suffix}" for split in ("dev", "test"))
 
 
@@ -58,7 +57,7 @@ TASKS = {
 
 
 def planned(arguments: argparse.Namespace) -> Iterator[Run]:
-    """Every run that the command line asks for: without, and with."""
+    """Yield every requested run, without and with the language model."""
     for corpus in arguments.corpora:
         task = TASKS[corpus]
         names = {"data": arguments.data, "vectors": arguments.vectors}
@@ -76,7 +75,7 @@ def planned(arguments: argparse.Namespace) -> Iterator[Run]:
 
 
 def cut(path: Path, every: int, scratch: Path) -> Path:
-    """The file with every so many of its sentences, itself where that is all of them."""
+    """Write a file with every n-th sentence and return its path, or the path itself if ``every`` is 1."""
     if every == 1:
         return path
     scratch.mkdir(parents=True, exist_ok=True)
@@ -87,7 +86,7 @@ def cut(path: Path, every: int, scratch: Path) -> Path:
 
 
 def run_one(run: Run) -> Record:
-    """Train, score the test file, and note how the layers are mixed."""
+    """Train, score the test file, and record the weights of the layers."""
     from gonie.tasks.torch.contextual import contextual_report
 
     _, model, _, record = fitted(run)
@@ -97,7 +96,7 @@ def run_one(run: Run) -> Record:
 
 
 def print_tables(records: Sequence[Record]) -> None:
-    """For each corpus: dev and test score without and with, and how the layers were mixed."""
+    """Print the scores without and with the language model per corpus, and the weights of the layers."""
     good = [record for record in records if "error" not in record]
     for corpus in dict.fromkeys(record["corpus"] for record in good):
         own = [record for record in good if record["corpus"] == corpus]
@@ -109,14 +108,14 @@ def print_tables(records: Sequence[Record]) -> None:
             mixes = [record["layers"] for record in found if "layers" in record]
             if mixes:
                 shown = "; ".join(", ".join(f"{share:.2f}" for share in mix) for mix in mixes[0])
-                print(f"|  shares of the layers, then γ (seed {found[0]['seed']}): {shown} | | | | | |")
+                print(f"|  weights of the layers, then γ (seed {found[0]['seed']}): {shown} | | | | | |")
 
 
 def main() -> None:
-    """Make the runs, or print the tables of those that were made."""
+    """Run the benchmark, or print the tables of stored results."""
     plain = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=plain)
-    parser.add_argument("data", nargs="?", help="the folder of the corpora")
+    parser.add_argument("data", nargs="?", help="folder of the corpora")
     parser.add_argument("--table", type=Path, metavar="FILE", help="print the tables of these results")
     parser.add_argument("--out", type=Path, default=Path("elmo.jsonl"))
     parser.add_argument("--bilm", help="folder of the language model")
@@ -126,17 +125,19 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--vectors", help="English word vectors")
-    parser.add_argument("--set", action="append", default=[], help="further settings of runs with it")
-    parser.add_argument("--all", action="append", default=[], help="further settings of every run")
-    parser.add_argument("--mark", default="", help="what to add to the name of runs with it")
-    parser.add_argument("--scratch", type=Path, default=Path("runs/tenths"), help="where cut files go")
+    parser.add_argument(
+        "--set", action="append", default=[], help="KEY=VALUE: another setting of runs with a language model"
+    )
+    parser.add_argument("--all", action="append", default=[], help="KEY=VALUE: another setting of every run")
+    parser.add_argument("--mark", default="", help="suffix of the name of runs with a language model")
+    parser.add_argument("--scratch", type=Path, default=Path("runs/tenths"), help="folder for reduced files")
     arguments = parser.parse_args()
     if arguments.table:
         print_tables(read(arguments.table))
     elif arguments.data and arguments.bilm:
         make_all(planned(arguments), run_one, out=arguments.out, jobs=arguments.jobs)
     else:
-        parser.error("name the folder of the corpora and --bilm, or --table FILE")
+        parser.error("pass the folder of the corpora and --bilm, or --table FILE")
 
 
 if __name__ == "__main__":

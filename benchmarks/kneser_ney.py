@@ -1,11 +1,11 @@
-"""What counting words gives: the held-out perplexity of n-gram models beside which a language model is read.
+"""Computes the held-out perplexity of n-gram models, as a baseline for language models.
 
     python benchmarks/kneser_ney.py --text en-0.txt.xz --text en-1.txt.xz --heldout en-heldout.txt.xz
 
-The same text, tokens, vocabulary and held-out words as `gonie pretrain` has them (unknown words are a word;
-the end of a sentence is predicted, or its beginning from behind). From order 2 on they are interpolated
-modified Kneser-Ney models (Chen & Goodman 1998), what KenLM estimates. Nothing is pruned. 50 million words
-need some 8 GB of memory and ten minutes.
+Text, tokens, vocabulary and held-out words are those of `gonie pretrain`. Unknown words count as one word.
+The end of a sentence is predicted too, or its beginning in the backward direction. From order 2 on, the
+models are interpolated modified Kneser-Ney (Chen & Goodman 1998), as in KenLM, without pruning. 50 million
+words need about 8 GB of memory and ten minutes.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 ORDER = 5
 MOST = 3
-"""Counts from here on share a discount."""
+"""This count and all larger ones share a discount."""
 
 
 @dataclass(frozen=True)
 class Grams:
-    """The distinct n-grams of one length, by a sorted key: that of all words but the last, and the last."""
+    """The distinct n-grams of one order by sorted key, made of the id of the context and the last word."""
 
     keys: Ints
     counts: Ints
     suffixes: Ints
-    """Which n-gram, one word shorter, each ends in."""
+    """The id of each n-gram without its first word."""
     firsts: NDArray[np.bool_]
-    """Whether it begins where a sentence does, and so has nothing before it."""
+    """Whether each n-gram begins a sentence, so that no word precedes it."""
 
     def find(self, keys: Ints) -> Ints:
-        """The number of each n-gram, -1 where it is none of these."""
+        """Return the id of each n-gram, or -1 if it is unknown."""
         places = np.searchsorted(self.keys, keys).clip(max=len(self.keys) - 1)
         return np.where(self.keys[places] == keys, places, -1)
 
 
 @dataclass(frozen=True)
 class Level:
-    """What one order says: its n-grams' discounted probabilities, and what each context leaves to others."""
+    """The model of one order: discounted probabilities of n-grams, interpolation weights of contexts."""
 
     grams: Grams
     kept: Floats
@@ -53,14 +53,14 @@ class Level:
 
 
 def places_in_sentence(tokens: Ints, begin: int) -> Ints:
-    """How many tokens of its sentence stand before each, the mark of its beginning being the first."""
+    """Return the position of each token in its sentence. The sentence starts with the token ``begin``."""
     starts = np.where(tokens == begin, np.arange(len(tokens)), 0)
     return np.arange(len(tokens)) - np.maximum.accumulate(starts)
 
 
 def count_grams(tokens: Ints, places: Ints, size: int) -> list[Grams]:
-    """The n-grams of every order within sentences."""
-    before = np.zeros(len(tokens), dtype=np.int64)  # the gram that ends at each token, one word shorter
+    """Count the n-grams of every order within sentences."""
+    before = np.zeros(len(tokens), dtype=np.int64)  # the n-gram of the previous order that ends at each token
     found = []
     for order in range(1, ORDER + 1):
         valid = np.flatnonzero(places >= order - 1)
@@ -76,7 +76,11 @@ def count_grams(tokens: Ints, places: Ints, size: int) -> list[Grams]:
 
 
 def adjusted(grams: list[Grams], order: int) -> Ints:
-    """Counts, of lower orders the number of different words before, but where there is never one."""
+    """Return the adjusted counts.
+
+    They are the counts for the highest order and for n-grams that begin a sentence. For all others they are
+    the numbers of different preceding words.
+    """
     own = grams[order - 1]
     if order == ORDER:
         return own.counts
@@ -85,16 +89,16 @@ def adjusted(grams: list[Grams], order: int) -> Ints:
 
 
 def discounts(counts: Ints) -> Floats:
-    """What is taken from counts of 0, 1, 2 and more: Chen & Goodman 1998, eq. 26."""
+    """Return the discounts of the counts 0, 1, 2 and more: Chen & Goodman 1998, eq. 26."""
     n = [int(np.count_nonzero(counts == number)) for number in range(1, MOST + 2)]
-    if not all(n):  # a text too small for the formula
+    if not all(n):  # the text is too small for the formula
         return np.array([0.0, 0.5, 1.0, 1.5])
     y = n[0] / (n[0] + 2 * n[1])
     return np.array([0.0, *(i + 1 - (i + 2) * y * n[i + 1] / n[i] for i in range(MOST))])
 
 
 def estimate(tokens: Ints, size: int, begin: int) -> list[Level]:
-    """The model of every order."""
+    """Estimate the model of every order."""
     places = places_in_sentence(tokens, begin)
     grams = count_grams(tokens, places, size)
     levels = []
@@ -102,7 +106,7 @@ def estimate(tokens: Ints, size: int, begin: int) -> list[Level]:
         own = grams[order - 1]
         counts = adjusted(grams, order)
         if order == 1:
-            counts = np.where(own.keys == begin, 0, counts)  # which is never predicted
+            counts = np.where(own.keys == begin, 0, counts)  # never predicted
         taken = discounts(counts)[counts.clip(max=MOST)]
         contexts = own.keys // size
         number = len(grams[order - 2].keys) if order > 1 else 1
@@ -114,7 +118,7 @@ def estimate(tokens: Ints, size: int, begin: int) -> list[Level]:
 
 
 def perplexities(levels: list[Level], tokens: Ints, size: int, begin: int) -> list[float]:
-    """Of held-out text, by every order."""
+    """Return the perplexity of held-out text for every order."""
     places = places_in_sentence(tokens, begin)
     predicted = tokens != begin
     chance = np.full(len(tokens), 1.0 / (size - 1))
@@ -134,7 +138,7 @@ def perplexities(levels: list[Level], tokens: Ints, size: int, begin: int) -> li
 
 
 def unigram(tokens: Ints, held: Ints, size: int, begin: int) -> float:
-    """Of held-out text by how often each word comes, one added to each count."""
+    """Return the perplexity of held-out text by word frequency, with add-one smoothing."""
     counts = np.bincount(tokens, minlength=size).astype(float) + 1
     counts[begin] = 0
     chances = counts / counts.sum()
@@ -142,23 +146,23 @@ def unigram(tokens: Ints, held: Ints, size: int, begin: int) -> float:
 
 
 def main() -> None:
-    """Count, and print a row for each direction."""
+    """Estimate the models, and print a row for each direction."""
     plain = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=plain)
     parser.add_argument("--text", type=Path, action="append", required=True)
     parser.add_argument("--heldout", type=Path, required=True)
     parser.add_argument("--recipe", default="elmo-small")
-    parser.add_argument("--set", action="append", default=[], help="further settings of the recipe")
+    parser.add_argument("--set", action="append", default=[], help="KEY=VALUE: another setting of the recipe")
     parser.add_argument("--cache", type=Path, help="folder with the tokenised text")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         data = read(arguments, Path(name))
         size = len(data.vocabulary)
         texts = [np.asarray(text.targets[text.tokens]) for text in (data.train, data.heldout)]
-        print(f"{size:,} words; {100 * data.heldout.unknown:.1f}% of held-out words are none of them")
+        print(f"{size:,} words in the vocabulary; {100 * data.heldout.unknown:.1f}% of held-out ones unknown")
         print("| direction | unigram |" + "".join(f" {order}-gram |" for order in range(2, ORDER + 1)))
         print("|---|---:|" + "---:|" * (ORDER - 1), flush=True)
-        for direction, (begin, end) in {"onward": (0, 1), "backward": (1, 0)}.items():
+        for direction, (begin, end) in {"forward": (0, 1), "backward": (1, 0)}.items():
             train, held = ((text if begin < end else text[::-1]).copy() for text in texts)
             _, *found = perplexities(estimate(train, size, begin), held, size, begin)
             row = [unigram(train, held, size, begin), *found]
@@ -166,7 +170,7 @@ def main() -> None:
 
 
 def read(arguments: argparse.Namespace, folder: Path) -> Any:
-    """The text as pretraining has it."""
+    """Read the text as `gonie pretrain` does."""
     from gonie.tasks.language_model.torch.data import read_pretrain_data
     from gonie.tasks.recipe import load_recipe
 

@@ -1,11 +1,11 @@
-"""What a token of Korean should be: eojeol, syllables, jamo or morphemes, measured on reviews as they are.
+"""Compares units of Korean tokens on film reviews: eojeol, syllables, jamo and morphemes.
 
     python benchmarks/korean_units.py DATA --texts 30000
 
-DATA is the folder with nsmc/. Each unit trains the same attention classifier on the same texts of the rebuilt
-training file and is scored on 5,000 others of it (the official test file is not touched): as they were
-written, and with every blank taken out, since reviews are often written so. With --bag, n-grams of
-characters stand beside the network.
+DATA is the folder with nsmc/. For each unit, the same attention classifier is trained on the same texts of
+the rebuilt training file and scored on 5,000 other texts of it. The official test file is not used. The texts
+are scored as written and with all spaces removed, as reviews are often written without spaces. With --bag,
+the network also has character n-grams.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ COMMON = (
 
 
 def write(path: Path, rows: list[tuple[str, str]]) -> Path:
-    """A table with the columns text and label."""
+    """Write a table with the columns text and label."""
     path.write_text("text\tlabel\n" + "".join(f"{text}\t{label}\n" for text, label in rows), "utf-8")
     return path
 
 
 def cut(source: Path, number: int, folder: Path) -> dict[str, Path]:
-    """Texts to learn from, texts to score, and these again without their blanks."""
+    """Write the training texts, the scored texts, and the scored texts without spaces."""
     from gonie.formats.labelled import LabelledSource
     from gonie.text.labelled_text import TextOptions
 
@@ -57,7 +57,7 @@ def cut(source: Path, number: int, folder: Path) -> dict[str, Path]:
 
 
 def main() -> None:
-    """Train and score each unit, and print a row for it."""
+    """Train and score each unit, and print a table."""
     plain = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=plain)
     parser.add_argument("data", type=Path)
@@ -72,14 +72,14 @@ def main() -> None:
     limit_spinning()
     with tempfile.TemporaryDirectory() as name:
         files = cut(arguments.data / "nsmc/ratings_train_rebuilt.txt.gz", arguments.texts, Path(name))
-        print("| unit | as written | without blanks | tokens a text | seconds |")
+        print("| unit | as written | without spaces | tokens per text | seconds |")
         print("|---|---:|---:|---:|---:|", flush=True)
         for unit in arguments.units:
             print(row(unit, files, arguments), flush=True)
 
 
 def row(unit: str, files: dict[str, Path], arguments: argparse.Namespace) -> str:
-    """The scores of one unit."""
+    """Train one unit and return its table row."""
     from gonie.tasks.classification.scoring import score_texts
     from gonie.tasks.recipe import load_recipe
     from gonie.tasks.torch.checkpoint import load_weights
@@ -114,20 +114,20 @@ def row(unit: str, files: dict[str, Path], arguments: argparse.Namespace) -> str
 
 
 def read(path: Path) -> list[object]:
-    """The texts of a table."""
+    """Read the texts of a table."""
     from gonie.formats.labelled import LabelledSource
 
     return list(LabelledSource(path))
 
 
 class Silent:
-    """Shows nothing."""
+    """A display that shows nothing."""
 
     def step(self, step: object) -> None:
-        """A step is done."""
+        """Ignore a step."""
 
     def epoch(self, epoch: object) -> None:
-        """An epoch is done."""
+        """Ignore an epoch."""
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Word vectors of Korean morphemes, from running text: what `sentiment-nsmc` may begin with.
+"""Trains word vectors of Korean morphemes, which the recipe `sentiment-nsmc` can start from.
 
     python benchmarks/korean_vectors.py DATA/corpora/ko-0.txt.xz DATA/corpora/ko-1.txt.xz --out ko.vec.gz
 
-Lines are cut into surface morphemes just as gonie cuts texts, lower-cased, digits as 0; the vectors are
-word2vec's skip-gram by gensim (`pip install gensim`). Lines of more than --longest characters are left out:
-short ones are mostly reviews and talk, and morphemes take time (some 15,000 tokens a second).
+Lines are split into surface morphemes by gonie's tokenizer, lower-cased, with digits replaced by 0. gensim
+trains the vectors (word2vec, skip-gram; `pip install gensim`). Lines of more than --longest characters are
+skipped: short ones are mostly reviews and conversation, and the analysis is slow (about 15,000 tokens/s).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ NOTE_SECONDS = 10.0  # seconds between two progress notes
 
 
 def main() -> None:
-    """Cut the text, learn the vectors, write the most frequent ones."""
+    """Tokenise the text, train the vectors, and write the most frequent ones."""
     plain = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=plain)
     parser.add_argument("files", nargs="+", type=Path)
-    parser.add_argument("--out", type=Path, required=True, help="word2vec's text format, gzip")
+    parser.add_argument("--out", type=Path, required=True, help="output file in word2vec's text format, gzip")
     parser.add_argument("--longest", type=int, default=140)
     parser.add_argument("--width", type=int, default=150)
     parser.add_argument("--epochs", type=int, default=6)
@@ -38,7 +38,7 @@ def main() -> None:
         cut = Path(folder) / "morphemes.txt"
         with cut.open("w", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in morphemes(arguments.files, arguments.longest))
-        print("learning the vectors", flush=True)
+        print("training the vectors", flush=True)
         model = Word2Vec(
             corpus_file=str(cut),
             vector_size=arguments.width,
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def morphemes(files: list[Path], longest: int) -> Iterator[str]:
-    """The sentences of the files, their morphemes apart by blanks."""
+    """Yield the sentences of the files as space-separated morphemes."""
     from gonie.text.normalize import Normalization
     from gonie.text.tokenizers import tokenizer
 

@@ -1,13 +1,13 @@
-"""Bag-of-n-grams baselines for text pairs, for comparison with `gonie train pairs` (RESULTS.md).
+"""Scores bag-of-n-grams baselines for text pairs, for comparison with `gonie train pairs` (RESULTS.md).
 
     python benchmarks/pairs.py                     # DATA = ../shared/data/pairs or GONIE_DATA/pairs
 
-    SNLI     logistic regression over TF-IDF of words and word pairs, of the premise, of the hypothesis and of
+    SNLI     logistic regression over TF-IDF of words and word pairs of the premise, of the hypothesis and of
              the words that both texts share; the strength of regularisation is chosen on dev
     KorSTS   cosine of TF-IDF vectors of characters and pairs of characters, fitted on the training sentences;
              nothing else is learned
 
-The scores of gonie come from `gonie train`, three seeds each, with its own dev selection:
+The scores of gonie come from `gonie train`, three seeds each, with the epoch chosen on dev:
 
     gonie train pairs --set data.train=DATA/snli/train.tsv.xz --set data.dev=DATA/snli/dev.tsv.xz \
         --set data.test=DATA/snli/test.tsv.xz --set data.vectors=glove.6B.100d.100k.txt.gz --set train.seed=1
@@ -35,12 +35,12 @@ SPLITS = ("train", "dev", "test")
 
 
 def read(folder: Path) -> dict[str, list[LabelledPair]]:
-    """The pairs of each split."""
+    """Read the pairs of each split."""
     return {split: list(PairSource(folder / f"{split}.tsv.xz")) for split in SPLITS}
 
 
 def inference(data: dict[str, list[LabelledPair]]) -> dict[str, float]:
-    """Accuracy of logistic regression over n-grams, in percent."""
+    """Return the accuracy of logistic regression over n-grams, in percent."""
     views = [lambda pair: pair.first, lambda pair: pair.second, _shared]
     vectorizers = [TfidfVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True) for _ in views]
     for view, vectorizer in zip(views, vectorizers, strict=True):
@@ -66,7 +66,7 @@ def _shared(pair: LabelledPair) -> str:
 
 
 def similarity(data: dict[str, list[LabelledPair]]) -> dict[str, float]:
-    """Pearson's correlation of cosines of character n-grams, times 100."""
+    """Return Pearson's correlation of the cosines of character n-grams, times 100."""
     texts = [text for pair in data["train"] for text in (pair.first, pair.second)]
     vectorizer = TfidfVectorizer(analyzer="char", ngram_range=(1, 2), sublinear_tf=True).fit(texts)
     found = {}
@@ -82,7 +82,7 @@ def similarity(data: dict[str, list[LabelledPair]]) -> dict[str, float]:
 
 
 def main() -> None:
-    """Print the baselines."""
+    """Print the scores of the baselines."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,7 +1,7 @@
-"""CRFsuite as a tagger of names: features made in Python for every word, as its users do, and L-BFGS.
+"""CRFsuite for NER: features extracted in Python for every word, as its users do, and L-BFGS.
 
-Two sets of features: those of its tutorial, without the parts of speech that other data has, and a wider set
-that scores better and takes longer to make.
+There are two sets of features: those of its tutorial, without parts of speech, which this data does not have,
+and a wider set that scores better and takes longer to extract.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Features = Callable[[Sequence[str]], list[dict[str, Any]]]
 
 
 def tutorial(words: Sequence[str]) -> list[dict[str, Any]]:
-    """The form, endings and shape of each word; form and shape of the words beside it."""
+    """Return form, endings and shape of each word, and form and shape of its neighbours."""
     return [_tutorial_word(words, at) for at in range(len(words))]
 
 
@@ -49,7 +49,7 @@ def _tutorial_word(words: Sequence[str], at: int) -> dict[str, Any]:
 
 
 def window(words: Sequence[str]) -> list[dict[str, Any]]:
-    """More of each word, beginnings and its shape letter by letter, and two words on either side."""
+    """Return also beginnings of words and shapes by letter, and features of two neighbours per side."""
     return [_window_word(words, at) for at in range(len(words))]
 
 
@@ -81,7 +81,7 @@ def _shape(word: str) -> str:
 
 
 class Crfsuite:
-    """How it is installed, trained and loaded, with one set of features."""
+    """Requirements, training and loading of CRFsuite with one set of features."""
 
     environment = "crfsuite"
     requirements = ("python-crfsuite==0.9.12",)
@@ -90,7 +90,7 @@ class Crfsuite:
         self._features = features
 
     def train(self, learn: list[Block], dev: list[Block], folder: Path, vectors: Path) -> None:
-        """Leave a model in ``folder``; neither dev nor vectors are of use to it."""
+        """Write a model to ``folder``. It uses neither dev nor vectors."""
         import pycrfsuite
 
         trainer = pycrfsuite.Trainer(algorithm="lbfgs", params=SETTINGS)
@@ -100,7 +100,7 @@ class Crfsuite:
         trainer.train(str(folder / FILE))
 
     def load(self, folder: Path, threads: int) -> CrfsuiteSide:
-        """The trained model; it has no use for threads."""
+        """Load the trained model. It does not use threads."""
         return CrfsuiteSide(folder / FILE, self._features)
 
 
@@ -115,18 +115,18 @@ class CrfsuiteSide:
         self._features = features
 
     def ready(self, sentences: list[list[str]]) -> list[list[str]]:
-        """The words as they are."""
+        """Return the words unchanged."""
         return sentences
 
     def one(self, words: list[str]) -> list[str]:
-        """The tags of one sentence."""
+        """Return the tags of one sentence."""
         tags: list[str] = self._tagger.tag(self._features(words))
         return tags
 
     def many(self, sentences: list[list[str]]) -> list[list[str]]:
-        """The tags of all."""
+        """Return the tags of all sentences."""
         return [self.one(words) for words in sentences]
 
     def tags(self, tagged: list[str]) -> list[str]:
-        """They are tags already."""
+        """Return the tags unchanged."""
         return tagged

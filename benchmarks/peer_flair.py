@@ -1,9 +1,9 @@
-"""Flair as a tagger of names: its BiLSTM-CRF over GloVe and characters, trained by its own trainer.
+"""Flair for NER: its BiLSTM-CRF over GloVe and characters, trained by its own trainer.
 
-The shape of its tutorial: 256 cells each way, its character LSTM of 25 each way, its dropouts, SGD at 0.1
-over batches of 32, halved when dev has stood still for two epochs. The vectors are read from the file that
-gonie's recipe reads, without gensim, and the characters are those of the training file, so that nothing is
-downloaded.
+The settings are those of its tutorial: 256 cells per direction, its character LSTM of 25 per direction, its
+dropouts, and SGD at 0.1 over batches of 32, halved when dev has not improved for two epochs. The vectors come
+from the file that gonie's recipe reads, without gensim, and the characters from the training file, so nothing
+is downloaded.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from train_tagger import Block, flair_sentences
 
 FILE = "best-model.pt"
 HIDDEN, RATE, EPOCHS, PATIENCE = 256, 0.1, 16, 1
-BATCH = 64  # sentences a batch in prediction
+BATCH = 64  # sentences per batch in prediction
 
 
 class Flair:
-    """How it is installed, trained and loaded."""
+    """Requirements, training and loading of Flair."""
 
     environment = "flair"
     requirements = ("torch==2.13.0", "flair==0.15.1")
 
     def train(self, learn: list[Block], dev: list[Block], folder: Path, vectors: Path) -> None:
-        """Leave the model of the best epoch in ``folder``."""
+        """Write the model of the best epoch to ``folder``."""
         import flair
         from flair.data import Corpus
         from flair.datasets import FlairDatapointDataset
@@ -52,7 +52,7 @@ class Flair:
         shutil.rmtree(work)
 
     def load(self, folder: Path, threads: int) -> FlairSide:
-        """The trained model."""
+        """Load the trained model."""
         return FlairSide(folder / FILE, threads)
 
 
@@ -66,7 +66,7 @@ def _embeddings(vectors: Path, learn: list[Block]) -> Any:
     vocabulary = {row[0]: place for place, row in enumerate(rows)}
     table = torch.tensor([[float(number) for number in row[1:]] for row in rows])  # (words, width)
     words = WordEmbeddings(None, vocab=vocabulary, embedding_length=table.shape[1], name="glove")
-    words.embedding.weight.data[: len(table)] = table  # the row after them is for unknown words
+    words.embedding.weight.data[: len(table)] = table  # the last row is for unknown words
     characters = Dictionary()
     for character in sorted({character for block in learn for word, _ in block for character in word}):
         characters.add_item(character)
@@ -88,23 +88,23 @@ class FlairSide:
         self._tagger = SequenceTagger.load(file)
 
     def ready(self, sentences: list[list[str]]) -> list[Any]:
-        """New Sentences, without labels."""
+        """Create new Sentences, without labels."""
         from flair.data import Sentence
 
         return [Sentence(words) for words in sentences]
 
     def one(self, sentence: Any) -> Any:
-        """One Sentence."""
+        """Tag one Sentence."""
         self._tagger.predict(sentence)
         return sentence
 
     def many(self, sentences: list[Any]) -> list[Any]:
-        """All of them."""
+        """Tag all Sentences."""
         self._tagger.predict(sentences, mini_batch_size=BATCH)
         return sentences
 
     def tags(self, sentence: Any) -> list[str]:
-        """The entities as IOB2 tags."""
+        """Return the entities as IOB2 tags."""
         tags = ["O"] * len(sentence)
         for span in sentence.get_spans("ner"):
             first, *rest = (token.idx - 1 for token in span)

@@ -1,9 +1,8 @@
-"""spaCy as a tagger of names: blank English, trained by `spacy train` from its own config for a CPU.
+"""spaCy for NER: blank English, trained by `spacy train` with its own config for a CPU.
 
-That config (`spacy init config --pipeline ner --optimize efficiency`) hashes what words look like, has four
-convolutions of width 96 and stops early; it takes no word vectors.
-`nlp.pipe` with two processes of its own, which it starts at each call, is slower than with one over files
-of 25,000 tokens.
+That config (`spacy init config --pipeline ner --optimize efficiency`) has hash embeddings of word forms and
+shapes, four convolutions of width 96 and early stopping, but no word vectors. `nlp.pipe` with two processes
+starts them at each call. For files of 25,000 tokens it is slower than with one.
 """
 
 from __future__ import annotations
@@ -15,17 +14,17 @@ from typing import Any
 
 from train_tagger import Block
 
-BATCH = 256  # Docs a batch; 128 and 512 are as fast, its default of 1000 a little slower
+BATCH = 256  # Docs per batch; 128 and 512 are as fast, the default of 1000 is a little slower
 
 
 class Spacy:
-    """How it is installed, trained and loaded."""
+    """Requirements, training and loading of spaCy."""
 
     environment = "spacy"
     requirements = ("spacy==3.8.18",)
 
     def train(self, learn: list[Block], dev: list[Block], folder: Path, vectors: Path) -> None:
-        """Leave the model of the best epoch in ``folder``."""
+        """Write the model of the best epoch to ``folder``."""
         from spacy.cli.init_config import init_config
         from spacy.cli.train import train
 
@@ -40,7 +39,7 @@ class Spacy:
         shutil.rmtree(work)
 
     def load(self, folder: Path, threads: int) -> SpacySide:
-        """The trained model; it has no use for threads."""
+        """Load the trained model. It does not use threads."""
         return SpacySide(folder / "best")
 
 
@@ -54,7 +53,7 @@ def _write(blocks: Iterable[Block], path: Path) -> None:
 
 
 class SpacySide:
-    """The trained pipeline: its vectors of tokens, then `ner`."""
+    """The trained pipeline: `tok2vec`, then `ner`."""
 
     def __init__(self, folder: Path) -> None:
         import spacy
@@ -62,19 +61,19 @@ class SpacySide:
         self._nlp = spacy.load(folder)
 
     def ready(self, sentences: list[list[str]]) -> list[Any]:
-        """New Docs: `ner` keeps the entities that a Doc has."""
+        """Create new Docs, because `ner` keeps the entities of a Doc."""
         from spacy.tokens import Doc
 
         return [Doc(self._nlp.vocab, words=words) for words in sentences]
 
     def one(self, doc: Any) -> Any:
-        """One Doc."""
+        """Tag one Doc."""
         return self._nlp(doc)
 
     def many(self, docs: list[Any]) -> list[Any]:
-        """All of them."""
+        """Tag all Docs."""
         return list(self._nlp.pipe(docs, batch_size=BATCH))
 
     def tags(self, doc: Any) -> list[str]:
-        """The entities as IOB2 tags."""
+        """Return the entities as IOB2 tags."""
         return [f"{token.ent_iob_}-{token.ent_type_}" if token.ent_type_ else "O" for token in doc]

@@ -1,6 +1,6 @@
-"""Many training runs, each in a process of its own, each result a line of a file: for benchmarks of scores.
+"""Executes many training runs, each in its own process, and writes one line of results per run.
 
-A run whose result stands in the file already is not made again, so the same command goes on after a kill.
+A run whose result is in the file already is skipped, so the same command resumes after a kill.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Run:
-    """One training run: on what, with which model, and what tells it from its like."""
+    """One training run: the corpus, the model, the seed, the fold and the settings."""
 
     corpus: str
     model: str
@@ -32,17 +32,17 @@ class Run:
 
     @property
     def key(self) -> tuple[str, str, int, int]:
-        """What a result is known by."""
+        """Return the key of the result."""
         return self.corpus, self.model, self.seed, self.fold
 
     @property
     def named(self) -> Record:
-        """The beginning of its record."""
+        """Return the first fields of the record."""
         return {"corpus": self.corpus, "model": self.model, "seed": self.seed, "fold": self.fold}
 
 
 class Fitted(NamedTuple):
-    """A model with the weights of its best epoch on dev, who judges it on test, and its record so far."""
+    """A model with the weights of its best epoch on dev, its evaluator on test, and its record so far."""
 
     job: Any
     model: Any
@@ -51,7 +51,7 @@ class Fitted(NamedTuple):
 
 
 def fitted(run: Run) -> Fitted:
-    """Train to the best epoch on dev, on one thread."""
+    """Train on one thread, and load the weights of the best epoch on dev."""
     import torch
 
     from gonie.tasks.recipe import load_recipe
@@ -89,14 +89,14 @@ def fitted(run: Run) -> Fitted:
 
 class _Silent:
     def step(self, step: object) -> None:
-        """Nothing is shown."""
+        """Ignore a step."""
 
     def epoch(self, epoch: object) -> None:
-        """Nothing is shown."""
+        """Ignore an epoch."""
 
 
 def make_all(runs: Iterable[Run], work: Callable[[Run], Record], *, out: Path, jobs: int) -> None:
-    """Make the runs whose results are not there yet, several at a time, and keep each as it comes."""
+    """Execute the runs that have no result yet, ``jobs`` at a time, and append each result to ``out``."""
     done = {record_key(record) for record in read(out) if "error" not in record}
     open_ = [run for run in runs if run.key not in done]
     print(f"{len(open_)} runs, {jobs} at a time", flush=True)
@@ -115,7 +115,7 @@ def make_all(runs: Iterable[Run], work: Callable[[Run], Record], *, out: Path, j
 
 
 def _safely(task: tuple[Callable[[Run], Record], Run]) -> Record:
-    """The result of a run; what went wrong is a record too."""
+    """Return the result of a run, or a record of its error."""
     work, run = task
     try:
         return work(run)
@@ -124,7 +124,7 @@ def _safely(task: tuple[Callable[[Run], Record], Run]) -> Record:
 
 
 def describe(record: Record) -> str:
-    """A line for one result."""
+    """Return one line about a result."""
     name = f"{record['corpus']} {record['model']} seed {record['seed']} fold {record['fold']}"
     if "error" in record:
         return f"{name}: {record['error']}"
@@ -134,19 +134,19 @@ def describe(record: Record) -> str:
 
 
 def read(path: Path) -> list[Record]:
-    """The results so far."""
+    """Read the results so far."""
     if not path.exists():
         return []
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def record_key(record: Record) -> tuple[str, str, int, int]:
-    """What a result is known by."""
+    """Return the key of a result."""
     return record["corpus"], record["model"], record["seed"], record["fold"]
 
 
 def row(model: str, found: Sequence[Record], key: str = "test") -> str:
-    """A line of a table: how often, dev, test with its spread, seconds."""
+    """Return a table row: number of runs, dev, test with its standard deviation, seconds."""
     scores = [100 * record[key] for record in found]
     spread = statistics.stdev(scores) if len(scores) > 1 else 0.0
     dev = statistics.fmean(100 * record["dev"] for record in found)

@@ -1,6 +1,6 @@
-"""Words of more than one meaning in short sentences, labelled by hand: what ``bilm_layers.py`` asks about.
+"""Ambiguous words in short sentences, labelled by sense by hand, for ``bilm_layers.py``.
 
-Each sentence has its word once, in English in that very form; in Korean a particle may follow it.
+Each sentence has its word once. An English word has exactly this form; a Korean one may have a particle.
 """
 
 from __future__ import annotations
@@ -152,4 +152,4 @@ KOREAN: Senses = {
 }
 
 SENSES: Mapping[str, Senses] = {"en": ENGLISH, "ko": KOREAN}
-"""By language."""
+"""Senses by language."""

@@ -1,4 +1,4 @@
-"""Sides of a comparison, each in a process of its own: they take turns, so that all meet the same noise."""
+"""Runs the sides of a comparison in separate processes that take turns, so that noise affects all equally."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 from statistics import median
 
 ROOT = Path(__file__).resolve().parents[1]
-CALM = {"GOMP_SPINCOUNT": "1000"}  # as `gonie train` sets it: idle threads leave the cores to the others
+CALM = {"GOMP_SPINCOUNT": "1000"}  # as `gonie train` sets it: idle threads do not spin for long
 
 Figures = dict[str, float]
 
 
 class Worker:
-    """One side: a script started with arguments of its own, which waits while the others have their round."""
+    """The process of one side: a script with its own arguments, which waits between its rounds."""
 
     def __init__(
         self,
@@ -46,14 +46,14 @@ class Worker:
         return self
 
     def round(self) -> Figures:
-        """One round: what the side measured."""
+        """Run one round and return what the side measured."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write("go\n")
         self._process.stdin.flush()
         answer = self._process.stdout.readline()
         if not answer:
-            sys.exit("a worker ended before it answered; what it said is above")
+            sys.exit("a worker process failed; its output is above")
         found: Figures = json.loads(answer)
         return found
 
@@ -64,15 +64,15 @@ class Worker:
 
 
 def serve(rounds: Iterator[Figures]) -> None:
-    """The worker's half: a line of JSON for each line asked."""
+    """Run in the worker: answer each line of standard input with the figures of a round, as JSON."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever a library prints is no answer
+    os.dup2(2, 1)  # keep the output of libraries apart from the answers
     for _ in sys.stdin:
         print(json.dumps(next(rounds)), file=answers, flush=True)
 
 
 def alternate(workers: Mapping[str, Worker], rounds: int, unit: str) -> dict[str, list[Figures]]:
-    """What each worker measured in each round; the figure called ``speed`` is shown as it comes."""
+    """Run the workers in turn and return the figures of each round. The figure ``speed`` is printed."""
     found: dict[str, list[Figures]] = {name: [] for name in workers}
     for number in range(rounds):
         for name, worker in workers.items():
@@ -82,5 +82,5 @@ def alternate(workers: Mapping[str, Worker], rounds: int, unit: str) -> dict[str
 
 
 def medians(found: Sequence[Figures]) -> Figures:
-    """The median of each figure over the rounds."""
+    """Return the median of each figure over the rounds."""
     return {key: median(figures[key] for figures in found) for key in found[0]}

@@ -1,26 +1,26 @@
-"""Names in the same sentences on the same cores: gonie's bundle, spaCy 3.8, CRFsuite and Flair 0.15.
+"""Compares NER on a CPU: a bundle of gonie, spaCy 3.8, CRFsuite and Flair 0.15, on the same sentences.
 
     python benchmarks/tag_cpu.py --train spacy     # once; then crfsuite, crfsuite-wide, flair
     python benchmarks/tag_cpu.py --gonie BUNDLE [--int8 BUNDLE] [--rounds 5]
 
-For each side: F1 on UNER English EWT test by conlleval's counting, tokens/s over the whole file at once, and
-the time of one sentence alone, p50 and p99 over the file's sentences; on one core, then on two.
+For each side, the script prints F1 on UNER English EWT test as conlleval counts it, tokens/s over the whole
+file, and the time of a single sentence, p50 and p99 over the sentences of the file. There is one table for
+one core and one for two.
 
-Each side is a process of its own, bound to the same cores, and they take turns; medians of the rounds count.
-In a round a side loads its model anew and tags the dev file, which is not timed. Then it tags the test file,
-which it has not seen, twice: `tokens/s` is the first time, `a CPU second` the same by the processor's clock,
-which others' work disturbs less, and `again` the second time, when whatever remembers words remembers all of
-them. Then from a new model, sentence by sentence. The clock starts at lists of words and stops at each side's
-own objects: spaCy's Docs, Flair's Sentences, CRFsuite's tags, made of features extracted in Python, and
-gonie's documents, with offsets, spans and probabilities. Tags are read from them after that. torch cannot be
-imported on gonie's sides.
+Each side has its own process, bound to the same cores. The sides take turns, and the medians of the rounds
+are printed. In each round, a side loads its model and tags the dev file, which is not timed. Then it tags the
+test file twice: `tokens/s` is the first time, `per CPU s` the same by CPU time, which other processes disturb
+less, and `again` the second time, when all words are in the caches. Then a newly loaded model tags the file
+sentence by sentence. The time is measured from lists of words to the side's own objects: Docs of spaCy,
+Sentences of Flair, tags of CRFsuite (including the features extracted in Python), and documents of gonie with
+offsets, spans and probabilities. Reading the tags from them is not timed. gonie runs without torch.
 
-On two cores gonie and Flair have two threads; spaCy and CRFsuite have none and use one core. So each side has
-a second row there, `x2`: two processes with a model and a core each, half the sentences to each; words go to
-them and tags come back on the clock.
+On two cores, gonie and Flair have two threads. spaCy and CRFsuite have no threads and use one core. Therefore
+each side has a second row, `x2`: two processes with one model and one core each, which get half of the
+sentences each. Sending words and receiving tags is timed.
 
-The peers are trained by their own code on the same train and dev files: see peer_spacy.py, peer_crfsuite.py
-and peer_flair.py. Each lives with its model in a virtual environment of its own, `.peers/NAME`.
+The peers are trained by their own code on the same train and dev files (peer_spacy.py, peer_crfsuite.py and
+peer_flair.py). Each has its own virtual environment, `.peers/NAME`, which also stores its model.
 """
 
 from __future__ import annotations
@@ -50,36 +50,36 @@ from train_tagger import DATA, Block, read
 
 GONIE = "gonie"
 INT8 = "gonie int8"
-TOGETHER, ALONE = "together.json", "alone.json"  # tags of sentences tagged all at once, and one by one
+TOGETHER, ALONE = "together.json", "alone.json"  # the tags of all sentences at once, and one by one
 
 
 class Side(Protocol):
-    """A tagger that is ready to be timed."""
+    """A loaded tagger."""
 
     def ready(self, sentences: list[list[str]]) -> list[Any]:
-        """What it tags, made of words."""
+        """Convert words to the objects that it tags."""
 
     def many(self, items: list[Any]) -> list[Any]:
-        """All tagged, at its best."""
+        """Tag all items, as fast as it can."""
 
     def one(self, item: Any) -> Any:
-        """One tagged."""
+        """Tag one item."""
 
     def tags(self, tagged: Any) -> list[str]:
-        """IOB2 tags of what was tagged; not timed."""
+        """Return the IOB2 tags of a tagged item; not timed."""
 
 
 class Peer(Protocol):
-    """A tagger that users may take instead."""
+    """Another library with a tagger."""
 
     environment: str
     requirements: Sequence[str]
 
     def train(self, learn: list[Block], dev: list[Block], folder: Path, vectors: Path) -> None:
-        """Leave a trained model in ``folder``."""
+        """Write a trained model to ``folder``."""
 
     def load(self, folder: Path, threads: int) -> Side:
-        """The model that ``train`` left there."""
+        """Load the model that ``train`` wrote."""
 
 
 PEERS: dict[str, Peer] = {
@@ -100,19 +100,19 @@ class GonieSide:
         self._tagger = load_tagger(bundle, threads=threads)
 
     def ready(self, sentences: list[list[str]]) -> list[list[str]]:
-        """The words as they are."""
+        """Return the words unchanged."""
         return sentences
 
     def many(self, sentences: list[list[str]]) -> list[Any]:
-        """Documents of all."""
+        """Return the documents of all sentences."""
         return self._tagger.tag_tokens(sentences)
 
     def one(self, words: list[str]) -> Any:
-        """The document of one."""
+        """Return the document of one sentence."""
         return self._tagger.tag_tokens([words])[0]
 
     def tags(self, document: Any) -> list[str]:
-        """From the scheme of the model to IOB2."""
+        """Convert the tags from the scheme of the model to IOB2."""
         from gonie.text.schemes import IOB2, OUTSIDE, from_spans, to_spans
 
         tags = [token.tag for token in document.tokens]
@@ -122,7 +122,7 @@ class GonieSide:
 
 
 class Measuring:
-    """Rounds of one side, whose tags of the test file are left in a folder."""
+    """Measures the rounds of one side, and writes its tags of the test file to a folder."""
 
     def __init__(self, data: Path, answers: Path, warm: str) -> None:
         self._warm, self._test = (words_of(read(split(data, name))) for name in (warm, "test"))
@@ -130,16 +130,16 @@ class Measuring:
         self._answers = answers
 
     def threads(self, load: Callable[[], Side]) -> Iterator[Figures]:
-        """Of a side in one process."""
+        """Yield the figures of a side in one process."""
         while True:
             yield self._together(load()) | self._alone(load())
 
     def copies(self, load: Callable[[], Side], cores: list[int]) -> Iterator[Figures]:
-        """Of a side in a process for each core."""
+        """Yield the figures of a side with one process per core."""
         while True:
             with closing(Copies(load, cores)) as copies:
                 figures = self._together(copies)
-            del figures["cpu"]  # it is spent elsewhere
+            del figures["cpu"]  # the other processes spend it
             yield figures
 
     def _together(self, side: Tags) -> Figures:
@@ -173,17 +173,17 @@ def words_of(blocks: list[Block]) -> list[list[str]]:
 
 
 def split(data: Path, name: str) -> Path:
-    """The file of a split: en_ewt-ud-test.iob2, or test.conll."""
+    """Return the file of a split, such as en_ewt-ud-test.iob2 or test.conll."""
     found = sorted(data.glob(f"*{name}.*"))
     if len(found) != 1:
         sys.exit(
-            f"{data}: expected one file of the split {name!r}, got {len(found)}. Name its folder: --data"
+            f"{data}: expected one file of the split {name!r}, got {len(found)}. Pass the folder with --data"
         )
     return found[0]
 
 
 def scored(gold: list[Block], answers: Path) -> Figures:
-    """conlleval's F1 of the tags that a side left, in percent; how many sentences have other tags alone."""
+    """Return conlleval's F1 in percent, and how many sentences have other tags when tagged alone."""
     from gonie.metrics.spans import SpanScores
     from gonie.text.schemes import IOB2, to_spans
 
@@ -197,7 +197,7 @@ def scored(gold: list[Block], answers: Path) -> Figures:
 
 
 def learn(name: str, arguments: argparse.Namespace) -> None:
-    """Train a peer, in this process; its model is there whole or not at all."""
+    """Train a peer in this process. The folder of the model appears only when it is complete."""
     os.nice(19)
     folder = model_of(name, arguments.peers)
     partial = folder.with_name(folder.name + ".partial")
@@ -216,20 +216,20 @@ def model_of(name: str, peers: Path) -> Path:
 
 
 def python_of(name: str, peers: Path) -> Path:
-    """The interpreter of a peer's environment; without one it says how to make it."""
+    """Return the interpreter of a peer's environment, or exit with the commands that create it."""
     folder = peers / PEERS[name].environment
     python = folder / "bin/python"
     if not python.exists():
         installs = [f"{folder}/bin/pip install {needed}" for needed in PEERS[name].requirements]
         sys.exit(
-            "\n  ".join([f"no {name}: make its environment first:", f"python3 -m venv {folder}", *installs])
+            "\n  ".join([f"no {name}: create its environment first:", f"python3 -m venv {folder}", *installs])
         )
     return python
 
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table: a tagger, and whether it runs in one process or in one for each core."""
+    """A row of the table: a tagger, and whether it has one process or one per core."""
 
     side: str
     cores: int
@@ -240,7 +240,7 @@ class Row:
         return f"{self.side} x{self.cores}" if self.copied else self.side
 
     def worker(self, answers: Path, given: argparse.Namespace) -> Worker:
-        """Its process."""
+        """Start the process."""
         answers.mkdir()
         threads = 1 if self.copied else self.cores
         own = ["--side", self.side, "--cores", self.cores, "--answers", answers]
@@ -253,7 +253,7 @@ class Row:
 
 
 def rows(cores: int, given: argparse.Namespace) -> list[Row]:
-    """The bundles that were given and the peers that are trained."""
+    """Return the rows of the given bundles and of the trained peers."""
     bundles = {name: path for name, path in {GONIE: given.gonie, INT8: given.int8}.items() if path}
     sides = [*bundles, *(name for name in PEERS if model_of(name, given.peers).is_dir())]
     both = [False, True] if cores > 1 else [False]
@@ -261,7 +261,7 @@ def rows(cores: int, given: argparse.Namespace) -> list[Row]:
 
 
 def compare(rows: list[Row], gold: list[Block], given: argparse.Namespace) -> dict[str, Figures]:
-    """All rows in turn: the medians of each, and its F1."""
+    """Run all rows in turn, and return the medians and the F1 of each."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         answers = {str(row): Path(folder) / str(row) for row in rows}
         workers = {str(row): stack.enter_context(row.worker(answers[str(row)], given)) for row in rows}
@@ -272,7 +272,7 @@ def compare(rows: list[Row], gold: list[Block], given: argparse.Namespace) -> di
 COLUMNS = {
     "f1": ("F1", ".2f"),
     "speed": ("tokens/s", ",.0f"),
-    "cpu": ("a CPU second", ",.0f"),
+    "cpu": ("per CPU s", ",.0f"),
     "again": ("again", ",.0f"),
     "p50": ("p50 ms", ".3f"),
     "p99": ("p99 ms", ".3f"),
@@ -281,13 +281,13 @@ COLUMNS = {
 
 
 def show(found: Mapping[str, Figures], cores: int) -> None:
-    """The table of one number of cores; a ratio is above 1 where gonie is ahead of the peer.
+    """Print the table of one number of cores. A ratio above 1 means that gonie is faster than the peer.
 
-    gonie's side of it is the bundle in int8, where one is given.
+    The ratios are those of the int8 bundle, if one is given.
     """
     print(f"\n{'cores: ' + str(cores):<18}" + "".join(f"{head:>13}" for head, _ in COLUMNS.values()), end="")
     gonie = INT8 if INT8 in found else GONIE
-    print(f"  {gonie + '/it: tokens/s':>22}{'CPU':>8}{'again':>8}{'p50':>8}")
+    print(f"  {gonie + '/peer: tokens/s':>26}{'CPU':>8}{'again':>8}{'p50':>8}")
     for name, side in found.items():
         cells = [f"{side[key]:{form}}" if key in side else "" for key, (_, form) in COLUMNS.items()]
         own = "" if gonie not in found or name.startswith(GONIE) else ratios(found, name, gonie)
@@ -295,12 +295,12 @@ def show(found: Mapping[str, Figures], cores: int) -> None:
 
 
 def ratios(found: Mapping[str, Figures], name: str, gonie: str) -> str:
-    """gonie's figures to a peer's; that of a row of copies to gonie's row of copies."""
+    """Return the ratios of gonie to a peer. Rows with several processes are compared with each other."""
     side, own = found[name], found[gonie + name[name.index(" x") :] if " x" in name else gonie]
     shares = [own[key] / side[key] if key in side else None for key in ("speed", "cpu", "again")]
     shares.append(side["p50"] / own["p50"] if "p50" in side else None)
     first, *others = (f"{share:.2f}" if share else "" for share in shares)
-    return f"  {first:>22}" + "".join(f"{other:>8}" for other in others)
+    return f"  {first:>26}" + "".join(f"{other:>8}" for other in others)
 
 
 def parse() -> argparse.Namespace:
@@ -308,7 +308,9 @@ def parse() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--gonie", type=Path, metavar="BUNDLE", help="a tagger: a run folder or a bundle")
-    parser.add_argument("--int8", type=Path, metavar="BUNDLE", help="the same by `gonie export --int8`")
+    parser.add_argument(
+        "--int8", type=Path, metavar="BUNDLE", help="the same tagger exported with `gonie export --int8`"
+    )
     parser.add_argument("--train", choices=PEERS, metavar="PEER", help=f"train one of {', '.join(PEERS)}")
     parser.add_argument(
         "--peers", type=Path, default=ROOT / ".peers", help="folder of the peers' environments"
@@ -323,9 +325,9 @@ def parse() -> argparse.Namespace:
         "--warm",
         choices=["dev", "train"],
         default="dev",
-        help="what is tagged before the clock starts",
+        help="split that is tagged before the timing",
     )
-    parser.add_argument("--rounds", type=int, default=5, help="the medians count")
+    parser.add_argument("--rounds", type=int, default=5, help="number of rounds (default: 5)")
     parser.add_argument("--cores", type=int, nargs="+", default=[1, 2], help="one table for each number")
     parser.add_argument("--side", help=argparse.SUPPRESS)
     parser.add_argument("--answers", type=Path, help=argparse.SUPPRESS)
@@ -335,7 +337,7 @@ def parse() -> argparse.Namespace:
 
 
 def be_side(name: str, arguments: argparse.Namespace) -> None:
-    """One side's process: rounds for whoever asks."""
+    """Run as the process of one side, and answer requests for rounds."""
     cores = sorted(os.sched_getaffinity(0))[: arguments.cores[0]]
     os.sched_setaffinity(0, cores)
     threads = 1 if arguments.copied else len(cores)
@@ -350,7 +352,7 @@ def be_side(name: str, arguments: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    """Train a peer, or run the sides in turn, or be one of them."""
+    """Train a peer, run the sides in turn, or run as one of them."""
     arguments = parse()
     if arguments.side and arguments.learn:
         return learn(arguments.side, arguments)
@@ -367,7 +369,7 @@ def main() -> None:
 
 
 def compare_all(given: argparse.Namespace) -> None:
-    """A table for each number of cores."""
+    """Print one table for each number of cores."""
     gold = read(split(given.data, "test"))
     print(f"{len(gold):,} sentences, {sum(map(len, gold)):,} tokens; {given.rounds} rounds")
     for name in (name for name in PEERS if not model_of(name, given.peers).is_dir()):
@@ -375,7 +377,7 @@ def compare_all(given: argparse.Namespace) -> None:
     for cores in given.cores:
         sides = rows(cores, given)
         if not sides:
-            sys.exit("expected a bundle or a trained peer, got neither. Do: --gonie BUNDLE or --train PEER")
+            sys.exit("neither a bundle nor a trained peer. Pass --gonie BUNDLE, or --train PEER first")
         show(compare(sides, gold, given), cores)
 
 

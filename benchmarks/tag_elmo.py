@@ -1,13 +1,13 @@
-"""Tokens/s of tagging with ELMo from a bundle, without torch, beside the same tagger without ELMo.
+"""Measures tokens/s of tagging with ELMo from a bundle, and of the same tagger without ELMo.
 
     gonie export RUN_WITH --int8 --out BYTES
     python benchmarks/tag_elmo.py RUN_WITH RUN_WITHOUT --int8 BYTES --data en_ewt-ud-test.iob2 --rounds 5
 
-All are run folders or bundles. The words are given cut; encoding, scoring, decoding and spans all count. The
-sides take turns, each in a process in which torch cannot be imported. A third side multiplies what the
-loops of the language model multiply and does nothing else: what the machine had to give at that moment.
+All are run folders or bundles. The input is lists of words. Encoding, scoring, decoding and spans are timed.
+The sides take turns, each in a process without torch. Another side computes only the matrix products of the
+language model's loops, which shows what the machine can do at that moment.
 
-Where the time of the language model goes is printed at the end, from ONNX Runtime's own profile.
+At the end, the script prints where the time of the language model goes, from the profile of ONNX Runtime.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from typing import Any
 
 from sides import Figures, Worker, alternate, medians, serve
 
-ROWS = 64  # sentences that are multiplied at once: a batch of the predictor
+ROWS = 64  # sentences per product: a batch of the tagger
 STEPS = 20
 
 
 def read_words(path: Path) -> list[list[str]]:
-    """The words of each sentence of a corpus file."""
+    """Read the words of each sentence of a corpus file."""
     from gonie.formats.format import ReadOptions
     from gonie.formats.tagged import read
     from gonie.text.report import Report
@@ -39,7 +39,7 @@ def read_words(path: Path) -> list[list[str]]:
 
 
 def tagging(run: str, data: Path, threads: int) -> Iterator[Figures]:
-    """Rounds of tagging the whole file, with the processor's seconds of each stage."""
+    """Yield the figures of rounds of tagging the whole file, with the CPU seconds of each stage."""
     sys.modules["torch"] = None  # type: ignore[assignment]
     from gonie.tasks.load import load_tagger
     from gonie.tasks.tagging import tagger as predictor
@@ -74,7 +74,7 @@ def tagging(run: str, data: Path, threads: int) -> Iterator[Figures]:
 
 
 def products(run: str, threads: int) -> Iterator[Figures]:
-    """Rounds of one product of a gate's size, in GFLOP/s."""
+    """Yield the speed of rounds of a matrix product with the size of a gate."""
     import numpy as np
     from onnx import TensorProto, helper, numpy_helper
 
@@ -113,14 +113,14 @@ def _session(model: bytes, threads: int, profile: str = "") -> Any:
 
 
 def graph_of(run: str) -> bytes:
-    """The graph in a run folder or a bundle."""
+    """Return the graph in a run folder or a bundle."""
     from gonie.tasks.load import find_bundle
 
     return (find_bundle(Path(run)) / "model.onnx").read_bytes()
 
 
 def products_of(run: str) -> int:
-    """Floating-point operations that the loops of the language model take for a token, in products."""
+    """Return the floating-point operations per token of the matrix products in the language model's loops."""
     import onnx
 
     graph = onnx.load_from_string(graph_of(run)).graph
@@ -143,7 +143,7 @@ def _product(numbers: Any) -> int:
 
 
 def shares(run: str, data: Path, threads: int) -> dict[str, float]:
-    """Seconds of the main graph's parts over the whole file, by ONNX Runtime's profile; words are known."""
+    """Return the seconds of each part of the main graph over the whole file, profiled by ONNX Runtime."""
     from gonie.features.batching import sorted_batches
     from gonie.features.corpus import collate
     from gonie.tasks.load import load_tagger
@@ -172,7 +172,7 @@ def _by_part(events: list[Mapping[str, Any]]) -> dict[str, float]:
         if inside:
             found["  products in the loops"] += event["dur"] * (kind in ("Gemm", "FusedGemm"))
         else:
-            found[PARTS.get(kind, "what words add to the gates, mixes")] += event["dur"]
+            found[PARTS.get(kind, "input products of the gates, mixes")] += event["dur"]
     return {name: seconds / 1e6 for name, seconds in found.items()}
 
 
@@ -180,7 +180,7 @@ PARTS = {"Scan": "language model: loops over time", "LSTM": "the tagger's own LS
 
 
 def report(found: Mapping[str, list[Figures]]) -> None:
-    """The medians of each side, and what is between the language model and the bare products."""
+    """Print the medians of each side, and the limit by the matrix products."""
     middle = {name: medians(figures) for name, figures in found.items()}
     tokens = middle["with ELMo"]["tokens"]
     print(f"\n{tokens:,.0f} tokens; medians of {len(found['with ELMo'])} rounds\n")
@@ -188,24 +188,24 @@ def report(found: Mapping[str, list[Figures]]) -> None:
         side = middle[name]
         stages = ", ".join(f"{key} {side[key]:.2f}" for key in ("encode", "collate", "score", "decode"))
         print(
-            f"{name:<16} {side['speed']:>8,.0f} tokens/s, {tokens / side['cpu']:,.0f} a processor's second; "
-            f"loaded in {side['load']:.2f} s; processor's seconds: {stages}"
+            f"{name:<16} {side['speed']:>8,.0f} tokens/s, {tokens / side['cpu']:,.0f} per CPU second; "
+            f"loaded in {side['load']:.2f} s; CPU seconds: {stages}"
         )
     bare = middle["products"]
     print(
-        f"products         {bare['speed']:>8,.0f} tokens/s if nothing else were done: "
-        f"{bare['gflops']:.0f} GFLOP/s, {bare['work'] / 1e6:.1f} MFLOP a token in the loops over time"
+        f"products         {bare['speed']:>8,.0f} tokens/s without any other work: "
+        f"{bare['gflops']:.0f} GFLOP/s, {bare['work'] / 1e6:.1f} MFLOP per token in the loops over time"
     )
 
 
 def main() -> None:
-    """Run the sides in turn, or be one of them."""
+    """Run the sides in turn, or run as one of them."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("elmo", help="a tagger with ELMo: a run folder or a bundle")
-    parser.add_argument("plain", help="the same without")
-    parser.add_argument("--int8", help="the first one as `gonie export --int8` writes it")
+    parser.add_argument("plain", help="the same tagger without ELMo")
+    parser.add_argument("--int8", help="the tagger with ELMo, exported with `gonie export --int8`")
     parser.add_argument("--data", type=Path, required=True, help="a file of tagged sentences")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)

@@ -1,12 +1,12 @@
-"""How well, and how fast, raw English is cut into the tokens of UD English EWT: gonie and its peers.
+"""Measures accuracy and speed of tokenising UD English EWT with gonie and its peers.
 
     PYTHONPATH=src python benchmarks/tokenising.py [DATA] [--split test] [--peers PYTHON]
 
-One scorer for all: a token is right when its characters are exactly those of a gold word. The `# text` lines
-are the input; words of a multiword token have their own offsets inside it. Speed is the median of several
-passes, each with a new tokenizer, so that no cache is warm. `--peers` runs the libraries' rows under another
-interpreter that has them. Sentence ends are those inside a paragraph whose sentences were joined by blanks;
-many of them have no punctuation at all. Korean is UD Korean GSD, by eojeol.
+All tokenizers have the same scorer: a token is correct if its characters are exactly those of a gold word.
+The input is the `# text` lines. The words of a multiword token have their own offsets inside it. Speed is the
+median of several passes, each with a new tokenizer, so that no cache is warm. `--peers` runs the other
+libraries with another Python interpreter. Sentence ends are scored inside paragraphs whose sentences are
+joined by spaces; many have no punctuation. The Korean corpus is UD Korean GSD, by eojeol.
 
 Result, test split, 2-core AMD EPYC, 2026-11-15 (bar: 98.0):
 
@@ -61,7 +61,7 @@ def gonie(language: str = "en", unit: str = "word") -> Cut:
 
 
 def gonie_sentences() -> Cut:
-    """Where gonie ends sentences, the end of the text left out."""
+    """Gonie's sentence ends, without the end of the text."""
     from gonie.text.tokenizers.sentences import ENGLISH as RULES
     from gonie.text.tokenizers.sentences import split_sentences
 
@@ -92,7 +92,7 @@ PEERS: dict[str, Callable[[], Cut]] = {"spaCy blank": spacy, "syntok": syntok, "
 
 
 def read(path: Path) -> Gold:
-    """The text of each sentence and the offsets of its words."""
+    """Read the text of each sentence and the offsets of its words."""
     found = []
     for block in path.read_text(encoding="utf-8").strip().split("\n\n"):
         lines = block.split("\n")
@@ -103,7 +103,7 @@ def read(path: Path) -> Gold:
 
 
 def read_sentence_ends(path: Path) -> Gold:
-    """Each paragraph with its sentences joined by blanks, and where they end, the last left out."""
+    """Read each paragraph, its sentences joined by spaces, and the sentence ends except for the last."""
     paragraphs: list[list[str]] = []
     for block in path.read_text(encoding="utf-8").strip().split("\n\n"):
         if "# newpar" in block or "# newdoc" in block or not paragraphs:
@@ -115,7 +115,7 @@ def read_sentence_ends(path: Path) -> Gold:
 
 
 def offsets(text: str, words: list[str]) -> Iterator[Range]:
-    """Each word where it is found first after the one before it."""
+    """Yield the offsets of each word, searched from the end of the previous one."""
     end = 0
     for word in words:
         start = text.index(word, end)
@@ -124,7 +124,7 @@ def offsets(text: str, words: list[str]) -> Iterator[Range]:
 
 
 def measure(name: str, make: Callable[[], Cut], gold: Gold, passes: int) -> Row:
-    """Agreement of a tokenizer with the gold words, and its tokens a second."""
+    """Score a tokenizer against the gold words, and measure its tokens per second."""
     times = []
     for _ in range(passes):
         cut = make()
@@ -143,7 +143,7 @@ def measure(name: str, make: Callable[[], Cut], gold: Gold, passes: int) -> Row:
 
 
 def measure_peers(gold: Gold, passes: int) -> tuple[list[Row], list[str]]:
-    """A row for each peer that can be imported here, and the names of those that cannot."""
+    """Return a row for each peer that can be imported, and the names of the others."""
     rows, missing = [], []
     for name, make in PEERS.items():
         try:
@@ -154,7 +154,7 @@ def measure_peers(gold: Gold, passes: int) -> tuple[list[Row], list[str]]:
 
 
 def ask(python: str, arguments: argparse.Namespace) -> tuple[list[Row], list[str]]:
-    """The peers' rows from this same script under another interpreter."""
+    """Run this script with another interpreter, and return the rows of the peers."""
     command = [python, __file__, str(arguments.data), "--split", arguments.split]
     command += ["--passes", str(arguments.passes), "--only-peers"]
     answer = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
@@ -178,8 +178,8 @@ def parse() -> argparse.Namespace:
         "data", nargs="?", type=Path, default=shared, help="folder that holds pos/ud_english_ewt"
     )
     parser.add_argument("--split", choices=("train", "dev", "test"), default="test")
-    parser.add_argument("--passes", type=int, default=PASSES, help="timed passes; the median counts")
-    parser.add_argument("--peers", metavar="PYTHON", help="an interpreter that has spaCy, syntok and NLTK")
+    parser.add_argument("--passes", type=int, default=PASSES, help="number of timed passes")
+    parser.add_argument("--peers", metavar="PYTHON", help="interpreter that has spaCy, syntok and NLTK")
     parser.add_argument("--only-peers", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -198,7 +198,7 @@ def main() -> None:
     show(f"UD English EWT {arguments.split}, words", [own, *rows])
     if missing:
         print(
-            f"not installed here: {', '.join(missing)} (give --peers an interpreter that has them)",
+            f"not installed: {', '.join(missing)} (use --peers with an interpreter that has them)",
             file=sys.stderr,
         )
     ends = read_sentence_ends(arguments.data / ENGLISH.format(split=arguments.split))

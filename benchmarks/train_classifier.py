@@ -1,48 +1,46 @@
-"""How fast one BiLSTM with attention trains in gonie and in a plain PyTorch loop: same model, same texts.
+"""Compares the training speed of one BiLSTM with attention in gonie and in a plain PyTorch loop.
 
     python benchmarks/train_classifier.py                      # DATA = ../shared/data/classify or GONIE_DATA
     python benchmarks/train_classifier.py --corpora reviews --rounds 9
 
-The model: word vectors of width 100, an LSTM of 200 each way, additive attention over a hidden layer of 100,
-one output and a sigmoid; dropout 0.5 before and after the LSTM and on the text's vector; 32 texts a batch,
-Adam, gradients clipped at 5. The texts are drawn from the corpus by a seed and stay in the order of its file:
-short ones that differ much in length (NSMC by syllables) and long ones (movie reviews, each as one text).
+The model: word vectors of width 100, an LSTM of 200 per direction, additive attention with a hidden layer of
+100, one output and a sigmoid; dropout 0.5 before and after the LSTM and on the vector of the text; 32 texts
+per batch, Adam, gradients clipped at 5. The texts are drawn from the corpus by a seed, in file order: short
+ones of very different lengths (NSMC by syllables) and long ones (movie reviews, each as one text).
 
-    gonie         its own loop, `gonie.training.loop.train`: like lengths together, the LSTM over real cells
-    plain         what one writes after a tutorial: nn.Embedding, nn.LSTM, a masked softmax, over batches in
-                  file order padded to their longest text
-    packed        the same loop with pack_padded_sequence around the LSTM; left out for long texts unless
-                  --sides names it, as torch takes minutes for a step back through a thousand tokens there
-    like-lengths  the plain loop over gonie's batches: how much of the gain is theirs
+    gonie         its own loop, `gonie.training.loop.train`: batches of similar lengths, LSTM without padding
+    plain         a loop as in a tutorial: nn.Embedding, nn.LSTM and a masked softmax, over batches in file
+                  order padded to their longest text
+    packed        the same loop with pack_padded_sequence around the LSTM; skipped for long texts, unless
+                  --sides includes it, because a backward pass over a thousand tokens takes torch minutes
+    like-lengths  the plain loop over gonie's batches, to show how much of the gain comes from the batches
 
-The plain sides get their texts as lists of ids and pad each batch when it is due, as a DataLoader without
-workers does. All have the same threads, which wait as `gonie train` lets them; gonie alone keeps freed memory
-as `gonie train` does (`gonie.cli.process_settings`), unless --same-heap lets all. Before it is timed, the
-packed side is given gonie's weights and must give gonie's scores. Rounds, one epoch each, alternate; the
-first is not counted, and the medians are. Only real tokens count as tokens. Beside the time that passed
-stands the time that the processors worked for a side, all threads together, which depends less on what else
-they do.
+The plain sides get lists of ids and pad each batch when it is needed, like a DataLoader without workers. All
+sides have the same number of threads and the OpenMP settings of `gonie train`. Only gonie keeps freed memory,
+as `gonie train` does (`gonie.cli.process_settings`), unless --same-heap is given. Before the timing, the
+packed side gets gonie's weights and must compute gonie's scores. The sides take turns, one epoch per round.
+The first round is not counted, and medians are printed. Padding does not count as tokens. Speed is measured
+by wall time and by CPU time of all threads, which depends less on other processes.
 
-What should limit it: the matrix products of the LSTM, 2.9 MFLOP a token, and of the attention, 0.24. The
-script times products of these shapes and prints the tokens that they alone would allow in a second of one
-processor.
+Expected limit: the matrix products of the LSTM, 2.9 MFLOP per token, and of the attention, 0.24. The script
+times products of these shapes and prints how many tokens per CPU second they alone would allow.
 
-Result, 2-core AMD EPYC, 2026-11-15, beside two to five other busy processes:
+Result, 2-core AMD EPYC, 2026-11-15, with two to five other busy processes:
 
-                 nsmc, tokens/s   in a processor's second     reviews, tokens/s   in a processor's second
+                 nsmc, tokens/s            per CPU second     reviews, tokens/s            per CPU second
     gonie                 9,246                    15,684                12,939                    16,001
     plain                 2,704                     3,936                 4,456                     5,982
-    packed                2,153                     3,259                   (about 200 a second, one round)
+    packed                2,153                     3,259                   (about 200 tokens/s, one round)
     like-lengths          7,110                    10,861                 7,711                     8,869
     products alone                                 30,183                                          29,374
     gonie / plain          3.42                      4.09                  2.51                      2.67
 
-Where all sides keep freed memory, gonie / plain is 2.05 on reviews by the processors' time (1.51 on the
-wall, in two rounds that differed much).
+If all sides keep freed memory, gonie / plain is 2.05 on reviews by CPU time (1.51 by wall time, in two rounds
+that differed much).
 
-Of gonie's time on one thread 70% is the LSTM, 86% of that matrix products; 14% is drawing the masks
-of dropout, 500 numbers a token; 8% are the attention's products; the rest is spread over small operations. So
-the gap to the products' own rate is dropout, the LSTM's exponentials, and products of 32 rows or fewer.
+Of gonie's time on one thread, the LSTM takes 70%, of which 86% are matrix products. Drawing dropout masks
+takes 14%, 500 numbers per token, and the products of the attention 8%. The rest are small operations. So the
+gap to the speed of the products is dropout, the exponentials of the LSTM, and products of 32 rows or fewer.
 """
 
 from __future__ import annotations
@@ -67,13 +65,13 @@ from sides import CALM, ROOT, Figures, Worker, alternate, medians, serve
 DATA = Path(os.environ.get("GONIE_DATA", ROOT.parent / "shared/data")) / "classify"
 WIDTH, HIDDEN, ATTENTION = 100, 200, 100
 DROPOUT, RATE, CLIP = 0.5, 0.001, 5.0
-TEXTS = 32  # a batch
+TEXTS = 32  # per batch
 SEED = 1
-NO_LIMIT = 1_000_000  # epochs, and cells in a batch: only texts are counted
+NO_LIMIT = 1_000_000  # epochs, and cells in a batch: only the number of texts limits a batch
 
 
 class Spec(NamedTuple):
-    """Where the texts of a corpus lie, and how they are cut."""
+    """The files of a corpus, and how its texts are tokenised."""
 
     path: str
     bundled: str
@@ -92,7 +90,7 @@ CORPORA = {
 
 
 def draw(spec: Spec, data: Path | None, limit: int) -> list[dict[str, str]]:
-    """Texts of a corpus drawn at random, in the order of its file; of the bundled one without ``data``."""
+    """Draw texts of a corpus at random, in file order. Without ``data``, the bundled corpus is used."""
     from gonie.formats.labelled import LabelledSource
     from gonie.tasks.paths import locate
     from gonie.text.labelled_text import TextOptions
@@ -107,7 +105,7 @@ def draw(spec: Spec, data: Path | None, limit: int) -> list[dict[str, str]]:
 
 
 class Prepared:
-    """The recipe of this benchmark over a file of texts, read and encoded by gonie for every side."""
+    """The recipe of this benchmark and a file of texts, read and encoded by gonie for every side."""
 
     def __init__(self, file: Path, *, language: str, unit: str) -> None:
         from gonie.tasks.classification.recipe import TextRecipe
@@ -119,7 +117,7 @@ class Prepared:
         self.corpus = self.data.train
 
     def build(self):
-        """The classifier before its first step."""
+        """Build the untrained classifier."""
         import torch
 
         from gonie.tasks.classification.torch.build import build_classifier
@@ -128,13 +126,13 @@ class Prepared:
         return build_classifier(self.recipe.model, self.data.encoding)
 
     def ids(self) -> list[list[int]]:
-        """The word ids of each text."""
+        """Return the word ids of each text."""
         arrays = self.corpus.sentences.arrays
         flat = arrays["form_words"][arrays["forms"]]
         return [part.tolist() for part in np.split(flat, arrays["offsets"][1:-1])]
 
     def epochs(self, epochs: Iterator[object]) -> Iterator[Figures]:
-        """What the epochs come to, by the clock on the wall and by that of the processors."""
+        """Yield the speed of each epoch, by wall time and by CPU time."""
         while True:
             began, worked = perf_counter(), process_time()
             next(epochs)
@@ -164,7 +162,7 @@ MODEL: dict[str, object] = {
 
 
 def train_gonie(prepared: Prepared) -> Iterator[Figures]:
-    """Rounds of gonie's own training loop."""
+    """Yield the figures of rounds of gonie's own training loop."""
     import torch
 
     from gonie.tasks.torch.example_batches import ExampleBatches
@@ -194,23 +192,23 @@ def train_gonie(prepared: Prepared) -> Iterator[Figures]:
 
 
 def bound(sizes: Iterable[int]) -> float:
-    """Tokens in a processor's second if the matrix products of LSTM and attention were all there is to do.
+    """Return the tokens per CPU second that the matrix products of LSTM and attention alone would allow.
 
-    Each stays in one thread, as in gonie's LSTM, of which a direction is one thread's.
+    Each product runs in one thread, as in gonie's LSTM, which has one thread per direction.
     """
     from gonie.nn.compiled import single_threaded_blas
 
-    tokens = int(np.mean(list(sizes)) * TEXTS)  # of a batch
+    tokens = int(np.mean(list(sizes)) * TEXTS)  # in a batch
     with single_threaded_blas():
         whole = seconds_of_product(tokens, WIDTH, 4 * HIDDEN)  # all time steps at once
         step = seconds_of_product(4 * HIDDEN, HIDDEN, TEXTS)
         attention = seconds_of_product(tokens, 2 * HIDDEN, ATTENTION)
-    ahead = 2 * (whole / tokens + step / TEXTS) + attention / tokens  # seconds a token, both directions
+    ahead = 2 * (whole / tokens + step / TEXTS) + attention / tokens  # seconds per token, both directions
     return 1.0 / (3 * ahead)  # two products backward for each one forward
 
 
 def seconds_of_product(rows: int, inner: int, columns: int) -> float:
-    """The median of the processor's time for one matrix product by OpenBLAS."""
+    """Return the median CPU time of one matrix product by OpenBLAS."""
     left, right = np.ones((rows, inner), np.float32), np.ones((inner, columns), np.float32)
     out = np.empty((rows, columns), np.float32)
     times = []
@@ -223,7 +221,7 @@ def seconds_of_product(rows: int, inner: int, columns: int) -> float:
 
 
 def plain_model(words: int):
-    """The same classifier as one would write it."""
+    """Build the same classifier in plain PyTorch."""
     import torch
     from torch import nn
     from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
@@ -255,12 +253,12 @@ def plain_model(words: int):
 
 
 def train_plain(prepared: Prepared, *, packed: bool = False, sort: bool = False) -> Iterator[Figures]:
-    """Rounds of a plain loop."""
+    """Yield the figures of rounds of a plain loop."""
     return prepared.epochs(plain_epochs(prepared, packed=packed, sort=sort))
 
 
 def plain_epochs(prepared: Prepared, *, packed: bool, sort: bool) -> Iterator[None]:
-    """The loop as one would write it; in file order, or over gonie's batches of the same epoch."""
+    """Run a plain PyTorch loop, in file order or over gonie's batches of the same epoch."""
     import torch
     import torch.nn.functional as F
     from torch.nn.utils import clip_grad_norm_
@@ -298,7 +296,7 @@ def like_lengths(prepared: Prepared, epoch: int) -> list[list[int]]:
 
 
 def agree(prepared: Prepared, model) -> None:
-    """Gives a plain model gonie's weights; exits unless it gives gonie's scores then."""
+    """Copy gonie's weights to a plain model, and fail unless it computes gonie's scores."""
     import torch
 
     from gonie.nn.inference import to_tensors
@@ -336,11 +334,11 @@ SIDES: dict[str, Callable[[Prepared], Iterator[Figures]]] = {
 
 
 def measure(name: str, arguments: argparse.Namespace) -> None:
-    """All sides over one corpus."""
+    """Measure all sides on one corpus."""
     spec = CORPORA[name]
     texts = draw(spec, None if arguments.bundled else arguments.data, arguments.texts)
     if len(texts) < 2 * TEXTS:
-        sys.exit(f"expected at least {2 * TEXTS} texts, two batches, got {len(texts)}")
+        sys.exit(f"too few texts: {len(texts)}. Two batches need {2 * TEXTS}")
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         file = Path(folder) / "train.jsonl"
         file.write_text("".join(json.dumps(text) + "\n" for text in texts), encoding="utf-8")
@@ -363,19 +361,19 @@ def show(name: str, found: dict[str, list[Figures]]) -> None:
         limit = f"; its matrix products alone: {middle['bound']:,.0f}" if "bound" in middle else ""
         print(
             f"{name:<12} {side:<12} {middle['speed']:>8,.0f} tokens/s {middle['texts']:>6,.1f} texts/s   "
-            f"{middle['worked']:>8,.0f} tokens in a processor's second{limit}"
+            f"{middle['worked']:>8,.0f} tokens per CPU second{limit}"
         )
     ours = found.pop("gonie", [])
     for side, theirs in found.items() if ours else ():
         wall, work = (ratios(ours, theirs, figure) for figure in ("speed", "worked"))
         print(
             f"{name:<12} gonie / {side:<12} {median(wall):.2f}, from {wall[0]:.2f} to {wall[-1]:.2f}; "
-            f"by the processors' time {median(work):.2f}"
+            f"by CPU time {median(work):.2f}"
         )
 
 
 def ratios(ours: list[Figures], theirs: list[Figures], figure: str) -> list[float]:
-    """How much larger a figure of ours is in each round, the smallest first."""
+    """Return the ratio of a figure in each round, the smallest first."""
     return sorted(our[figure] / their[figure] for our, their in zip(ours, theirs, strict=True))
 
 
@@ -384,15 +382,17 @@ def parse() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, default=DATA, help="folder with nsmc/, movie_reviews/ and so on")
-    parser.add_argument(
-        "--bundled", action="store_true", help="the small corpora that ship with gonie instead"
-    )
+    parser.add_argument("--bundled", action="store_true", help="use the small corpora that ship with gonie")
     parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=["nsmc", "reviews"])
-    parser.add_argument("--sides", nargs="+", choices=SIDES, help="which; all but packed for long texts")
+    parser.add_argument(
+        "--sides", nargs="+", choices=SIDES, help="default: all, but for long texts not packed"
+    )
     parser.add_argument("--same-heap", action="store_true", help="all sides keep freed memory as gonie does")
-    parser.add_argument("--texts", type=int, default=0, help="how many; 0 for 1,280 sentences or 96 reviews")
-    parser.add_argument("--rounds", type=int, default=5, help="epochs of each side that count")
-    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="CPU threads of each side")
+    parser.add_argument(
+        "--texts", type=int, default=0, help="number of texts; 0: 1,280 sentences or 96 reviews"
+    )
+    parser.add_argument("--rounds", type=int, default=5, help="timed epochs per side")
+    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="CPU threads per side")
     parser.add_argument("--side", choices=SIDES, help=argparse.SUPPRESS)
     parser.add_argument("--file", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--language", help=argparse.SUPPRESS)

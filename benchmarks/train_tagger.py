@@ -1,24 +1,25 @@
-"""How fast one BiLSTM-CRF trains in gonie and in Flair 0.15: same model, same sentences, one run.
+"""Compares the training speed of one BiLSTM-CRF in gonie and in Flair 0.15, on the same sentences.
 
     python benchmarks/train_tagger.py --peers .venv-peers/bin/python   # both on the CPU, and their ratio
-    python benchmarks/train_tagger.py --device cuda                    # gonie at 32 and 256 sentences a batch
+    python benchmarks/train_tagger.py --device cuda                    # gonie, 32 and 256 sentences per batch
 
-The model: word vectors of width 100 and a character LSTM of 25 each way over vectors of 25, an LSTM of 200
-each way, a CRF over the BIOES tags of UNER English EWT; dropout 0.5 before and after the encoder (one mask a
-sentence), 0.1 of the words; 32 sentences a batch, SGD at 0.1 without momentum, gradients clipped at 5.
+The model: word vectors of width 100, a character LSTM of 25 per direction over vectors of 25, an LSTM of 200
+per direction, and a CRF over the BIOES tags of UNER English EWT; dropout 0.5 before and after the encoder
+(one mask per sentence), word dropout 0.1; 32 sentences per batch, SGD at 0.1 without momentum, gradients
+clipped at 5.
 
-gonie runs its own loop, `gonie.training.loop.train`, in the environment that `gonie train` sets. Flair runs a
-plain loop around `SequenceTagger.forward_loss`, with the steps of its `ModelTrainer` and none of its logging,
-over batches drawn at random, as there. Its word table is `OneHotEmbeddings`, the trainable one that needs no
-file; the linear layer over the embeddings, its default, is off, since gonie's model has none. Nothing is
-downloaded. Both get one thread a core. Rounds, one epoch each, alternate, so that both meet the same noise,
-and the medians count; only batches are timed, without the first three of a round. `--same-batches` hands
-Flair gonie's batches, sentences of like length together.
+gonie runs its own loop, `gonie.training.loop.train`, with the environment that `gonie train` sets. Flair runs
+a plain loop around `SequenceTagger.forward_loss`, with the steps of its `ModelTrainer` but without its
+logging, and with random batches, as there. Its word vectors are `OneHotEmbeddings`, which are trainable and
+need no file. Its linear layer over the embeddings, on by default, is off, as gonie's model has none. Nothing
+is downloaded. Both have one thread per core. The sides take turns, one epoch per round, so that noise affects
+both equally, and medians are printed. Only batches are timed, without the first three of a round.
+`--same-batches` gives Flair gonie's batches of sentences of similar length.
 
-What should limit it: the word LSTM takes 1.12 MFLOP a token forward and twice that backward, 3.4 in all, 43%
-of it the input's product and 57% the recurrent one; the character LSTM adds 0.06 for each character of a
-distinct form. The script times matrix products of the word LSTM's two shapes and prints the tokens/s that
-they alone would allow.
+Expected limit: the word LSTM takes 1.12 MFLOP per token forward and twice that backward, 3.4 in total. 43%
+are the product of the input and 57% the recurrent one. The character LSTM adds 0.06 for each character of a
+distinct form. The script times matrix products of the two shapes of the word LSTM and prints the tokens/s
+that they alone would allow.
 
 Result, 2-core AMD EPYC, 2026-11-15, nothing else running:
 
@@ -28,18 +29,18 @@ Result, 2-core AMD EPYC, 2026-11-15, nothing else running:
 
 A step of 683 tokens (1,000 sentences) took about 27 ms on two threads:
 
-    word LSTM, both ways     18.5 ms   16.0 of them matrix products, one direction a thread
+    word LSTM                18.5 ms   16.0 of them matrix products, one thread per direction
     character LSTM            3.5 ms   each distinct form once
     CRF                       1.0 ms
-    all else                  4.0 ms   look-up, dropout, scores, clipping, SGD
+    other                     4.0 ms   look-up, dropout, scores, clipping, SGD
 
-So the gap to the products' own rate is the products of one time step, 32 rows or fewer, which OpenBLAS does
-at three quarters of its best speed, and the 4 ms of small operations. Where an LSTM of oneDNN and a CRF of
-torch operations stood before, the same step took 42 ms.
+So the gap to the speed of the products has two parts: the products of one time step, which have 32 rows or
+fewer and reach three quarters of the best speed of OpenBLAS, and the 4 ms of small operations. With an LSTM
+of oneDNN and a CRF of torch operations, as before, the same step took 42 ms.
 
-On an H200, 12,000 sentences, 16 CPU cores: 43,884 tokens/s at 32 sentences a batch and 314,109 at 256 (33,950
-and 224,562 with a CRF of torch operations and autograd's own thread). There a step waits for its launches:
-the products alone would allow five to six times that.
+On an H200, 12,000 sentences, 16 CPU cores: 43,884 tokens/s with 32 sentences per batch and 314,109 with 256
+(33,950 and 224,562 with a CRF of torch operations and autograd's own thread). There, launching kernels is the
+limit: the products alone would allow five to six times that.
 """
 
 from __future__ import annotations
@@ -63,14 +64,14 @@ TRAIN = "ner/uner_english_ewt/en_ewt-ud-train.iob2"
 WORDS, CHARS, CHAR_HIDDEN, HIDDEN = 100, 25, 25, 200
 DROPOUT, WORD_DROPOUT, RATE, CLIP = 0.5, 0.1, 0.1, 5.0
 SEED = 1
-WARM_UP = 3  # batches of each round that are not timed
-NO_LIMIT = 1_000_000  # cells in a batch: only sentences are counted
+WARM_UP = 3  # untimed batches per round
+NO_LIMIT = 1_000_000  # cells in a batch: only the number of sentences limits it
 
-Block = list[tuple[str, str]]  # a sentence: words with their tags
+Block = list[tuple[str, str]]  # a sentence: its words and tags
 
 
 def read(path: Path, limit: int | None = None) -> list[Block]:
-    """The first sentences of a CoNLL file whose words and tags are two neighbouring columns."""
+    """Read the first sentences of a CoNLL file whose words and tags are two adjacent columns."""
     blocks = (block.split("\n") for block in path.read_text(encoding="utf-8").strip().split("\n\n"))
     rows = ([line.split("\t") for line in lines if not line.startswith("#")] for lines in blocks)
     return [
@@ -79,21 +80,21 @@ def read(path: Path, limit: int | None = None) -> list[Block]:
 
 
 def write(blocks: list[Block], path: Path) -> None:
-    """The same as two columns, what both sides read."""
+    """Write the sentences as two columns, which both sides read."""
     text = "\n\n".join("\n".join(f"{word}\t{tag}" for word, tag in block) for block in blocks)
     path.write_text(text + "\n", encoding="utf-8")
 
 
 class Stopwatch:
-    """Tokens and seconds of the steps after the warm-up."""
+    """Measures tokens and seconds of the steps after the warm-up."""
 
     def __init__(self, wait: Callable[[], None] = lambda: None) -> None:
-        self._wait = wait  # until the device has done what it was given
+        self._wait = wait  # synchronises the device
         self._began = self._ended = 0.0
         self._tokens = 0
 
     def step(self, number: int, total: int, tokens: int) -> None:
-        """Step ``number`` of ``total``, counted from 1, is done."""
+        """Record that step ``number`` of ``total``, counted from 1, is done."""
         first = min(WARM_UP, total - 1)
         if number > first:
             self._tokens += tokens
@@ -105,13 +106,13 @@ class Stopwatch:
             self._ended = perf_counter()
 
     def read(self) -> dict[str, float]:
-        """What was measured; the watch is ready for the next round."""
+        """Return the speed, and reset the watch for the next round."""
         tokens, self._tokens = self._tokens, 0
         return {"speed": tokens / (self._ended - self._began)}
 
 
 def train_gonie(file: Path, *, sentences: int, device: str) -> Iterator[dict[str, float]]:
-    """Rounds of gonie's own training loop."""
+    """Yield the figures of rounds of gonie's own training loop."""
     import torch
 
     from gonie.tasks.tagging.recipe import TagRecipe as Recipe
@@ -150,7 +151,7 @@ def train_gonie(file: Path, *, sentences: int, device: str) -> Iterator[dict[str
 
 
 def gonie_recipe(file: Path, sentences: int) -> dict[str, object]:
-    """The model and the training of this benchmark as a recipe; dev is never scored."""
+    """Return the recipe of this benchmark. Dev is never scored."""
     return {
         "data": {"train": str(file), "dev": str(file)},
         "model": {
@@ -175,7 +176,7 @@ def gonie_recipe(file: Path, sentences: int) -> dict[str, object]:
 
 
 def bound(sentences: int, length: float, device: str) -> float:
-    """Tokens a second if the word LSTM's matrix products were all there is to do."""
+    """Return the tokens/s that the matrix products of the word LSTM alone would allow."""
     width = WORDS + 2 * CHAR_HIDDEN
     whole = seconds_of_product(int(sentences * length), width, 4 * HIDDEN, device)  # all time steps at once
     step = seconds_of_product(sentences, HIDDEN, 4 * HIDDEN, device)
@@ -185,7 +186,7 @@ def bound(sentences: int, length: float, device: str) -> float:
 
 
 def seconds_of_product(rows: int, inner: int, columns: int, device: str) -> float:
-    """The median time of one matrix product."""
+    """Return the median time of one matrix product."""
     import torch
 
     left, right = torch.randn(rows, inner, device=device), torch.randn(inner, columns, device=device)
@@ -204,7 +205,7 @@ def seconds_of_product(rows: int, inner: int, columns: int, device: str) -> floa
 def train_flair(
     file: Path, *, sentences: int, device: str, same_batches: bool = False
 ) -> Iterator[dict[str, float]]:
-    """Rounds of Flair's tagger, over random batches or over those of gonie's same round."""
+    """Yield the figures of rounds of Flair's tagger, over random batches or gonie's batches of that round."""
     import numpy as np
     import torch
     from flair.training_utils import store_embeddings
@@ -237,7 +238,7 @@ def train_flair(
 
 
 def flair_sentences(blocks: list[Block]):
-    """Flair's sentences, with a span for each IOB2 entity."""
+    """Return sentences of Flair, with a span for each IOB2 entity."""
     from flair.data import Sentence
 
     data = []
@@ -255,7 +256,7 @@ def flair_sentences(blocks: list[Block]):
 
 
 def flair_tagger(data):
-    """The same model made of Flair's parts."""
+    """Build the same model from parts of Flair."""
     import logging
 
     import flair
@@ -301,13 +302,13 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", type=Path, default=DATA, help=f"folder that holds {TRAIN}, or that file")
+    parser.add_argument("--data", type=Path, default=DATA, help=f"folder that contains {TRAIN}, or that file")
     parser.add_argument("--sentences", type=int, default=2000, help="train on the first N sentences")
-    parser.add_argument("--rounds", type=int, default=5, help="epochs of each side; the median counts")
-    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="CPU threads of each side")
+    parser.add_argument("--rounds", type=int, default=5, help="number of epochs per side")
+    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="CPU threads per side")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument(
-        "--peers", metavar="PYTHON", help="an interpreter that has Flair; see benchmarks/README.md"
+        "--peers", metavar="PYTHON", help="Python interpreter that has Flair; see benchmarks/README.md"
     )
     parser.add_argument("--same-batches", action="store_true", help="give Flair gonie's batches")
     parser.add_argument("--side", choices=SIDES, help=argparse.SUPPRESS)
@@ -326,7 +327,7 @@ def main() -> None:
     sizes = (32, 256) if arguments.device == "cuda" else (32,)
     blocks = read(source, arguments.sentences)
     if len(blocks) <= sizes[-1]:
-        sys.exit(f"expected more than {sizes[-1]} sentences, two batches at least, got {len(blocks)}")
+        sys.exit(f"too few sentences: {len(blocks)}. Two batches need more than {sizes[-1]}")
     tokens = sum(map(len, blocks))
     print(f"{len(blocks):,} sentences, {tokens:,} tokens, {arguments.threads} CPU threads")
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
@@ -340,7 +341,7 @@ def main() -> None:
             return stack.enter_context(made)
 
         if arguments.device == "cuda":
-            workers = {f"gonie, {size} a batch": worker(sys.executable, "gonie", size) for size in sizes}
+            workers = {f"gonie, {size} per batch": worker(sys.executable, "gonie", size) for size in sizes}
         else:
             workers = {"gonie": worker(sys.executable, "gonie", *sizes)}
             if arguments.peers:
@@ -357,7 +358,7 @@ def show(found: dict[str, dict[str, float]]) -> None:
     if "flair" in found:
         print(f"gonie / flair {found['gonie']['speed'] / found['flair']['speed']:.1f}")
     elif "gonie" in found:
-        print("no Flair: give --peers an interpreter that has it (benchmarks/README.md says how to make one)")
+        print("no Flair: use --peers with an interpreter that has it (see benchmarks/README.md)")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,14 @@
-"""Per-window SGD of the window network beside a plain PyTorch loop that makes the same updates.
+"""Compares per-window SGD of the window network with a plain PyTorch loop that makes the same updates.
 
     python benchmarks/window.py
 
-One core, float32: vectors of 100, a window of 5 words, 100 hidden units, one output, every weight and every
-vector learned, one update a window. Both start from the same weights and see the same windows in the same
-order; their costs and their weights are compared before anything is timed. Rounds alternate; medians count.
+One core, float32: vectors of 100, a window of 5 words, 100 hidden units and one output. All weights and
+vectors are trained, with one update per window. Both sides start from the same weights and get the same
+windows in the same order. Their losses and weights are compared before the timing. Rounds alternate, and
+medians are printed.
 
-What should limit it: the matrix (100, 500) is 200 KB, read twice and written once an update. The last line
-says how many updates a second that alone would allow, by a copy of as many bytes on the same core.
+Expected limit: the matrix (100, 500) is 200 KB, read twice and written once per update. The last line shows
+how many updates per second this alone would allow, measured on the same core.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ RATE, PULL = 0.001, 1e-7
 
 
 class Peer(nn.Module):
-    """The same network as one would write it: ids of a window in, one score out."""
+    """The same network in plain PyTorch: the ids of a window in, one score out."""
 
     def __init__(self, width: int, window: int, hidden: int) -> None:
         super().__init__()
-        self.vectors = nn.Embedding(WORDS + 2, width, sparse=True)  # and one before, one after a sentence
+        self.vectors = nn.Embedding(WORDS + 2, width, sparse=True)  # plus padding before and after a sentence
         self.layer = nn.Linear(window * width, hidden)
         self.output = nn.Linear(hidden, 1)
 
@@ -43,7 +44,7 @@ class Peer(nn.Module):
 
 
 class Case:
-    """Both models over one batch of sentences."""
+    """Both models with one batch of sentences."""
 
     def __init__(self, *, width: int, window: int, hidden: int, tokens: int) -> None:
         torch.manual_seed(0)
@@ -85,12 +86,12 @@ class Case:
         return peer
 
     def gonie(self) -> float:
-        """One pass over all windows; the summed cost."""
+        """Train on all windows once, and return the summed loss."""
         torch.manual_seed(1)
         return self.sgd.step(self.batch, rate=RATE, weight_decay=PULL)
 
     def plain(self, number: int) -> float:
-        """The same updates for the first windows of that pass."""
+        """Make the same updates for the first ``number`` windows of that pass."""
         torch.manual_seed(1)
         order = torch.randperm(len(self.windows))[:number].tolist()
         gold = self.batch["tags"].flatten().float()
@@ -107,7 +108,7 @@ class Case:
         return total
 
     def agree(self) -> None:
-        """Exits unless both have learned the same from a pass over all windows."""
+        """Fail unless both have the same loss and weights after a pass over all windows."""
         ours, theirs = self.gonie(), self.plain(len(self.windows))
         np.testing.assert_allclose(ours, theirs, rtol=1e-4)
         pairs = (
@@ -120,7 +121,7 @@ class Case:
 
 
 def copies_a_second(bytes_an_update: int) -> float:
-    """How often a block of a third of these bytes can be read twice and written once, as an update does."""
+    """Return how often per second a third of these bytes can be read twice and written once."""
     block = np.ones(bytes_an_update // 3 // 4, np.float32)
     other = np.ones_like(block)
     times = []
@@ -146,7 +147,7 @@ def main() -> None:
     torch.set_num_threads(1)
     small = Case(**sizes, tokens=2_000)
     small.agree()
-    print("both learn the same from 2,000 windows")
+    print("both have the same weights after 2,000 windows")
     case = Case(**sizes, tokens=50_000)
     case.gonie()
     ours, theirs = [], []

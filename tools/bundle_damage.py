@@ -1,7 +1,7 @@
-"""Damaged and hostile variants of a bundle, by a seed: what ``fuzz_bundles`` tries to load.
+"""Creates damaged and malicious variants of a bundle from a seed, for ``fuzz_bundles``.
 
-A broken disk cuts and flips; whoever writes a bundle to do harm also repairs the SHA-256 of what was changed,
-and says whatever JSON and ONNX can say.
+A broken disk truncates files and flips bits. An attacker also repairs the SHA-256 digests of changed files,
+and may write anything that JSON and ONNX can express.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Files = dict[str, bytes]
 
 
 class Variant(NamedTuple):
-    """The files of a damaged bundle, how they were damaged, and whether their digests were made to fit."""
+    """The files of a damaged bundle, the kind of damage, and whether their digests were repaired."""
 
     kind: str
     source: str
@@ -30,7 +30,7 @@ class Variant(NamedTuple):
 
     @property
     def must_be_refused(self) -> bool:
-        """Is a file other than it was, and its digest not?"""
+        """Whether a file does not match its digest."""
         told = _told(self.files.get(INDEX, b""))
         return not self.repaired and any(
             name in told and told[name] != hashlib.sha256(content).hexdigest()
@@ -39,7 +39,7 @@ class Variant(NamedTuple):
 
 
 def variants(folders: Sequence[Path], number: int, seed: int) -> Iterator[Variant]:
-    """So many of them, every kind of damage in turn, to bundles in ``folders`` by chance."""
+    """Yield ``number`` variants of random bundles in ``folders``, each kind of damage in turn."""
     bundles = {str(folder): {file.name: file.read_bytes() for file in folder.iterdir()} for folder in folders}
     for at in range(number):
         chance = random.Random(f"{seed} {at}")
@@ -80,13 +80,13 @@ def _any_file(chance: random.Random, files: Files) -> str:
 
 
 def truncated(chance: random.Random, files: Files, _: Bundles) -> Files:
-    """A copy that was broken off."""
+    """Truncate a file."""
     name = _any_file(chance, files)
     return {**files, name: files[name][: chance.randrange(len(files[name]))]}
 
 
 def flipped(chance: random.Random, files: Files, _: Bundles) -> Files:
-    """A few bits the other way round."""
+    """Flip a few bits of a file."""
     name = _any_file(chance, files)
     content = bytearray(files[name])
     for _ in range(chance.choice((1, 1, 2, 8))):
@@ -95,7 +95,7 @@ def flipped(chance: random.Random, files: Files, _: Bundles) -> Files:
 
 
 def overwritten(chance: random.Random, files: Files, _: Bundles) -> Files:
-    """A block of zeros, of noise, or of what stands elsewhere in the file."""
+    """Overwrite a block of a file with zeros, noise, or another block of it."""
     name = _any_file(chance, files)
     content = bytearray(files[name])
     size = min(chance.choice((1, 4, 16, 512)), len(content))
@@ -106,7 +106,7 @@ def overwritten(chance: random.Random, files: Files, _: Bundles) -> Files:
 
 
 def exchanged(chance: random.Random, files: Files, bundles: Bundles) -> Files:
-    """A file of another bundle, another file of this one, or no file at all."""
+    """Replace a file by one of another bundle or by another one of this bundle, or remove it."""
     name = _any_file(chance, files)
     other = chance.choice([own for _, own in sorted(bundles.items())])
     way = chance.randrange(3)
@@ -162,16 +162,16 @@ STRANGE: tuple[Any, ...] = (
 
 
 def edited(chance: random.Random, files: Files, _: Bundles) -> Files:
-    """One or two values replaced by strange ones, taken away, doubled, or under another name."""
+    """Replace one or two values by strange ones, or remove, duplicate or rename them."""
     index = json.loads(files[INDEX])
     for _ in range(chance.choice((1, 1, 2))):
-        deep = isinstance(index.get("encoding"), dict) and chance.random() < 0.6  # where most is made of it
+        deep = isinstance(index.get("encoding"), dict) and chance.random() < 0.6  # the most used part
         _edit(chance, index["encoding"] if deep else index)
     return {**files, INDEX: json.dumps(index).encode("utf-8", "surrogatepass")}
 
 
 def _edit(chance: random.Random, value: Any) -> None:
-    """Change one of the values inside, reached by as many steps as chance will have it."""
+    """Change one value, at a random depth."""
     while True:
         keys = list(value) if isinstance(value, dict) else list(range(len(value)))
         if not keys:
@@ -217,7 +217,7 @@ TEXTS: tuple[Callable[[bytes], bytes], ...] = (
 
 
 def respelled(chance: random.Random, files: Files, _: Bundles) -> Files:
-    """The description as other bytes: another encoding, what is no JSON, or what only some take for it."""
+    """Write the index in another encoding, as invalid JSON, or as JSON that only some parsers accept."""
     return {**files, INDEX: chance.choice(TEXTS)(files[INDEX])}
 
 
@@ -225,7 +225,7 @@ def respelled(chance: random.Random, files: Files, _: Bundles) -> Files:
 
 
 def rewritten(chance: random.Random, files: Files, _: Bundles) -> Files:
-    """A graph that is still ONNX, and says something else."""
+    """Change a graph so that it is still ONNX."""
     name = chance.choice([name for name in sorted(files) if name.endswith(".onnx")])
     model = onnx.load_from_string(files[name])
     chance.choice(GRAPHS)(chance, model.graph)
@@ -235,7 +235,7 @@ def rewritten(chance: random.Random, files: Files, _: Bundles) -> Files:
 
 
 def _constant(chance: random.Random, graph: onnx.GraphProto) -> None:
-    """Whole numbers that shapes are made of."""
+    """Change an integer constant, which shapes may depend on."""
     tensors = [each for each in graph.initializer if each.data_type == TensorProto.INT64 and each.raw_data]
     if tensors:
         tensor = chance.choice(tensors)
@@ -261,7 +261,7 @@ def _type(chance: random.Random, graph: onnx.GraphProto) -> None:
 
 
 def _size(chance: random.Random, graph: onnx.GraphProto) -> None:
-    """A constant of another size, whose shape and bytes agree."""
+    """Resize a constant, so that its shape and its bytes still agree."""
     tensor = chance.choice(graph.initializer)
     if tensor.dims and tensor.raw_data:
         place = chance.randrange(len(tensor.dims))
@@ -271,7 +271,7 @@ def _size(chance: random.Random, graph: onnx.GraphProto) -> None:
 
 
 def _numbers(chance: random.Random, graph: onnx.GraphProto) -> None:
-    """Weights beyond all measure."""
+    """Replace weights by huge values, infinity, NaN or denormals."""
     tensors = [each for each in graph.initializer if each.data_type == TensorProto.FLOAT and each.raw_data]
     tensor = chance.choice(tensors)
     value = chance.choice(
@@ -311,7 +311,7 @@ def _domain(chance: random.Random, graph: onnx.GraphProto) -> None:
 
 
 def _wires(chance: random.Random, graph: onnx.GraphProto) -> None:
-    """An operator that is given something else."""
+    """Replace an input of an operator."""
     nodes = [node for node in graph.node if node.input]
     names = [name for node in graph.node for name in (*node.input, *node.output)] + [""]
     node = chance.choice(nodes)
@@ -332,7 +332,7 @@ def _gone(chance: random.Random, graph: onnx.GraphProto) -> None:
 
 
 def _input(chance: random.Random, graph: onnx.GraphProto) -> None:
-    """Another array of the batch, or one that no batch has."""
+    """Rename an input to another array of the batch, or to an unknown one."""
     name = chance.choice(("words", "chars", "tags", "evil", "x.rows", "spelled", "bag.ids", "lengths"))
     given = chance.choice(graph.input)
     for node in graph.node:
@@ -343,14 +343,14 @@ def _input(chance: random.Random, graph: onnx.GraphProto) -> None:
 
 
 def _output(chance: random.Random, graph: onnx.GraphProto) -> None:
-    """Scores that are something else, perhaps of another shape."""
+    """Replace the scores by another tensor, perhaps of another shape."""
     made = [name for node in graph.node for name in node.output if name]
     node = next(node for node in graph.node if node.output[0] == graph.output[0].name)
     node.input[0] = chance.choice(made)
 
 
 def _swollen(chance: random.Random, graph: onnx.GraphProto) -> None:
-    """What was one row made many: sizes that a graph computes."""
+    """Expand a tensor to many rows at run time."""
     node = chance.choice([node for node in graph.node if node.output[0] != graph.output[0].name])
     size = chance.choice((2, 1_000, 30_000, 60_000))
     name, inner = node.output[0], f"{node.output[0]} before"

@@ -5,25 +5,25 @@
     python tools/compare_checkouts.py BEFORE AFTER --case ner --case crf
     python tools/compare_checkouts.py --list                        the cases, and what each covers
 
-BEFORE and AFTER are roots of repositories. Each runs in processes of its own, with the Python that runs this
-script, on one thread of the CPU. Only the command line, gonie.load and the files of run folders are used, so
-modules may have other names in the two. What is compared:
+BEFORE and AFTER are roots of repositories. Each runs in its own processes, with the Python interpreter of
+this script, on one CPU thread. Only the command line, gonie.load and the files of run folders are used, so
+modules may be renamed between the two. What is compared:
 
 1. best.safetensors and last.safetensors of every case, bit for bit;
 2. metrics.jsonl and the scores in evaluation.json, to six digits;
 3. the answers of the exported bundles to a list of texts, to 1e-6, or the vectors of a language model;
-4. the answers of all bundles in tests/bundles of BEFORE, and of those that BEFORE trained, as both checkouts
-   load them, to 1e-9.
+4. the answers of all bundles in tests/bundles of BEFORE, and of those that BEFORE trained, as loaded by both
+   checkouts, to 1e-9.
 
-Where weights differ, the case is trained again for 50 epochs of a single batch, and the losses of these 50
-steps are compared to six digits. The tables of checkouts/differences.py say what a refactoring changed on
-purpose: names of tensors (RENAMED), keys of metrics (RENAMED_METRICS), and cases that pass by the losses of
+If weights differ, the case is trained again for 50 epochs of a single batch, and the losses of these 50 steps
+are compared to six digits. The tables in checkouts/differences.py list what a refactoring changed on purpose:
+names of tensors (RENAMED), keys of metrics (RENAMED_METRICS), and cases that are compared by the losses of
 single steps (ROUNDED).
 
---keep DIR keeps the runs of BEFORE. They are used again if its commit, the case, the data, the libraries and
-the processor are the same. The runs of AFTER are always new.
+--keep DIR keeps the runs of BEFORE. They are reused if its commit, the case, the data, the libraries and the
+processor are the same. The runs of AFTER are always new.
 
-Exit code: 0 if all is equal, 1 if something differs or fails, 2 for bad input.
+Exit code: 0 if everything is equal, 1 if something differs or fails, 2 for bad input.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ from checkouts.differences import (
 )
 
 SHOWN = 4
-"""Differences of one kind that are listed."""
+"""The maximum number of listed differences of one kind."""
 
 TEXTS = (
     "George Washington is happy about the election outcome in New York.",
@@ -77,18 +77,18 @@ TEXTS = (
     "",
     "Anna Kim met Bert Lee in Oslo and then we saw the film " * 100,
 )
-"""Answered by every model. The last one is longer than the 1,000 tokens that are scored at once."""
+"""The input of every model. The last text is longer than the 1,000 tokens that are scored at once."""
 
 
 class BadInputError(Exception):
-    """Something that the caller has to put right."""
+    """Bad input, which the user has to fix."""
 
 
 @dataclass(frozen=True)
 class Checkout:
-    """A repository whose gonie runs in processes of its own.
+    """A repository whose gonie runs in its own processes.
 
-    ``numba`` is an empty folder for compiled loops: Numba does not notice every change of what it has cached.
+    ``numba`` is an empty cache folder, because Numba does not notice every change of cached functions.
     """
 
     root: Path
@@ -109,7 +109,7 @@ class Checkout:
         )
 
     def check(self, folder: Path) -> None:
-        """Refuse a root without gonie, or one whose gonie is not the one that is imported."""
+        """Refuse a root without gonie, or if another gonie is imported."""
         if not (self.root / "src" / "gonie").is_dir():
             raise BadInputError(f"not a checkout of gonie: {self.root} has no src/gonie")
         done = self.run("-c", "import gonie; print(gonie.__file__)", folder=folder)
@@ -117,7 +117,7 @@ class Checkout:
             raise BadInputError(f"cannot import gonie from {self.root}: {done.stderr or done.stdout}")
 
     def commit(self) -> str | None:
-        """The commit, or None if source files were changed since."""
+        """Return the commit, or None if source files have uncommitted changes."""
         changed = self._git("status", "--porcelain", "--", "src", "pretrained")
         return None if changed else self._git("rev-parse", "HEAD")
 
@@ -126,12 +126,12 @@ class Checkout:
         try:
             done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8")
         except (OSError, subprocess.CalledProcessError) as error:
-            raise BadInputError(f"--keep needs a Git repository; {self.root} is none") from error
+            raise BadInputError(f"--keep needs a Git repository, which {self.root} is not") from error
         return done.stdout.strip()
 
 
 class Run(NamedTuple):
-    """A run folder and the seconds that it took; ``error`` has the last lines of a command that failed."""
+    """A run folder and its training time. ``error`` has the last lines of a failed command."""
 
     folder: Path
     seconds: float
@@ -141,7 +141,7 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True)
 class Trainer:
-    """Trains cases with a checkout into ``folder``; with ``reuse`` a run that is there already is used."""
+    """Trains cases with a checkout in ``folder``. With ``reuse``, existing runs are used again."""
 
     checkout: Checkout
     folder: Path
@@ -149,7 +149,7 @@ class Trainer:
     reuse: bool = False
 
     def __call__(self, case: Case) -> Run:
-        """The run of a case. Its folder gets its name when it is complete, so that it can be trusted."""
+        """Return the run of a case. Its folder gets its final name only when the run is complete."""
         folder = self.folder / f"{case.name}-{self._digest(case)}"
         if self.reuse and folder.exists():
             return Run(folder / "run", float((folder / "seconds").read_text()), kept=True)
@@ -168,15 +168,17 @@ class Trainer:
         return Run(folder / "run", seconds)
 
     def _digest(self, case: Case) -> str:
-        """Tells apart what may change the bits of a run: the case, its data, the libraries, the processor."""
-        names = {name: Path(place.name) for name, place in self.places.items()}  # that of data is a digest
+        """Return a digest of all that affects the bits of a run: case, data, libraries and processor."""
+        names = {
+            name: Path(place.name) for name, place in self.places.items()
+        }  # the folder of the data is named by its digest
         versions = [metadata.version(name) for name in ("torch", "numpy", "numba")]
         told = [case.arguments(names), versions, platform.python_version(), _processor()]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:12]
 
 
 def _processor() -> str:
-    """The processor's name, on which the kernels depend that libraries choose."""
+    """Return the name of the processor, by which libraries choose their kernels."""
     try:
         names = re.findall(r"model name\s*: (.+)", Path("/proc/cpuinfo").read_text())
     except OSError:
@@ -189,12 +191,12 @@ def _last_lines(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def find_bundles(folder: Path) -> list[Path]:
-    """Every bundle in a folder."""
+    """Return every bundle in a folder."""
     return sorted(path.parent for path in folder.rglob("bundle.json"))
 
 
 def ask(checkout: Checkout, bundles: Sequence[Path], folder: Path) -> dict[Path, Any]:
-    """What bundles answer as a checkout loads them."""
+    """Return the answers of bundles, loaded by a checkout."""
     question = json.dumps({"bundles": list(map(str, bundles)), "texts": TEXTS})
     program = Path(__file__).parent / "checkouts" / "answers.py"
     done = checkout.run(str(program), stdin=question, folder=folder)
@@ -204,7 +206,7 @@ def ask(checkout: Checkout, bundles: Sequence[Path], folder: Path) -> dict[Path,
 
 
 def compare_answers(first: Any, second: Any, tolerance: float) -> Verdict:
-    """Compare the answers of one bundle. One that BEFORE cannot load is a problem in any case."""
+    """Compare the answers of one bundle. It is always a problem if BEFORE cannot load it."""
     if "error" in first:
         return Verdict(problems=[f"cannot be loaded by BEFORE: {first['error']}"])
     if "error" in second:
@@ -226,7 +228,7 @@ def compare_golden(pair: Sequence[Checkout], folder: Path) -> Verdict:
 
 
 def compare_bundles(pair: Sequence[Checkout], runs: Sequence[Path], folder: Path) -> Verdict:
-    """Compare the bundles in two run folders, and those of BEFORE as both checkouts load them."""
+    """Compare the bundles in two run folders, and those of BEFORE as loaded by both checkouts."""
     old, new = (find_bundles(run) for run in runs)
     one, two = ask(pair[0], old, folder), ask(pair[1], [*old, *new], folder)
     verdict = Verdict(facts=[f"answers of {len(old)} bundle{'s' if len(old) != 1 else ''}"])
@@ -246,7 +248,7 @@ def _names(places: set[Path]) -> str:
 
 
 def compare_vectors(pair: Sequence[Checkout], runs: Sequence[Path], folder: Path) -> Verdict:
-    """Compare the vectors of two language models, as `gonie embed` writes them."""
+    """Compare the vectors that `gonie embed` writes with two language models."""
     texts = folder / "texts.txt"
     texts.write_text("\n".join(text for text in TEXTS if text) + "\n", "utf-8")
     found = []
@@ -265,14 +267,14 @@ def compare_vectors(pair: Sequence[Checkout], runs: Sequence[Path], folder: Path
 
 @dataclass(frozen=True)
 class Comparison:
-    """Compares the runs of two checkouts; ``stepwise`` trains single steps where weights differ."""
+    """Compares the runs of two checkouts. ``stepwise`` trains single steps if weights differ."""
 
     pair: tuple[Checkout, Checkout]
     stepwise: tuple[Trainer, Trainer]
     folder: Path
 
     def __call__(self, case: Case, runs: tuple[Run, Run]) -> Verdict:
-        """Everything that can be compared of a case."""
+        """Compare all results of a case."""
         if failures := _failures(runs):
             return Verdict(problems=failures)
         folders = runs[0].folder, runs[1].folder
@@ -291,7 +293,7 @@ class Comparison:
         return self._with_steps(case, verdict) if weights.problems else verdict
 
     def _with_steps(self, case: Case, verdict: Verdict) -> Verdict:
-        """The verdict with that on the losses of single steps, which alone counts for a case in ROUNDED."""
+        """Add the comparison of single-step losses. For a case in ROUNDED, only these losses count."""
         runs = tuple(train(case.stepwise()) for train in self.stepwise)
         failures = _failures(runs)
         steps = Verdict(problems=failures) if failures else compare_losses(*(run.folder for run in runs))
@@ -308,7 +310,7 @@ def _failures(runs: Sequence[Run]) -> list[str]:
 
 
 def show(name: str, verdict: Verdict, runs: Sequence[Run] = ()) -> None:
-    """Print what was found of a case, with the times of its two runs."""
+    """Print the verdict on a case, with the times of its two runs."""
     times = "".join(f"{run.seconds:4.0f} s {'kept' if run.kept else '':5}" for run in runs)
     result = "DIFFERS" if verdict.problems else "equal"
     print(f"{name:15}{times:22}  {result:8}{', '.join(verdict.facts)}")
@@ -321,7 +323,7 @@ def show(name: str, verdict: Verdict, runs: Sequence[Run] = ()) -> None:
 
 @contextmanager
 def working_folder(asked: Path | None) -> Iterator[Path]:
-    """The folder that was asked for, or a temporary one that is deleted at the end."""
+    """Return the requested folder, or a temporary one that is deleted at the end."""
     if asked is None:
         with tempfile.TemporaryDirectory(prefix="compare-checkouts-") as made:
             yield Path(made).resolve()
@@ -333,7 +335,7 @@ def working_folder(asked: Path | None) -> Iterator[Path]:
 
 
 def shared_data(corpora: Path, folder: Path, sizes: Sizes) -> Path:
-    """The files of all cases in a folder named by their content, made unless it is there already."""
+    """Create the files of all cases in a folder named by their digest, unless it exists already."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, suffix=".part") as made:
         data = Path(made) / "data"
@@ -350,7 +352,7 @@ def shared_data(corpora: Path, folder: Path, sizes: Sizes) -> Path:
 def make_trainers(
     pair: tuple[Checkout, Checkout], sizes: Sizes, work: Path, keep: Path | None, commit: str | None
 ) -> tuple[Trainer, Trainer]:
-    """A trainer for each checkout; that of BEFORE uses and fills ``keep`` if its ``commit`` is known."""
+    """Create a trainer for each checkout. That of BEFORE uses and fills ``keep`` if ``commit`` is known."""
     before, after = pair
     data = shared_data(before.root / "src" / "gonie" / "corpora", (keep or work) / "data", sizes)
     places = {"data": data, "pretrained": before.root / "pretrained"}
@@ -362,7 +364,7 @@ def make_trainers(
 
 
 def compare(before: Path, after: Path, cases: Sequence[Case], asked: argparse.Namespace) -> bool:
-    """Compare two checkouts in all cases; whether everything is equal."""
+    """Compare two checkouts in all cases, and return whether everything is equal."""
     keep = asked.keep.resolve() if asked.keep else None
     with working_folder(asked.work) as work, tempfile.TemporaryDirectory(dir=work) as made:
         fresh = Path(made)
@@ -374,7 +376,7 @@ def compare(before: Path, after: Path, cases: Sequence[Case], asked: argparse.Na
             checkout.check(fresh)
         commit = pair[0].commit() if keep else None
         if keep and not commit:
-            print(f"{before} has changes that are not committed: its runs are not kept", flush=True)
+            print(f"{before} has uncommitted changes: its runs are not kept", flush=True)
         full, few = (make_trainers(pair, sizes, work, keep, commit) for sizes in (FULL, FEW))
         golden = compare_golden(pair, fresh)
         show("golden bundles", golden.shortened(SHOWN))
@@ -387,7 +389,7 @@ def compare(before: Path, after: Path, cases: Sequence[Case], asked: argparse.Na
 def compare_cases(
     cases: Sequence[Case], trainers: tuple[Trainer, Trainer], comparison: Comparison, *, jobs: int
 ) -> list[str]:
-    """Train and compare case by case, ``jobs`` runs at once; the names of those that differ."""
+    """Train and compare the cases, ``jobs`` runs at once, and return the names of those that differ."""
     unequal = []
     pool = ThreadPoolExecutor(jobs)
     try:
@@ -403,29 +405,27 @@ def compare_cases(
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("before", type=Path, nargs="?", metavar="BEFORE")
     parser.add_argument("after", type=Path, nargs="?", metavar="AFTER")
     parser.add_argument("--case", action="append", metavar="NAME", help="only this case; repeatable")
-    parser.add_argument(
-        "--keep", type=Path, metavar="DIR", help="keep the runs of BEFORE, and use them again"
-    )
-    parser.add_argument("--work", type=Path, metavar="DIR", help="leave all other runs here, to look at them")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the runs of BEFORE, and reuse them")
+    parser.add_argument("--work", type=Path, metavar="DIR", help="keep all other runs here for inspection")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="runs at once (default: 1)")
     parser.add_argument("--list", action="store_true", help="list the cases, and what each covers")
     asked = parser.parse_args(arguments)
     if not asked.list and asked.after is None:
-        parser.error("two checkouts are required: BEFORE and AFTER")
+        parser.error("BEFORE and AFTER are required")
     if unknown := set(asked.case or ()) - {case.name for case in CASES}:
-        parser.error(f"unknown case: {', '.join(sorted(unknown))}. Use one of --list")
+        parser.error(f"unknown case: {', '.join(sorted(unknown))}. --list shows the cases")
     if asked.jobs < 1:
         parser.error(f"--jobs must be at least 1: {asked.jobs}")
     return asked
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compare two checkouts; the exit code."""
+    """Compare two checkouts, and return the exit code."""
     asked = parse(arguments)
     if asked.list:
         print("\n".join(f"{case.name:16}{case.covers}" for case in CASES))

@@ -1,9 +1,9 @@
-"""What the core costs whoever uses it: import, first answer and memory, each in fresh processes, medians.
+"""Measures import time, first prediction and memory of the core install, as medians over new processes.
 
     python tools/core_cost.py MODEL [--times 9]
 
-``import gonie`` stands beside ``import numpy``, which everybody has paid for already. The processes cannot
-import torch, as the core install cannot.
+``import gonie`` is compared with ``import numpy``, which most users import anyway. The processes cannot
+import torch, as in the core install.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ print(json.dumps({{"load": loaded - begun, "first": answered - loaded, **memory}
 
 
 def imported(package: str, times: int) -> float:
-    """Seconds that ``import package`` takes in a new process."""
+    """Return the seconds that ``import package`` takes in a new process."""
     return statistics.median(json.loads(_run(IMPORT.format(package=package))) for _ in range(times))
 
 
 def answered(model: Path, times: int, threads: int) -> dict[str, float]:
-    """Seconds to load and to answer first, and bytes of memory then and at most."""
+    """Return the seconds of loading and of the first prediction, and the memory then and at its peak."""
     found: list[dict[str, Any]] = [
         json.loads(_run(ANSWER.format(threads=threads), str(model))) for _ in range(times)
     ]
@@ -58,7 +58,7 @@ def _run(program: str, *arguments: str) -> str:
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("model", type=Path)
     parser.add_argument("--times", type=int, default=9)
@@ -68,8 +68,8 @@ def main() -> None:
     cost = answered(asked.model, asked.times, asked.threads)
     both = imported("numpy, gonie", asked.times)
     print(f"import numpy {1e3 * numpy:.0f} ms, gonie {1e3 * gonie:.0f} ms, both {1e3 * both:.0f} ms")
-    print(f"load {cost['load']:.2f} s, first answer {1e3 * cost['first']:.1f} ms")
-    print(f"resident {cost['VmRSS'] / 2**20:.0f} MB, at most {cost['VmHWM'] / 2**20:.0f} MB")
+    print(f"load {cost['load']:.2f} s, first prediction {1e3 * cost['first']:.1f} ms")
+    print(f"resident {cost['VmRSS'] / 2**20:.0f} MB, peak {cost['VmHWM'] / 2**20:.0f} MB")
 
 
 if __name__ == "__main__":

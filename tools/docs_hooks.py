@@ -25,7 +25,7 @@ DOCS = PurePosixPath("docs")
 FILES = PurePosixPath("files")  # where the site has pages of files outside docs/
 LANGUAGES = {".py": "python", ".toml": "toml", ".sh": "sh", ".txt": "text", ".md": "md"}
 FOLDER = "folder.md"  # the page that lists a folder
-NO_SEARCH = "---\nsearch:\n  exclude: true\n---\n\n"  # source code would bury what pages say
+NO_SEARCH = "---\nsearch:\n  exclude: true\n---\n\n"  # source code would hide the pages in search results
 FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"(?<=\]\()(?P<path>[^)#\s:]+)(?P<anchor>#[^)\s]*)?(?=\))")
 HIDDEN = re.compile(r"^<!-- (run|read|texts).*-->\n", re.MULTILINE)  # what a test does with the next block

@@ -1,10 +1,11 @@
-"""Load damaged and hostile bundles, each in bounded time and memory, and say what came of it.
+"""Load damaged and malicious bundles, each in bounded time and memory, and report the outcomes.
 
     python tools/fuzz_bundles.py --variants 2000 [--seed 0] [BUNDLE …]
 
-Every variant (``bundle_damage``) of the bundles, by default those of tests/bundles, is loaded and used by a
-worker, a process that is started anew when it dies. It must be refused with a sentence or work: no crash, no
-hang, no other error, no answer that is none, and at most 1 GB of memory. Exits with 1 and names what failed.
+A worker process loads and uses every variant (``bundle_damage``) of the bundles, by default those in
+tests/bundles. It is restarted if it dies. A variant must either work or be refused with an error message.
+Crashes, hangs, other errors, impossible answers and more than 1 GB of memory are failures. They are listed,
+and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ REFUSED, WORKED = "refused", "worked"
 
 
 class Outcome(NamedTuple):
-    """What came of a variant: ``refused``, ``worked``, or how it failed."""
+    """The outcome of a variant: ``refused``, ``worked``, or the kind of failure."""
 
     result: str
     said: str = ""
@@ -46,7 +47,7 @@ class Outcome(NamedTuple):
 
 
 class Worker:
-    """A process that loads bundles by their paths, one at a time; it is started when it is needed."""
+    """A process that loads bundles, one at a time. It is started when it is needed."""
 
     def __init__(self, command: Sequence[str] = (sys.executable, __file__, "--worker")) -> None:
         self._command = command
@@ -55,7 +56,7 @@ class Worker:
         self._listener = threading.Thread()
 
     def try_(self, folder: Path, *, seconds: float = SECONDS) -> Outcome:
-        """Have a bundle loaded and used."""
+        """Load and use a bundle in the process."""
         process = self._started()
         assert process.stdin is not None
         begun = time.monotonic()
@@ -76,7 +77,7 @@ class Worker:
             return Outcome("noise", f"printed {answer!r}", took)
         found = json.loads(answer)
         if found["bytes"] > BYTES:
-            self.stop()  # what it holds would count against the next one
+            self.stop()  # its memory would count for the next one
             return Outcome("memory", f"{found['bytes']:,} bytes: {found['said']}", took, found["bytes"])
         return Outcome(found["result"], found["said"], took, found["bytes"])
 
@@ -85,7 +86,7 @@ class Worker:
         if self._process is not None:
             self._process.kill()
             self._listener.join()
-            with self._process, suppress(BrokenPipeError):  # which closes its pipes
+            with self._process, suppress(BrokenPipeError):  # closes its pipes
                 pass
             self._process = None
 
@@ -97,7 +98,7 @@ class Worker:
             )
             self._listener = threading.Thread(target=_pass_on, args=(self._process, self._answers))
             self._listener.start()
-            self._answers.get(timeout=60)  # it says that it is ready
+            self._answers.get(timeout=60)  # wait until it is ready
         return self._process
 
 
@@ -108,19 +109,19 @@ def _pass_on(process: subprocess.Popen[str], answers: queue.Queue[str]) -> None:
     answers.put("")
 
 
-# --- within the worker ------------------------------------------------------------------------------------
+# --- the worker process -----------------------------------------------------------------------------------
 
 
 def work() -> None:
-    """Answer each path that comes in with what came of it, until no more come."""
+    """Load each bundle whose path is read from standard input, and print its outcome."""
     import gonie
 
     gonie.load(next((ROOT / "tests" / "bundles").glob("*/letters")), threads=1)("once")
     baseline = _status("VmRSS")
-    resource.setrlimit(resource.RLIMIT_AS, (_status("VmSize") + SPARE,) * 2)  # a guard, not the measure
+    resource.setrlimit(resource.RLIMIT_AS, (_status("VmSize") + SPARE,) * 2)  # a safeguard, not the limit
     _answer({})
     for line in sys.stdin:
-        Path("/proc/self/clear_refs").write_text("5")  # forget the highest memory so far
+        Path("/proc/self/clear_refs").write_text("5")  # resets VmHWM
         result, said = _tried(gonie, line.rstrip("\n"))
         _answer({"result": result, "said": said, "bytes": _status("VmHWM") - baseline})
 
@@ -140,7 +141,7 @@ def _tried(gonie: Any, folder: str) -> tuple[str, str]:
 
 
 def _wrong(model: Any, found: Any) -> str:
-    """What of an answer cannot be one."""
+    """Return what is impossible in an answer."""
     tokens = getattr(found, "tokens", ())
     if isinstance(tokens, int):
         chances = list(found.scores.values())
@@ -154,7 +155,7 @@ def _wrong(model: Any, found: Any) -> str:
 
 
 def _status(name: str) -> int:
-    """A figure of this process in bytes."""
+    """Return a memory figure of this process in bytes."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(f"{name}:"):
             return int(line.split()[1]) * 1024
@@ -165,11 +166,11 @@ def _answer(found: dict[str, Any]) -> None:
     print(json.dumps(found), flush=True)
 
 
-# --- all of them ------------------------------------------------------------------------------------------
+# --- all variants -----------------------------------------------------------------------------------------
 
 
 def fuzz(folders: Sequence[Path], number: int, seed: int, *, show: bool = True) -> list[tuple[Any, Outcome]]:
-    """What came of each variant, failures told as they come."""
+    """Try each variant, and return the outcomes."""
     from bundle_damage import variants
 
     worker, results = Worker(), []
@@ -199,16 +200,16 @@ def _try(worker: Worker, variant: Any, folder: Path) -> Outcome:
 
 
 def table(results: Iterable[tuple[Any, Outcome]]) -> str:
-    """A row for each kind of damage, with and without digests that fit."""
+    """Return a table with a row for each kind of damage, with and without repaired digests."""
     rows: dict[tuple[str, bool], list[Outcome]] = defaultdict(list)
     for variant, outcome in results:
         rows[variant.kind, variant.repaired].append(outcome)
-    lines = ["damage               digests    tried  refused  worked  failed   slowest     most"]
+    lines = ["damage               digests    tried  refused  worked  failed   slowest     peak"]
     for (kind, repaired), own in sorted(rows.items()):
         count = Counter(outcome.result for outcome in own)
         failed = len(own) - count[REFUSED] - count[WORKED]
         lines.append(
-            f"{kind:20} {'repaired' if repaired else 'as were':9} {len(own):6} {count[REFUSED]:8} "
+            f"{kind:20} {'repaired' if repaired else 'original':9} {len(own):6} {count[REFUSED]:8} "
             f"{count[WORKED]:7} {failed:7} {max(o.seconds for o in own):7.2f} s "
             f"{max(o.bytes for o in own) / 2**20:5.0f} MB"
         )
@@ -216,7 +217,7 @@ def table(results: Iterable[tuple[Any, Outcome]]) -> str:
 
 
 def main() -> int:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("bundles", nargs="*", type=Path)
     parser.add_argument("--variants", type=int, default=2000)

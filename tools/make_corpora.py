@@ -2,8 +2,8 @@
 
     python tools/make_corpora.py PATH/TO/data
 
-Whole documents (English) or every n-th sentence (Korean) are taken, from each split its own, so that the test
-part stays unseen; of labelled texts, of each label its share. The licences and attributions in
+The extracts have whole documents (English) or every n-th sentence (Korean) of the split of the same name, so
+that test sentences stay unseen. Labelled texts are stratified by label. The licences and attributions in
 src/gonie/corpora/*/LICENSE.md are written by hand.
 """
 
@@ -25,9 +25,9 @@ NEW_DOCUMENT = "# newdoc id = "
 
 
 def english(source: Path, tag: int, wanted: int, out: Path) -> None:
-    """The first documents of every genre in turn, ``wanted`` sentences in all, as ``word TAB tag``.
+    """Write the first documents of every genre in turn, ``wanted`` sentences in total, as ``word TAB tag``.
 
-    ``tag`` is the tag's column; rows of multiword tokens (n-m) and empty nodes (n.m) are no words.
+    ``tag`` is the column of the tag. Rows of multiword tokens (n-m) and empty nodes (n.m) are skipped.
     """
     documents: dict[str, list[list[str]]] = {}
     for block in source.read_text("utf-8").strip().split("\n\n"):
@@ -49,7 +49,7 @@ def english(source: Path, tag: int, wanted: int, out: Path) -> None:
 
 
 def korean(source: Path, first: int, step: int, wanted: int, out: Path) -> None:
-    """Every ``step``-th sentence from ``first`` on, in the KLUE file's own format."""
+    """Write every ``step``-th sentence from ``first`` on, in the format of the KLUE file."""
     head, *blocks = source.read_text("utf-8").split("\n## klue-ner")
     chosen = blocks[first::step][:wanted]
     text = head + "".join("\n## klue-ner" + block.strip("\n") + "\n" for block in chosen)
@@ -57,12 +57,12 @@ def korean(source: Path, first: int, step: int, wanted: int, out: Path) -> None:
 
 
 def labelled(path: Path, options: TextOptions | None = None) -> list[LabelledText]:
-    """The texts of a whole corpus."""
+    """Read the texts of a whole corpus."""
     return list(read_texts(path, options or TextOptions(), Report()))
 
 
 def picked(texts: Sequence[LabelledText], wanted: Sequence[int]) -> list[list[LabelledText]]:
-    """Disjoint selections of so many texts, each label in its share."""
+    """Return disjoint stratified selections with the wanted numbers of texts."""
     parts: list[list[LabelledText]] = []
     rest = list(texts)
     for number in wanted:
@@ -73,9 +73,9 @@ def picked(texts: Sequence[LabelledText], wanted: Sequence[int]) -> list[list[La
 
 
 def write_texts(texts: Sequence[LabelledText], out: Path) -> None:
-    """A table with the columns label and text, marks written into the text.
+    """Write a table with the columns label and text, with the marks in the text.
 
-    The few texts with three X are left out: whoever searches for unfinished work would stop at them.
+    The few texts with three X are skipped, so that they do not turn up in searches for unfinished work.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
     rows = [
@@ -87,7 +87,7 @@ def write_texts(texts: Sequence[LabelledText], out: Path) -> None:
 
 
 def text_corpora(data: Path) -> None:
-    """The extracts for classifiers; the test texts are from the corpus's own where it has some."""
+    """Write the extracts for classifiers. The test texts come from the test split, if the corpus has one."""
     nsmc = TextOptions(format="tsv", text_column="document")
     whole = {
         "subjectivity": (labelled(data / "subjectivity/sentences.tsv"), None, (2000, 300, 500)),
@@ -112,7 +112,7 @@ def text_corpora(data: Path) -> None:
 
 
 def pair_corpora(data: Path) -> None:
-    """Extracts of pairs of texts: every n-th row of each split, with its header."""
+    """Write the extracts of text pairs: every n-th row of each split, with its header."""
     for name, sizes in {"snli": (3000, 300, 500), "korsts": (1500, 300, 300)}.items():
         folder = OUT / name
         folder.mkdir(parents=True, exist_ok=True)
@@ -128,7 +128,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("data", type=Path, help="the folder that holds ner/, pos/ and classify/")
+    parser.add_argument("data", type=Path, help="folder with ner/, pos/, classify/ and pairs/")
     data = parser.parse_args().data
     for name in ("english", "english-pos", "korean"):
         (OUT / name).mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,9 @@
 """Write docs/reference/recipe.md and commands.md from the code, so that they always match it.
 
     python tools/make_docs.py            write both pages
-    python tools/make_docs.py --check    exit 1 if one of them is stale, as a test does
+    python tools/make_docs.py --check    exit 1 if one of them is stale, as in a test
 
-The keys of a recipe come from the classes that check it, the commands from their real help.
+The keys of a recipe come from the classes that validate it, and the commands from their help.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs" / "reference"
 RECIPES = ROOT / "src" / "gonie" / "recipes"
 NAMES = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`", Any: "value"}
-WIDTH = 100  # of help pages
+WIDTH = 100  # characters per line of the help
 
 RECIPE_HEAD = """\
 # Recipes: every key
@@ -61,7 +61,7 @@ this page from the help of the commands.
 
 
 def recipe_page() -> str:
-    """All sections of a recipe, a table each."""
+    """Return the page of all recipe sections, with one table per section."""
     shipped = ["## Shipped recipes", "| name | what it trains |", "|---|---|"]
     shipped += [
         f"| [`{name}`](../../src/gonie/recipes/{name}.toml) | {title(name)} |" for name in recipe_names()
@@ -74,13 +74,13 @@ def recipe_page() -> str:
 
 
 def title(name: str) -> str:
-    """The first sentence of a recipe's comment."""
+    """Return the first line of a recipe's comment."""
     line = (RECIPES / f"{name}.toml").read_text("utf-8").partition("\n")[0]
     return line.removeprefix("#").strip().removesuffix(".")
 
 
 def sections(model: type[BaseModel], prefix: str, told: set[type[BaseModel]]) -> Iterator[str]:
-    """A section's own keys first, then the sections within it; one that was told before is named alone."""
+    """Yield the keys of a section, then its subsections. A section that was listed before is only named."""
     if model in told:
         yield f"## `[{prefix.removesuffix('.')}]`\n\nThe same keys as above: {model.__doc__}\n"
         return
@@ -98,13 +98,13 @@ def sections(model: type[BaseModel], prefix: str, told: set[type[BaseModel]]) ->
 
 
 def section(annotation: Any) -> type[BaseModel] | None:
-    """The section that a key holds, if it holds one."""
+    """Return the section that a key contains, if any."""
     options = (annotation, *get_args(annotation))
     return next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), None)
 
 
 def row(key: str, field: FieldInfo, *, nested: bool) -> str:
-    """One line of a table."""
+    """Return a table row."""
     bounded = Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
     kind = "section" if nested else named(bounded)
     meaning = (field.description or "").replace("|", "\\|")  # a bar would end the cell
@@ -112,7 +112,7 @@ def row(key: str, field: FieldInfo, *, nested: bool) -> str:
 
 
 def default(field: FieldInfo, *, nested: bool) -> str:
-    """What a key is when it is not given."""
+    """Return the default of a key as text."""
     if field.default is PydanticUndefined:
         return "must be given"
     if field.default is None:
@@ -123,7 +123,7 @@ def default(field: FieldInfo, *, nested: bool) -> str:
 
 
 def named(annotation: Any) -> str:
-    """A type in words, its bounds with it."""
+    """Describe a type, including its bounds."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         tables = [mark for mark in arguments[1:] if isinstance(mark, ChoiceOf)]
@@ -140,14 +140,14 @@ def named(annotation: Any) -> str:
 
 
 def collection(kind: type, members: list[str]) -> str:
-    """A list, a tuple or a table in words."""
+    """Describe a list, a tuple or a table."""
     if kind is list:
         return f"list of {members[0]}"
     return f"[{', '.join(members)}]" if kind is tuple else f"table: name = {members[1]}"
 
 
 def bounds(constraints: tuple[Any, ...]) -> list[str]:
-    """`≥ 1`, `< 1` and the like."""
+    """Return bounds such as `≥ 1` and `< 1`."""
     flat = [inner for outer in constraints for inner in getattr(outer, "metadata", [outer])]
     signs = {Ge: ("≥", "ge"), Gt: (">", "gt"), Lt: ("<", "lt")}
     return [
@@ -162,13 +162,13 @@ def bounds(constraints: tuple[Any, ...]) -> list[str]:
 
 
 def commands_page() -> str:
-    """The help of every command."""
+    """Return the page with the help of every command."""
     app.rich_markup_mode = None  # plain text, without boxes
     return "\n".join([COMMANDS_HEAD, *helps(typer.main.get_command(app), "gonie")])
 
 
 def helps(command: Any, name: str, parent: Any = None) -> Iterator[str]:
-    """The help of a command, then that of those below it."""
+    """Yield the help of a command, then the help of its subcommands."""
     context = command.make_context(name.rpartition(" ")[2], ["x"], parent=parent, resilient_parsing=True)
     context.terminal_width = context.max_content_width = WIDTH
     text = "\n".join(line.rstrip() for line in command.get_help(context).splitlines()).strip()
@@ -181,7 +181,7 @@ def helps(command: Any, name: str, parent: Any = None) -> Iterator[str]:
 
 
 def main() -> None:
-    """Write the pages, or say which of them are stale."""
+    """Write the pages, or report which of them are stale."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -194,7 +194,7 @@ def main() -> None:
             if not check:
                 path.write_text(text, "utf-8")
     if check and stale:
-        sys.exit(f"stale: {', '.join(stale)}. Do: python tools/make_docs.py")
+        sys.exit(f"stale: {', '.join(stale)}. Run: python tools/make_docs.py")
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
     python tools/run_notebooks.py                 execute all of them; exit 1 at the first cell that fails
     python tools/run_notebooks.py --write ner     execute docs/notebooks/ner.ipynb and store its outputs
 
-The folder has a link ``pretrained`` to that of the repository, as a clone has. It is deleted afterwards with
-everything that the notebook wrote. Needs the extra ``docs``.
+The folder has a link to ``pretrained`` of the repository. It is deleted afterwards with everything that the
+notebook wrote. Needs the extra ``docs``.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from nbclient.exceptions import CellExecutionError
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "docs" / "notebooks"
-SECONDS = 900  # the most that one cell may take
+SECONDS = 900  # time limit of one cell
 CONTROL = re.compile(r"(\x1b\[[0-9;?]*[A-Za-z]|\r\n|\r|\n)")  # cursor moves, colours and line ends
 
 
 def execute(path: Path) -> nbformat.NotebookNode:
-    """Return the notebook with the outputs of this machine."""
+    """Execute a notebook and return it with its outputs."""
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "pretrained").symlink_to(ROOT / "pretrained")
@@ -77,14 +77,14 @@ def screen(text: str) -> str:
 
 
 def main() -> None:
-    """Execute the notebooks that were named, or all."""
+    """Execute the named notebooks, or all."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("names", nargs="*", help="names of notebooks, without .ipynb")
     parser.add_argument("--write", action="store_true", help="store the outputs in the notebooks")
     arguments = parser.parse_args()
-    # the commands of the notebooks are those of this interpreter's environment, in plain text
+    # the notebooks run the commands of this interpreter's environment, without colours
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     os.environ |= {"NO_COLOR": "1", "COLUMNS": "88"}
     names = arguments.names or sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))

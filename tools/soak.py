@@ -1,10 +1,10 @@
-"""Tag or classify varied text for a long time, and say how much memory that takes.
+"""Tag or classify varied text for a long time, and check the memory for leaks.
 
     python tools/soak.py MODEL [--minutes 30] [--threads 1]
 
-The texts are never the same twice: known and unknown words, any Unicode, short lines and long ones. The
-resident memory is printed every minute. Exits with 1 if the last quarter of the run took 2% and 8 MB more
-than the one before it, when everything that is kept should have been full: that is a leak.
+The texts never repeat: known and unknown words, any Unicode, short lines and long ones. The resident memory
+is printed every minute. The exit code is 1 if the last quarter of the run takes 2% and 8 MB more than the one
+before it: by then all caches should be full, so this is a leak.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-SHARE, BYTES = 0.02, 8 << 20  # growth that is no leak
+SHARE, BYTES = 0.02, 8 << 20  # growth that is not a leak
 WORDS = (
     "George",
     "is",
@@ -36,7 +36,7 @@ WORDS = (
 
 
 class Reading(NamedTuple):
-    """After so many seconds and texts, so many bytes."""
+    """The memory after some seconds and texts."""
 
     seconds: float
     texts: int
@@ -44,7 +44,7 @@ class Reading(NamedTuple):
 
 
 def texts(chance: random.Random) -> Iterator[str]:
-    """Without end, and without repeating."""
+    """Yield texts without end or repetition."""
     lengths = (1, 3, 10, 10, 30, 30, 100, 400, 1500)
     while True:
         yield " ".join(_word(chance) for _ in range(chance.choice(lengths)))
@@ -58,11 +58,11 @@ def _word(chance: random.Random) -> str:
     if kind >= 0.95:
         letters = range(0x20, 0x2FFFF)
     word = "".join(chr(chance.choice(letters)) for _ in range(chance.randrange(1, 12)))
-    return "".join(letter for letter in word if not 0xD800 <= ord(letter) < 0xE000)  # halves are no text
+    return "".join(letter for letter in word if not 0xD800 <= ord(letter) < 0xE000)  # no surrogates
 
 
 def resident() -> int:
-    """Bytes of this process that are in memory."""
+    """Return the resident memory of this process in bytes."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) * 1024
@@ -70,7 +70,7 @@ def resident() -> int:
 
 
 def soak(ask: Callable[[str], object], *, seconds: float, every: float, seed: int = 0) -> Iterator[Reading]:
-    """Ask about one text after the other for so long; yields the memory now and then."""
+    """Pass texts to ``ask`` for ``seconds``, and yield the memory every ``every`` seconds."""
     begun = time.monotonic()
     due = begun + every
     for number, text in enumerate(texts(random.Random(seed)), start=1):
@@ -84,19 +84,19 @@ def soak(ask: Callable[[str], object], *, seconds: float, every: float, seed: in
 
 
 def growth(readings: Sequence[Reading]) -> int:
-    """How many bytes more the last quarter of a run took than the one before it, at most."""
+    """Return by how many bytes the peak of the last quarter exceeds that of the one before it."""
     bytes = [reading.bytes for reading in readings]
     quarter = max(len(bytes) // 4, 1)
     return max(bytes[-quarter:]) - max(bytes[-2 * quarter : -quarter])
 
 
 def leaks(readings: Sequence[Reading]) -> bool:
-    """Is that more than chance?"""
+    """Whether the growth is a leak."""
     return growth(readings) > max(BYTES, SHARE * readings[-1].bytes)
 
 
 def main() -> int:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("model", type=Path)
     parser.add_argument("--minutes", type=float, default=30)

@@ -1,9 +1,9 @@
-"""What bundles answer to texts, by whichever gonie is on the path: a process for one checkout.
+"""Prints the answers of bundles to texts, with the gonie on the path. It runs as a process of one checkout.
 
     echo '{"bundles": ["DIR"], "texts": ["George is happy."]}' | PYTHONPATH=CHECKOUT/src python answers.py
 
-It prints the answers as JSON, by bundle. The notes of an answer are left out: they are sentences for people,
-and may be reworded. So is the message of an error, which goes to standard error.
+It prints the answers as JSON, by bundle. The notes of an answer are omitted, because their wording may
+change. The same holds for error messages, which are printed to standard error.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import gonie
 
 
 def answer(found: Any) -> dict[str, Any]:
-    """A tagged document or a classified text as JSON."""
+    """Return a tagged document or a classified text as JSON."""
     if hasattr(found, "scores"):
         scores = dict(found.scores)
         return {"label": found.label, "score": found.score, "scores": scores, "labels": list(found.labels)}
@@ -28,7 +28,7 @@ def answer(found: Any) -> dict[str, Any]:
 
 
 def answers(bundle: str, texts: list[str]) -> dict[str, Any]:
-    """The answers to texts one by one, as a stream, and of a tagger to their words."""
+    """Return the answers to texts one by one and as a stream, and those of a tagger to lists of words."""
     model: Any = gonie.load(bundle, threads=1)
     found = {
         "one by one": [answer(model(text)) for text in texts],
@@ -41,7 +41,7 @@ def answers(bundle: str, texts: list[str]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer what standard input asks."""
+    """Read bundles and texts from standard input, and print the answers."""
     asked = json.load(sys.stdin)
     found: dict[str, Any] = {}
     for bundle in asked["bundles"]:

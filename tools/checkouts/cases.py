@@ -1,8 +1,8 @@
-"""The models that are trained, and the small files that they learn from.
+"""The models that are trained, and their small data files.
 
-Every file is cut from the corpora that ship with gonie, so nothing has to be downloaded. A case is a command
-line: a shipped recipe, made small by ``--set``. ``$data`` stands for the folder of the files, ``$pretrained``
-for the folder of the language models that ship with the repository.
+Every file is an extract of the corpora that ship with gonie, so nothing is downloaded. A case is a command
+line: a shipped recipe, made small by ``--set``. ``$data`` stands for the folder of the files, and
+``$pretrained`` for the folder of the language models in the repository.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ class Case:
     covers: str
 
     def arguments(self, places: Mapping[str, Path]) -> list[str]:
-        """The arguments of ``gonie``, with the folders that ``$data`` and ``$pretrained`` stand for."""
+        """Return the arguments of ``gonie``, with the folders for ``$data`` and ``$pretrained``."""
         changes = [part for setting in (*COMMON, *self.settings) for part in ("--set", setting)]
         return [Template(part).substitute(places) for part in (*self.command, *changes)]
 
     def stepwise(self) -> Case:
-        """The same model with one batch per epoch, so that ``metrics.jsonl`` has the loss of every step."""
+        """Return the case with one batch per epoch, so that ``metrics.jsonl`` has the loss of every step."""
         one_batch = PRETRAIN_STEPS if self.command[0] == "pretrain" else TRAIN_STEPS
         return replace(self, name=f"{self.name}-steps", settings=(*self.settings, *one_batch))
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many sentences or texts of a corpus are used."""
+    """The number of sentences or texts of a corpus that are used."""
 
     train: int
     dev: int
@@ -136,12 +136,12 @@ CASES = (
         ),
         "pretraining with a sampled softmax",
     ),
-    Case("elmo-tagger", NER, ELMO, "frozen vectors in context"),
+    Case("elmo-tagger", NER, ELMO, "frozen contextual embeddings"),
     Case(
         "elmo-tuned",
         NER,
         (*ELMO, "model.elmo.tuned=true", "model.elmo.at=both", "model.elmo.normalize=true", "train.epochs=2"),
-        "trained vectors in context at both ends, with their penalty",
+        "fine-tuned contextual embeddings at both ends, with their penalty",
     ),
     Case(
         "ner-ko", ("train", "ner-ko"), (*KOREAN, 'data.unit="syllable"', *TAGGER), "syllables, jamo, context"
@@ -168,11 +168,11 @@ CASES = (
             *ENGLISH,
             *TAGGER,
             "data.partial=$data/partial.conll",
-            # the objective of partial labels under constraints is a matter of its own
+            # partial labels under constraints have another objective
             "model.head.constrained=false",
             "model.head.constrain_training=false",
         ),
-        "tags known in part",
+        "partially known tags",
     ),
     Case(
         "constrained",
@@ -197,7 +197,7 @@ CASES = (
             "model.head.weights={LOC=3.0, O=0.5}",
             "train.score_train=40",
         ),
-        "weights of types in a CRF, scores on training sentences",
+        "class weights in a CRF, scores on training sentences",
     ),
     Case(
         "softmax",
@@ -210,7 +210,7 @@ CASES = (
             "model.dropout.kind=plain",
             "model.dropout.output=0.2",
         ),
-        "softmax with weights, simple recurrent layer, plain dropout",
+        "softmax with class weights, simple recurrent layer, plain dropout",
     ),
     Case(
         "intents",
@@ -240,11 +240,11 @@ CASES = (
         "Korean morphemes",
     ),
 )
-"""The first nine are those that every change has to keep; the others cover what these leave out."""
+"""The first nine must stay the same with every change. The others cover the remaining features."""
 
 
 def make_data(corpora: Path, folder: Path, sizes: Sizes) -> None:
-    """Write the files of every case into ``folder``, cut from ``corpora``; the same ones every time."""
+    """Write the files of every case to ``folder``, as reproducible extracts of ``corpora``."""
     for corpus in ("english", "english-pos", "korean"):
         (source,) = corpora.glob(f"{corpus}/train.*")
         for split, size in _splits(sizes):
@@ -261,7 +261,7 @@ def make_data(corpora: Path, folder: Path, sizes: Sizes) -> None:
 
 
 def _make_extras(corpora: Path, folder: Path, sizes: Sizes) -> None:
-    """Word vectors, lists of names, sentences whose tags are known in part, running text."""
+    """Write word vectors, lists of names, sentences with partially known tags, and running text."""
     tagged = _blocks(corpora / "english" / "train.conll")
     _write(folder / "english" / "short.conll", _spread(tagged, sizes.train // 4), between="\n\n")
     _write(folder / "partial.conll", map(_forget, _spread(tagged[1:], sizes.train // 2)), between="\n\n")
@@ -286,7 +286,7 @@ def _blocks(path: Path) -> list[str]:
 
 
 def _spread(items: Sequence[str], wanted: int) -> list[str]:
-    """``wanted`` items at equal distances, or all."""
+    """Return ``wanted`` items at equal distances, or all."""
     return [items[len(items) * i // wanted] for i in range(wanted)] if len(items) > wanted else list(items)
 
 
@@ -296,7 +296,7 @@ def _write(path: Path, items: Iterator[str] | Sequence[str] | map[str], *, betwe
 
 
 def _pairs(path: Path, wanted: int) -> Iterator[str]:
-    """Two texts as one with the labels of both; every third text keeps its own label alone."""
+    """Yield pairs of texts joined to one, with both labels. Every third text stays alone."""
     _, *rows = _lines(path)
     cells = [row.split("\t") for row in _spread(rows, wanted + 1)]
     yield "label\ttext"
@@ -306,7 +306,7 @@ def _pairs(path: Path, wanted: int) -> Iterator[str]:
 
 
 def _forget(block: str) -> str:
-    """A sentence in which every third tag is unknown, and an organization may be a place."""
+    """Make every third tag of a sentence unknown, and let an organization be a place too."""
     rows = []
     for at, row in enumerate(block.split("\n")):
         word, tag = row.split("\t")
@@ -316,7 +316,7 @@ def _forget(block: str) -> str:
 
 
 def _vectors(blocks: Sequence[str]) -> Iterator[str]:
-    """Random vectors of two words in three in the form of a GloVe file."""
+    """Yield random vectors for two thirds of the words, in the format of GloVe."""
     counts = Counter(row.split("\t")[0].lower() for block in blocks for row in block.split("\n"))
     chance = random.Random(1)
     for at, word in enumerate(counts):
@@ -326,7 +326,7 @@ def _vectors(blocks: Sequence[str]) -> Iterator[str]:
 
 
 def _names(blocks: Sequence[str], label: str) -> Iterator[str]:
-    """The entities of a type, each as its words joined by spaces."""
+    """Yield the entities of a type, each as space-separated words."""
     for block in blocks:
         name: list[str] = []
         for row in (*block.split("\n"), "\tO"):

@@ -1,6 +1,6 @@
-"""Differences between the files that two checkouts wrote: weights, metrics, answers.
+"""Compares the files that two checkouts wrote: weights, metrics and answers.
 
-The tables say what a refactoring changed on purpose. They are empty as long as nothing was.
+The tables list what a refactoring changed on purpose. They are empty if nothing was changed.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from numpy.typing import NDArray
 from safetensors import deserialize
 
 RENAMED: Sequence[tuple[str, str]] = ()
-"""Tensors that have another name in AFTER: pairs of a regular expression and its replacement.
+"""Tensors that are renamed in AFTER: pairs of a regular expression and its replacement.
 
 They are applied in order, by ``re.sub``. In ``last.safetensors`` names begin with ``model.`` or ``average.``.
 """
 
 RENAMED_METRICS: Mapping[str, str] = {"words": "tokens"}
-"""Keys of ``metrics.jsonl`` that have another name in AFTER."""
+"""Keys of ``metrics.jsonl`` that are renamed in AFTER."""
 
 ROUNDED: Mapping[str, str] = {}
-"""Cases whose arithmetic was changed on purpose, and why: they pass if the losses of 50 steps are equal."""
+"""Cases whose arithmetic was changed on purpose, and why. They pass if the losses of 50 steps are equal."""
 
 TIMES = {"seconds", "dev_seconds", "scoring_seconds"}
-"""Keys of ``metrics.jsonl`` that are never the same twice."""
+"""Keys of ``metrics.jsonl`` that differ in every run."""
 
 WEIGHTS = ("best.safetensors", "last.safetensors")
 NUMBERED = re.compile(r"optimizer\.\d+\.(.+)")
@@ -43,33 +43,33 @@ SIX_DIGITS: Close = partial(math.isclose, rel_tol=1e-6, abs_tol=1e-12)
 
 
 def within(tolerance: float) -> Close:
-    """Whether two numbers differ by no more than this."""
+    """Return a test whether two numbers differ by at most ``tolerance``."""
     return partial(math.isclose, rel_tol=0.0, abs_tol=tolerance)
 
 
 @dataclass
 class Verdict:
-    """What was compared, what differs, and what else is worth knowing."""
+    """What was compared, what differs, and further notes."""
 
     facts: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def add(self, other: Verdict, prefix: str = "") -> None:
-        """Take over what another one says, each line with ``prefix`` before it."""
+        """Add the lines of another verdict, each with ``prefix`` before it."""
         self.facts += [prefix + fact for fact in other.facts]
         self.problems += [prefix + problem for problem in other.problems]
         self.notes += [prefix + note for note in other.notes]
 
     def shortened(self, most: int) -> Verdict:
-        """The same with the first ``most`` problems, and how many more there are."""
+        """Return the verdict with the first ``most`` problems and the number of the others."""
         more = len(self.problems) - most
         rest = [f"and {more} more differences of this kind"] if more > 0 else []
         return Verdict(self.facts, [*self.problems[:most], *rest], self.notes)
 
 
 class Tensor(NamedTuple):
-    """A tensor as it lies in a file."""
+    """A tensor as stored in a file."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -77,7 +77,7 @@ class Tensor(NamedTuple):
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
-    """The tensors of a safetensors file by name."""
+    """Read the tensors of a safetensors file by name."""
     found = deserialize(path.read_bytes())  # type: ignore[no-untyped-call]
     return {name: Tensor(each["dtype"], tuple(each["shape"]), bytes(each["data"])) for name, each in found}
 
@@ -124,7 +124,7 @@ def _renamed(name: str) -> str:
 
 
 def _drop_renumbered(one: dict[str, Tensor], two: dict[str, Tensor]) -> bool:
-    """Leave out the optimizer's state if only the numbers of its parameters differ; whether it did."""
+    """Drop the optimizer state if only the numbers of its parameters differ, and return whether it did."""
     states = [{name: each[name] for name in each if NUMBERED.match(name)} for each in (one, two)]
     pools = [Counter((NUMBERED.sub(r"\1", name), state[name]) for name in state) for state in states]
     if states[0] == states[1] or pools[0] != pools[1]:
@@ -136,7 +136,7 @@ def _drop_renumbered(one: dict[str, Tensor], two: dict[str, Tensor]) -> bool:
 
 
 def _difference(name: str, first: Tensor, second: Tensor) -> str:
-    """How two tensors differ, in one line."""
+    """Describe in one line how two tensors differ."""
     if first[:2] != second[:2]:
         sizes = [f"{each.dtype} {list(each.shape)}" for each in (first, second)]
         return f"{name} is {sizes[0]} in BEFORE, {sizes[1]} in AFTER"
@@ -147,7 +147,7 @@ def _difference(name: str, first: Tensor, second: Tensor) -> str:
 
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """The values of a JSON document that hold no others, each with its path."""
+    """Yield the leaves of a JSON document, each with its path."""
     if isinstance(value, dict | list) and value:
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
             yield from leaves(inner, f"{path}/{key}")
@@ -156,7 +156,7 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def compare_values(first: Any, second: Any, close: Close, *, same_keys: bool = True) -> Verdict:
-    """Compare two JSON documents; keys that only one of them has are problems, or else notes."""
+    """Compare two JSON documents. Keys that only one has are problems, or notes without ``same_keys``."""
     one, two = dict(leaves(first)), dict(leaves(second))
     verdict = Verdict()
     lacking = [f"{key} is only in BEFORE" for key in one if key not in two]
@@ -193,13 +193,13 @@ def compare_arrays(
 
 
 def read_metrics(run: Path) -> list[dict[str, Any]]:
-    """The records of the epochs, without times."""
+    """Read the records of the epochs, without times."""
     lines = (run / "metrics.jsonl").read_text("utf-8").splitlines()
     return [{key: value for key, value in json.loads(line).items() if key not in TIMES} for line in lines]
 
 
 def compare_metrics(first: Path, second: Path) -> Verdict:
-    """Compare the metrics of every epoch. Keys that are new in AFTER are noted."""
+    """Compare the metrics of every epoch. New keys in AFTER are notes."""
     one = [{RENAMED_METRICS.get(key, key): value for key, value in r.items()} for r in read_metrics(first)]
     two = read_metrics(second)
     known = {key for record in one for key in record}
@@ -212,18 +212,18 @@ def compare_metrics(first: Path, second: Path) -> Verdict:
 
 
 def compare_scores(first: Path, second: Path) -> Verdict:
-    """Compare the scores of the best epoch, as far as both runs have the same ones."""
+    """Compare those scores of the best epoch that both runs have."""
     name = "evaluation.json"
     if not (first / name).exists() or not (second / name).exists():
         return Verdict()  # a language model has none; see also compare_files
     one, two = (json.loads((run / name).read_text("utf-8")) for run in (first, second))
     verdict = compare_values(one, two, SIX_DIGITS, same_keys=False)
-    notes = [f"{name} has {len(verdict.notes)} keys in one of the two only"] if verdict.notes else []
+    notes = [f"{name} has {len(verdict.notes)} keys that only one of the two has"] if verdict.notes else []
     return Verdict(problems=[f"{name} {problem}" for problem in verdict.problems], notes=notes)
 
 
 def compare_files(first: Path, second: Path) -> Verdict:
-    """Note which files of the two run folders have other names."""
+    """Note which files only one of the two run folders has."""
     before, after = ({path.name for path in run.iterdir()} for run in (first, second))
     changes = [f"no {name}" for name in sorted(before - after)]
     changes += [f"also {name}" for name in sorted(after - before)]
