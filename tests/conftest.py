@@ -1,4 +1,4 @@
-"""What tests of more than one folder share: corpora from outside, the command line, how a page is read."""
+"""Fixtures for several folders of tests: corpora, the command line, toy models, and HTML pages."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from gonie.text.schemes import PLAIN
 from gonie.text.tokenizers import EnglishTokenizer
 from gonie.text.types import Sentence
 
-# Tests run side by side, one to a core: more threads would only wait for each other. Read when torch loads.
+# Tests run in parallel, one per core, so more threads would only slow them down. Torch reads this on import.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder of open corpora: GONIE_DATA, else ../shared/data beside the repository; skips without it."""
+    """Return the folder of open corpora, GONIE_DATA or ../shared/data; skip the test if it is missing."""
     beside = Path(__file__).resolve().parents[2] / "shared" / "data"
     folder = Path(os.environ.get("GONIE_DATA") or beside)
     if not folder.is_dir():
@@ -46,14 +46,14 @@ def shared_data() -> Path:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a command ended: its exit status and what it wrote."""
+    """The result of a command: its exit status and its output."""
 
     code: int
     out: str
     err: str
 
     def refused(self, *words: str) -> bool:
-        """Was it a clear refusal: exit 2 and a sentence with these words, never a trace?"""
+        """Check for exit status 2 and a message with these words, without a traceback."""
         assert self.code == 2, f"exit {self.code}\n{self.out}\n{self.err}"
         assert "Traceback" not in self.err
         for word in words:
@@ -63,7 +63,7 @@ class Outcome:
 
 @pytest.fixture
 def gonie(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
-    """The command line, called within this process; an error that it does not turn into a sentence fails."""
+    """Return a function that runs the command line in this process; an unhandled error fails the test."""
 
     def call(*arguments: str | Path, stdin: bytes = b"") -> Outcome:
         monkeypatch.setattr(sys, "argv", ["gonie", *map(str, arguments)])
@@ -79,9 +79,9 @@ def gonie(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
 
 @pytest.fixture
 def within() -> Callable[[float], AbstractContextManager[None]]:
-    """Fails a block that takes longer than so many seconds.
+    """Return a context manager that fails a block after a number of seconds.
 
-    It is for what would hang where it is wrong, and allows many times what is needed: speed is not tested.
+    It is for code that could hang. The limit is generous, because speed is not tested.
     """
 
     @contextmanager
@@ -100,7 +100,7 @@ def within() -> Callable[[float], AbstractContextManager[None]]:
     return limit
 
 
-# --- a language small enough to be learned whole in a second ---------------------------------------------
+# --- corpora small enough to be learned in a second ------------------------------------------------------
 
 PEOPLE, FAMILIES = ("Anna", "Bert", "Cleo", "Dora"), ("Kim", "Lee")
 PLACES = ("Seoul", "Paris", "Oslo", "Lima")
@@ -127,7 +127,7 @@ device = "cpu"
 
 
 def toy_sentences(number: int, seed: int) -> str:
-    """Sentences whose names are people and places, one or two words long, as a column file."""
+    """Return sentences with names of people and places, one or two words long, in CoNLL format."""
     chance = random.Random(seed)
     blocks = []
     for _ in range(number):
@@ -143,7 +143,7 @@ def toy_sentences(number: int, seed: int) -> str:
 
 
 def lent(folder: Path) -> Iterator[Path]:
-    """A folder that every test of a process shares: whatever is left in it would reach tests at random."""
+    """Yield a folder that all tests of a process share, and check that no test has changed it."""
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     yield folder
     after = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -153,7 +153,7 @@ def lent(folder: Path) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with train, dev and test files of the toy language, and toy.toml that learns it."""
+    """Write train, dev and test files of the toy corpus and toy.toml, a recipe that learns it."""
     folder = tmp_path_factory.mktemp("toy")
     for seed, (split, number) in enumerate({"train": 80, "dev": 20, "test": 20}.items()):
         (folder / f"{split}.conll").write_text(toy_sentences(number, seed), "utf-8")
@@ -192,7 +192,7 @@ THINGS = ("plot", "film", "cast", "ending")
 
 
 def toy_texts(number: int, seed: int) -> str:
-    """Opinions of one to three sentences whose words tell the label, most of the time, as a table."""
+    """Return a table of opinions of one to three sentences, most of which fit their label."""
     chance = random.Random(seed)
     rows = ["label\ttext"]
     for at in range(number):
@@ -205,9 +205,9 @@ def toy_texts(number: int, seed: int) -> str:
 
 @pytest.fixture(scope="session")
 def text_toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with train, dev and test tables of opinions, and texts.toml that learns to tell them apart.
+    """Write train, dev and test tables of opinions and texts.toml, a recipe that classifies them.
 
-    Its model has what only classifiers have: attention, batch normalisation and a bag of n-grams.
+    Its model has the parts that only classifiers have: attention, batch normalisation and n-grams.
     """
     folder = tmp_path_factory.mktemp("texts")
     for seed, (split, number) in enumerate({"train": 60, "dev": 20, "test": 20}.items()):
@@ -247,7 +247,7 @@ device = "cpu"
 
 
 def toy_pairs(number: int, seed: int, *, values: bool) -> str:
-    """Praise and another opinion, and whether they agree, or how much they do, as a table."""
+    """Return a table of pairs of opinions, with a label or a value for their agreement."""
     chance = random.Random(seed)
     gold = "score" if values else "label"
     rows = [f"sentence1\tsentence2\t{gold}"]
@@ -267,9 +267,9 @@ def toy_pairs(number: int, seed: int, *, values: bool) -> str:
 
 @pytest.fixture(scope="session")
 def pair_toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with pairs of opinions: labels.toml learns whether two agree, values.toml how much they do.
+    """Write pairs of opinions: labels.toml learns whether two agree, values.toml learns how much.
 
-    The columns of the tables are called as in STS, so that nothing works by the default names alone.
+    The columns are named as in STS, so that the tests do not rely on the default names.
     """
     folder = tmp_path_factory.mktemp("pairs")
     for kind in ("labels", "values"):
@@ -281,7 +281,7 @@ def pair_toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 class Silence:
-    """A display that shows nothing and keeps everything it was told."""
+    """A display that shows nothing and records everything it receives."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -311,13 +311,13 @@ class Silence:
 
 @pytest.fixture
 def silence() -> Silence:
-    """A display that keeps what it is told."""
+    """Return a display that records what it receives."""
     return Silence()
 
 
 @pytest.fixture(scope="session")
 def toy_run(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished run over the toy language."""
+    """Train a run on the toy corpus."""
     from gonie.tasks.recipe import load_recipe
     from gonie.training.run import start_run
 
@@ -328,7 +328,7 @@ def toy_run(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def pair_runs(pair_toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with a finished run of each recipe of ``pair_toy``: labels and values."""
+    """Train a run of each recipe of ``pair_toy``: labels and values."""
     from gonie.tasks.recipe import load_recipe
     from gonie.training.run import start_run
 
@@ -338,14 +338,14 @@ def pair_runs(pair_toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
     yield from lent(folder)
 
 
-# --- a page in a browser, and read as a browser would -----------------------------------------------------
+# --- HTML pages ------------------------------------------------------------------------------------------
 
 VOID = {"meta"}
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    """A real Chromium. Without one, tests that need it are skipped; where CI is set, they fail."""
+    """Start Chromium. If there is none, tests that need it are skipped, or fail if CI is set."""
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:
         told = "no Chromium: `make browser` installs it"
@@ -359,7 +359,7 @@ def browser() -> Iterator[Any]:
 
 
 class Page(HTMLParser):
-    """Checks that every element is closed where it should be, and keeps what was opened."""
+    """A parser that checks that every element is closed, and records elements and text."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -379,7 +379,7 @@ class Page(HTMLParser):
         self.text.append(data)
 
     def runs_and_loads_nothing(self) -> bool:
-        """Has it neither a script nor anything that would fetch or send?"""
+        """Return whether the page has no scripts and no elements that load or send anything."""
         active = {"script", "img", "link", "iframe", "object", "a", "base", "form", "image", "use"}
         reaching = {"src", "href", "srcset", "action"}
         return not any(
@@ -390,7 +390,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="session")
 def parse() -> Callable[[str], Page]:
-    """The elements and the text of a page that is well formed."""
+    """Return a function that parses a well-formed page."""
 
     def read(page: str) -> Page:
         parser = Page()
@@ -402,7 +402,7 @@ def parse() -> Callable[[str], Page]:
     return read
 
 
-# --- a classifier whose answers are known ----------------------------------------------------------------
+# --- a classifier with known answers ---------------------------------------------------------------------
 
 LABELS = ("negative", "positive")
 OPINIONS = {"good": (0.0, 4.0), "bad": (4.0, 0.0), "film": (0.0, 0.0), "the": (0.0, 0.0), "<e1>": (0.0, 9.0)}
@@ -416,10 +416,9 @@ def make_text_bundle(
     recipe: Mapping[str, Any] | None = None,
     **limits: int,
 ) -> TextBundle:
-    """The score of a label is the mean of what each word says for it, unknown words nothing.
+    """Make a bundle whose score of a label is the mean score of the words; unknown words have 0.
 
-    With ``upper``, a text has sentences, and its score is the mean of theirs; ``limits`` are those of
-    ``Passages``.
+    With ``upper``, the score of a text is the mean over its sentences. ``limits`` are those of ``Passages``.
     """
     import torch
     from torch import nn
@@ -449,7 +448,7 @@ def make_text_bundle(
 
 
 def make_text_encoding(*, upper: bool, multi_label: bool, **limits: int) -> TextEncoding:
-    """The words of ``OPINIONS``; with ``upper``, a text is cut into sentences."""
+    """Fit an encoding of the words of ``OPINIONS``; with ``upper``, texts are split into sentences."""
     normalization = Normalization(lowercase=False, digits=False)
     words = Encoding.fit(
         count([Sentence(tuple(OPINIONS))], normalization=normalization, jamo=False, extractors=[]),
@@ -467,11 +466,11 @@ def make_text_encoding(*, upper: bool, multi_label: bool, **limits: int) -> Text
 
 @pytest.fixture(scope="session")
 def text_bundle() -> Callable[..., TextBundle]:
-    """Makes bundles of a classifier that looks its words up."""
+    """Return a function that makes bundles of a classifier with known answers."""
     return make_text_bundle
 
 
-# --- a pair model whose answers are known ----------------------------------------------------------------
+# --- a pair model with known answers ---------------------------------------------------------------------
 
 
 def make_pair_bundle(
@@ -481,10 +480,11 @@ def make_pair_bundle(
     recipe: Mapping[str, Any] | None = None,
     max_tokens: int = 200,
 ) -> PairBundle:
-    """Two texts agree by u · v and differ by Σ|u - v|; u and v are the mean vectors of their words.
+    """Make a bundle that scores ``same`` by u · v and ``other`` by Σ|u - v|.
 
-    A good or bad word has length 2, any other is 0. So ("good", "good") is ``same`` by 4 and ``other`` by 0,
-    and ("good", "bad") the reverse. With ``values`` it is 5 · sigmoid(u · v - Σ|u - v|).
+    u and v are the mean vectors of the words of the two texts. The vectors of "good" and "bad" have length 2,
+    all others are 0. So ("good", "good") scores 4 for ``same`` and 0 for ``other``, and ("good", "bad") the
+    reverse. With ``values``, the value is 5 · sigmoid(u · v - Σ|u - v|).
     """
     import torch
     from torch import nn
@@ -532,11 +532,11 @@ def make_pair_bundle(
 
 @pytest.fixture(scope="session")
 def pair_bundle() -> Callable[..., PairBundle]:
-    """Makes bundles of a pair model that looks its words up."""
+    """Return a function that makes bundles of a pair model with known answers."""
     return make_pair_bundle
 
 
-# --- running text, and a language model of it ------------------------------------------------------------
+# --- unlabelled text and a language model ----------------------------------------------------------------
 
 PRETRAIN_RECIPE = """
 task = "pretrain"
@@ -564,7 +564,7 @@ device = "cpu"
 
 
 def toy_text(number: int, seed: int) -> str:
-    """Sentences of the toy language as running text, three or four a paragraph."""
+    """Return sentences of the toy corpus as plain text, three per line."""
     chance = random.Random(seed)
     lines = []
     for _ in range(number):
@@ -583,7 +583,7 @@ def _pieces(frame: str) -> list[str]:
 
 @pytest.fixture(scope="session")
 def prose(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with text.txt and heldout.txt of the toy language, and pretrain.toml that learns it."""
+    """Write text.txt and heldout.txt with toy sentences, and pretrain.toml, a recipe that learns them."""
     folder = tmp_path_factory.mktemp("prose")
     (folder / "text.txt").write_text(toy_text(120, 1), "utf-8")
     (folder / "heldout.txt").write_text(toy_text(20, 2), "utf-8")
@@ -593,7 +593,7 @@ def prose(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def toy_bilm(prose: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The run folder of a small language model of the toy language."""
+    """Pretrain a small language model on the toy sentences and return its run folder."""
     from gonie.tasks.recipe import load_recipe
     from gonie.training.run import start_run
 

@@ -1,4 +1,4 @@
-"""The benchmarks run: a script that nobody runs between releases is broken when its figure is asked for."""
+"""Runs the benchmark scripts, which would otherwise break unnoticed between releases."""
 
 from __future__ import annotations
 
@@ -27,36 +27,36 @@ def test_training_speed_is_measured_without_peers(toy: Path) -> None:
 
 
 @pytest.mark.long
-def test_the_sides_that_train_a_classifier_are_one_model() -> None:
+def test_classifier_training_is_compared_on_the_same_model() -> None:
     out = run(
         "train_classifier.py", "--bundled", "--corpora", "nsmc", "--texts", 64, "--rounds", 1, "--threads", 1
-    )  # in which the packed side exits unless it scores as gonie does
+    )  # the script exits if the packed side does not score like gonie
     assert "64 texts" in out
     for side in ("plain", "packed", "like-lengths"):
         assert f"gonie / {side}" in out
 
 
 @pytest.mark.parametrize("script", ["tokenising.py", "train_tagger.py", "tag_cpu.py"])
-def test_every_script_explains_itself(script: str) -> None:
+def test_help_of_the_tagging_scripts_lists_peers(script: str) -> None:
     assert "--peers" in run(script, "--help")
 
 
-def test_tagging_with_elmo_says_what_it_needs() -> None:
+def test_the_elmo_benchmark_has_help() -> None:
     assert "a run folder or a bundle" in run("tag_elmo.py", "--help")
 
 
 def test_a_bundle_is_timed_and_scored_without_peers(toy: Path, toy_run: Path, tmp_path: Path) -> None:
     given = ("--gonie", toy_run, "--data", toy, "--peers", tmp_path, "--rounds", 1, "--cores", 2)
     out = run("tag_cpu.py", *given)
-    assert "no flair" in out  # what is missing is said, and how to get it
+    assert "no flair" in out  # missing peers are reported
     table = out[out.index("cores: 2") :].splitlines()[1:]
     (_, f1, *_, alone_differ), (_, _, f1_of_copies, *_) = (line.split() for line in table)
-    assert float(f1) > 90  # the toy language is learned, so tags reach the scorer, in order and in its scheme
-    assert f1_of_copies == f1  # what two processes tag comes back in order
+    assert float(f1) > 90  # tags reach the scorer in order and in the right scheme
+    assert f1_of_copies == f1  # the results of two processes are in order
     assert alone_differ == "0"
 
 
-def test_a_peer_without_its_environment_is_refused_with_the_way_to_make_it(tmp_path: Path) -> None:
+def test_a_peer_without_its_environment_is_refused_with_advice(tmp_path: Path) -> None:
     command = [sys.executable, str(BENCHMARKS / "tag_cpu.py"), "--train", "spacy", "--peers", str(tmp_path)]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
@@ -71,7 +71,9 @@ def test_bulk_tagging_is_measured(toy_run: Path, prose: Path) -> None:
     assert "all parts are the same bytes" in out
 
 
-def test_the_formulas_of_costs_count_the_parameters() -> None:
-    out = run("costs.py", "--tokens", 3, "--sentences", 2, "--rounds", 1)  # it exits where they do not
+def test_the_cost_formulas_match_the_number_of_parameters() -> None:
+    out = run(
+        "costs.py", "--tokens", 3, "--sentences", 2, "--rounds", 1
+    )  # the script exits if they do not match
     for name in ("Elman", "LSTM", "BiLSTM, peepholes", "CNN", "window", "attention", "CRF"):
         assert f"| {name}" in out

@@ -1,4 +1,4 @@
-"""The tool that compares two checkouts: it finds what differs, and only that."""
+"""Tests the tool that compares two checkouts: it reports all differences and nothing else."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def differences(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Make:
-    """Makes checkouts of a stand-in for gonie."""
+    """Return a function that makes checkouts of a fake gonie."""
 
     def make(
         name: str,
@@ -89,13 +89,15 @@ def checkout(tmp_path: Path) -> Make:
     return make
 
 
-def test_equal_checkouts(tool: ModuleType, checkout: Make, capsys: pytest.CaptureFixture[str]) -> None:
+def test_equal_checkouts_have_no_differences(
+    tool: ModuleType, checkout: Make, capsys: pytest.CaptureFixture[str]
+) -> None:
     before, after = checkout("before"), checkout("after")
     assert tool.main([str(before), str(after), "--case", "ner"]) == 0
     assert "all equal in 1 cases" in capsys.readouterr().out
 
 
-def test_other_weights_are_found_and_single_steps_compared(
+def test_different_weights_are_reported_and_single_steps_compared(
     tool: ModuleType, checkout: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before, after = checkout("before"), checkout("after", weight=1.5)
@@ -109,7 +111,7 @@ def test_other_weights_are_found_and_single_steps_compared(
     assert len(list(work.glob("after/ner-steps-*/run/best.safetensors"))) == 1
 
 
-def test_rounded_cases_pass_by_their_losses(
+def test_cases_with_rounding_differences_pass_if_their_losses_match(
     tool: ModuleType, checkout: Make, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tool, "ROUNDED", {"ner": "sums have another order"})
@@ -121,19 +123,19 @@ def test_rounded_cases_pass_by_their_losses(
     assert "differ from step 1 on: 2 in BEFORE, 2.00001 in AFTER" in capsys.readouterr().out
 
 
-def test_other_answers_and_metrics_are_found(
+def test_different_answers_are_reported_by_their_tolerance(
     tool: ModuleType, checkout: Make, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before, after = checkout("before"), checkout("after", score=0.5 + 1e-7, loss=2.0 + 1e-9)
     assert tool.main([str(before), str(after), "--case", "ner"]) == 1
     out = capsys.readouterr().out
-    assert "1/words /one by one/0/score is 0.5 in BEFORE" in out  # the golden bundle, to 1e-9
-    assert "bundle of BEFORE /one by one/0/score" in out  # so is the one that BEFORE trained
-    assert "bundle /one by one" not in out  # that of AFTER's own run to 1e-6
-    assert "metrics.jsonl" not in out  # to six digits
+    assert "1/words /one by one/0/score is 0.5 in BEFORE" in out  # the golden bundle, to within 1e-9
+    assert "bundle of BEFORE /one by one/0/score" in out  # the bundle that BEFORE trained, too
+    assert "bundle /one by one" not in out  # the bundle of AFTER's own run, to within 1e-6
+    assert "metrics.jsonl" not in out  # equal to six digits
 
 
-def test_a_failed_training_is_shown(
+def test_failed_training_is_reported(
     tool: ModuleType, checkout: Make, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before, after = checkout("before"), checkout("after", code=2)
@@ -141,7 +143,7 @@ def test_a_failed_training_is_shown(
     assert "training failed in AFTER" in capsys.readouterr().out
 
 
-def test_bad_input_is_refused(
+def test_invalid_arguments_are_refused(
     tool: ModuleType, checkout: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = str(checkout("before"))
@@ -155,7 +157,7 @@ def test_bad_input_is_refused(
         tool.main([before, before, "--case", "nothing"])
 
 
-def test_kept_runs_are_used_again(tool: ModuleType, checkout: Make, tmp_path: Path) -> None:
+def test_cached_runs_are_reused(tool: ModuleType, checkout: Make, tmp_path: Path) -> None:
     root = checkout("before")
     case = tool.CASES[0]
     keeping = tool.Trainer(
@@ -175,7 +177,7 @@ def tensors(differences: ModuleType, **values: list[float]) -> dict[str, object]
     }
 
 
-def test_renamed_tensors(differences: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_renamed_tensors_are_recognised(differences: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     one, two = tensors(differences, model__old__w=[1, 2]), tensors(differences, model__new__w=[1, 2])
     problems = differences.compare_tensors(one, two).problems
     assert problems == [
@@ -186,7 +188,7 @@ def test_renamed_tensors(differences: ModuleType, monkeypatch: pytest.MonkeyPatc
     assert not differences.compare_tensors(one, two).problems
 
 
-def test_parameters_of_the_optimizer_may_have_other_numbers(differences: ModuleType) -> None:
+def test_parameters_of_the_optimizer_may_be_renumbered(differences: ModuleType) -> None:
     one = tensors(differences, optimizer__0__step=[1], optimizer__1__step=[2])
     two = tensors(differences, optimizer__0__step=[2], optimizer__1__step=[1])
     found = differences.compare_tensors(one, two)
@@ -208,11 +210,15 @@ def test_parameters_of_the_optimizer_may_have_other_numbers(differences: ModuleT
         ({"a": float("nan")}, {"a": float("nan")}, False),
     ],
 )
-def test_values(differences: ModuleType, first: object, second: object, equal: bool) -> None:
+def test_values_are_compared_to_six_digits(
+    differences: ModuleType, first: object, second: object, equal: bool
+) -> None:
     assert (not differences.compare_values(first, second, differences.SIX_DIGITS).problems) is equal
 
 
-def test_keys_of_metrics(differences: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_renamed_and_added_metrics_are_recognised(
+    differences: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     records = {
         "before": {"loss": 1.0, "score": 0.5, "seconds": 3},
         "after": {"loss": 1.0, "dev": 0.5, "rate": 1},
@@ -228,8 +234,8 @@ def test_keys_of_metrics(differences: ModuleType, tmp_path: Path, monkeypatch: p
     assert found.notes == ["metrics.jsonl also has rate in AFTER"]
 
 
-def test_data_of_the_cases(tool: ModuleType, tmp_path: Path) -> None:
-    """Every file that a case names is there, and the same is made every time."""
+def test_the_data_files_of_all_cases_exist(tool: ModuleType, tmp_path: Path) -> None:
+    """Making the data twice gives the same folder."""
     corpora = ROOT / "src" / "gonie" / "corpora"
     data = tool.shared_data(corpora, tmp_path, tool.FEW)
     assert tool.shared_data(corpora, tmp_path, tool.FEW) == data

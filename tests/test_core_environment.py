@@ -1,4 +1,4 @@
-"""`pip install gonie`, for real: an environment of its own, without torch, in which bundles do their work."""
+"""Installs gonie without extras in a new environment and uses bundles there, without torch."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ ABSENT = ("torch", "onnx", "numba", "scipy", "pyarrow", "matplotlib", "kiwipiepy
 
 
 @pytest.mark.long
-def test_the_core_alone_loads_tags_classifies_evaluates_and_goes_over_files(tmp_path: Path) -> None:
-    """What most people who get a bundle will have installed."""
+def test_bundles_work_in_a_core_install(tmp_path: Path) -> None:
+    """Most users of a bundle have only the core install."""
     python = _environment(tmp_path / "core")
     found = _run(python, "-c", f"import importlib.util as u; print([n for n in {ABSENT} if u.find_spec(n)])")
     assert found.strip() == "[]"
@@ -52,7 +52,7 @@ print(json.dumps([token.tag for token in document.tokens]))
 
 
 def _bulk(python: str, folder: Path) -> None:
-    """Files by two processes: every row is there, and says what it says on its own."""
+    """Process files in bulk and check that every row is there with the right answer."""
     lines = [f"Anna Kim lives in Seoul , {number} times ." for number in range(300)]
     (folder / "lines.txt").write_text("\n".join(lines) + "\n", "utf-8")
     (folder / "lines.jsonl").write_text("".join(json.dumps({"text": line}) + "\n" for line in lines), "utf-8")
@@ -70,7 +70,7 @@ def _bulk(python: str, folder: Path) -> None:
 
 
 def _environment(folder: Path) -> str:
-    """Python of a new environment with gonie and what it cannot do without."""
+    """Create an environment with gonie and its required dependencies, and return its Python."""
     venv.create(folder, with_pip=True)
     python = str(folder / "bin" / "python")
     install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(ROOT)]

@@ -1,4 +1,4 @@
-"""The pages made from the code: a key or an option that changed must change there too."""
+"""Tests the generated reference pages, which must match the recipe keys and the commands."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def tool() -> ModuleType:
     return module
 
 
-def test_the_pages_are_fresh() -> None:
+def test_the_generated_pages_are_up_to_date() -> None:
     """If this fails: python tools/make_docs.py"""
     ended = subprocess.run(
         [sys.executable, TOOL, "--check"], capture_output=True, text=True, check=False, timeout=120
@@ -39,8 +39,8 @@ def test_the_pages_are_fresh() -> None:
     assert ended.returncode == 0, ended.stderr
 
 
-def test_every_key_stands_in_the_page_of_recipes() -> None:
-    """Under the task that has it, or, where its section is the same for both, under the first."""
+def test_every_recipe_key_is_in_the_reference() -> None:
+    """A section that tasks share is listed only under the first of them."""
     page = (ROOT / "docs" / "reference" / "recipe.md").read_text("utf-8")
     _, *parts = page.split("# The recipe of `task = ")
     rows = [re.findall(r"^\| `([a-z0-9_.]+)` \|", part, re.MULTILINE) for part in parts]
@@ -63,7 +63,7 @@ def _keys(model: type[BaseModel], prefix: str = "") -> list[str]:
     return found
 
 
-def test_every_command_has_its_heading() -> None:
+def test_the_main_commands_are_in_the_reference() -> None:
     page = (ROOT / "docs" / "reference" / "commands.md").read_text("utf-8")
     commands = (
         *("demo", "train", "evaluate", "tag", "classify", "explain", "compare", "vectors", "check-gradients"),
@@ -84,5 +84,5 @@ def test_every_command_has_its_heading() -> None:
         (dict[str, int], "table: name = whole number"),
     ],
 )
-def test_types_are_told_in_words(tool: ModuleType, annotation: Any, words: str) -> None:
+def test_types_are_described_in_words(tool: ModuleType, annotation: Any, words: str) -> None:
     assert tool.named(annotation) == words

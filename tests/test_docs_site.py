@@ -1,4 +1,4 @@
-"""The documentation site builds strictly, its links lead somewhere, and it requests nothing external."""
+"""Tests the documentation site: it builds without warnings, links work, and nothing external is loaded."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 LOADS = {"src", "srcset", "data", "poster", "action"}
-"""Attributes whose address a browser requests by itself, on any element."""
+"""Attributes with an address that a browser requests automatically, on any element."""
 VISITED = ("index", "tutorials/crf", "tutorials/quick-start.ko", "reference/python", "reference/recipe")
 ADDRESS = re.compile(r"(?:https?:)?//", re.IGNORECASE)
 IN_STYLE = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"])\s*(?:https?:)?//", re.IGNORECASE)
 
 
 class SitePage(HTMLParser):
-    """The anchors of a page, its links, and what a browser would request from another server."""
+    """Collects the anchors and links of a page, and requests to other servers."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -75,7 +75,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def pages(site: Path) -> dict[Path, SitePage]:
     found = {path: SitePage(path.read_text("utf-8")) for path in site.rglob("*.html")}
-    found.pop(site / "404.html")  # its links are absolute, since it is shown at any address
+    found.pop(site / "404.html")  # its links are absolute, because it is shown at any address
     return found
 
 
@@ -88,7 +88,7 @@ def test_every_page_of_the_docs_is_in_the_site(site: Path) -> None:
 
 
 @pytest.mark.long
-def test_links_and_anchors_of_the_site_lead_somewhere(site: Path, pages: dict[Path, SitePage]) -> None:
+def test_links_and_anchors_of_the_site_are_valid(site: Path, pages: dict[Path, SitePage]) -> None:
     broken, number = [], 0
     for path, page in pages.items():
         for link in page.links:
@@ -125,14 +125,14 @@ def test_no_page_requests_anything_external(site: Path, pages: dict[Path, SitePa
         '<p style="background: url(https://example.org/x.png)">',
     ],
 )
-def test_an_external_request_would_be_found(text: str) -> None:
+def test_external_requests_are_detected(text: str) -> None:
     assert SitePage(text).external
     assert not SitePage('<a href="https://arxiv.org/abs/1508.01991">a paper</a>').external
 
 
 @pytest.fixture
 def served(site: Path) -> Iterator[str]:
-    """The address of a server of the site."""
+    """Serve the site and return its address."""
 
     class Quiet(SimpleHTTPRequestHandler):
         def log_message(self, format: str, *args: Any) -> None: ...
@@ -147,8 +147,8 @@ def served(site: Path) -> Iterator[str]:
 
 
 @pytest.mark.long
-def test_a_browser_requests_nothing_from_elsewhere(browser: Any, served: str) -> None:
-    """Scripts could request what no page names: a browser tells. The search is used too."""
+def test_a_browser_requests_nothing_external(browser: Any, served: str) -> None:
+    """Detects requests by scripts, which the pages do not show. The search is used too."""
     context = browser.new_context()
     page = context.new_page()
     requested: list[str] = []

@@ -1,11 +1,11 @@
-"""Extending gonie, counted: what a new part, format, term, task or command needs, and in how many files.
+"""Tests extending gonie with a new part, format, loss term, task or command, and counts the files needed.
 
-Every module below is written to a temporary folder and imported from there, as a stranger would. Each part
-then goes the whole way: a recipe names it, `gonie train` trains it, the export is proved equal or refused
-with a sentence, and the bundle is loaded and answers.
+Every module below is written to a temporary folder and imported from there, like a third-party extension.
+Each part is then used end to end: a recipe names it, `gonie train` trains it, the export is checked or
+refused with a message, and the bundle is loaded and used.
 
-A comment ``# file: PATH`` says which file of the source tree holds what follows it. These files and those of
-the tables that get a line are counted, and compared with the counts of CONTRIBUTING.md.
+A comment ``# file: PATH`` names the file of the source tree that would contain the following code. These
+files and the files of the tables that get an entry are counted and compared with CONTRIBUTING.md.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ SPANS = [("Anna", "PER"), ("Seoul", "LOC")]
 
 
 class Extension:
-    """A module of a stranger, and the files that it would touch in gonie's source tree."""
+    """A third-party module, and the files that it would change in gonie's source tree."""
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
         self.files: set[str] = set()
         self._folder, self._patch = folder, patch
 
     def write(self, source: str, name: str = "stranger") -> ModuleType:
-        """Write a source text as a module of its own, and import it."""
+        """Write source code as a module and import it."""
         self.files |= set(re.findall(r"^# file: (\S+)$", source, re.MULTILINE))
         path = self._folder / f"{name}.py"
         path.write_text(source, "utf-8")
@@ -56,7 +56,7 @@ class Extension:
         return module
 
     def register(self, table: str, key: Any, value: Any) -> None:
-        """Add a line to a table, ``gonie.module:TABLE``."""
+        """Add an entry to a table, ``gonie.module:TABLE``."""
         module, _, name = table.partition(":")
         self.files.add(module.removeprefix("gonie.").replace(".", "/") + ".py")
         self._patch.setitem(getattr(import_module(module), name), key, value)
@@ -69,7 +69,7 @@ def extension(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Extension:
 
 @pytest.fixture
 def train(gonie: Callable[..., Outcome], toy: Path, tmp_path: Path) -> Train:
-    """Trains the toy language into ``tmp_path/run`` with changes to its recipe."""
+    """Return a function that trains the toy corpus in ``tmp_path/run`` with changes to its recipe."""
 
     def run(*changes: str) -> Outcome:
         settings = [part for change in changes for part in ("--set", change)]
@@ -83,7 +83,7 @@ def spans(run: Path) -> list[tuple[str, str]]:
 
 
 def promised(what: str) -> int:
-    """The number of files in the row of CONTRIBUTING's table that names ``what``."""
+    """Return the number of files that CONTRIBUTING.md gives for ``what``."""
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     rows = re.findall(r"^\| ([a-z, ]+) \| (\d+) \|", text, re.MULTILINE)
     (number,) = (int(count) for names, count in rows if what in re.split(", | or ", names))
@@ -122,7 +122,9 @@ PART = Part("each vector times its own gate", lambda width, config, dropout: Gat
 '''
 
 
-def test_an_encoder(extension: Extension, train: Train, tmp_path: Path) -> None:
+def test_a_new_encoder_needs_the_documented_files_and_works(
+    extension: Extension, train: Train, tmp_path: Path
+) -> None:
     module = extension.write(ENCODER)
     extension.register("gonie.tasks.parts:ENCODERS", "gated", module.PART)
     extension.register("gonie.export.encoders:ENCODERS", module.Gated, module.graph)
@@ -131,9 +133,7 @@ def test_an_encoder(extension: Extension, train: Train, tmp_path: Path) -> None:
     assert spans(tmp_path / "run") == SPANS
 
 
-def test_an_encoder_without_a_graph_trains_and_its_export_is_refused(
-    extension: Extension, train: Train
-) -> None:
+def test_exporting_an_encoder_without_a_graph_is_refused(extension: Extension, train: Train) -> None:
     extension.register("gonie.tasks.parts:ENCODERS", "gated", extension.write(ENCODER).PART)
     assert train("model.encoder.kind=gated", "train.epochs=1").refused("Gated", "export")
 
@@ -176,7 +176,9 @@ PART = Part("squared error of a softmax", lambda plan: SquaredHead(scores=plan.s
 '''
 
 
-def test_a_head(extension: Extension, train: Train, tmp_path: Path) -> None:
+def test_a_new_head_needs_the_documented_files_and_works(
+    extension: Extension, train: Train, tmp_path: Path
+) -> None:
     module = extension.write(HEAD)
     extension.register("gonie.tasks.parts:TAG_HEADS", "squared", module.PART)
     extension.register("gonie.export.scores:HEADS", module.SquaredHead, module.graph)
@@ -226,7 +228,9 @@ PART = Part("the first state", lambda width, config, both_ways: First(width=widt
 '''
 
 
-def test_a_pooling(extension: Extension, gonie: Any, text_toy: Path, tmp_path: Path) -> None:
+def test_a_new_pooling_needs_the_documented_files_and_works(
+    extension: Extension, gonie: Any, text_toy: Path, tmp_path: Path
+) -> None:
     module = extension.write(POOLING)
     extension.register("gonie.tasks.parts:POOLINGS", "first", module.PART)
     extension.register("gonie.export.poolings:POOLINGS", module.First, module.graph)
@@ -349,7 +353,9 @@ def graph(graph, part):
 '''
 
 
-def test_a_contextual_source(extension: Extension, train: Train, tmp_path: Path) -> None:
+def test_a_new_contextual_source_needs_the_documented_files_and_works(
+    extension: Extension, train: Train, tmp_path: Path
+) -> None:
     from gonie.tasks.torch.trained import load_trained
 
     module = extension.write(SOURCE)
@@ -362,7 +368,7 @@ def test_a_contextual_source(extension: Extension, train: Train, tmp_path: Path)
     assert any(isinstance(part, module.Neighbours) for part in parts)
 
 
-def test_a_contextual_source_is_checked_like_any_key(extension: Extension, train: Train) -> None:
+def test_settings_of_a_contextual_source_are_validated(extension: Extension, train: Train) -> None:
     extension.register("gonie.tasks.parts:CONTEXTUAL", "neighbours", extension.write(SOURCE).SOURCE)
     assert train("model.neighbours.size=0", "model.neighbours.sice=1").refused(
         "model.neighbours.size", "did you mean 'size'"
@@ -403,7 +409,9 @@ PART = TermPart(help="reward of uncertainty", section=ConfidenceConfig, build=Co
 '''
 
 
-def test_a_loss_term(extension: Extension, train: Train, tmp_path: Path) -> None:
+def test_a_new_loss_term_needs_the_documented_files_and_works(
+    extension: Extension, train: Train, tmp_path: Path
+) -> None:
     module = extension.write(TERM)
     extension.register("gonie.training.loss_terms.table:LOSS_TERMS", "confidence", module.PART)
     assert len(extension.files) == promised("loss term")
@@ -413,7 +421,7 @@ def test_a_loss_term(extension: Extension, train: Train, tmp_path: Path) -> None
     assert "[loss.confidence]" in (tmp_path / "run" / "recipe.toml").read_text("utf-8")
 
 
-def test_a_loss_term_that_is_not_there_is_refused_before_training(train: Train, tmp_path: Path) -> None:
+def test_an_unknown_loss_term_is_refused_before_training(train: Train, tmp_path: Path) -> None:
     assert train("loss.confidence.weight=0.01").refused("loss.confidence", "unknown loss term")
     assert not (tmp_path / "run").exists()
 
@@ -450,14 +458,16 @@ TAGGED = TaggedFormat(
 
 @pytest.fixture
 def bars(extension: Extension, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The format in its table, which finds the modules of its own package without a line."""
+    """Register the format; in gonie itself, the table finds the modules of its package automatically."""
     from gonie.formats.table import FORMATS
 
     monkeypatch.setitem(FORMATS, "bars", extension.write(FORMAT).TAGGED)
 
 
 @pytest.mark.usefixtures("bars")
-def test_a_file_format(extension: Extension, gonie: Any, train: Train, toy: Path, tmp_path: Path) -> None:
+def test_a_new_file_format_needs_the_documented_files_and_works(
+    extension: Extension, gonie: Any, train: Train, toy: Path, tmp_path: Path
+) -> None:
     assert len(extension.files) == promised("file format")
     for split in ("train", "dev", "test"):
         out = tmp_path / f"{split}.bars"
@@ -506,7 +516,7 @@ def rate(
 
 @pytest.fixture
 def command(extension: Extension, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`gonie rate`, in the list of commands."""
+    """Register the command `gonie rate`."""
     from gonie.cli.main import app
 
     monkeypatch.setattr(app, "registered_commands", [*app.registered_commands])
@@ -515,7 +525,9 @@ def command(extension: Extension, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("command")
-def test_a_command(extension: Extension, gonie: Any, toy: Path) -> None:
+def test_a_new_command_needs_the_documented_files_and_works(
+    extension: Extension, gonie: Any, toy: Path
+) -> None:
     assert len(extension.files) == promised("command")
     assert "Rate TEXT, files or standard input." in gonie("rate", "--help").out
     assert gonie("rate", toy, "a text").refused("neither bundle.json nor bundle/")
@@ -547,7 +559,7 @@ TASKS["rate"] = rating.RATING
 
 @pytest.fixture
 def reviews(tmp_path: Path) -> Path:
-    """The recipe of a rater, beside files with the stars of one to three sentences."""
+    """Write the recipe of a rater, and files with ratings of one to three sentences."""
     for offset, (split, number) in enumerate({"train": 80, "dev": 20, "test": 20}.items()):
         rows = ["label\ttext"]
         for at in range(offset, offset + number):
@@ -560,7 +572,7 @@ def reviews(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def rating(extension: Extension, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The task in its table, here and in every process that is started from here."""
+    """Register the task in this process and in all child processes."""
     source = Path(support.rating_task.__file__).read_text("utf-8")
     module = extension.write(f"# file: tasks/rating/\n{source}", "rating")
     extension.register("gonie.tasks.table:TASKS", "rate", module.RATING)
@@ -571,18 +583,18 @@ def rating(extension: Extension, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.usefixtures("rating")
-def test_a_task_is_a_folder_and_a_line(extension: Extension) -> None:
+def test_a_new_task_needs_the_documented_files(extension: Extension) -> None:
     assert len(extension.files) == promised("task")
 
 
 @pytest.mark.usefixtures("rating", "command")
-def test_a_task_trains_exports_loads_and_answers(gonie: Any, reviews: Path, tmp_path: Path) -> None:
+def test_a_new_task_is_trained_exported_loaded_and_used(gonie: Any, reviews: Path, tmp_path: Path) -> None:
     run, bundle = tmp_path / "run", tmp_path / "bundle"
     trained = gonie("train", reviews, "--set", "train.l2=0.001", "--out", run)
     assert trained.code == 0, trained.err
     assert "dev accuracy 100.00" in trained.out
     assert f'gonie rate {run} "your text"' in trained.out
-    assert "gonie evaluate" not in trained.out  # it has no evaluation
+    assert "gonie evaluate" not in trained.out  # the task has no evaluation
     files = {"recipe.toml", "metrics.jsonl", "last.safetensors", "best.safetensors", "encoding.json"}
     assert {*files, "bundle", "evaluation.json", "report.html"} <= {path.name for path in run.iterdir()}
     assert json.loads((run / "evaluation.json").read_text("utf-8"))["test"]["accuracy"] == 1.0
@@ -597,7 +609,7 @@ def test_a_task_trains_exports_loads_and_answers(gonie: Any, reviews: Path, tmp_
 
 
 @pytest.mark.usefixtures("rating", "command")
-def test_a_task_answers_in_bulk(gonie: Any, reviews: Path, tmp_path: Path) -> None:
+def test_a_new_task_works_in_bulk(gonie: Any, reviews: Path, tmp_path: Path) -> None:
     run, parts = tmp_path / "run", tmp_path / "parts"
     assert gonie("train", reviews, "--out", run).code == 0
     (tmp_path / "texts.txt").write_text("The film is good.\n" * 3, "utf-8")
@@ -609,9 +621,7 @@ def test_a_task_answers_in_bulk(gonie: Any, reviews: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.usefixtures("rating")
-def test_a_task_is_resumed_where_it_was_stopped(
-    gonie: Any, reviews: Path, tmp_path: Path, silence: Any
-) -> None:
+def test_a_run_of_a_new_task_can_be_resumed(gonie: Any, reviews: Path, tmp_path: Path, silence: Any) -> None:
     from gonie.tasks.recipe import load_recipe
     from gonie.training.run import start_run
 
@@ -626,7 +636,9 @@ def test_a_task_is_resumed_where_it_was_stopped(
 
 
 @pytest.mark.usefixtures("rating")
-def test_what_a_task_leaves_out_is_refused_with_a_sentence(gonie: Any, reviews: Path, tmp_path: Path) -> None:
+def test_unsupported_commands_of_a_task_are_refused_with_a_message(
+    gonie: Any, reviews: Path, tmp_path: Path
+) -> None:
     from gonie.explain.torch.gradients import load_gradients
 
     run = tmp_path / "run"
@@ -647,7 +659,7 @@ def test_what_a_task_leaves_out_is_refused_with_a_sentence(gonie: Any, reviews: 
     assert not (tmp_path / "other").exists()
 
 
-def test_a_task_without_a_command_is_used_in_python(
+def test_a_task_without_a_command_works_in_python(
     extension: Extension, rating: ModuleType, gonie: Any, reviews: Path, tmp_path: Path
 ) -> None:
     silent = replace(rating.RATING, predict="", records=None)
@@ -659,7 +671,7 @@ def test_a_task_without_a_command_is_used_in_python(
     assert load(tmp_path / "run")("The film is good.").text == "The film is good."
 
 
-def test_a_task_that_is_not_in_the_table_is_refused(
+def test_an_unregistered_task_is_refused(
     rating: ModuleType, gonie: Any, reviews: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from gonie.tasks.table import TASKS

@@ -1,4 +1,4 @@
-"""The direction of imports, and their cost: a cycle or a stray torch would break `pip install gonie`."""
+"""Tests the direction of imports and that the core never imports torch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TORCH_FREE = {
     "explain": {"tasks", "runtime", "reports", "metrics", "features", "formats", "text", "system"},
     "bulk": {"tasks", "runtime", "reports", "metrics", "features", "formats", "text", "system"},
 }
-"""Rooms that never import torch, and the rooms that each may import."""
+"""Packages that never import torch, and the packages that each may import."""
 WITH_TORCH = {
     "nn": set(),
     "export": {"nn", "runtime", "features", "metrics", "text", "system"},
@@ -35,13 +35,13 @@ WITH_TORCH = {
 MAY_IMPORT = {**TORCH_FREE, **WITH_TORCH}
 HEAVY = {"torch", "onnx", "numba"}
 OPEN_TO_ALL = {"cli"}
-"""Rooms that import everything, inside functions."""
+"""Packages that may import everything, inside functions."""
 LAZY = {"tasks": {"tasks/torch", "nn"}, "explain": {"explain/torch"}}
-"""Rooms that import their own torch half, and tables of parts the parts, inside functions only."""
+"""Packages that each package may import only inside functions, such as its own torch half."""
 
 
 def room(parts: tuple[str, ...]) -> str:
-    """The room of a module; the torch half of a room is one of its own."""
+    """Return the package of a module; a torch half counts as a package of its own."""
     return f"{parts[0]}/torch" if parts[0] in ("tasks", "explain") and "torch" in parts[1:] else parts[0]
 
 
@@ -58,7 +58,7 @@ def parsed(path: Path) -> ast.Module:
 
 
 def imported(path: Path, *, in_functions: bool = True) -> set[str]:
-    """Every module that a file imports, but for those that only type checkers read."""
+    """Return every module that a file imports, except those for type checkers only."""
     names: set[str] = set()
     for node in _running(parsed(path), in_functions=in_functions):
         if isinstance(node, ast.Import):
@@ -69,7 +69,7 @@ def imported(path: Path, *, in_functions: bool = True) -> set[str]:
 
 
 def _imported_name(module: str, name: str) -> str:
-    """The module that ``from module import name`` means: ``name`` itself where it is one."""
+    """Return the module that ``from module import name`` imports: ``name`` itself if it is a module."""
     return inside if (inside := f"{module}.{name}") in modules() else module
 
 
@@ -83,7 +83,7 @@ def _running(tree: ast.AST, *, in_functions: bool) -> Iterator[ast.AST]:
         yield from _running(node, in_functions=in_functions)
 
 
-def test_imports_go_one_way() -> None:
+def test_packages_import_only_allowed_packages() -> None:
     known, against = modules(), set()
     for name, path in known.items():
         own = room(path.relative_to(SOURCE).parts)
@@ -98,7 +98,7 @@ def test_imports_go_one_way() -> None:
     assert against == set()
 
 
-def test_no_torch_where_bundles_run() -> None:
+def test_packages_that_run_bundles_do_not_import_torch() -> None:
     found = {
         str(path.relative_to(SOURCE)): heavy
         for path in modules().values()
@@ -108,7 +108,7 @@ def test_no_torch_where_bundles_run() -> None:
     assert found == {}
 
 
-def test_every_room_is_in_the_table() -> None:
+def test_every_package_is_in_the_table() -> None:
     rooms = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
     assert rooms - OPEN_TO_ALL == {name for name in MAY_IMPORT if "/" not in name}
 
@@ -116,7 +116,7 @@ def test_every_room_is_in_the_table() -> None:
 def test_no_cycles_between_modules() -> None:
     known = modules()
     graph = {name: imported(path) & set(known) - {name} for name, path in known.items()}
-    # importing a package's module also runs the package, but only a module's own imports can make a cycle
+    # importing a module also runs its package, but only a module's own imports can form a cycle
     done: set[str] = set()
 
     def visit(name: str, trail: tuple[str, ...]) -> None:
@@ -130,8 +130,8 @@ def test_no_cycles_between_modules() -> None:
         visit(name, ())
 
 
-def test_no_class_name_twice() -> None:
-    """A reader who searches for a class should find one."""
+def test_class_names_are_unique() -> None:
+    """Searching for a class should give one result."""
     places: dict[str, list[str]] = {}
     for path in modules().values():
         for node in parsed(path).body:

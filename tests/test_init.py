@@ -1,4 +1,4 @@
-"""The names that packages offer: exactly those that are listed, so that none becomes public by accident."""
+"""Tests the public names of packages, so that none becomes public by accident."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PUBLIC = {
 }
 
 
-def test_the_public_names_are_these_and_no_others() -> None:
+def test_gonie_has_exactly_the_listed_public_names() -> None:
     assert len(gonie.__all__) == len(set(gonie.__all__))
     assert set(gonie.__all__) == PUBLIC
     homes = {name: getattr(value, "__module__", "") for name, value in vars(gonie).items()}
@@ -36,7 +36,7 @@ def test_the_public_names_are_these_and_no_others() -> None:
     assert all(hasattr(gonie, name) for name in PUBLIC)
 
 
-def test_a_package_lists_exactly_the_names_that_it_takes_from_its_modules() -> None:
+def test_all_of_each_package_matches_its_imports() -> None:
     wrong, listed = {}, 0
     for path in sorted(SOURCE.rglob("__init__.py")):
         package = ".".join(("gonie", *path.parent.relative_to(SOURCE).parts))
@@ -49,7 +49,7 @@ def test_a_package_lists_exactly_the_names_that_it_takes_from_its_modules() -> N
 
 
 def exported(tree: ast.Module, package: str) -> tuple[set[str], set[str]]:
-    """What a package imports from its own modules or defines, and what its ``__all__`` lists."""
+    """Return the names that a package imports from its modules or defines, and those in ``__all__``."""
     offered, listed = set(), set()
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(f"{package}."):
@@ -64,7 +64,7 @@ def exported(tree: ast.Module, package: str) -> tuple[set[str], set[str]]:
     return {name for name in offered if not name.startswith("_") or name == "__version__"}, listed
 
 
-def test_public_names_of_a_package_are_its_imports_functions_classes_and_constants() -> None:
+def test_public_names_include_imports_functions_and_constants() -> None:
     source = """
 from gonie.bulk.job import BulkJob, _digest
 from gonie.errors import GonieError
@@ -79,6 +79,6 @@ def run(): ...
     assert listed == {"BulkJob", "LIMIT"}
 
 
-def test_the_version_is_the_package_s() -> None:
+def test_the_version_matches_pyproject() -> None:
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["version"] == gonie.__version__

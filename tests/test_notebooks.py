@@ -1,4 +1,4 @@
-"""The notebooks of the docs run from top to bottom, and their stored outputs are fit to be committed."""
+"""Tests that the notebooks of the docs run, and that their stored outputs are complete and small."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 QUICK = {"crf"}
 SIZE = 100_000
-"""Bytes of a notebook with its outputs, at most."""
+"""Maximum size in bytes of a notebook with its outputs."""
 
 
 def code_cells(path: Path) -> list[dict[str, Any]]:
@@ -50,7 +50,7 @@ def test_the_stored_outputs_are_complete_and_small(path: Path) -> None:
     assert kinds
 
 
-def test_a_progress_bar_is_stored_as_it_ends() -> None:
+def test_only_the_final_state_of_a_progress_bar_is_stored() -> None:
     spec = importlib.util.spec_from_file_location("run_notebooks", ROOT / "tools" / "run_notebooks.py")
     if spec is None or spec.loader is None or importlib.util.find_spec("nbclient") is None:
         pytest.skip("no nbclient: pip install '.[docs]' -c constraints.txt")

@@ -1,8 +1,8 @@
-"""What the README and the docs tell a newcomer to type works, and what they link to is there.
+"""Tests that the commands, code examples and links of the README and the docs work.
 
-A comment before a code block says what is done with it: ``<!-- run -->`` runs its commands or its Python,
-with small settings where it trains; ``<!-- run: exact -->`` also compares what it prints with the block after
-it; ``<!-- read: FORMAT SCHEME -->`` reads it as a data file.
+A comment before a code block says how it is tested. ``<!-- run -->`` runs its commands or its Python code,
+with small settings for training. ``<!-- run: exact -->`` also compares the output with the next block.
+``<!-- read: FORMAT SCHEME -->`` reads it as a data file.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ OWN = {
     "sentiment-nsmc": "mine.tsv",
     "pairs": "mine-pairs.tsv",
 }
-"""What a recipe is trained on here, if not on tagged words."""
+"""The training files of recipes that do not use CoNLL files."""
 SMALL = {
     "train": ("train.epochs=1", "model.encoder.hidden=4", "train.device=cpu"),
     "compare": ("train.epochs=1", "model.encoder.hidden=4", "train.device=cpu"),
     "pretrain": ("train.epochs=1", "train.rows=4", "train.device=cpu", "model.hidden=8", "model.width=4"),
 }
-"""What makes a command a matter of seconds."""
+"""Settings with which a command takes only seconds."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: what is to be done with it, its language, its lines, and the block right after it."""
+    """A fenced code block: its mark, language and body, and the body of the next block."""
 
     mark: str
     kind: str
@@ -62,7 +62,7 @@ class Block:
     after: str
 
     def commands(self) -> list[str]:
-        """The commands of a shell block, or those behind ``$`` where it shows output too."""
+        """Return the commands of a shell block, or those after ``$`` if it also shows output."""
         lines = self.body.replace("\\\n", " ").splitlines()
         if self.kind == "console":
             lines = [line[2:] for line in lines if line.startswith("$ ")]
@@ -82,7 +82,7 @@ def marked(path: Path, mark: str) -> list[Block]:
 
 @pytest.fixture
 def place(tmp_path: Path, toy: Path, prose: Path, monkeypatch: pytest.MonkeyPatch, gonie: Callable) -> Path:
-    """A folder with every file that the README speaks of, and the model that `make run` leaves."""
+    """Make a folder with every file that the README mentions, and the model of `make run`."""
     (tmp_path / "pretrained").symlink_to(ROOT / "pretrained")
     text = (prose / "text.txt").read_bytes()
     (tmp_path / "domain.txt").write_bytes(text)
@@ -112,7 +112,7 @@ def place(tmp_path: Path, toy: Path, prose: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def small(arguments: list[str]) -> list[str]:
-    """The same command with settings for a model of seconds: of a new run, one epoch over a few sentences."""
+    """Return the command with settings that train a new run for one epoch on a few sentences."""
     if arguments[0] not in SMALL or "--resume" in arguments:
         return arguments
     settings = list(SMALL[arguments[0]])
@@ -123,14 +123,14 @@ def small(arguments: list[str]) -> list[str]:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("place")
-def test_the_readme_can_be_followed_from_top_to_bottom(gonie: Callable) -> None:
+def test_the_commands_of_the_readme_work(gonie: Callable) -> None:
     assert follow(README, gonie) == 3
     assert Path("report.html").is_file()
 
 
 @pytest.mark.long
 @pytest.mark.usefixtures("place")
-def test_the_korean_readme_can_be_followed_from_top_to_bottom(gonie: Callable) -> None:
+def test_the_commands_of_the_korean_readme_work(gonie: Callable) -> None:
     assert follow(KOREAN, gonie) == 3
 
 
@@ -147,12 +147,12 @@ def test_the_korean_readme_can_be_followed_from_top_to_bottom(gonie: Callable) -
         ("tutorials/quick-start.ko", 9),
     ],
 )
-def test_a_page_of_the_docs_can_be_followed(gonie: Callable, page: str, least: int) -> None:
+def test_the_commands_of_a_docs_page_work(gonie: Callable, page: str, least: int) -> None:
     assert follow(ROOT / "docs" / f"{page}.md", gonie) >= least
 
 
 def follow(page: Path, gonie: Callable) -> int:
-    """Do what a page says, from top to bottom; how many commands it had."""
+    """Run the code blocks of a page in order and return the number of commands."""
     ran = 0
     for block in marked(page, "run"):
         if block.kind == "python":
@@ -168,7 +168,7 @@ def follow(page: Path, gonie: Callable) -> int:
 
 
 def run_python(code: str, names: dict[str, object] | None = None) -> str:
-    """What a block prints; the blocks of a page that share ``names`` go on from one another."""
+    """Run a block and return its output; blocks that share ``names`` share their variables."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(code, "block", "exec"), {} if names is None else names)
@@ -176,19 +176,19 @@ def run_python(code: str, names: dict[str, object] | None = None) -> str:
 
 
 def printing(page: Path) -> list[Block]:
-    """The blocks of a page whose output stands after them."""
+    """Return the blocks of a page that are followed by their output."""
     return [block for block in marked(page, "run") if block.mark == "run: exact"]
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if printing(page)], ids=lambda page: page.stem)
-def test_what_the_docs_print_is_what_comes_out(page: Path) -> None:
+def test_the_output_shown_in_the_docs_is_exact(page: Path) -> None:
     names: dict[str, object] = {}
     for block in printing(page):
         assert run_python(block.body, names) == block.after
 
 
-def test_the_commands_of_the_docs_have_the_options_that_are_typed(gonie: Callable) -> None:
-    """The long tests run them; this one only asks each command for its help."""
+def test_options_used_in_the_docs_exist(gonie: Callable) -> None:
+    """The long tests run the commands; this one only looks at the help of each command."""
     seen: dict[str, set[str]] = {}
     for page in PAGES:
         for block in marked(page, "run"):
@@ -206,7 +206,7 @@ def test_the_commands_of_the_docs_have_the_options_that_are_typed(gonie: Callabl
 
 
 @pytest.mark.parametrize("block", marked(FORMATS, "read"), ids=lambda block: block.mark)
-def test_the_examples_of_formats_are_read_as_the_page_says(block: Block, tmp_path: Path) -> None:
+def test_the_format_examples_are_read_as_documented(block: Block, tmp_path: Path) -> None:
     from gonie.formats.format import ReadOptions
     from gonie.text.tokenizers import tokenizer
 
@@ -222,7 +222,7 @@ def test_the_examples_of_formats_are_read_as_the_page_says(block: Block, tmp_pat
 
 
 @pytest.mark.parametrize("block", marked(FORMATS, "texts"), ids=lambda block: block.mark)
-def test_the_examples_of_labelled_texts_are_read_as_the_page_says(block: Block, tmp_path: Path) -> None:
+def test_the_labelled_text_examples_are_read_as_documented(block: Block, tmp_path: Path) -> None:
     from gonie.formats.labelled import LabelledSource
 
     _, name, number = block.mark.split()
@@ -233,7 +233,7 @@ def test_the_examples_of_labelled_texts_are_read_as_the_page_says(block: Block, 
 
 
 @pytest.mark.parametrize("block", marked(FORMATS, "pairs"), ids=lambda block: block.mark)
-def test_the_examples_of_pairs_are_read_as_the_page_says(block: Block, tmp_path: Path) -> None:
+def test_the_pair_examples_are_read_as_documented(block: Block, tmp_path: Path) -> None:
     from gonie.formats.pairs import PairSource
 
     _, name, number = block.mark.split()
@@ -243,7 +243,7 @@ def test_the_examples_of_pairs_are_read_as_the_page_says(block: Block, tmp_path:
     assert (source.report.choices["format"][0], source.report.pairs) == (name, int(number))
 
 
-def test_every_format_has_its_example() -> None:
+def test_every_format_has_an_example() -> None:
     from gonie.formats.table import FORMATS as KNOWN
     from gonie.formats.table import TEXT_FORMATS
 
@@ -252,7 +252,7 @@ def test_every_format_has_its_example() -> None:
     assert {block.mark.split()[1] for block in marked(FORMATS, "texts")} == set(files)
 
 
-def test_links_lead_somewhere() -> None:
+def test_links_are_valid() -> None:
     broken, number = [], 0
     for page in PAGES:
         for match in LINK.finditer(BLOCK.sub("", page.read_text("utf-8"))):
@@ -264,7 +264,7 @@ def test_links_lead_somewhere() -> None:
     assert number > 100
 
 
-def test_a_link_with_the_name_of_a_file_leads_to_that_file() -> None:
+def test_links_with_a_file_name_lead_to_that_file() -> None:
     found = [(page, match) for page in PAGES for match in FILE_LINK.finditer(page.read_text("utf-8"))]
     assert len(found) > 30
     wrong = [f"{page.name}: {match[0]}" for page, match in found if not match["path"].endswith(match["name"])]
@@ -272,8 +272,8 @@ def test_a_link_with_the_name_of_a_file_leads_to_that_file() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_what_the_docs_import_is_there(page: Path) -> None:
-    """Blocks that are only shown, not run, are the first to go stale."""
+def test_imports_in_the_docs_work(page: Path) -> None:
+    """Blocks that are not run are the first to become outdated."""
     for block in blocks(page):
         if block.kind == "python":
             for statement in IMPORT.findall(block.body):
@@ -281,7 +281,7 @@ def test_what_the_docs_import_is_there(page: Path) -> None:
 
 
 def problem(page: Path, path: str, anchor: str | None) -> str | None:
-    """What is wrong with a link to a file or a heading."""
+    """Return what is wrong with a link to a file or a heading, or None."""
     target = (page.parent / path).resolve() if path else page
     if not target.is_relative_to(ROOT):
         return "leads out of the repository"
@@ -293,6 +293,6 @@ def problem(page: Path, path: str, anchor: str | None) -> str | None:
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors that GitHub gives to a page's headings."""
+    """Return the anchors that GitHub gives to the headings of a page."""
     titles = HEADING.findall(BLOCK.sub("", page.read_text("utf-8")))
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}

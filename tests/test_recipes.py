@@ -1,4 +1,4 @@
-"""The recipes that ship: each loads, trains, exports and works, and the commands in its comment are right."""
+"""Tests the shipped recipes: each loads, trains, exports and works, and its comment is correct."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FOLDER = Path(__file__).parent.parent / "src" / "gonie" / "recipes"
 DOCS = Path(__file__).parent.parent / "docs" / "reference" / "recipe.md"
 TAGGERS, CLASSIFIERS, PAIRS = recipe_names("tag"), recipe_names("classify"), recipe_names("pair")
 NAMES = sorted([*TAGGERS, *CLASSIFIERS, *PAIRS])
-"""Those that `gonie train` trains."""
+"""The recipes of `gonie train`."""
 SIX = {
     "rnn": ("rnn", False, "softmax"),
     "lstm": ("peephole", False, "softmax"),
@@ -84,7 +84,7 @@ ASKED = {
 
 
 def comment(name: str) -> list[str]:
-    """The comment that a recipe begins with, without its signs; commands over two lines are joined."""
+    """Return the lines of the comment at the start of a recipe; continued lines are joined."""
     lines = (FOLDER / f"{name}.toml").read_text("utf-8").splitlines()
     head = lines[: next(i for i, line in enumerate(lines) if not line.startswith("#"))]
     return "\n".join(line.removeprefix("#").strip() for line in head).replace("\\\n", " ").splitlines()
@@ -96,7 +96,7 @@ def commands(name: str) -> Iterator[list[str]]:
             yield shlex.split(re.split(r"\s{3,}", line)[0] if "\\" not in line else line)
 
 
-def test_what_lies_in_the_folder_ships() -> None:
+def test_all_recipes_of_the_folder_are_listed() -> None:
     assert recipe_names() == sorted(path.stem for path in FOLDER.glob("*.toml"))
     assert set(recipe_names()) == {*NAMES, *recipe_names("pretrain")}
     for name in NAMES:
@@ -106,8 +106,8 @@ def test_what_lies_in_the_folder_ships() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_recipe_begins_with_the_commands_that_use_it(name: str) -> None:
-    """They are the first thing that a reader copies: each must be one that gonie takes."""
+def test_the_commands_in_the_comment_of_a_recipe_are_valid(name: str) -> None:
+    """They are the first thing that a user copies."""
     if name.startswith("demo"):
         assert any("`gonie demo`" in line for line in comment(name))
         return
@@ -142,7 +142,7 @@ def _keys(values: dict[str, Any], prefix: str = "") -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "chunk"])
-def test_the_files_that_a_recipe_names_ship(name: str) -> None:
+def test_the_data_files_of_a_recipe_are_bundled(name: str) -> None:
     data = load_recipe(name).data
     for path in (data.train, data.dev, data.test):
         assert path is not None
@@ -151,13 +151,13 @@ def test_the_files_that_a_recipe_names_ship(name: str) -> None:
         assert (locate(path).parent / "LICENSE.md").is_file()
 
 
-def test_chunk_asks_for_its_training_file() -> None:
+def test_chunk_requires_a_training_file() -> None:
     with pytest.raises(RecipeError, match=r"data\.train: missing value.*--set data\.train="):
         load_recipe("chunk")
 
 
 @pytest.mark.parametrize("name", SIX)
-def test_the_six_models_differ_in_what_the_paper_says(name: str) -> None:
+def test_the_six_models_differ_as_in_the_paper(name: str) -> None:
     kind, both, head = SIX[name]
     model = load_recipe(name).model
     assert (model.encoder.kind, model.head.kind) == (kind, head)
@@ -169,14 +169,14 @@ def test_the_six_models_differ_in_what_the_paper_says(name: str) -> None:
 
 
 def shrunk(name: str, settings: list[str]) -> Recipe:
-    """The recipe with these settings, its parts narrow; their kinds are as they are."""
+    """Load a recipe with these settings and small layers, but the same kinds of parts."""
     model = load_recipe(name, settings).model
     small = [change for part, changes in SMALL.items() if getattr(model, part, None) for change in changes]
     return load_recipe(name, [*settings, *small])
 
 
 def over(name: str, path: Path, content: str, *more: str) -> Recipe:
-    """The recipe over one small file, an epoch long."""
+    """Load a recipe that trains for one epoch on one small file."""
     path.write_text(content, "utf-8")
     files = [f"data.{split}={path}" for split in ("train", "dev", "test")]
     return shrunk(name, [*files, *more, "train.epochs=1", "train.device=cpu"])
@@ -191,7 +191,7 @@ def test_a_tagger_trains_exports_and_tags(name: str, tmp_path: Path, silence: An
     assert result is not None
     (_, dev), (_, test) = result.evaluations.items()
     assert dev.headline == test.headline
-    if name == "chunk":  # its features need parts of speech beside the words
+    if name == "chunk":  # its features need parts of speech
         shown = gonie("tag", tmp_path / "run", "--input", "conll", "--file", tmp_path / "tiny.conll")
         assert shown.code == 0, shown.err
         assert "reckons" in shown.out
@@ -210,7 +210,7 @@ def test_a_tagger_trains_exports_and_tags(name: str, tmp_path: Path, silence: An
 def test_a_classifier_trains_exports_and_classifies(
     name: str, tmp_path: Path, silence: Any, gonie: Any
 ) -> None:
-    """What it is asked afterwards is read as it was in training: marks, sentences and morphemes too."""
+    """Input is read as in training, including marks, sentences and morphemes."""
     recipe = classifier(name, tmp_path)
     result = start_run(recipe, tmp_path / "run", silence)
     assert result is not None
@@ -250,12 +250,12 @@ def test_a_pair_model_trains_exports_and_answers(name: str, tmp_path: Path, sile
 
 
 def classifier(name: str, folder: Path) -> TextRecipe:
-    """The recipe of a classifier over a few texts; skipped where its tokenizer is not installed."""
+    """Load the recipe of a classifier on a few texts; skip the test if its tokenizer is missing."""
     own = load_recipe(name).data
     assert isinstance(own, TextDataConfig)
     if own.unit == "morpheme" and importlib.util.find_spec("kiwipiepy") is None:
         pytest.skip("morphemes need kiwipiepy")
-    # with another training file they must be named
+    # another training file resets them, so they must be set
     kept = (f"data.marks={json.dumps(own.marks)}", f"data.sentences={own.sentences}")
     texts = f"label\ttext\n{TINY_TEXTS.get(name, OPINIONS) * 6}"
     recipe = over(name, folder / "tiny.tsv", texts, *kept)
@@ -263,7 +263,7 @@ def classifier(name: str, folder: Path) -> TextRecipe:
     return recipe
 
 
-def test_reviews_are_read_at_two_levels(tmp_path: Path, silence: Any) -> None:
+def test_reviews_han_reads_words_and_sentences(tmp_path: Path, silence: Any) -> None:
     assert start_run(classifier("reviews-han", tmp_path), tmp_path / "run", silence) is not None
     model = load(tmp_path / "run")
     (reading,) = model.read([model.passage(ASKED["reviews-han"])])
@@ -272,8 +272,8 @@ def test_reviews_are_read_at_two_levels(tmp_path: Path, silence: Any) -> None:
     assert all(words.sum() == pytest.approx(1.0) for words in reading.words)
 
 
-def test_the_marks_of_a_relation_are_seen(tmp_path: Path, silence: Any) -> None:
-    """Without them a model would be asked which of all pairs of words is meant."""
+def test_the_marks_of_a_relation_are_words_of_the_vocabulary(tmp_path: Path, silence: Any) -> None:
+    """Without the marks, a model could not know which two words the relation is about."""
     assert start_run(classifier("relations", tmp_path), tmp_path / "run", silence) is not None
     model = load(tmp_path / "run")
     (sentence,) = model.passage(model.text(ASKED["relations"])).sentences

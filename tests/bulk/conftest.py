@@ -1,4 +1,4 @@
-"""What tests of bulk runs share: small models on disk, input of every kind, and the rows of a folder."""
+"""Fixtures for tests of bulk runs: small models on disk, jobs, and readers of output folders."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from gonie.runtime.bundle import write_bundle
 
 @pytest.fixture(scope="session")
 def tagging(toy_run: Path) -> BulkJob:
-    """A job for a tagger of the toy language."""
+    """Return a job for a tagger of the toy corpus."""
     return BulkJob(task="tag", model=toy_run)
 
 
 @pytest.fixture(scope="session")
 def opinions(text_bundle: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a classifier that looks its words up."""
+    """Write a classifier that looks up its words in a table, and return its folder."""
     folder = tmp_path_factory.mktemp("opinions") / "bundle"
     write_bundle(folder, text_bundle())
     return folder
@@ -29,12 +29,12 @@ def opinions(text_bundle: Callable[..., Any], tmp_path_factory: pytest.TempPathF
 
 @pytest.fixture(scope="session")
 def classifying(opinions: Path) -> BulkJob:
-    """A job for that classifier."""
+    """Return a job for the classifier of ``opinions``."""
     return BulkJob(task="classify", model=opinions)
 
 
 def read_parts(folder: Path, pattern: str = "part-*.jsonl") -> list[dict[str, Any]]:
-    """The records of a folder's parts in the order of their names."""
+    """Return the records of a folder's parts, sorted by file name."""
     return [
         json.loads(line)
         for path in sorted(folder.glob(pattern))
@@ -44,12 +44,12 @@ def read_parts(folder: Path, pattern: str = "part-*.jsonl") -> list[dict[str, An
 
 @pytest.fixture(scope="session")
 def parts() -> Callable[..., list[dict[str, Any]]]:
-    """Reads the records of a folder."""
+    """Return the function that reads the records of a folder."""
     return read_parts
 
 
 class Quiet:
-    """Is told how far a run is, and keeps it."""
+    """A display that records the progress of a run."""
 
     def __init__(self) -> None:
         self.told: list[Any] = []
@@ -66,5 +66,5 @@ class Quiet:
 
 @pytest.fixture
 def quiet() -> Quiet:
-    """Whoever is told how far a run is."""
+    """Return a display that records the progress of a run."""
     return Quiet()

@@ -1,4 +1,4 @@
-"""Every engine gives the same bytes: who works must not be seen in what comes out."""
+"""Tests that every engine of a bulk run writes the same bytes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ENGINES = {
 
 
 @pytest.mark.long
-def test_parts_are_the_same_bytes(tagging: BulkJob, tmp_path: Path) -> None:
+def test_every_engine_writes_the_same_bytes(tagging: BulkJob, tmp_path: Path) -> None:
     if find_spec("ray") is None:
         pytest.skip("Ray is not installed; do: pip install 'gonie[ray]'")
     records = [{"text": f"Anna met Bert {number} times .", "id": number} for number in range(200)]
@@ -38,7 +38,7 @@ def test_parts_are_the_same_bytes(tagging: BulkJob, tmp_path: Path) -> None:
         )
         assert ended.returncode == 0, ended.stderr
         made[name] = {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}
-        first, speed, bad = ended.stderr.splitlines()  # and nothing of what Ray says
+        first, speed, bad = ended.stderr.splitlines()  # and no messages of Ray
         assert first == f"{name}: 201 rows in 5 parts"
         assert speed.endswith("tokens/s")
         assert "1 invalid row skipped" in bad

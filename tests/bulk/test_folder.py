@@ -1,4 +1,4 @@
-"""The output folder: nothing strange is written between, one run at a time, and only whole parts count."""
+"""Tests the output folder of a bulk run: plan, lock, foreign files and finished parts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def plan(tmp_path: Path) -> BulkPlan:
     return make_plan({"columns": ["text"]}, [tmp_path / "a.txt"], kinds=["text"], shard_size=3)
 
 
-def test_a_plan_is_kept_and_a_run_of_something_else_refused(tmp_path: Path, plan: BulkPlan) -> None:
+def test_a_plan_is_reused_and_a_different_one_is_refused(tmp_path: Path, plan: BulkPlan) -> None:
     place = PartFolder(tmp_path / "deep" / "out")
     with place.locked():
         made = place.settle(plan, lambda done, files: None)
@@ -37,20 +37,20 @@ def _not_again(done: int, files: int) -> None:
 
 
 @pytest.mark.parametrize("strange", ["letter.txt", "part-000000.jsonl", "part-1.jsonl", PLAN + "x"])
-def test_a_folder_of_something_else_is_left_alone(tmp_path: Path, strange: str) -> None:
+def test_a_folder_with_other_files_is_refused_and_unchanged(tmp_path: Path, strange: str) -> None:
     (tmp_path / strange).write_text("mine")
     with pytest.raises(OutputError, match=f"contains other files: {strange}"), PartFolder(tmp_path).locked():
         pass
     assert [path.name for path in tmp_path.iterdir()] == [strange]
 
 
-def test_a_file_is_no_folder(tmp_path: Path) -> None:
+def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("")
     with pytest.raises(OutputError, match="is a file, not a folder"), PartFolder(tmp_path / "out").locked():
         pass
 
 
-def test_two_runs_do_not_write_to_one_folder(tmp_path: Path) -> None:
+def test_two_runs_cannot_use_the_same_folder(tmp_path: Path) -> None:
     with (
         PartFolder(tmp_path).locked(),
         pytest.raises(OutputError, match="another process is using"),
@@ -59,7 +59,7 @@ def test_two_runs_do_not_write_to_one_folder(tmp_path: Path) -> None:
         pass
 
 
-def test_only_whole_parts_are_finished(tmp_path: Path) -> None:
+def test_only_complete_parts_are_finished(tmp_path: Path) -> None:
     for name in (PLAN, part_name(3, "jsonl"), bad_name(4), ".gonie-abc.tmp"):
         (tmp_path / name).write_text('{"row": 1}\n{"row": 2}\n')
     place = PartFolder(tmp_path)
@@ -70,9 +70,7 @@ def test_only_whole_parts_are_finished(tmp_path: Path) -> None:
         assert not list(tmp_path.glob(".gonie-*"))
 
 
-def test_more_parts_than_names_is_refused(
-    tmp_path: Path, plan: BulkPlan, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_many_parts_are_refused(tmp_path: Path, plan: BulkPlan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_PARTS", 1)
     with pytest.raises(InputError, match="too many parts: 2, at most 1"):
         PartFolder(tmp_path).settle(plan, lambda done, files: None)

@@ -1,4 +1,4 @@
-"""A job: what parts depend on is in its settings, and a model that does not fit is refused."""
+"""Tests bulk jobs: the settings have everything that affects the output, and wrong models are refused."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from gonie.bulk.job import BulkJob
 from gonie.errors import BundleError, InputError
 
 
-def test_settings_know_the_model_by_what_is_in_it(tagging: BulkJob, classifying: BulkJob) -> None:
+def test_settings_depend_on_the_model_content_and_every_option(
+    tagging: BulkJob, classifying: BulkJob
+) -> None:
     inside = replace(tagging, model=tagging.model / "bundle")
     assert inside.settings() == tagging.settings() == tagging.absolute().settings()
     assert replace(tagging, model=classifying.model).settings() != tagging.settings()
@@ -29,7 +31,9 @@ def test_settings_know_the_model_by_what_is_in_it(tagging: BulkJob, classifying:
         assert json.loads(json.dumps(settings)) == settings, "as a plan has them"
 
 
-def test_a_model_that_does_not_fit_is_refused(tagging: BulkJob, classifying: BulkJob, tmp_path: Path) -> None:
+def test_a_wrong_model_task_or_option_is_refused(
+    tagging: BulkJob, classifying: BulkJob, tmp_path: Path
+) -> None:
     with pytest.raises(BundleError, match=r"is a tagger, not a classifier; use gonie tag"):
         replace(tagging, task="classify").answering()
     with pytest.raises(BundleError, match="gonie classify"):

@@ -1,4 +1,4 @@
-"""The local engine: every shard once, what a worker refuses is a sentence, the environment is left alone."""
+"""Tests the local engine: shards, error messages of workers and the environment."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ def order(tagging: BulkJob, tmp_path: Path) -> WorkOrder:
     return WorkOrder(tagging, [InputFile("a.txt", "text", 8, 0)], tmp_path, tmp_path)
 
 
-def test_every_shard_is_done_once(order: WorkOrder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_shard_is_done_once_and_the_environment_is_restored(
+    order: WorkOrder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(THREADS[0], "7")
     monkeypatch.delenv(THREADS[1], raising=False)
     done = list(LocalEngine(workers=2)(order, SHARDS))
@@ -34,7 +36,7 @@ def test_every_shard_is_done_once(order: WorkOrder, monkeypatch: pytest.MonkeyPa
     assert THREADS[1] not in os.environ
 
 
-def test_what_a_worker_refuses_is_a_sentence(order: WorkOrder, tmp_path: Path) -> None:
+def test_errors_of_a_worker_are_reported(order: WorkOrder, tmp_path: Path) -> None:
     gone = order._replace(sources=[InputFile("gone.txt", "text", 8, 0)])
     with pytest.raises(GonieError, match=r"gone\.txt: file not found"):
         list(LocalEngine(workers=1)(gone, SHARDS))
@@ -43,5 +45,5 @@ def test_what_a_worker_refuses_is_a_sentence(order: WorkOrder, tmp_path: Path) -
         list(LocalEngine(workers=1)(nowhere, SHARDS))
 
 
-def test_without_shards_no_process_begins(order: WorkOrder) -> None:
+def test_no_shards_give_no_results(order: WorkOrder) -> None:
     assert list(LocalEngine(workers=2)(order, [])) == []

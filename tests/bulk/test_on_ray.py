@@ -1,4 +1,4 @@
-"""The Ray engine: what a worker refuses is an answer, and a cluster that is not there a sentence."""
+"""Tests the Ray engine: errors of actors, a missing Ray and an unreachable cluster."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def order(tagging: BulkJob, tmp_path: Path) -> WorkOrder:
     return WorkOrder(tagging, [InputFile("a.txt", "text", 8, 0)], tmp_path, tmp_path)
 
 
-def test_an_actor_answers_in_what_ray_can_carry(order: WorkOrder, tmp_path: Path) -> None:
+def test_an_actor_returns_results_and_errors_as_json(order: WorkOrder, tmp_path: Path) -> None:
     from gonie.bulk.on_ray import Actor
 
     actor = Actor(order)

@@ -1,4 +1,4 @@
-"""Parts: what is written is what was answered, in both kinds, and a schema that never changes."""
+"""Tests part files: JSONL and Parquet have the same answers, and the schema is fixed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def without_nothing(row: dict[str, object]) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("nbest", [None, 3])
-def test_tags_are_the_same_in_both_kinds(
+def test_tags_are_the_same_in_jsonl_and_parquet(
     tagging: BulkJob, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nbest: int | None
 ) -> None:
     monkeypatch.setattr(parts, "BATCH_ROWS", 3)
@@ -52,7 +52,7 @@ def test_tags_are_the_same_in_both_kinds(
         assert without_nothing(row) == line | ({"id": str(line["id"])} if "id" in line else {})
 
 
-def test_labels_are_the_same_in_both_kinds(classifying: BulkJob, tmp_path: Path) -> None:
+def test_labels_in_parquet_equal_the_records(classifying: BulkJob, tmp_path: Path) -> None:
     found = answers(classifying)
     part_writer(replace(classifying, output="parquet"))(tmp_path / "a.parquet", found)
     for row, answer in zip(pq.read_table(tmp_path / "a.parquet").to_pylist(), found, strict=True):
@@ -62,7 +62,7 @@ def test_labels_are_the_same_in_both_kinds(classifying: BulkJob, tmp_path: Path)
 
 
 @pytest.mark.parametrize("task", ["tag", "classify", "pair"])
-def test_a_part_without_rows_has_the_schema_all_the_same(tagging: BulkJob, tmp_path: Path, task: str) -> None:
+def test_a_part_without_rows_has_the_schema(tagging: BulkJob, tmp_path: Path, task: str) -> None:
     write = part_writer(replace(tagging, task=task, output="parquet"))
     write(tmp_path / "empty.parquet", [])
     schema = pq.read_schema(tmp_path / "empty.parquet")
@@ -70,7 +70,7 @@ def test_a_part_without_rows_has_the_schema_all_the_same(tagging: BulkJob, tmp_p
     assert schema.field("row").type == pa.int64()
 
 
-def test_an_id_of_any_kind_can_be_written(tagging: BulkJob, tmp_path: Path) -> None:
+def test_an_id_of_any_type_is_written_as_text(tagging: BulkJob, tmp_path: Path) -> None:
     ids = ["x", 7, None, "half \ud800", [1]]
     rows = [TextRow("f", at, ("it",), {"id": id}) for at, id in enumerate(ids)]
     job = replace(tagging, output="parquet")
@@ -80,7 +80,7 @@ def test_an_id_of_any_kind_can_be_written(tagging: BulkJob, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("output", ["jsonl", "parquet"])
-def test_a_part_that_is_not_finished_is_not_there(tagging: BulkJob, tmp_path: Path, output: str) -> None:
+def test_an_interrupted_part_leaves_no_file(tagging: BulkJob, tmp_path: Path, output: str) -> None:
     def broken() -> Iterator[PartRow]:
         yield from answers(tagging)
         raise KeyboardInterrupt
@@ -90,7 +90,7 @@ def test_a_part_that_is_not_finished_is_not_there(tagging: BulkJob, tmp_path: Pa
     assert not list(tmp_path.iterdir())
 
 
-def test_bad_rows_of_an_earlier_try_are_replaced(tmp_path: Path) -> None:
+def test_bad_rows_of_an_earlier_run_are_replaced(tmp_path: Path) -> None:
     path = tmp_path / "_bad"
     write_bad(path, [BadRow("f", 3, "why", "나")])
     assert json.loads(path.read_text("utf-8")) == {"file": "f", "row": 3, "reason": "why", "content": "나"}

@@ -1,4 +1,4 @@
-"""Pieces and shards: every row in one of them, whatever the kind of file; small files together."""
+"""Tests pieces and shards: every row is in exactly one, and small files share a shard."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from gonie.bulk.pieces import FilePiece, cut_file, shards
 
 
-def test_lines_are_cut_by_bytes_and_where_that_is_no_use_by_rows(tmp_path: Path) -> None:
+def test_text_is_cut_at_byte_offsets_and_compressed_text_at_rows(tmp_path: Path) -> None:
     content = b"one\ntwo\nthree\nfour"
     (tmp_path / "a").write_bytes(content)
     (tmp_path / "a.gz").write_bytes(gzip.compress(content))
@@ -25,7 +25,7 @@ def test_lines_are_cut_by_bytes_and_where_that_is_no_use_by_rows(tmp_path: Path)
     assert packed == [piece._replace(at=0) for piece in plain]
 
 
-def test_row_groups_of_any_size_are_cut(tmp_path: Path) -> None:
+def test_parquet_row_groups_are_cut_into_pieces(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"text": [f"text number {i}" for i in range(25)]}), path, row_group_size=10)
     pieces = list(cut_file(3, path, kind="parquet", columns=["text"], size=50))
@@ -36,7 +36,7 @@ def test_row_groups_of_any_size_are_cut(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["text", "parquet"])
-def test_an_empty_file_has_no_piece(tmp_path: Path, kind: str) -> None:
+def test_an_empty_file_has_no_pieces(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"")
     if kind == "parquet":
@@ -45,7 +45,7 @@ def test_an_empty_file_has_no_piece(tmp_path: Path, kind: str) -> None:
 
 
 @given(sizes=st.lists(st.integers(0, 30)), size=st.integers(1, 20))
-def test_every_piece_is_in_one_shard_and_none_is_needlessly_small(sizes: list[int], size: int) -> None:
+def test_every_piece_is_in_one_shard_of_the_right_size(sizes: list[int], size: int) -> None:
     pieces = [FilePiece(number, 0, 1, number, held) for number, held in enumerate(sizes)]
     made = list(shards(pieces, size=size))
     assert [piece for shard in made for piece in shard.pieces] == pieces
@@ -55,6 +55,6 @@ def test_every_piece_is_in_one_shard_and_none_is_needlessly_small(sizes: list[in
     assert all(shard.size <= size or len(shard.pieces) == 1 for shard in made)
 
 
-def test_a_shard_counts_what_is_in_it() -> None:
+def test_a_shard_counts_its_rows_and_bytes() -> None:
     (shard,) = shards([FilePiece(0, 0, 1, 3, 10), FilePiece(1, 0, 1, 4, 20)], size=100)
     assert (shard.rows, shard.size) == (7, 30)

@@ -1,4 +1,4 @@
-"""The plan: what was written is what is read, and a run over anything else is refused by name."""
+"""Tests the plan of a bulk run: it is read back as written, and changed input is refused."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def plan(tmp_path: Path) -> BulkPlan:
     return make_plan(SETTINGS, [tmp_path / "나.txt", tmp_path / "b.jsonl"], kinds=KINDS, shard_size=30)
 
 
-def test_a_plan_is_what_was_written(plan: BulkPlan, tmp_path: Path) -> None:
+def test_a_written_plan_is_read_back(plan: BulkPlan, tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     whole = plan.cut(lambda done, files: told.append((done, files)))
     assert told == [(0, 2), (1, 2)]
@@ -34,7 +34,7 @@ def test_a_plan_is_what_was_written(plan: BulkPlan, tmp_path: Path) -> None:
     plan.check_same(again, tmp_path)
 
 
-def test_another_model_setting_file_or_content_is_named(plan: BulkPlan, tmp_path: Path) -> None:
+def test_a_changed_model_setting_or_file_is_named(plan: BulkPlan, tmp_path: Path) -> None:
     def refuses(other: BulkPlan, words: str) -> None:
         with pytest.raises(ResumeError, match=words):
             other.check_same(plan, tmp_path)
@@ -56,7 +56,7 @@ def test_a_damaged_plan_is_refused(tmp_path: Path, content: str) -> None:
         BulkPlan.load(tmp_path / "plan")
 
 
-def test_what_cannot_be_read_twice_is_refused(tmp_path: Path) -> None:
+def test_streams_folders_and_missing_files_are_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InputError, match="a stream"):
         make_plan(SETTINGS, [tmp_path / "pipe"], kinds=KINDS, shard_size=1)

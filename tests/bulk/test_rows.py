@@ -1,4 +1,4 @@
-"""Rows of pieces: in any order of pieces the same, and each bad one set aside with its reason, not others."""
+"""Tests reading rows of pieces: the order of pieces does not matter, and bad rows are set aside."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def test_pieces_give_the_same_rows_in_any_order(tmp_path: Path, name: str) -> No
             assert [row.texts[0] for row in found(piece) if isinstance(row, TextRow)] == wanted[piece]
 
 
-def test_a_compressed_file_is_gone_over_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Begun again for every piece, a large one would take the square of its length."""
+def test_a_compressed_file_is_read_only_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading it again for every piece would take quadratic time."""
     path = tmp_path / "a.gz"
     path.write_bytes(gzip.compress(b"some words\n" * 50))
     opened: list[Path] = []
@@ -71,7 +71,7 @@ def test_a_compressed_file_is_gone_over_once(tmp_path: Path, monkeypatch: pytest
     assert len(opened) == 1
 
 
-def test_bad_lines_are_set_aside_alone(tmp_path: Path) -> None:
+def test_only_bad_lines_are_set_aside(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"good\n\ncaf\xe9\na\0b\nlast")
     good, blank, accent, nul, last = read(path, "text")
@@ -84,7 +84,7 @@ def test_bad_lines_are_set_aside_alone(tmp_path: Path) -> None:
     assert nul == BadRow("a.txt", 4, "NUL byte in a text file", "a\0b")
 
 
-def test_bad_records_are_set_aside_alone(tmp_path: Path) -> None:
+def test_only_bad_records_are_set_aside(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     rows = [{"text": "a", "id": 7}, {"body": "a"}, {"text": None}, [1], {"text": "half \ud800"}]
     lines = [*map(json.dumps, rows), "{", "   ", '{"text": "b"}']
@@ -100,7 +100,7 @@ def test_bad_records_are_set_aside_alone(tmp_path: Path) -> None:
     assert "a.jsonl" not in reasons
 
 
-def test_bad_cells_are_set_aside_alone(tmp_path: Path) -> None:
+def test_only_rows_with_null_are_set_aside(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"body": ["a", None, ""], "id": pa.array([b"x", b"y", None])}), path)
     first, null, empty = read(path, "parquet", "body")
@@ -109,25 +109,25 @@ def test_bad_cells_are_set_aside_alone(tmp_path: Path) -> None:
     assert empty == TextRow("a.parquet", 3, ("",), {"body": ""})
 
 
-def test_a_name_that_is_not_utf8_can_be_written(tmp_path: Path) -> None:
+def test_a_file_name_that_is_not_utf8_is_escaped(tmp_path: Path) -> None:
     path = Path(os.fsdecode(bytes(tmp_path) + b"/caf\xe9.txt"))
     path.write_bytes(b"one\n\xff\n")
     assert [row.file for row in read(path, "text")] == ["caf\\xe9.txt"] * 2
 
 
-def test_what_is_shown_of_a_bad_row_is_short_and_can_be_written(tmp_path: Path) -> None:
+def test_the_content_of_a_bad_row_is_truncated_and_valid_utf8(tmp_path: Path) -> None:
     error = InputError("expected a, got b")
     assert len(BadRow.of("f", 1, error, b"\xff" * 10_000_000).content) == module.MAX_CONTENT
     BadRow.of("f", 1, error, "half \ud800").content.encode("utf-8")
 
 
-def test_a_file_that_lost_rows_is_refused(tmp_path: Path) -> None:
+def test_a_file_with_fewer_rows_than_planned_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\n")
     with pytest.raises(InputError, match="fewer than 2 rows"):
         list(reader(tmp_path / "a.txt", "text")(FilePiece(0, 0, 1, 2, 8)))
 
 
-def test_rows_of_several_texts(tmp_path: Path) -> None:
+def test_rows_with_two_texts_are_read_from_every_format(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\ttwo\nalone\n")
     (tmp_path / "a.jsonl").write_text('{"a": "one", "b": "two"}\n{"a": "alone"}\n')
     pq.write_table(pa.table({"b": ["two", None], "a": ["one", "alone"]}), tmp_path / "a.parquet")

@@ -1,4 +1,4 @@
-"""A bulk run over real processes: killed, resumed, interrupted or undisturbed, the parts are the same."""
+"""Tests bulk runs with real processes: a killed and resumed run writes the same parts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[Path]:
-    """Rows of all kinds, some of them bad, in four files; one is empty."""
+    """Write four files in different formats, with some bad rows; one file is empty."""
     (tmp_path / "a.txt").write_bytes("\n".join([*LINES[:150], "", "café"]).encode("latin-1"))
     (tmp_path / "empty.txt").write_bytes(b"")
     records = [{"id": f"n{at}", "text": line} for at, line in enumerate(LINES)]
@@ -40,7 +40,7 @@ def files(tmp_path: Path) -> list[Path]:
     return [tmp_path / name for name in ("a.txt", "empty.txt", "b.jsonl", "c.parquet")]
 
 
-def test_rows_come_in_the_order_of_the_input(
+def test_rows_have_the_order_of_the_input(
     tagging: BulkJob, files: list[Path], tmp_path: Path, parts: Parts, quiet: Any
 ) -> None:
     out = tmp_path / "out"
@@ -80,10 +80,10 @@ if __name__ == "__main__":
 
 @pytest.mark.long
 @pytest.mark.parametrize("output", ["jsonl", "parquet"])
-def test_killed_and_begun_again_it_is_as_if_undisturbed(
+def test_a_killed_and_resumed_run_writes_the_same_parts(
     tagging: BulkJob, files: list[Path], tmp_path: Path, quiet: Any, output: Any
 ) -> None:
-    """All processes at once, by a signal that none can catch."""
+    """SIGKILL ends all processes at once."""
     script = tmp_path / "killed.py"
     script.write_text(KILLED)
     out, whole = tmp_path / "out", tmp_path / "whole"
@@ -101,7 +101,7 @@ def test_killed_and_begun_again_it_is_as_if_undisturbed(
 
 
 @pytest.mark.long
-def test_a_worker_that_is_killed_is_told_of_and_leaves_nothing_half_made(
+def test_a_killed_worker_is_reported_and_leaves_no_partial_file(
     tagging: BulkJob, files: list[Path], tmp_path: Path, quiet: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def kill_one(done: Any) -> None:
@@ -119,7 +119,7 @@ def test_a_worker_that_is_killed_is_told_of_and_leaves_nothing_half_made(
     assert not list((tmp_path / "out").glob(".gonie-*"))
 
 
-def test_nothing_in_gives_nothing_out(tagging: BulkJob, tmp_path: Path, quiet: Any) -> None:
+def test_an_empty_input_gives_no_parts(tagging: BulkJob, tmp_path: Path, quiet: Any) -> None:
     (tmp_path / "a.txt").write_bytes(b"")
     engine = LocalEngine(workers=2)
     ended = run_bulk(tagging, [tmp_path / "a.txt"], tmp_path / "out", engine=engine, display=quiet)
@@ -127,7 +127,7 @@ def test_nothing_in_gives_nothing_out(tagging: BulkJob, tmp_path: Path, quiet: A
     assert list(contents(tmp_path / "out")) == ["_plan.json"]
 
 
-def test_a_run_over_something_else_is_refused_and_touches_nothing(
+def test_resuming_with_other_options_or_files_is_refused(
     tagging: BulkJob, files: list[Path], tmp_path: Path, quiet: Any
 ) -> None:
     out, engine = tmp_path / "out", LocalEngine(workers=1)

@@ -1,4 +1,4 @@
-"""A worker: a shard becomes a part with every good row and a file with every other."""
+"""Tests a worker: a shard gives a part with its good rows and a file with its bad rows."""
 
 from __future__ import annotations
 

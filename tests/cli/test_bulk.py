@@ -1,4 +1,4 @@
-"""`gonie tag` and `gonie classify` with --out, as a user meets them: parts, refusals, Ctrl-C, full disks."""
+"""Tests `gonie tag` and `gonie classify` with --out: part files, refusals, Ctrl-C and full disks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import pytest
 from gonie.runtime.bundle import write_bundle
 
 Command = Callable[..., Any]
-"""Calls the command line and gives the ``Outcome`` of conftest.py."""
+"""Calls the command line and returns the ``Outcome`` of conftest.py."""
 
 TEXTS = ["good film", "the bad film", ""]
 
@@ -33,7 +33,7 @@ def opinions(text_bundle: Callable[..., Any], tmp_path_factory: pytest.TempPathF
 
 @pytest.fixture
 def reviews(tmp_path: Path) -> list[Path]:
-    """The same texts in three kinds of file."""
+    """Write the same texts in three file formats."""
     rows = [{"body": text, "id": at, "stars": 5} for at, text in enumerate(TEXTS)]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     (tmp_path / "a.txt").write_text("".join(f"{text}\n" for text in TEXTS), "utf-8")
@@ -45,10 +45,10 @@ def lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_rows_are_those_of_the_stream_with_their_place(
+def test_rows_equal_streamed_rows_plus_file_and_row_number(
     gonie: Command, opinions: Path, reviews: list[Path], tmp_path: Path
 ) -> None:
-    """Whoever moves from a pipe to a folder must find the same keys."""
+    """A user who moves from a pipe to --out must find the same keys."""
     for file in reviews:
         out = tmp_path / f"of {file.name}"
         ended = gonie("classify", opinions, "--file", file, "--out", out, "--workers", 1)
@@ -65,22 +65,22 @@ def test_rows_are_those_of_the_stream_with_their_place(
                 assert wanted.items() <= row.items()
 
 
-def test_tags_as_a_table(gonie: Command, toy_run: Path, tmp_path: Path) -> None:
+def test_tags_are_written_as_parquet(gonie: Command, toy_run: Path, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Anna lives in Seoul .\n")
     ended = gonie(
         *("tag", toy_run, "--file", tmp_path / "a.txt", "--out", tmp_path / "out", "--output", "parquet"),
         *("--input", "tokens", "--bias", "PER=1", "--decode", "posterior"),
     )
     assert ended.code == 0, ended.err
-    (row,) = pq.read_table(tmp_path / "out").to_pylist()  # the folder is one table, its plan passed over
+    (row,) = pq.read_table(
+        tmp_path / "out"
+    ).to_pylist()  # reads the folder as one table; _plan.json is ignored
     assert [token["text"] for token in row["tokens"]] == ["Anna", "lives", "in", "Seoul", "."]
     assert row["spans"][0]["label"] == "PER"
 
 
 @pytest.mark.parametrize("output", ["jsonl", "parquet"])
-def test_parts_have_the_likeliest_taggings(
-    gonie: Command, toy_run: Path, tmp_path: Path, output: str
-) -> None:
+def test_parts_contain_the_nbest_taggings(gonie: Command, toy_run: Path, tmp_path: Path, output: str) -> None:
     given = ("tag", toy_run, "--file", tmp_path / "a.txt", "--nbest", 2)
     (tmp_path / "a.txt").write_text("Anna lives in Seoul .\n\n")
     ended = gonie(*given, "--out", tmp_path / "out", "--output", output, "--workers", 1)
@@ -101,7 +101,7 @@ def test_parts_have_the_likeliest_taggings(
         (["--engine", "ray", "--address", "localhost:1"], "no Ray cluster at localhost:1"),
     ],
 )
-def test_what_cannot_work_is_a_sentence(
+def test_unsupported_options_are_refused_with_a_message(
     gonie: Command, opinions: Path, tmp_path: Path, arguments: list[str], words: str
 ) -> None:
     if "ray" in arguments:
@@ -111,7 +111,7 @@ def test_what_cannot_work_is_a_sentence(
     assert ended.refused(words)
 
 
-def test_a_model_of_the_other_kind_is_refused_and_nothing_made(
+def test_a_model_of_another_task_is_refused_and_nothing_is_written(
     gonie: Command, opinions: Path, reviews: list[Path], tmp_path: Path
 ) -> None:
     ended = gonie("tag", opinions, "--file", reviews[1], "--out", tmp_path / "out")
@@ -119,7 +119,7 @@ def test_a_model_of_the_other_kind_is_refused_and_nothing_made(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_stream_of_parquet_needs_a_file_and_cannot_be_written(
+def test_parquet_input_needs_a_file_and_parquet_output_needs_out(
     gonie: Command, opinions: Path, toy_run: Path, tmp_path: Path
 ) -> None:
     pq.write_table(pa.table({"text": ["Anna", "it rains ."]}), tmp_path / "a.parquet")
@@ -137,7 +137,7 @@ def test_a_stream_of_parquet_needs_a_file_and_cannot_be_written(
 
 
 @pytest.mark.long
-def test_ctrl_c_keeps_the_parts_and_says_how_to_go_on(toy_run: Path, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_finished_parts_and_prints_how_to_resume(toy_run: Path, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Anna met Bert and Cleo Kim in Seoul .\n" * 60_000)
     out = tmp_path / "out"
     command = [sys.executable, "-m", "gonie", "tag", str(toy_run), "--file", "a.txt", "--out", str(out)]
@@ -147,7 +147,7 @@ def test_ctrl_c_keeps_the_parts_and_says_how_to_go_on(toy_run: Path, tmp_path: P
     ) as running:
         while not list(out.glob("part-*")) and running.poll() is None:
             time.sleep(0.05)
-        os.killpg(running.pid, signal.SIGINT)  # as a terminal does: every process gets it
+        os.killpg(running.pid, signal.SIGINT)  # like a terminal: every process receives it
         _, said = running.communicate(timeout=60)
     assert running.returncode == 130, said
     assert "Traceback" not in said
@@ -158,8 +158,8 @@ def test_ctrl_c_keeps_the_parts_and_says_how_to_go_on(toy_run: Path, tmp_path: P
     assert "Run the same command again to resume" in said
 
 
-def test_a_full_disk_is_a_sentence(toy_run: Path, tmp_path: Path) -> None:
-    """By the limit on the size of a file, which any user may set for himself."""
+def test_a_full_disk_is_reported_without_a_traceback(toy_run: Path, tmp_path: Path) -> None:
+    """Simulates a full disk by a limit on file sizes, which needs no special rights."""
     (tmp_path / "a.txt").write_text("Anna met Bert .\n" * 2000)
     command = (
         f"ulimit -f 64; trap '' XFSZ; exec {sys.executable} -m gonie tag {toy_run} --file a.txt --out out"
@@ -174,8 +174,8 @@ def test_a_full_disk_is_a_sentence(toy_run: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_neither_torch_nor_pyarrow_is_needed(toy_run: Path, tmp_path: Path) -> None:
-    """In no process: whoever installed the core alone tags in bulk."""
+def test_bulk_tagging_needs_neither_torch_nor_pyarrow(toy_run: Path, tmp_path: Path) -> None:
+    """A core install is enough for bulk tagging, in the worker processes too."""
     for name in ("torch", "pyarrow", "ray"):
         (tmp_path / "none" / name).mkdir(parents=True)
         (tmp_path / "none" / name / "__init__.py").write_text("raise ImportError('not installed')")

@@ -1,4 +1,4 @@
-"""`gonie check-gradients` as it is typed: no files needed, the verdict as exit status, nonsense refused."""
+"""Tests `gonie check-gradients`: it needs no files, sets the exit status and refuses invalid options."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from gonie.tasks.parts import ENCODERS, POOLINGS, Part
 Gonie = Callable[..., Any]
 
 
-def test_a_recipe_whose_model_is_right(gonie: Gonie, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_correct_model_passes_and_no_file_is_written(
+    gonie: Gonie, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     outcome = gonie("check-gradients", "rnn", "--seed", "4")
     assert outcome.code == 0, outcome.err
@@ -26,7 +28,7 @@ def test_a_recipe_whose_model_is_right(gonie: Gonie, tmp_path: Path, monkeypatch
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_smaller_step_is_explained(gonie: Gonie, toy: Path) -> None:
+def test_the_output_explains_the_choice_of_epsilon(gonie: Gonie, toy: Path) -> None:
     letters = ("model.chars.width=3", "model.chars.hidden=3", "data.vectors=no", "model.words.tuned=none")
     small = (*letters, "model.encoder.kind=none", "model.head.kind=softmax")
     outcome = gonie(
@@ -52,14 +54,14 @@ def test_a_classifier_is_checked_at_both_levels(gonie: Gonie) -> None:
         assert words in outcome.out, words
 
 
-def test_no_file_of_the_recipe_is_needed(gonie: Gonie, toy: Path, tmp_path: Path) -> None:
+def test_the_data_files_of_the_recipe_are_not_needed(gonie: Gonie, toy: Path, tmp_path: Path) -> None:
     text = (toy / "toy.toml").read_text("utf-8").replace(str(toy), str(tmp_path / "gone"))
     (tmp_path / "toy.toml").write_text(text, "utf-8")
     assert gonie("check-gradients", tmp_path / "toy.toml").code == 0
 
 
 class Forgetful(torch.autograd.Function):
-    """tanh, whose backward pass forgets the slope."""
+    """Computes tanh, with a backward pass that omits the derivative."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
@@ -71,7 +73,7 @@ class Forgetful(torch.autograd.Function):
 
 
 class Wrong(nn.Module):
-    """An encoder that learns by the wrong gradient."""
+    """An encoder with a wrong gradient."""
 
     def __init__(self, *, width: int, hidden: int) -> None:
         super().__init__()
@@ -83,7 +85,7 @@ class Wrong(nn.Module):
         return states.masked_fill(~mask.unsqueeze(2), 0.0)
 
 
-def test_a_broken_part_is_named_and_the_exit_status_says_so(
+def test_an_encoder_with_a_wrong_gradient_is_named_and_exits_with_1(
     gonie: Gonie, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong = Part("wrong", lambda width, config, dropout: Wrong(width=width, hidden=config.hidden))
@@ -97,7 +99,7 @@ def test_a_broken_part_is_named_and_the_exit_status_says_so(
 
 
 class Blunt(Mean):
-    """The mean, but for a weight that it learns by the wrong gradient."""
+    """Mean pooling times a trained weight that has a wrong gradient."""
 
     def __init__(self, *, width: int) -> None:
         super().__init__(width=width)
@@ -108,7 +110,9 @@ class Blunt(Mean):
         return Forgetful.apply(vectors * self.scale), weights
 
 
-def test_a_broken_pooling_is_named(gonie: Gonie, text_toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pooling_with_a_wrong_gradient_is_named(
+    gonie: Gonie, text_toy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     blunt = Part("blunt", lambda width, config, both_ways: Blunt(width=width))
     monkeypatch.setitem(POOLINGS, "attention", blunt)
     smooth = ("--set", "model.pooling.norm=none", "--set", "model.bag=none")
@@ -121,14 +125,14 @@ def test_a_broken_pooling_is_named(gonie: Gonie, text_toy: Path, monkeypatch: py
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["pairs", "similarity-ko"])
-def test_the_recipes_of_pairs_are_right(gonie: Gonie, name: str) -> None:
+def test_the_shipped_pair_recipes_pass(gonie: Gonie, name: str) -> None:
     outcome = gonie("check-gradients", name)
     assert outcome.code == 0, outcome.out
     assert "heads.label.scores.weight" in outcome.out
     assert "fails" not in outcome.out
 
 
-def test_a_small_pair_model_is_right(gonie: Gonie, pair_toy: Path) -> None:
+def test_a_small_pair_model_passes(gonie: Gonie, pair_toy: Path) -> None:
     small = ("model.matching.kind=siamese", "model.encoder.kind=none", "model.head.hidden=0")
     options = [part for change in small for part in ("--set", change)]
     outcome = gonie("check-gradients", pair_toy / "values.toml", *options)
@@ -149,9 +153,9 @@ def test_a_small_pair_model_is_right(gonie: Gonie, pair_toy: Path) -> None:
         (["--set", 'model.head.forbidden=["nonsense"]'], "invalid rule 'nonsense'"),
     ],
 )
-def test_nonsense_is_refused(gonie: Gonie, options: list[str], words: str) -> None:
+def test_invalid_options_are_refused(gonie: Gonie, options: list[str], words: str) -> None:
     assert gonie("check-gradients", "ner", *options).refused(words)
 
 
-def test_a_recipe_that_is_not_there_names_the_nearest(gonie: Gonie) -> None:
+def test_an_unknown_recipe_gets_a_suggestion(gonie: Gonie) -> None:
     assert gonie("check-gradients", "nr").refused("did you mean 'ner'?")

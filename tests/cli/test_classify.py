@@ -1,4 +1,4 @@
-"""`gonie classify` as a user meets it: every input and output on a toy model whose answers are known."""
+"""Tests `gonie classify`: every input and output format on a toy model with known answers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_text_is_shown_with_every_score(gonie: Gonie, reviews: Path) -> None:
     assert (outcome.code, outcome.out) == (0, "positive  0.982\nnegative  0.018\n"), outcome.err
 
 
-def test_lines_get_a_line_each_in_the_order_given(gonie: Gonie, reviews: Path, tmp_path: Path) -> None:
+def test_each_input_line_gets_one_output_line_in_order(gonie: Gonie, reviews: Path, tmp_path: Path) -> None:
     for name, line in {"b": "bad", "a": "good\n\nbad"}.items():
         (tmp_path / name).write_text(f"{line}\n")
     outcome = gonie("classify", reviews, "--file", tmp_path / "b", "--file", tmp_path / "a")
@@ -50,7 +50,7 @@ def test_lines_get_a_line_each_in_the_order_given(gonie: Gonie, reviews: Path, t
     assert outcome.out.splitlines()[0] == "negative 0.982  bad"
 
 
-def test_standard_input_and_json(gonie: Gonie, reviews: Path) -> None:
+def test_standard_input_is_classified_as_jsonl(gonie: Gonie, reviews: Path) -> None:
     outcome = gonie("classify", reviews, "--output", "jsonl", stdin="good\nbad 한글\n".encode())
     first, second = map(json.loads, outcome.out.splitlines())
     assert first == {
@@ -62,8 +62,8 @@ def test_standard_input_and_json(gonie: Gonie, reviews: Path) -> None:
     assert (second["text"], second["label"]) == ("bad 한글", "negative")
 
 
-def test_a_files_suffix_says_what_it_is(gonie: Gonie, reviews: Path, tmp_path: Path) -> None:
-    """A JSON object taken for a text would get a label all the same, and nobody would know."""
+def test_the_suffix_of_a_file_selects_its_format(gonie: Gonie, reviews: Path, tmp_path: Path) -> None:
+    """A JSON object read as plain text would also get a label, so the mistake would go unnoticed."""
     contents = {"one.jsonl": '{"review": "good"}', "two.tsv": "id\treview\n1\tbad", "three.txt": "good"}
     for name, content in contents.items():
         (tmp_path / name).write_text(f"{content}\n", "utf-8")
@@ -73,8 +73,8 @@ def test_a_files_suffix_says_what_it_is(gonie: Gonie, reviews: Path, tmp_path: P
     assert gonie("classify", reviews, "--input", "text", "--file", tmp_path / "one.jsonl").out.count("{") == 1
 
 
-def test_objects_keep_their_other_keys(gonie: Gonie, reviews: Path) -> None:
-    """Who sends a table of reviews through wants its ids back."""
+def test_jsonl_output_keeps_the_other_keys_of_the_input(gonie: Gonie, reviews: Path) -> None:
+    """Users match answers to their rows by an id, so the id must be in the output."""
     rows = [{"id": 7, "review": "bad", "who": {"name": "Ana"}}, {"review": "good", "label": "gold"}]
     given = "\n\n".join(json.dumps(row) for row in rows).encode()
     outcome = gonie("classify", reviews, "--input", "jsonl", "--output", "jsonl", stdin=given)
@@ -84,7 +84,7 @@ def test_objects_keep_their_other_keys(gonie: Gonie, reviews: Path) -> None:
     assert other["label"] == "positive"
 
 
-def test_several_labels_are_listed(gonie: Gonie, multi_label: Path) -> None:
+def test_a_multi_label_model_lists_all_its_labels(gonie: Gonie, multi_label: Path) -> None:
     (record,) = map(
         json.loads, gonie("classify", multi_label, "good bad", "--output", "jsonl").out.splitlines()
     )
@@ -95,7 +95,7 @@ def test_several_labels_are_listed(gonie: Gonie, multi_label: Path) -> None:
 
 
 @pytest.mark.parametrize(("kind", "apart"), [("tsv", "\t"), ("csv", ",")])
-def test_tables_are_read_by_the_columns_of_training(
+def test_tables_are_read_by_the_text_column_of_the_recipe(
     gonie: Gonie, reviews: Path, tmp_path: Path, kind: str, apart: str
 ) -> None:
     rows = [("id", "review", "label"), ("1", "good", "?"), ("2", " ", "?"), ("3", "bad", "?")]
@@ -115,7 +115,7 @@ def test_marks_are_read_as_in_training(gonie: Gonie, tmp_path: Path, text_bundle
     assert outcome.refused("standard input:2: unpaired mark")
 
 
-def test_what_was_not_read_is_told_once(gonie: Gonie, tmp_path: Path, text_bundle: Any) -> None:
+def test_truncated_texts_are_reported_once(gonie: Gonie, tmp_path: Path, text_bundle: Any) -> None:
     write_bundle(tmp_path / "b", text_bundle(upper=True, max_sentences=1))
     outcome = gonie("classify", tmp_path / "b", stdin=b"good. bad.\ngood. bad. bad.\ngood\n")
     assert outcome.out.count("positive") == 3
@@ -138,17 +138,21 @@ def test_what_was_not_read_is_told_once(gonie: Gonie, tmp_path: Path, text_bundl
         (["--file", "nothing.txt"], "nothing.txt: file not found"),
     ],
 )
-def test_what_cannot_work_is_said(gonie: Gonie, reviews: Path, arguments: list[str], message: str) -> None:
+def test_invalid_arguments_are_refused_with_a_message(
+    gonie: Gonie, reviews: Path, arguments: list[str], message: str
+) -> None:
     assert gonie("classify", reviews, *arguments).refused(message)
 
 
-def test_the_other_kind_of_model_is_said(gonie: Gonie, reviews: Path, toy_run: Path) -> None:
+def test_a_model_of_another_task_is_refused_with_the_right_command(
+    gonie: Gonie, reviews: Path, toy_run: Path
+) -> None:
     assert gonie("tag", reviews, "good").refused("is a classifier; use gonie classify")
     assert gonie("classify", toy_run, "good").refused("is a tagger; use gonie tag")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
-def test_progress_on_a_terminal_takes_nothing_from_the_results(reviews: Path, tmp_path: Path) -> None:
+def test_progress_on_a_terminal_does_not_change_the_results(reviews: Path, tmp_path: Path) -> None:
     (tmp_path / "many.txt").write_text("good film\n" * 2_000)
     program = "import gonie.cli.views.progress as p\np.DELAY = 0.0\n"
     program += "from gonie.cli.main import main\nmain()"
@@ -169,6 +173,6 @@ def test_progress_on_a_terminal_takes_nothing_from_the_results(reviews: Path, tm
     assert b"tokens" in shown
 
 
-def test_a_text_in_two_pieces_is_refused(gonie: Gonie, reviews: Path) -> None:
-    """As a shell makes them of a text without quotation marks."""
+def test_an_unquoted_text_of_two_words_is_refused(gonie: Gonie, reviews: Path) -> None:
+    """Without quotes, the shell passes each word as an argument of its own."""
     assert gonie("classify", reviews, "good", "film").refused("expected 1 text, got 2", "Quote each text")

@@ -1,4 +1,4 @@
-"""`gonie classify` with a pair model, as a user meets it: two texts, lines, tables, JSON, and many files."""
+"""Tests `gonie classify` with a pair model: two texts, lines, tables, JSON, and bulk output."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def values(tmp_path_factory: pytest.TempPathFactory, pair_bundle: Any) -> Path:
     return folder
 
 
-def test_two_texts_are_shown_with_every_score_or_the_value(gonie: Gonie, labels: Path, values: Path) -> None:
+def test_a_pair_is_shown_with_every_score_or_its_value(gonie: Gonie, labels: Path, values: Path) -> None:
     outcome = gonie("classify", labels, "good", "bad")
     assert (outcome.code, outcome.out) == (0, "other  0.982\nsame   0.018\n"), outcome.err
     outcome = gonie("classify", values, "good", "good")
@@ -51,8 +51,10 @@ def test_lines_have_a_tab_between_the_texts(gonie: Gonie, labels: Path, values: 
     assert gonie("classify", labels, "good\tbad").out.startswith("other"), "a line may be given as TEXT too"
 
 
-def test_objects_keep_their_other_keys(gonie: Gonie, labels: Path, values: Path, tmp_path: Path) -> None:
-    """Who sends a table through wants its ids back."""
+def test_jsonl_output_keeps_the_other_keys_of_the_input(
+    gonie: Gonie, labels: Path, values: Path, tmp_path: Path
+) -> None:
+    """Users match answers to their rows by an id, so the id must be in the output."""
     rows = [
         {"id": 7, "premise": "bad", "hypothesis": "good", "who": {"name": "Ana"}},
         {"premise": "good", "hypothesis": "good", "label": "gold"},
@@ -73,7 +75,7 @@ def test_objects_keep_their_other_keys(gonie: Gonie, labels: Path, values: Path,
     }
 
 
-def test_lines_as_json(gonie: Gonie, labels: Path) -> None:
+def test_lines_are_classified_as_jsonl(gonie: Gonie, labels: Path) -> None:
     outcome = gonie("classify", labels, "--output", "jsonl", stdin=b"good\tgood\n")
     assert json.loads(outcome.out) == {
         "text": "good",
@@ -85,7 +87,7 @@ def test_lines_as_json(gonie: Gonie, labels: Path) -> None:
 
 
 @pytest.mark.parametrize(("kind", "apart"), [("tsv", "\t"), ("csv", ",")])
-def test_tables_are_read_by_the_columns_of_training(
+def test_tables_are_read_by_the_text_columns_of_the_recipe(
     gonie: Gonie, labels: Path, tmp_path: Path, kind: str, apart: str
 ) -> None:
     rows = [
@@ -133,20 +135,22 @@ def test_parquet_is_read_by_two_columns(gonie: Gonie, labels: Path, tmp_path: Pa
         (["--output", "conll"], ["--output conll is not supported"]),
     ],
 )
-def test_what_cannot_work_is_said(gonie: Gonie, labels: Path, arguments: list[str], words: list[str]) -> None:
+def test_invalid_arguments_are_refused_with_a_message(
+    gonie: Gonie, labels: Path, arguments: list[str], words: list[str]
+) -> None:
     assert gonie("classify", labels, *arguments).refused(*words)
 
 
-def test_a_line_that_is_no_pair_is_refused_with_its_number(gonie: Gonie, labels: Path) -> None:
+def test_a_line_without_two_texts_is_refused_with_its_number(gonie: Gonie, labels: Path) -> None:
     outcome = gonie("classify", labels, stdin=b"good\tbad\ngood\n")
     assert outcome.refused("standard input:2: expected 2 tab-separated texts")
 
 
-def test_the_other_command_is_named(gonie: Gonie, labels: Path) -> None:
+def test_gonie_tag_refuses_a_pair_model_and_names_classify(gonie: Gonie, labels: Path) -> None:
     assert gonie("tag", labels, "good").refused("is a pair classifier; use gonie classify")
 
 
-def test_what_was_not_read_is_told_once(gonie: Gonie, tmp_path: Path, pair_bundle: Any) -> None:
+def test_truncated_texts_are_reported_once(gonie: Gonie, tmp_path: Path, pair_bundle: Any) -> None:
     write_bundle(tmp_path / "b", pair_bundle(max_tokens=2))
     outcome = gonie(
         "classify", tmp_path / "b", stdin=b"good good bad\tgood\ngood\tgood good bad\ngood\tgood\n"
@@ -156,7 +160,7 @@ def test_what_was_not_read_is_told_once(gonie: Gonie, tmp_path: Path, pair_bundl
     assert outcome.err.endswith("2 texts\n")
 
 
-# --- many files ------------------------------------------------------------------------------------------
+# --- bulk output -----------------------------------------------------------------------------------------
 
 
 def read_parts(folder: Path) -> list[dict[str, Any]]:
@@ -167,9 +171,7 @@ def read_parts(folder: Path) -> list[dict[str, Any]]:
     ]
 
 
-def test_files_are_answered_into_parts_as_they_are_streamed(
-    gonie: Gonie, labels: Path, tmp_path: Path
-) -> None:
+def test_parts_contain_the_streamed_answers(gonie: Gonie, labels: Path, tmp_path: Path) -> None:
     pairs = [("good film " * (number % 3 + 1), ("bad", "good")[number % 2]) for number in range(30)]
     (tmp_path / "a.txt").write_text("".join("\t".join(pair) + "\n" for pair in pairs), "utf-8")
     (tmp_path / "b.jsonl").write_text(
@@ -203,7 +205,7 @@ def test_other_columns_can_be_named(gonie: Gonie, values: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("kind", ["labels", "values"])
-def test_a_table_of_answers_has_both_texts(
+def test_parquet_output_has_both_texts(
     kind: str, gonie: Gonie, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")

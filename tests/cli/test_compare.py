@@ -1,4 +1,4 @@
-"""`gonie compare` as it is typed: what it shows, what it leaves, and what it refuses."""
+"""Tests `gonie compare`: its output, the files it writes, and what it refuses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ def small(toy: Path) -> list[str]:
     return [str(toy / "toy.toml"), "--set", "train.epochs=2", "--jobs", "1"]
 
 
-def test_a_comparison_is_shown_and_left_in_its_folder(gonie: Gonie, small: list[str], tmp_path: Path) -> None:
+def test_a_comparison_is_shown_and_written_to_its_folder(
+    gonie: Gonie, small: list[str], tmp_path: Path
+) -> None:
     out = tmp_path / "c"
     ended = gonie("compare", *small, "--set", "train.lr=0.01,0.05", "--seeds", "2", "--out", out)
     assert ended.code == 0, ended.err
@@ -57,7 +59,7 @@ def test_folds_are_shown(gonie: Gonie, text_toy: Path, tmp_path: Path) -> None:
     assert "2 of 2 runs already finished" in again.out
 
 
-def test_the_command_for_the_best_cell_trains_it(gonie: Gonie, small: list[str], tmp_path: Path) -> None:
+def test_the_printed_command_trains_the_best_cell(gonie: Gonie, small: list[str], tmp_path: Path) -> None:
     ended = gonie("compare", *small, "--out", tmp_path / "c")
     command = next(line for line in ended.out.splitlines() if line.startswith("Try:"))
     recipe = command.split()[-1]
@@ -68,8 +70,10 @@ def test_the_command_for_the_best_cell_trains_it(gonie: Gonie, small: list[str],
     assert scores["dev"]["f1"] == pytest.approx(found)
 
 
-def test_several_recipes_features_and_vectors_are_one_table(gonie: Gonie, toy: Path, tmp_path: Path) -> None:
-    """The robustness table of Huang et al. 2015: model by vectors by features."""
+def test_recipes_vectors_and_features_are_compared_in_one_table(
+    gonie: Gonie, toy: Path, tmp_path: Path
+) -> None:
+    """Repeats the layout of the robustness table of Huang et al. 2015: model by vectors by features."""
     vectors = tmp_path / "v.txt"
     vectors.write_text("anna 0.1 0.2 0.3\nseoul 0.3 0.1 0.2\n", "utf-8")
     files = [f"data.{split}={toy}/{split}.conll" for split in ("train", "dev", "test")]
@@ -83,8 +87,8 @@ def test_several_recipes_features_and_vectors_are_one_table(gonie: Gonie, toy: P
     assert len({tuple(cell["values"]) for cell in cells}) == 8
 
 
-def test_a_cell_that_diverges_ends_with_1(gonie: Gonie, small: list[str], tmp_path: Path) -> None:
-    """Scripts tell by it that the table has holes."""
+def test_a_diverging_cell_gives_exit_status_1(gonie: Gonie, small: list[str], tmp_path: Path) -> None:
+    """Scripts detect an incomplete table by the exit status."""
     diverging = ["--set", "train.optimizer=sgd", "--set", "train.clip=0", "--set", "train.lr=0.1,1e30"]
     ended = gonie("compare", *small, *diverging, "--out", tmp_path / "c")
     assert ended.code == 1
@@ -93,7 +97,7 @@ def test_a_cell_that_diverges_ends_with_1(gonie: Gonie, small: list[str], tmp_pa
     assert "1e30" in (tmp_path / "c" / "table.tsv").read_text("utf-8")
 
 
-def test_names_follow_the_recipe_and_resume_finds_the_latest(
+def test_folders_are_named_after_the_recipe_and_resume_finds_the_latest(
     gonie: Gonie, small: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -106,7 +110,9 @@ def test_names_follow_the_recipe_and_resume_finds_the_latest(
     assert "runs/compare-toy-2/curves.png" in again.out
 
 
-def test_mistakes_are_all_said_at_once_and_nothing_is_made(gonie: Gonie, toy: Path, tmp_path: Path) -> None:
+def test_all_mistakes_are_reported_at_once_and_nothing_is_written(
+    gonie: Gonie, toy: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "c"
     options = ["--set", "train.lr=0.1,-1,x", "--set", "train.epoch=2", "--set", "model.encoder.hidden=0,4"]
     ended = gonie("compare", toy / "toy.toml", *options, "--out", out)
@@ -130,11 +136,11 @@ def test_mistakes_are_all_said_at_once_and_nothing_is_made(gonie: Gonie, toy: Pa
         (["ner", "--jobs", "0"], "jobs"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(gonie: Gonie, arguments: list[str], words: str) -> None:
+def test_invalid_arguments_are_refused(gonie: Gonie, arguments: list[str], words: str) -> None:
     assert gonie("compare", *arguments).refused(words)
 
 
-def test_other_settings_are_not_resumed(gonie: Gonie, small: list[str], tmp_path: Path) -> None:
+def test_resuming_with_other_settings_is_refused(gonie: Gonie, small: list[str], tmp_path: Path) -> None:
     out = tmp_path / "c"
     assert gonie("compare", *small, "--out", out).code == 0
     assert gonie("compare", "--out", out, "--resume", "--seeds", "2").refused("options differ", "--out")

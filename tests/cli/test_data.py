@@ -1,4 +1,4 @@
-"""``gonie data`` as a user types it: what it says, and that it fails with a sentence."""
+"""Tests ``gonie data``: its output and its error messages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def wrote(path: Path, text: str) -> Path:
     return path
 
 
-def test_check_says_what_was_detected(tmp_path: Path) -> None:
+def test_check_reports_what_was_detected(tmp_path: Path) -> None:
     output = run("check", wrote(tmp_path / "a.conll", TRAIN))
     for words in (
         "format: conll",
@@ -47,7 +47,7 @@ def test_check_says_what_was_detected(tmp_path: Path) -> None:
         assert words in output
 
 
-def test_check_lists_twenty_problems_and_fails(tmp_path: Path) -> None:
+def test_check_lists_the_first_twenty_problems_and_fails(tmp_path: Path) -> None:
     path = wrote(tmp_path / "a.conll", TRAIN * 20 + "\n[b]x[/b]\tI-PER\n\n" * 25)
     with pytest.raises(GonieError, match="1 of 1 files") as caught:
         run("check", path)
@@ -57,7 +57,7 @@ def test_check_lists_twenty_problems_and_fails(tmp_path: Path) -> None:
     assert f"{path}:122: I-PER" in output.replace("\n", "")
 
 
-def test_check_shows_each_file_and_fails_for_one(tmp_path: Path) -> None:
+def test_check_shows_every_file_and_fails_for_one_bad_file(tmp_path: Path) -> None:
     good = wrote(tmp_path / "a.conll", TRAIN)
     with pytest.raises(GonieError, match="1 of 2 files") as caught:
         run("check", tmp_path, good)
@@ -65,7 +65,7 @@ def test_check_shows_each_file_and_fails_for_one(tmp_path: Path) -> None:
     assert "no invalid tags" in caught.value.args[-1]
 
 
-def test_stats_count_and_compare(tmp_path: Path) -> None:
+def test_stats_are_counted_and_compared_with_the_first_file(tmp_path: Path) -> None:
     first = wrote(tmp_path / "a.conll", TRAIN)
     second = wrote(tmp_path / "b.conll", "Ann\tB-PER\nsat\tO\n")
     output = run("stats", first, second)
@@ -78,7 +78,7 @@ def test_stats_count_and_compare(tmp_path: Path) -> None:
     assert "PER" in output
 
 
-def test_convert_writes_and_reports(tmp_path: Path) -> None:
+def test_convert_writes_the_file_and_reports_the_count(tmp_path: Path) -> None:
     path = wrote(tmp_path / "a.conll", TRAIN)
     output = run("convert", path, "--to", "jsonl", "--out", tmp_path / "b.jsonl")
     assert "wrote 2 sentences" in output.replace("\n", " ")
@@ -112,7 +112,7 @@ def test_convert_refuses_unknown_names(tmp_path: Path) -> None:
     assert not (tmp_path / "b").exists()
 
 
-def test_raw_text_is_cut_by_the_named_tokenizer(tmp_path: Path) -> None:
+def test_raw_text_is_split_by_the_named_tokenizer(tmp_path: Path) -> None:
     record = {"text": "나는 서울에 간다", "spans": [{"start": 3, "end": 6, "label": "LC"}]}
     path = wrote(tmp_path / "a.jsonl", json.dumps(record, ensure_ascii=False) + "\n")
     run(
@@ -130,8 +130,8 @@ def test_raw_text_is_cut_by_the_named_tokenizer(tmp_path: Path) -> None:
     assert "서울에\tB-LC" in (tmp_path / "b.conll").read_text(encoding="utf-8")
 
 
-def test_nothing_heavy_is_imported_for_help() -> None:
-    """Every command's help waits for what this module imports."""
+def test_help_imports_no_heavy_packages() -> None:
+    """The imports of this module delay the help of every command."""
     heavy = "('torch', 'numpy', 'gonie.formats.tagged')"
     code = f"import sys, gonie.cli.data; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run(
@@ -145,7 +145,7 @@ def test_nothing_heavy_is_imported_for_help() -> None:
 TEXTS = "review\tmood\ngood film\tpos\nbad [b]film[/b]\tneg\ngood film\tneg\n \tpos\n"
 
 
-def test_stats_of_texts_count_labels_and_what_comes_twice(tmp_path: Path) -> None:
+def test_text_stats_count_labels_and_repeated_texts(tmp_path: Path) -> None:
     first = wrote(tmp_path / "a.tsv", TEXTS)
     second = wrote(tmp_path / "b.tsv", "review\tmood\ngood film\tpos\nso so\t[i]mixed\n")
     output = run("stats", "--texts", "--text-column", "review", "--label-column", "mood", first, second)
@@ -162,7 +162,7 @@ def test_stats_of_texts_count_labels_and_what_comes_twice(tmp_path: Path) -> Non
         assert words in output
 
 
-def test_check_of_texts_shows_each_file_and_fails_for_one(tmp_path: Path) -> None:
+def test_text_check_shows_every_file_and_fails_for_one_bad_file(tmp_path: Path) -> None:
     good = wrote(tmp_path / "a.tsv", TEXTS)
     bad = wrote(tmp_path / "b.tsv", TEXTS + "three\tcolumns\there\n")
     with pytest.raises(GonieError, match="1 of 2 files") as caught:
@@ -171,7 +171,7 @@ def test_check_of_texts_shows_each_file_and_fails_for_one(tmp_path: Path) -> Non
     assert "3 texts" in caught.value.args[-1]
 
 
-def test_texts_without_labels_and_with_several(tmp_path: Path) -> None:
+def test_text_stats_count_texts_with_no_or_several_labels(tmp_path: Path) -> None:
     plain = wrote(tmp_path / "a.txt", "one text\nanother\n")
     assert "2 texts without a label" in run("stats", "--texts", "--label-column", "", plain)
     many = wrote(tmp_path / "b.jsonl", '{"text": "x", "label": "a|b"}\n{"text": "y", "labels": []}\n')
@@ -190,7 +190,7 @@ def test_tokenise_writes_one_sentence_per_line(gonie: Gonie, tmp_path: Path) -> 
     assert {path.name for path in tmp_path.iterdir()} == {"raw.txt", "out.txt"}
 
 
-def test_tokenise_refuses_what_cannot_be_read_or_written(gonie: Gonie, tmp_path: Path) -> None:
+def test_tokenise_refuses_unreadable_input_and_unwritable_output(gonie: Gonie, tmp_path: Path) -> None:
     bad = tmp_path / "bad.txt"
     bad.write_bytes(b"caf\xe9\n")
     assert gonie("data", "tokenise", bad, "--out", tmp_path / "out.txt").refused("bad.txt:1")

@@ -1,4 +1,4 @@
-"""`gonie demo` from end to end on a part of its corpora, and the commands it prints, pasted."""
+"""Tests `gonie demo` end to end on a part of its corpora, and runs the commands that it prints."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Gonie = Callable[..., Any]
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The demo's recipes, an epoch long over the first sentences of the corpora."""
+    """Shrink the demo's recipes to one epoch on the first sentences of the corpora."""
     load = recipes.load_recipe
     for name, suffix, blank in (("english", "conll", "\n\n"), ("korean", "klue", "\n## klue")):
         for split in ("train", "dev", "test"):
@@ -41,7 +41,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_the_demo_shows_everything_and_its_commands_work(gonie: Gonie, tmp_path: Path) -> None:
+def test_the_demo_writes_its_reports_and_its_commands_work(gonie: Gonie, tmp_path: Path) -> None:
     outcome = gonie("demo", "--out", "my runs/demo")
     assert outcome.code == 0, outcome.err
     assert outcome.out.count("test F1") == 2
@@ -57,7 +57,7 @@ def test_the_demo_shows_everything_and_its_commands_work(gonie: Gonie, tmp_path:
 
 
 def _paste(gonie: Gonie, command: str) -> None:
-    """Run a printed command as a shell would: its comment cut off, its pipe fed."""
+    """Run a printed command like a shell: without its comment, with the echoed text as input."""
     stdin = b""
     if "|" in command:
         echo, _, command = command.partition("|")
@@ -71,10 +71,10 @@ def _paste(gonie: Gonie, command: str) -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_a_demo_cut_short_can_be_run_again(
+def test_an_interrupted_demo_can_be_run_again(
     gonie: Gonie, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ctrl-C in the first minute is likely; the second try must not be refused."""
+    """Users often press Ctrl-C in the first minute; the second try must not be refused."""
     out = tmp_path / "demo"
     from gonie.training import run
 
@@ -89,7 +89,7 @@ def test_a_demo_cut_short_can_be_run_again(
 
 
 @pytest.mark.usefixtures("small")
-def test_a_run_that_is_no_demo_is_left_alone(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+def test_a_run_of_another_recipe_is_not_overwritten(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
     out = tmp_path / "precious"
     shutil.copytree(toy_run, out)
     (out / "example.conll").write_text("of my own")
@@ -98,8 +98,10 @@ def test_a_run_that_is_no_demo_is_left_alone(gonie: Gonie, toy_run: Path, tmp_pa
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
 
 
-def test_the_way_to_call_gonie_is_the_users(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Without an activated environment `gonie` alone would not be found."""
+def test_printed_commands_use_the_path_of_the_executable(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Without an activated environment, the shell does not find `gonie`."""
     program = tmp_path / "bin" / "gonie"
     program.parent.mkdir()
     program.touch()
@@ -111,7 +113,7 @@ def test_the_way_to_call_gonie_is_the_users(monkeypatch: pytest.MonkeyPatch, tmp
     assert module._executable() == "gonie"
 
 
-def test_the_tagged_sentences_are_of_the_bundled_test_files() -> None:
+def test_the_example_sentences_are_from_the_bundled_test_files() -> None:
     english = recipes.locate("bundled:english/test.conll").read_text("utf-8")
     assert (
         "\n".join(line.split("\t")[0] for line in english.splitlines())

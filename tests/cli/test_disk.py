@@ -1,6 +1,6 @@
-"""Disks that are full or read-only, and terminals that go away: real ones, under real processes.
+"""Tests full and read-only disks, and closed terminals and pipes, with real mounts and processes.
 
-Whatever happens while a file is saved, the user gets a sentence and exit 2, and what was there before stays.
+When a file cannot be saved, the user gets a message and exit status 2, and existing files stay unchanged.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gonie.tasks.recipe import load_recipe
 from gonie.training.run import resume_run, start_run
 
 Command = Callable[..., Any]
-"""Calls the command line and gives the ``Outcome`` of conftest.py."""
+"""Calls the command line and returns the ``Outcome`` of conftest.py."""
 
 KIB = 1024
 
@@ -34,7 +34,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 class Disk:
-    """A small file system in memory, mounted on a folder."""
+    """A small in-memory file system, mounted on a folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -48,7 +48,7 @@ class Disk:
         self._mount("-o", "remount,ro")
 
     def fill(self) -> Path:
-        """Take all the space that is left."""
+        """Fill all remaining space."""
         filler = self.folder / "filler"
         with filler.open("wb", buffering=0) as file, suppress(OSError):
             while file.write(b"x" * 4096):
@@ -76,8 +76,8 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
 # --- full ------------------------------------------------------------------------------------------------
 
 
-def test_training_on_a_full_disk(gonie: Command, toy: Path, toy_run: Path, disk: Disk) -> None:
-    """Wherever space ran out, the run goes on once there is some, and ends as if there always had been."""
+def test_training_resumes_after_a_full_disk(gonie: Command, toy: Path, toy_run: Path, disk: Disk) -> None:
+    """The resumed run equals an uninterrupted one, no matter which file filled the disk."""
     train = ["train", toy / "toy.toml", "--out", disk.folder / "run"]
     stages = []
     for size in (4 * KIB, 12 * KIB, 24 * KIB, 48 * KIB, 96 * KIB, 160 * KIB, 200 * KIB):
@@ -96,8 +96,8 @@ def test_training_on_a_full_disk(gonie: Command, toy: Path, toy_run: Path, disk:
         assert (disk.folder / "run" / name).read_bytes() == (toy_run / name).read_bytes()
 
 
-def test_a_complete_run_on_a_full_disk(gonie: Command, toy: Path, toy_run: Path, disk: Disk) -> None:
-    """Exporting again fails, and the model that was there still works."""
+def test_a_complete_run_survives_a_full_disk(gonie: Command, toy: Path, toy_run: Path, disk: Disk) -> None:
+    """A new export fails, and the existing model still works."""
     shutil.copytree(toy_run, disk.folder / "run")
     disk.fill()
     before = contents(disk.folder)
@@ -108,8 +108,10 @@ def test_a_complete_run_on_a_full_disk(gonie: Command, toy: Path, toy_run: Path,
 
 
 @pytest.mark.parametrize("name", ["scores.json", "report.html", "converted.jsonl", "converted.conll.gz"])
-def test_results_on_a_full_disk(gonie: Command, toy: Path, toy_run: Path, disk: Disk, name: str) -> None:
-    """The earlier file is as it was."""
+def test_existing_results_survive_a_full_disk(
+    gonie: Command, toy: Path, toy_run: Path, disk: Disk, name: str
+) -> None:
+    """The existing file stays unchanged and no temporary file is left."""
     out = disk.folder / name
     out.write_text("precious")
     test = toy / "test.conll"
@@ -127,7 +129,7 @@ def test_results_on_a_full_disk(gonie: Command, toy: Path, toy_run: Path, disk: 
 
 @contextmanager
 def largest_file(size: int) -> Iterator[None]:
-    """What ``ulimit -f`` does, for this process."""
+    """Limit the file size of this process, like ``ulimit -f``."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:
@@ -136,10 +138,12 @@ def largest_file(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-@pytest.mark.usefixtures("toy_run")  # after which the loops are compiled, and no other file is written
+@pytest.mark.usefixtures("toy_run")  # compiles the loops first, so that no cache file is written here
 @pytest.mark.parametrize("size", [0, 20_000])
-def test_a_limit_on_file_sizes(gonie: Command, toy: Path, tmp_path: Path, size: int) -> None:
-    """Needs no mount, so it holds for any user: ``ulimit -f`` stops a write half-way."""
+def test_training_resumes_after_a_limit_on_file_sizes(
+    gonie: Command, toy: Path, tmp_path: Path, size: int
+) -> None:
+    """Like a full disk, but without a mount: ``ulimit -f`` stops a write half-way."""
     out = tmp_path / "run"
     train = ["train", toy / "toy.toml", "--out", out, "--set", "train.epochs=1"]
     with largest_file(size):
@@ -155,7 +159,7 @@ def test_a_limit_on_file_sizes(gonie: Command, toy: Path, tmp_path: Path, size: 
 @pytest.mark.parametrize(
     "command", ["tag", "evaluate", "stats", pytest.param("train", marks=pytest.mark.long)]
 )
-def test_a_full_standard_output(toy: Path, toy_run: Path, tmp_path: Path, command: str) -> None:
+def test_a_full_standard_output_is_an_error(toy: Path, toy_run: Path, tmp_path: Path, command: str) -> None:
     """``gonie tag … > file`` on a full disk must not look like success."""
     test = toy / "test.conll"
     arguments = {
@@ -181,8 +185,10 @@ def test_a_full_standard_output(toy: Path, toy_run: Path, tmp_path: Path, comman
 # --- read-only -------------------------------------------------------------------------------------------
 
 
-def test_a_read_only_folder(gonie: Command, toy: Path, toy_run: Path, disk: Disk) -> None:
-    """Nothing can be written, what is there can be used, and each command says which folder it is."""
+def test_a_read_only_folder_can_be_used_but_not_written(
+    gonie: Command, toy: Path, toy_run: Path, disk: Disk
+) -> None:
+    """Each command that writes names the folder, and commands that only read still work."""
     shutil.copytree(toy_run, disk.folder / "run")
     (disk.folder / "empty").mkdir()
     disk.protect()
@@ -208,7 +214,7 @@ def test_a_read_only_folder(gonie: Command, toy: Path, toy_run: Path, disk: Disk
 
 
 def on_a_terminal(command: list[str | Path]) -> tuple[int, str]:
-    """Run a command on a terminal of its own; its exit status and all that the terminal was sent."""
+    """Run a command in a new pseudo-terminal; return its exit status and everything it printed."""
     ours, theirs = pty.openpty()
     environment = os.environ | {"TERM": "xterm"}
     line = [sys.executable, "-m", "gonie", *map(str, command)]
@@ -228,8 +234,8 @@ def on_a_terminal(command: list[str | Path]) -> tuple[int, str]:
 
 
 @pytest.mark.long
-def test_the_terminal_is_left_as_it_was(toy: Path, disk: Disk) -> None:
-    """An error in the middle of the live display gives the cursor back, and its sentence can be read."""
+def test_an_error_in_the_live_display_restores_the_cursor(toy: Path, disk: Disk) -> None:
+    """An error during the live display shows the cursor again, and its message is readable."""
     disk.resize(24 * KIB)
     code, screen = on_a_terminal(["train", toy / "toy.toml", "--out", disk.folder / "run"])
     assert code == 2
@@ -237,9 +243,10 @@ def test_the_terminal_is_left_as_it_was(toy: Path, disk: Disk) -> None:
     assert screen.rfind("\x1b[?25h") > screen.rfind("\x1b[?25l") >= 0
 
 
-def test_a_reader_that_leaves(toy: Path, toy_run: Path, tmp_path: Path) -> None:
-    """``gonie data stats … | head -1`` ends without a word of complaint, and files that were asked for are
-    written."""
+def test_a_closed_pipe_is_silent_and_files_are_still_written(
+    toy: Path, toy_run: Path, tmp_path: Path
+) -> None:
+    """``gonie data stats … | head -1`` prints no error, and the requested files are written."""
     scores, errors, page = (tmp_path / f"a.{suffix}" for suffix in ("json", "tsv", "html"))
     for command in (
         ["data", "stats", toy / "train.conll"],
@@ -260,8 +267,8 @@ def test_a_reader_that_leaves(toy: Path, toy_run: Path, tmp_path: Path) -> None:
         assert written.stat().st_size
 
 
-def test_a_failed_resume_leaves_the_run_whole(toy: Path, disk: Disk, silence: Any) -> None:
-    """A checkpoint that could not be replaced is still the last good one."""
+def test_a_resume_on_a_full_disk_leaves_the_run_intact(toy: Path, disk: Disk, silence: Any) -> None:
+    """If a checkpoint cannot be replaced, the last good one stays."""
 
     class StopError(Exception):
         pass
@@ -287,8 +294,10 @@ def test_a_failed_resume_leaves_the_run_whole(toy: Path, disk: Disk, silence: An
 
 @pytest.mark.skipif(os.name != "posix", reason="descriptors are closed by the shell")
 @pytest.mark.parametrize("stream", ["<&-", ">&-", "2>&-"])
-def test_a_closed_standard_stream(toy: Path, toy_run: Path, tmp_path: Path, stream: str) -> None:
-    """As under some schedulers: the command works, and none of its files is taken for the stream."""
+def test_commands_work_with_a_closed_standard_stream(
+    toy: Path, toy_run: Path, tmp_path: Path, stream: str
+) -> None:
+    """Some schedulers close standard streams; no opened file may be mistaken for one."""
     convert = f"data convert {toy}/test.conll --to tsv --out {tmp_path}/out.tsv"
     tag = f"tag {toy_run}" if stream == "<&-" else f"tag {toy_run} --file {toy}/test.conll"
     for command in (tag, convert):

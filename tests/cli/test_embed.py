@@ -1,4 +1,4 @@
-"""`gonie embed` as a user meets it: vectors of any input, in order, and refusals that leave nothing."""
+"""Tests `gonie embed`: vectors for every input format, in order, and refusals that write no file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def bilm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def check(path: Path, bilm: Path, sentences: list[list[str]]) -> None:
-    """The file has the layers of these sentences."""
+    """Check that the file contains the layers of these sentences."""
     expected = Embedder(load_bilm(bilm)).layers(sentences)
     with np.load(path, allow_pickle=False) as found:
         assert found.files == [str(number) for number in range(len(sentences))]
@@ -42,7 +42,7 @@ def check(path: Path, bilm: Path, sentences: list[list[str]]) -> None:
             np.testing.assert_allclose(found[str(number)], array, rtol=1e-4, atol=1e-6)
 
 
-def test_a_text(gonie: Gonie, bilm: Path, tmp_path: Path) -> None:
+def test_a_text_is_embedded(gonie: Gonie, bilm: Path, tmp_path: Path) -> None:
     outcome = gonie("embed", bilm, TEXT, "--out", tmp_path / "v.npz")
     assert outcome.code == 0
     assert "2 sentences, 10 tokens; 3 layers of width 8" in outcome.out
@@ -58,7 +58,7 @@ def test_a_text(gonie: Gonie, bilm: Path, tmp_path: Path) -> None:
         "conll": ("They\tO\nplay\tO\n\nIt\tO\n", [["They", "play"], ["It"]]),
     }.items(),
 )
-def test_files_and_standard_input_of_every_kind(
+def test_every_input_format_works_from_a_file_and_standard_input(
     gonie: Gonie, bilm: Path, tmp_path: Path, kind: str, case: tuple[str, list[list[str]]]
 ) -> None:
     content, sentences = case
@@ -71,7 +71,7 @@ def test_files_and_standard_input_of_every_kind(
 
 
 def test_many_sentences_keep_their_order(gonie: Gonie, bilm: Path, tmp_path: Path) -> None:
-    """They are computed by length, in groups, and must come back as they were asked."""
+    """Sentences are batched by length, and the output must be in the input order."""
     sentences = [["w"] * (1 + number * 7 % 13) + [str(number)] for number in range(300)]
     lines = "".join(" ".join(words) + "\n" for words in sentences)
     out = tmp_path / "v.npz"
@@ -79,20 +79,22 @@ def test_many_sentences_keep_their_order(gonie: Gonie, bilm: Path, tmp_path: Pat
     check(out, bilm, sentences)
 
 
-def test_hdf5_has_the_tokens(gonie: Gonie, bilm: Path, tmp_path: Path) -> None:
+def test_hdf5_output_has_the_tokens(gonie: Gonie, bilm: Path, tmp_path: Path) -> None:
     assert gonie("embed", bilm, TEXT, "--out", tmp_path / "v.h5").code == 0
     with h5py.File(tmp_path / "v.h5") as found:
         assert [json.loads(found[name].attrs["tokens"]) for name in ("0", "1")] == SENTENCES
         assert found["0"].shape == (3, 6, 8)
 
 
-def test_nothing_to_read_is_an_empty_file(gonie: Gonie, bilm: Path, tmp_path: Path) -> None:
+def test_empty_input_gives_an_empty_file(gonie: Gonie, bilm: Path, tmp_path: Path) -> None:
     outcome = gonie("embed", bilm, "--out", tmp_path / "v.npz")
     assert "0 sentences, 0 tokens" in outcome.out
     check(tmp_path / "v.npz", bilm, [])
 
 
-def test_refusals_leave_nothing(gonie: Gonie, bilm: Path, tmp_path: Path) -> None:
+def test_invalid_arguments_are_refused_and_no_file_is_written(
+    gonie: Gonie, bilm: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "v.npz"
     assert gonie("embed", tmp_path / "none", TEXT, "--out", out).refused(
         "gonie pretrain or gonie import-elmo"
@@ -105,7 +107,7 @@ def test_refusals_leave_nothing(gonie: Gonie, bilm: Path, tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
-def test_ctrl_c_leaves_no_half_file(
+def test_ctrl_c_leaves_no_partial_file(
     gonie: Gonie, bilm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(self: Embedder, sentences: object) -> Any:

@@ -1,4 +1,4 @@
-"""`gonie evaluate`: the scores on the terminal, as JSON and as a page, and files it cannot score."""
+"""Tests `gonie evaluate` of a tagger: scores on the terminal, as JSON and as HTML, and refusals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_scores_are_shown_by_type_and_by_novelty(gonie: Gonie, toy: Path, toy_ru
         assert words in outcome.out, words
 
 
-def test_json_has_fractions_under_the_promised_names(
+def test_json_scores_are_fractions_under_documented_names(
     gonie: Gonie, toy: Path, toy_run: Path, tmp_path: Path
 ) -> None:
     gold = tmp_path / "gold.conll"
@@ -36,7 +36,7 @@ def test_json_has_fractions_under_the_promised_names(
     assert (scores["mode"], scores["repair"]["policy"]) == ("conlleval", "none")
 
 
-def test_the_page_fetches_nothing_and_has_the_curve(
+def test_the_html_report_loads_nothing_external_and_has_the_curve(
     gonie: Gonie, toy: Path, toy_run: Path, tmp_path: Path
 ) -> None:
     outcome = gonie("evaluate", toy_run, toy / "test.conll", "--html", tmp_path / "r.html")
@@ -47,10 +47,10 @@ def test_the_page_fetches_nothing_and_has_the_curve(
     assert "<svg" in page
 
 
-def test_a_bundle_alone_is_scored_without_novelty(
+def test_a_bundle_without_its_run_folder_can_be_scored(
     gonie: Gonie, toy: Path, toy_run: Path, tmp_path: Path
 ) -> None:
-    """What ships is the bundle: it has no training mentions beside it, and no curve."""
+    """Users deploy only the bundle, which has no training mentions and no learning curve."""
     shutil.copytree(toy_run / "bundle", tmp_path / "model")
     page = tmp_path / "r.html"
     outcome = gonie("evaluate", tmp_path / "model", toy / "test.conll", "--html", page)
@@ -59,7 +59,7 @@ def test_a_bundle_alone_is_scored_without_novelty(
     assert page.is_file()
 
 
-def test_strict_mode_and_repair_are_printed(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+def test_the_scoring_mode_is_printed_and_written(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
     gold = tmp_path / "gold.conll"
     gold.write_text("Anna\tI-PER\nlives\tO\nin\tO\nSeoul\tB-LOC\n.\tO\n" * 1, "utf-8")
     loose = gonie("evaluate", toy_run, gold, "--json", tmp_path / "a.json")
@@ -70,18 +70,18 @@ def test_strict_mode_and_repair_are_printed(gonie: Gonie, toy_run: Path, tmp_pat
     assert [scores["mode"] for scores in both] == ["conlleval", "strict"]
 
 
-def test_another_mode_is_refused(gonie: Gonie, toy: Path, toy_run: Path) -> None:
+def test_an_unknown_mode_is_refused(gonie: Gonie, toy: Path, toy_run: Path) -> None:
     assert gonie("evaluate", toy_run, toy / "test.conll", "--mode", "loose").refused("conlleval", "strict")
 
 
-def test_tags_of_another_kind_are_refused(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
-    """Scoring parts of speech as entities would give 0 and no reason."""
+def test_tags_of_another_task_are_refused(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+    """Scoring parts of speech as entities would give 0 without a reason."""
     gold = tmp_path / "gold.conll"
     gold.write_text("Anna\tNOUN\nlives\tVERB\n", "utf-8")
     assert gonie("evaluate", toy_run, gold).refused("the model's tags are", "NOUN")
 
 
-def test_the_column_of_the_tags_can_be_named(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+def test_the_tag_column_can_be_chosen(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
     gold = tmp_path / "gold.conll"
     gold.write_text("Anna B-PER B-LOC\nlives O O\nin O O\nSeoul B-LOC B-LOC\n. O O\n", "utf-8")
     assert "F1 50.00" in gonie("evaluate", toy_run, gold).out
@@ -89,17 +89,17 @@ def test_the_column_of_the_tags_can_be_named(gonie: Gonie, toy_run: Path, tmp_pa
     assert "F1 100.00" in gonie("evaluate", toy_run, gold, "--tag-column", "-2").out
 
 
-def test_a_file_without_gold_is_refused(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+def test_a_file_without_gold_tags_is_refused(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
     path = tmp_path / "raw.conll"
     path.write_text("Anna\nlives\n", "utf-8")
     assert gonie("evaluate", toy_run, path).refused("--tag-column")
 
 
-def test_a_model_that_is_not_there_is_refused(gonie: Gonie, toy: Path, tmp_path: Path) -> None:
+def test_a_missing_model_is_refused(gonie: Gonie, toy: Path, tmp_path: Path) -> None:
     assert gonie("evaluate", tmp_path / "none", toy / "test.conll").refused("none")
 
 
-def test_errors_are_listed_in_a_file_and_the_surest_shown(
+def test_errors_are_written_to_a_file_by_descending_confidence(
     gonie: Gonie, toy_run: Path, tmp_path: Path
 ) -> None:
     gold = tmp_path / "gold.conll"
@@ -121,7 +121,7 @@ def test_errors_are_listed_in_a_file_and_the_surest_shown(
         assert words in outcome.out, words
 
 
-def test_a_list_of_another_kind_is_refused_before_anything_is_scored(
+def test_an_unsupported_errors_format_is_refused_before_scoring(
     gonie: Gonie, toy_run: Path, tmp_path: Path
 ) -> None:
     outcome = gonie("evaluate", toy_run, tmp_path / "none.conll", "--errors", tmp_path / "e.html")

@@ -1,4 +1,4 @@
-"""`gonie evaluate` of a pair model: its scores on the terminal, as JSON and as a page; what is refused."""
+"""Tests `gonie evaluate` of a pair model: scores on the terminal, as JSON and as HTML, and refusals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VALUES = ["good\tgood\t4.5", "good\tbad\t0.5", "film\tfilm\t4", "bad film\tbad\t
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory, pair_bundle: Any) -> Path:
-    """A folder with a model of labels and one of values."""
+    """Write a folder with a model that predicts labels and one that predicts values."""
     folder = tmp_path_factory.mktemp("models")
     for kind, gold in (("labels", "label_column"), ("values", "value_column")):
         recipe = {"data": {"text_columns": ["p", "h"], gold: "gold"}}
@@ -47,7 +47,7 @@ def test_scores_of_values_are_shown(gonie: Gonie, models: Path, tmp_path: Path) 
         assert words in outcome.out.replace("\n", " "), words
 
 
-def test_json_has_fractions_under_the_promised_names(gonie: Gonie, models: Path, tmp_path: Path) -> None:
+def test_json_scores_are_fractions_under_documented_names(gonie: Gonie, models: Path, tmp_path: Path) -> None:
     gold = table(tmp_path / "gold.tsv", LABELS)
     assert gonie("evaluate", models / "labels", gold, "--json", tmp_path / "s.json").code == 0
     scores = json.loads((tmp_path / "s.json").read_text("utf-8"))
@@ -61,7 +61,7 @@ def test_json_has_fractions_under_the_promised_names(gonie: Gonie, models: Path,
 
 
 @pytest.mark.parametrize(("kind", "rows", "gold"), [("labels", LABELS, "same"), ("values", VALUES, "0")])
-def test_the_page_fetches_nothing_and_escapes_what_it_shows(
+def test_the_html_report_loads_nothing_external_and_escapes_texts(
     kind: str, rows: list[str], gold: str, *, gonie: Gonie, models: Path, tmp_path: Path
 ) -> None:
     file = table(tmp_path / "gold.tsv", [*rows, f"<script>alert(1)</script> bad\tbad\t{gold}"])
@@ -69,12 +69,12 @@ def test_the_page_fetches_nothing_and_escapes_what_it_shows(
     assert outcome.code == 0, outcome.err
     page = (tmp_path / "r.html").read_text("utf-8")
     assert "<script>alert" not in page
-    words = re.sub(r"<i>[^<]*</i>", "", page)  # the number of each word, which its heat shows
+    words = re.sub(r"<i>[^<]*</i>", "", page)  # the score of each word in the heat map
     assert "<script>alert(1)</script> bad" in html.unescape(re.sub(r"<[^>]*>", "", words))
     assert not re.findall(r"(?:src|href)\s*=\s*[\"'](?!#)|@import|url\(", page)
 
 
-def test_errors_are_listed_in_a_file_and_shown(gonie: Gonie, models: Path, tmp_path: Path) -> None:
+def test_errors_are_written_to_a_file_and_shown(gonie: Gonie, models: Path, tmp_path: Path) -> None:
     gold = table(tmp_path / "gold.tsv", LABELS)
     outcome = gonie("evaluate", models / "labels", gold, "--errors", tmp_path / "e.jsonl")
     assert outcome.code == 0, outcome.err
@@ -96,7 +96,7 @@ def test_errors_are_listed_in_a_file_and_shown(gonie: Gonie, models: Path, tmp_p
     assert rows[0].split("\t")[4:6] == ["film", "film"]
 
 
-def test_other_columns_and_formats_can_be_named(gonie: Gonie, models: Path, tmp_path: Path) -> None:
+def test_columns_and_format_can_be_chosen(gonie: Gonie, models: Path, tmp_path: Path) -> None:
     path = tmp_path / "gold.data"
     path.write_text('{"p": "good", "h": "good", "v": 5}\n{"p": "good", "h": "bad", "v": 0}\n', "utf-8")
     assert gonie("evaluate", models / "values", path).refused("no column gold", "gold.data:1")
@@ -115,7 +115,7 @@ def test_the_wrong_kind_of_gold_answers_is_refused(gonie: Gonie, models: Path, t
     assert "--set" not in refused.err, "`gonie evaluate` has no such option"
 
 
-def test_columns_of_texts_that_are_not_there_are_named(gonie: Gonie, models: Path, tmp_path: Path) -> None:
+def test_missing_text_columns_are_named(gonie: Gonie, models: Path, tmp_path: Path) -> None:
     other = table(tmp_path / "other.tsv", ["good\tbad\tsame"], header="premise\thypothesis\tgold")
     refused = gonie("evaluate", models / "labels", other)
     assert refused.refused("no columns p and h for the two texts; the columns are 'premise', 'hypothesis'")
@@ -128,13 +128,15 @@ def test_options_of_other_models_are_refused(gonie: Gonie, models: Path, tmp_pat
     assert gonie("evaluate", models / "labels", gold, "--text-column", "p").refused("--text-column")
 
 
-def test_what_was_not_read_is_said(gonie: Gonie, tmp_path: Path, pair_bundle: Any) -> None:
+def test_truncated_texts_are_reported(gonie: Gonie, tmp_path: Path, pair_bundle: Any) -> None:
     write_bundle(tmp_path / "b", pair_bundle(max_tokens=1))
     gold = table(tmp_path / "g.tsv", ["good bad\tgood\tsame"], header="text\ttext_pair\tlabel")
     assert "cut to 1 token" in gonie("evaluate", tmp_path / "b", gold).out
 
 
-def test_a_trained_run_is_scored_on_its_own_test_file(gonie: Gonie, pair_runs: Path, pair_toy: Path) -> None:
+def test_scores_of_a_trained_run_equal_those_in_its_folder(
+    gonie: Gonie, pair_runs: Path, pair_toy: Path
+) -> None:
     for kind, score in (("labels", "Accuracy"), ("values", "Pearson")):
         outcome = gonie("evaluate", pair_runs / kind, pair_toy / f"{kind}-test.tsv")
         assert outcome.code == 0, outcome.err

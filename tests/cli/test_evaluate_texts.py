@@ -1,4 +1,4 @@
-"""`gonie evaluate` of a classifier: its scores on the terminal, as JSON and as a page; what is refused."""
+"""Tests `gonie evaluate` of a classifier: scores on the terminal, as JSON and as HTML, and refusals."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_scores_are_shown(gonie: Gonie, model: Path, gold: Path) -> None:
         assert words in outcome.out, words
 
 
-def test_json_has_fractions_under_the_promised_names(
+def test_json_scores_are_fractions_under_documented_names(
     gonie: Gonie, model: Path, gold: Path, tmp_path: Path
 ) -> None:
     assert gonie("evaluate", model, gold, "--json", tmp_path / "s.json").code == 0
@@ -61,7 +61,7 @@ def test_json_has_fractions_under_the_promised_names(
     assert scores["intervals"]["resamples"] == 1000
 
 
-def test_the_page_fetches_nothing_and_escapes_what_it_shows(
+def test_the_html_report_loads_nothing_external_and_escapes_texts(
     gonie: Gonie, model: Path, gold: Path, tmp_path: Path
 ) -> None:
     with gold.open("a", encoding="utf-8") as file:
@@ -70,12 +70,14 @@ def test_the_page_fetches_nothing_and_escapes_what_it_shows(
     assert outcome.code == 0, outcome.err
     page = (tmp_path / "r.html").read_text("utf-8")
     assert "<script>alert" not in page
-    words = re.sub(r"<i>[^<]*</i>", "", page)  # the number of each word, which its heat shows
+    words = re.sub(r"<i>[^<]*</i>", "", page)  # the score of each word in the heat map
     assert "<script>alert(1)</script> bad" in html.unescape(re.sub(r"<[^>]*>", "", words))
     assert not re.findall(r"(?:src|href)\s*=\s*[\"'](?!#)|@import|url\(", page)
 
 
-def test_errors_are_listed_in_a_file_and_shown(gonie: Gonie, model: Path, gold: Path, tmp_path: Path) -> None:
+def test_errors_are_written_to_a_file_and_shown(
+    gonie: Gonie, model: Path, gold: Path, tmp_path: Path
+) -> None:
     outcome = gonie("evaluate", model, gold, "--errors", tmp_path / "e.jsonl")
     assert outcome.code == 0, outcome.err
     (error,) = map(json.loads, (tmp_path / "e.jsonl").read_text("utf-8").splitlines())
@@ -88,7 +90,7 @@ def test_errors_are_listed_in_a_file_and_shown(gonie: Gonie, model: Path, gold: 
     assert "1 error; " in outcome.out
 
 
-def test_other_columns_and_formats_can_be_named(gonie: Gonie, model: Path, tmp_path: Path) -> None:
+def test_columns_and_format_can_be_chosen(gonie: Gonie, model: Path, tmp_path: Path) -> None:
     path = tmp_path / "gold.data"
     path.write_text('{"t": "good", "l": "positive"}\n{"t": "bad", "l": "negative"}\n', "utf-8")
     assert gonie("evaluate", model, path).refused("document")
@@ -96,16 +98,16 @@ def test_other_columns_and_formats_can_be_named(gonie: Gonie, model: Path, tmp_p
     assert "Accuracy 100.00" in outcome.out, outcome.err
 
 
-def test_what_was_not_read_is_said(gonie: Gonie, tmp_path: Path, text_bundle: Any) -> None:
+def test_truncated_texts_are_reported(gonie: Gonie, tmp_path: Path, text_bundle: Any) -> None:
     write_bundle(tmp_path / "b", text_bundle(upper=True, max_sentences=1))
     (tmp_path / "g.tsv").write_text("text\tlabel\nbad. good. good.\tpositive\n", "utf-8")
     assert "1 texts cut to 1 sentences" in gonie("evaluate", tmp_path / "b", tmp_path / "g.tsv").out
 
 
-def test_options_of_the_other_kind_of_model_are_refused(
+def test_options_of_another_task_are_refused(
     gonie: Gonie, model: Path, gold: Path, toy: Path, toy_run: Path
 ) -> None:
-    """A bias that is passed over in silence would be taken for one that does nothing."""
+    """If --bias were silently ignored, users would think that it has no effect."""
     outcome = gonie("evaluate", model, gold, "--bias", "1", "--mode", "strict")
     assert outcome.refused("--mode, --bias do not apply to classifiers")
     outcome = gonie("evaluate", toy_run, toy / "test.conll", "--label-column", "tag")
@@ -118,14 +120,16 @@ def test_a_text_without_a_label_is_refused_with_its_line(gonie: Gonie, model: Pa
     assert gonie("evaluate", model, gold).refused("gold.tsv:6", "empty label")
 
 
-def test_a_list_of_another_kind_is_refused_before_anything_is_scored(
+def test_an_unsupported_errors_format_is_refused_before_scoring(
     gonie: Gonie, model: Path, tmp_path: Path
 ) -> None:
     outcome = gonie("evaluate", model, tmp_path / "none.tsv", "--errors", tmp_path / "e.html")
     assert outcome.refused(".tsv or .jsonl", "e.html")
 
 
-def test_a_reader_that_leaves_has_its_files(model: Path, gold: Path, tmp_path: Path) -> None:
+def test_a_closed_pipe_does_not_stop_files_from_being_written(
+    model: Path, gold: Path, tmp_path: Path
+) -> None:
     """`gonie evaluate … | head -3` closes the pipe before the last line is printed."""
     files = [tmp_path / name for name in ("s.json", "e.tsv", "r.html")]
     options = [part for pair in zip(("--json", "--errors", "--html"), files, strict=True) for part in pair]

@@ -1,4 +1,4 @@
-"""`gonie explain` as a user meets it: both tasks, each source of texts, and what it cannot do."""
+"""Tests `gonie explain` with taggers and classifiers: every source of texts, and refusals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SAMPLES = ("good film", "the bad film", "bad", "good good", "the film")
 
 @pytest.fixture
 def reviews(tmp_path: Path, text_bundle: Any) -> Path:
-    """A run folder without its weights, but with held-out texts: good is positive and bad is negative."""
+    """Write a run folder with held-out texts but no checkpoint: good is positive and bad is negative."""
     folder = tmp_path / "reviews"
     folder.mkdir()
     write_bundle(folder / "bundle", text_bundle(recipe={"data": {"text_column": "review"}}))
@@ -29,7 +29,7 @@ def reviews(tmp_path: Path, text_bundle: Any) -> Path:
     return folder
 
 
-def test_a_classified_text_is_explained_and_the_doubt_comes_first(gonie: Gonie, reviews: Path) -> None:
+def test_a_classified_text_is_explained_after_the_attention_caveat(gonie: Gonie, reviews: Path) -> None:
     outcome = gonie("explain", reviews, "the good film")
     assert outcome.code == 0, outcome.err
     assert outcome.out.startswith("Attention is not by itself an explanation")
@@ -39,7 +39,7 @@ def test_a_classified_text_is_explained_and_the_doubt_comes_first(gonie: Gonie, 
         assert due in outcome.out, due
 
 
-def test_figures_are_kept_and_belong_to_their_texts(gonie: Gonie, reviews: Path) -> None:
+def test_faithfulness_figures_are_cached_until_the_samples_change(gonie: Gonie, reviews: Path) -> None:
     kept = reviews / "faithfulness.json"
     assert gonie("explain", reviews, "good").code == 0
     first = json.loads(kept.read_text("utf-8"))
@@ -56,7 +56,7 @@ def test_figures_are_kept_and_belong_to_their_texts(gonie: Gonie, reviews: Path)
     assert "over 2 texts" in gonie("explain", reviews, "bad").out
 
 
-def test_another_label_is_explained_where_asked(gonie: Gonie, reviews: Path) -> None:
+def test_label_selects_the_explained_label(gonie: Gonie, reviews: Path) -> None:
     outcome = gonie("explain", reviews, "good film", "--label", "negative", "--method", "erasure")
     assert outcome.code == 0, outcome.err
     assert "erasure, for negative" in outcome.out
@@ -67,7 +67,7 @@ def test_another_label_is_explained_where_asked(gonie: Gonie, reviews: Path) -> 
     )
 
 
-def test_files_of_every_kind_are_explained_in_order(gonie: Gonie, reviews: Path, tmp_path: Path) -> None:
+def test_files_of_every_format_are_explained_in_order(gonie: Gonie, reviews: Path, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("good\n\nbad\n", "utf-8")
     (tmp_path / "b.tsv").write_text("id\treview\tlabel\n1\tgood film\tnegative\n", "utf-8")
     (tmp_path / "c.jsonl").write_text('{"review": "bad film"}\n', "utf-8")
@@ -83,7 +83,7 @@ def test_files_of_every_kind_are_explained_in_order(gonie: Gonie, reviews: Path,
 
 
 @pytest.mark.long
-def test_a_run_that_was_trained_has_every_method(gonie: Gonie, tmp_path: Path) -> None:
+def test_a_trained_run_supports_every_method(gonie: Gonie, tmp_path: Path) -> None:
     rows = "".join(f"{said}\t{word} film\n" for said, word in [("yes", "good"), ("no", "bad")] * 10)
     (tmp_path / "train.tsv").write_text(f"label\ttext\n{rows}", "utf-8")
     small = {"model.words.width": 4, "model.chars.kind": "none", "model.encoder.hidden": 4, "train.epochs": 1}
@@ -106,7 +106,9 @@ def test_a_run_that_was_trained_has_every_method(gonie: Gonie, tmp_path: Path) -
         assert due in outcome.out, due
 
 
-def test_standard_input_and_a_page(gonie: Gonie, reviews: Path, tmp_path: Path) -> None:
+def test_standard_input_is_explained_in_an_escaped_html_page(
+    gonie: Gonie, reviews: Path, tmp_path: Path
+) -> None:
     page = tmp_path / "why.html"
     outcome = gonie("explain", reviews, "--html", page, stdin=b"good <script> film\n")
     assert outcome.code == 0, outcome.err
@@ -116,7 +118,7 @@ def test_standard_input_and_a_page(gonie: Gonie, reviews: Path, tmp_path: Path) 
     assert f"page: {page}" in outcome.out
 
 
-def test_without_held_out_texts_it_says_what_was_measured(
+def test_without_held_out_texts_the_measured_texts_are_named(
     gonie: Gonie, reviews: Path, tmp_path: Path
 ) -> None:
     bundle = reviews / "bundle"
@@ -127,14 +129,14 @@ def test_without_held_out_texts_it_says_what_was_measured(
     other.write_text("review\ngood\nbad\nthe bad film\n", "utf-8")
     outcome = gonie("explain", bundle, "good film", "--on", other)
     assert "over 3 texts" in outcome.out
-    assert not (bundle / "faithfulness.json").exists()  # a bundle is what it was exported as
+    assert not (bundle / "faithfulness.json").exists()  # a bundle is never changed
 
 
-def test_a_tagged_sentence_has_spans_alternatives_and_moves(
+def test_a_tagged_sentence_shows_spans_nbest_and_transitions(
     gonie: Gonie, toy: Path, toy_run: Path, tmp_path: Path
 ) -> None:
     page, run = tmp_path / "why.html", tmp_path / "run"
-    shutil.copytree(toy_run, run)  # which figures are kept in
+    shutil.copytree(toy_run, run)  # the command writes its figures into the run folder
     options = ("--nbest", "2", "--on", toy / "dev.conll", "--html", page)
     outcome = gonie("explain", run, "Anna Kim lives in Seoul .", *options)
     assert outcome.code == 0, outcome.err
@@ -147,7 +149,7 @@ def test_a_tagged_sentence_has_spans_alternatives_and_moves(
     assert (run / "faithfulness.json").is_file()
 
 
-def test_a_bundle_alone_does_without_gradients_and_without_torch(toy_run: Path) -> None:
+def test_a_bundle_is_explained_without_gradients_and_without_torch(toy_run: Path) -> None:
     code = (
         "import sys; sys.argv = ['gonie', 'explain', sys.argv[1], 'Anna sleeps .']\n"
         "from gonie.cli.main import main\n"
@@ -172,13 +174,15 @@ def test_a_bundle_alone_does_without_gradients_and_without_torch(toy_run: Path) 
         (("--file", "none.txt"), ("TEXT and --file",)),
     ],
 )
-def test_what_a_classifier_cannot_do_is_said(
+def test_options_that_a_classifier_does_not_support_are_refused(
     gonie: Gonie, reviews: Path, arguments: tuple[str, ...], words: tuple[str, ...]
 ) -> None:
     assert gonie("explain", reviews, "good", *arguments).refused(*words)
 
 
-def test_what_a_tagger_cannot_do_is_said(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+def test_options_that_a_tagger_does_not_support_are_refused(
+    gonie: Gonie, toy_run: Path, tmp_path: Path
+) -> None:
     assert gonie("explain", toy_run, "Anna", "--label", "PER").refused(
         "--label works only with classifiers", "is a tagger"
     )
@@ -186,7 +190,7 @@ def test_what_a_tagger_cannot_do_is_said(gonie: Gonie, toy_run: Path, tmp_path: 
     assert gonie("explain", tmp_path / "none", "Anna").refused("none")
 
 
-def test_a_text_without_a_word_is_no_crash(gonie: Gonie, reviews: Path, toy_run: Path) -> None:
+def test_a_text_without_words_is_accepted(gonie: Gonie, reviews: Path, toy_run: Path) -> None:
     assert "(no word)" in gonie("explain", reviews, "  ").out
     outcome = gonie("explain", toy_run, "")
     assert outcome.code == 0, outcome.err
@@ -203,7 +207,7 @@ def test_a_text_without_a_word_is_no_crash(gonie: Gonie, reviews: Path, toy_run:
         ("gold.jsonl", '{"review": "good", "labels": ["positive"]}\n'),
     ],
 )
-def test_a_file_needs_no_labels_whatever_its_texts_say(
+def test_files_are_explained_with_or_without_gold_labels(
     gonie: Gonie, reviews: Path, tmp_path: Path, suffix: str, content: str
 ) -> None:
     file = tmp_path / f"texts.{suffix}"
@@ -213,7 +217,7 @@ def test_a_file_needs_no_labels_whatever_its_texts_say(
     assert ("as gold" in outcome.out) == suffix.startswith("gold")
 
 
-def test_a_file_that_is_not_there_is_refused_before_a_minute_is_spent(
+def test_a_missing_file_is_refused_before_anything_is_measured(
     gonie: Gonie, reviews: Path, toy_run: Path, tmp_path: Path
 ) -> None:
     for model in (reviews, toy_run):

@@ -1,4 +1,4 @@
-"""`gonie explain` of a pair model, as a user meets it."""
+"""Tests `gonie explain` with a pair model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAIR = "The plot is fine.\tThe cast is dull."
 
 @pytest.fixture
 def run(pair_runs: Path, tmp_path: Path) -> Callable[[str], Path]:
-    """A copy of a run, in which figures are kept."""
+    """Copy a run, because the command writes its figures into the run folder."""
 
     def copied(kind: str) -> Path:
         shutil.copytree(pair_runs / kind, tmp_path / kind)
@@ -27,7 +27,7 @@ def run(pair_runs: Path, tmp_path: Path) -> Callable[[str], Path]:
 
 
 @pytest.mark.parametrize("kind", ["labels", "values"])
-def test_a_run_that_was_trained_has_every_method(kind: str, gonie: Gonie, run: Any, tmp_path: Path) -> None:
+def test_a_trained_run_supports_every_method(kind: str, gonie: Gonie, run: Any, tmp_path: Path) -> None:
     folder = run(kind)
     outcome = gonie("explain", folder, PAIR, "--html", tmp_path / "why.html")
     assert outcome.code == 0, outcome.err
@@ -40,7 +40,7 @@ def test_a_run_that_was_trained_has_every_method(kind: str, gonie: Gonie, run: A
     assert (folder / "faithfulness.json").is_file()
 
 
-def test_two_texts_are_a_pair_as_they_are_for_classify(
+def test_two_text_arguments_equal_one_tab_separated_argument(
     gonie: Gonie, pair_bundle: Any, tmp_path: Path
 ) -> None:
     write_bundle(tmp_path / "m", pair_bundle())
@@ -53,7 +53,7 @@ def test_two_texts_are_a_pair_as_they_are_for_classify(
     )
 
 
-def test_files_of_every_kind_are_explained_in_order(gonie: Gonie, pair_bundle: Any, tmp_path: Path) -> None:
+def test_files_of_every_format_are_explained_in_order(gonie: Gonie, pair_bundle: Any, tmp_path: Path) -> None:
     write_bundle(tmp_path / "m" / "bundle", pair_bundle())
     (tmp_path / "a.txt").write_text("good\tgood\n\nbad\tgood\n", "utf-8")
     (tmp_path / "b.tsv").write_text("id\ttext\ttext_pair\tlabel\n1\tgood film\tgood\tother\n", "utf-8")
@@ -69,7 +69,7 @@ def test_files_of_every_kind_are_explained_in_order(gonie: Gonie, pair_bundle: A
     assert "a.txt:3" in answers[1]
 
 
-def test_another_label_is_explained_where_asked(gonie: Gonie, pair_bundle: Any, tmp_path: Path) -> None:
+def test_label_selects_the_explained_label(gonie: Gonie, pair_bundle: Any, tmp_path: Path) -> None:
     write_bundle(tmp_path / "m", pair_bundle())
     outcome = gonie("explain", tmp_path / "m", "good\tgood", "--label", "other", "--method", "erasure")
     assert outcome.code == 0, outcome.err
@@ -80,7 +80,9 @@ def test_another_label_is_explained_where_asked(gonie: Gonie, pair_bundle: Any, 
     assert gonie("explain", tmp_path / "v", "a\tb", "--label", "same").refused("the model gives values")
 
 
-def test_standard_input_and_a_page_that_runs_nothing(gonie: Gonie, pair_bundle: Any, tmp_path: Path) -> None:
+def test_standard_input_is_explained_in_an_escaped_html_page(
+    gonie: Gonie, pair_bundle: Any, tmp_path: Path
+) -> None:
     write_bundle(tmp_path / "m", pair_bundle(values=True))
     page = tmp_path / "why.html"
     outcome = gonie("explain", tmp_path / "m", "--html", page, stdin=b"good <script> film\tgood\n")
@@ -98,14 +100,14 @@ def test_standard_input_and_a_page_that_runs_nothing(gonie: Gonie, pair_bundle: 
         (("good\tbad", "--file", "none.txt"), ("TEXT and --file cannot be combined",)),
     ],
 )
-def test_what_cannot_work_is_said(
+def test_invalid_arguments_are_refused_with_a_message(
     gonie: Gonie, pair_bundle: Any, tmp_path: Path, arguments: tuple[str, ...], words: tuple[str, ...]
 ) -> None:
     write_bundle(tmp_path / "m", pair_bundle())
     assert gonie("explain", tmp_path / "m", *arguments).refused(*words)
 
 
-def test_texts_without_a_word_are_no_crash(gonie: Gonie, pair_bundle: Any, tmp_path: Path) -> None:
+def test_texts_without_words_are_accepted(gonie: Gonie, pair_bundle: Any, tmp_path: Path) -> None:
     write_bundle(tmp_path / "m", pair_bundle())
     (tmp_path / "a.txt").write_text(" \tgood\n \t \n", "utf-8")
     outcome = gonie("explain", tmp_path / "m", "--file", tmp_path / "a.txt")

@@ -1,4 +1,4 @@
-"""`gonie export` as a user meets it."""
+"""Tests `gonie export`."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ def test_a_run_becomes_a_bundle_that_tags(gonie: Gonie, toy_run: Path, tmp_path:
     assert again[0] == again[1] != ""
 
 
-def test_in_bytes_it_tells_what_changes(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+def test_int8_export_reports_changed_answers(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
     outcome = gonie("export", toy_run, "--int8", "--out", tmp_path / "out")
     assert outcome.code == 0
     assert "int8, on the dev data: 0 of" in outcome.out
     assert gonie("tag", tmp_path / "out", "Anna Kim lives in Seoul.").code == 0
 
 
-def test_what_is_no_run(gonie: Gonie, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_run_is_refused(gonie: Gonie, tmp_path: Path) -> None:
     outcome = gonie("export", tmp_path, "--out", tmp_path / "out")
     assert outcome.refused("not a training run", "recipe.toml")
 
 
-def test_a_place_that_is_taken(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
-    """Whatever else lies there is not to be lost."""
+def test_a_folder_with_other_files_is_refused(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+    """The user's other files must not be lost."""
     (tmp_path / "notes.txt").write_text("mine", "utf-8")
     outcome = gonie("export", toy_run, "--out", tmp_path)
     assert outcome.refused(str(tmp_path))

@@ -1,7 +1,7 @@
-"""Hostile input and hostile places, through the command line: a clear sentence and exit 2, or correct work.
+"""Tests the command line with invalid or unusual input, models, settings and output paths.
 
-Never a trace, and nothing that existed is lost. Each test names what a user did; ``refused`` takes words that
-the sentence must contain.
+A command either works correctly or exits with status 2 and a clear message. It never prints a traceback, and
+existing files are never lost. ``refused`` takes words that the message must contain.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gonie.formats.tagged import TaggedSource
 from gonie.tasks.tagging.torch import data as tag_data
 
 Command = Callable[..., Any]
-"""Calls the command line and gives the ``Outcome`` of conftest.py."""
+"""Calls the command line and returns the ``Outcome`` of conftest.py."""
 
 BAD: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "empty file"),
@@ -41,7 +41,7 @@ COMMANDS = ["train", "evaluate", "check", "stats", "convert"]
 
 @pytest.fixture
 def using(gonie: Command, toy: Path, toy_run: Path, tmp_path: Path) -> Command:
-    """Calls a command by its name on a file."""
+    """Return a function that runs a command on a file."""
 
     def call(command: str, file: Path, *more: str) -> Any:
         out = tmp_path / "out"
@@ -64,7 +64,9 @@ def using(gonie: Command, toy: Path, toy_run: Path, tmp_path: Path) -> Command:
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("kind", BAD)
-def test_a_bad_file(using: Command, kind: str, command: str, tmp_path: Path) -> None:
+def test_an_invalid_file_is_refused_and_stays_unchanged(
+    using: Command, kind: str, command: str, tmp_path: Path
+) -> None:
     content, told = BAD[kind]
     file = tmp_path / "file.conll"
     file.write_bytes(content)
@@ -76,7 +78,7 @@ def test_a_bad_file(using: Command, kind: str, command: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_no_file_at_all(using: Command, command: str, tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_readable_file_is_refused(using: Command, command: str, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "broken.conll.gz").write_bytes(gzip.compress(b"a\tO\n" * 99)[:-20])
     os.symlink(tmp_path / "loop", tmp_path / "loop")
@@ -103,13 +105,13 @@ def write(path: Path, text: str) -> Path:
 
 @pytest.fixture
 def columns(tmp_path: Path) -> Path:
-    """Three columns: words, parts of speech, entities."""
+    """Write a file with three columns: words, parts of speech, entities."""
     rows = "Anna NNP B-PER\nlives VBZ O\nin IN O\nSeoul NNP B-LOC\n\n"
     return write(tmp_path / "three.conll", rows * 12)
 
 
-def test_a_wrong_column(using: Command, columns: Path) -> None:
-    """The index is told with how many columns there are."""
+def test_a_tag_column_out_of_range_is_refused(using: Command, columns: Path) -> None:
+    """The message names the valid columns."""
     for number in ("7", "-4"):
         told = "Use 0 to 2, or -1 to -3"
         assert using("train", columns, "--set", f"data.tag_column={number}").refused(told, str(columns))
@@ -119,8 +121,10 @@ def test_a_wrong_column(using: Command, columns: Path) -> None:
         assert told in using("check", columns, "--tag-column", number).out
 
 
-def test_a_column_that_is_not_tags(using: Command, columns: Path) -> None:
-    """Words or parts of speech are plain labels: learned if asked for, never scored against entities."""
+def test_a_column_of_plain_labels_is_trained_but_not_scored_as_entities(
+    using: Command, columns: Path
+) -> None:
+    """Parts of speech are valid labels for training, but an entity model cannot be scored on them."""
     assert using("evaluate", columns, "--tag-column", "1").refused("the model's tags are", "NNP")
     assert using("evaluate", columns, "--tag-column", "0").refused("the model's tags are")
     assert using("evaluate", columns, "--tag-column", "upos").refused("is not a number")
@@ -128,7 +132,7 @@ def test_a_column_that_is_not_tags(using: Command, columns: Path) -> None:
     assert using("train", columns, "--set", "data.tag_column=1").code == 0
 
 
-def test_a_file_of_words_alone(using: Command, tmp_path: Path) -> None:
+def test_a_file_without_tags_is_refused_by_train_and_evaluate(using: Command, tmp_path: Path) -> None:
     file = write(tmp_path / "words.conll", "Anna\nlives\n\nhere\n")
     assert using("train", file).refused(":1: sentence without tags")
     assert using("evaluate", file).refused(":1: sentence without gold tags")
@@ -138,8 +142,8 @@ def test_a_file_of_words_alone(using: Command, tmp_path: Path) -> None:
 INVALID = "Anna\tI-PER\nsaw\tO\nSeoul\tB-LOC\nLima\tI-PER\n\nBert\tB-PER\nsaw\tO\nOslo\tB-LOC\n\n" * 5
 
 
-def test_invalid_tags_under_each_policy(using: Command, tmp_path: Path) -> None:
-    """Refused with the first place, or repaired by the policy that was named, with a count."""
+def test_invalid_tags_are_refused_or_repaired_by_the_chosen_policy(using: Command, tmp_path: Path) -> None:
+    """A refusal names the first invalid tag; a repair prints the number of changes."""
     file = write(tmp_path / "invalid.conll", INVALID)
     scheme = ["--set", "data.scheme=IOB2"]
     assert using("train", file, *scheme).refused(f"{file}:1: I-PER", "choose the repair policy")
@@ -158,12 +162,12 @@ def test_invalid_tags_under_each_policy(using: Command, tmp_path: Path) -> None:
         "data.repair", "'error', 'begin' or 'outside'"
     )
     assert using("convert", file, "--repair", "guess").refused("guess")
-    assert using("evaluate", file).code == 0  # gold is taken as it stands, and counted
+    assert using("evaluate", file).code == 0  # invalid gold tags are scored as they are
     assert using("evaluate", file, "--mode", "strict").code == 0
 
 
-def test_labels_that_training_never_met(using: Command, toy: Path, tmp_path: Path) -> None:
-    """They cannot be predicted: named with their number, and counted as misses, in dev and in test alike."""
+def test_labels_not_in_the_training_data_are_reported(using: Command, toy: Path, tmp_path: Path) -> None:
+    """They cannot be predicted, so they are listed with a count and scored as misses."""
     strange = write(tmp_path / "strange.conll", "Anna\tB-ANIMAL\nruns\tO\n\nSeoul\tB-LOC\nis\tO\n")
     for split in ("dev", "test"):
         trained = using("train", toy / "train.conll", "--set", f"data.{split}={strange}")
@@ -176,12 +180,12 @@ def test_labels_that_training_never_met(using: Command, toy: Path, tmp_path: Pat
     assert json.loads((tmp_path / "scores.json").read_text())["types"]["ANIMAL"]["recall"] == 0.0
 
 
-def test_gold_without_an_entity(using: Command, tmp_path: Path) -> None:
-    """A file of O alone fits any entity model: there is nothing to find, which is no error."""
+def test_gold_without_entities_can_be_scored(using: Command, tmp_path: Path) -> None:
+    """A file in which every tag is O is valid for any entity model."""
     assert using("evaluate", write(tmp_path / "nothing.conll", "it\tO\nrains\tO\n\n")).code == 0
 
 
-# --- strange but right -----------------------------------------------------------------------------------
+# --- unusual but valid -----------------------------------------------------------------------------------
 
 STRANGE = {
     "one token": "Anna\tB-PER\n",
@@ -196,8 +200,10 @@ STRANGE = {
 
 
 @pytest.mark.parametrize("kind", STRANGE)
-def test_strange_but_right(using: Command, gonie: Command, kind: str, tmp_path: Path) -> None:
-    """A model is trained, exported, scored and used, however little there was to learn."""
+def test_unusual_but_valid_files_work_with_every_command(
+    using: Command, gonie: Command, kind: str, tmp_path: Path
+) -> None:
+    """A model is trained, exported, scored and used, even if there is almost nothing to learn."""
     file = write(tmp_path / "file.conll", STRANGE[kind])
     trained = using("train", file, "--set", "train.epochs=1")
     assert trained.code == 0, trained.err
@@ -211,8 +217,10 @@ def test_strange_but_right(using: Command, gonie: Command, kind: str, tmp_path: 
 
 
 @pytest.mark.long
-def test_a_sentence_of_100_000_tokens(using: Command, gonie: Command, toy: Path, tmp_path: Path) -> None:
-    """Cut for training, windows for tagging, both said and counted; every token gets its tag."""
+def test_a_sentence_of_100_000_tokens_is_trained_and_tagged(
+    using: Command, gonie: Command, toy: Path, tmp_path: Path
+) -> None:
+    """It is split for training and tagged in windows; both are reported, and every token gets a tag."""
     rows = ["Anna\tB-PER\n", "saw\tO\n", "Seoul\tB-LOC\n", "and\tO\n"] * 25_000
     file = write(tmp_path / "long.conll", "".join(rows))
     dev = f"data.dev={toy / 'dev.conll'}"
@@ -271,7 +279,9 @@ JSONL = {
 
 
 @pytest.mark.parametrize("line", JSONL, ids=range(len(JSONL)))
-def test_bad_json(gonie: Command, toy_run: Path, tmp_path: Path, line: str) -> None:
+def test_invalid_json_lines_are_refused_with_their_number(
+    gonie: Command, toy_run: Path, tmp_path: Path, line: str
+) -> None:
     file = write(tmp_path / "file.jsonl", f'{{"text": "Anna"}}\n{line}\n')
     told = JSONL[line]
     assert gonie("tag", toy_run, "--file", file, "--input", "jsonl").refused(told, "2")
@@ -279,7 +289,9 @@ def test_bad_json(gonie: Command, toy_run: Path, tmp_path: Path, line: str) -> N
     assert gonie("data", "stats", file).refused(":2:")
 
 
-def test_tag_what_cannot_be_read(gonie: Command, toy_run: Path, tmp_path: Path) -> None:
+def test_tag_refuses_unreadable_input_and_unknown_formats(
+    gonie: Command, toy_run: Path, tmp_path: Path
+) -> None:
     (tmp_path / "latin").write_bytes("café\n".encode("latin-1"))
     for kind in ("text", "tokens", "conll", "jsonl"):
         assert gonie("tag", toy_run, "--file", tmp_path, "--input", kind).refused("got a folder")
@@ -301,7 +313,7 @@ def test_tag_what_cannot_be_read(gonie: Command, toy_run: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("command", ["tag", "evaluate"])
-def test_no_model(gonie: Command, toy: Path, tmp_path: Path, command: str) -> None:
+def test_a_path_without_a_model_is_refused(gonie: Command, toy: Path, tmp_path: Path, command: str) -> None:
     begun = tmp_path / "begun"
     begun.mkdir()
     write(begun / "recipe.toml", "")
@@ -315,8 +327,10 @@ def test_no_model(gonie: Command, toy: Path, tmp_path: Path, command: str) -> No
 
 
 @pytest.mark.parametrize("name", ["bundle.json", "model.onnx", "weights.safetensors"])
-def test_a_damaged_bundle(gonie: Command, toy: Path, toy_run: Path, tmp_path: Path, name: str) -> None:
-    """Whatever part of it is damaged, and whether it is used as a bundle or as a run folder."""
+def test_a_damaged_bundle_is_refused(
+    gonie: Command, toy: Path, toy_run: Path, tmp_path: Path, name: str
+) -> None:
+    """Holds for each file of the bundle, loaded as a bundle or as a run folder."""
     shutil.copytree(toy_run, tmp_path / "run")
     file = tmp_path / "run/bundle" / name
     whole = file.read_bytes()
@@ -330,22 +344,26 @@ def test_a_damaged_bundle(gonie: Command, toy: Path, toy_run: Path, tmp_path: Pa
     assert gonie("tag", tmp_path / "run", "Anna").refused(name)
 
 
-def test_a_bundle_with_other_values(gonie: Command, toy_run: Path, tmp_path: Path) -> None:
-    """Each key of the description, replaced by values of every other kind."""
+def test_a_bundle_with_values_of_a_wrong_type_is_refused(
+    gonie: Command, toy_run: Path, tmp_path: Path
+) -> None:
+    """Each key of bundle.json is replaced by values of other types."""
     shutil.copytree(toy_run, tmp_path / "run")
     file = tmp_path / "run/bundle/bundle.json"
     index = json.loads(file.read_text("utf-8"))
     for key in index:
         for value in (None, 7, "x", [], {}, [[]], {"x": "y"}):
             if type(value) is type(index[key]) and key in ("gonie", "model", "scores", "recipe"):
-                continue  # for people only: nothing depends on them
+                continue  # informational keys: nothing depends on them
             if value == index[key]:
                 continue
             file.write_text(json.dumps({**index, key: value}), "utf-8")
             assert gonie("tag", tmp_path / "run", "Anna").refused(), (key, value)
 
 
-def test_a_damaged_list_of_seen_mentions(gonie: Command, toy: Path, toy_run: Path, tmp_path: Path) -> None:
+def test_a_damaged_list_of_seen_mentions_is_refused(
+    gonie: Command, toy: Path, toy_run: Path, tmp_path: Path
+) -> None:
     shutil.copytree(toy_run, tmp_path / "run")
     for content in ("", "{", "[]", "null", '{"x": 1}'):
         write(tmp_path / "run/seen.json", content)
@@ -355,7 +373,7 @@ def test_a_damaged_list_of_seen_mentions(gonie: Command, toy: Path, toy_run: Pat
 # --- recipes ---------------------------------------------------------------------------------------------
 
 
-def test_all_problems_of_a_recipe_at_once(gonie: Command, toy: Path, tmp_path: Path) -> None:
+def test_all_problems_of_a_recipe_are_reported_at_once(gonie: Command, toy: Path, tmp_path: Path) -> None:
     settings = [
         "train.epoch=3",
         "model.encoder.hidden=-1",
@@ -385,13 +403,13 @@ RECIPES = {
 
 
 @pytest.mark.parametrize("kind", RECIPES)
-def test_a_bad_recipe(gonie: Command, tmp_path: Path, kind: str) -> None:
+def test_an_invalid_recipe_is_refused_with_its_name(gonie: Command, tmp_path: Path, kind: str) -> None:
     recipe = write(tmp_path / "bad.toml", RECIPES[kind])
     assert gonie("train", recipe, "--out", tmp_path / "run").refused("bad.toml")
     assert gonie("train", recipe, "--out", tmp_path / "run", "--set", "model.words.width=3").refused()
 
 
-def test_a_recipe_that_is_none(gonie: Command, toy: Path, tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_recipe_is_refused(gonie: Command, toy: Path, tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes('task = "é"'.encode("latin-1"))
     for name, told in {
         "nerr": "did you mean 'ner'",
@@ -430,8 +448,10 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_a_setting_that_cannot_work(gonie: Command, toy: Path, tmp_path: Path, setting: str) -> None:
-    """Nothing is left behind, so that --out can be tried again."""
+def test_an_invalid_setting_is_refused_and_leaves_no_folder(
+    gonie: Command, toy: Path, tmp_path: Path, setting: str
+) -> None:
+    """No folder is left, so that the user can run the command again with the same --out."""
     if setting == "train.device=cuda" and torch.cuda.is_available():
         pytest.skip("there is a GPU")
     out = tmp_path / "run"
@@ -440,14 +460,14 @@ def test_a_setting_that_cannot_work(gonie: Command, toy: Path, tmp_path: Path, s
 
 
 def test_a_loss_that_explodes_leaves_nothing_to_resume(gonie: Command, toy: Path, tmp_path: Path) -> None:
-    """There is never a model made of nan; the advice is a lower rate."""
+    """A model with nan weights is never saved, and the message suggests a lower learning rate."""
     train = ["train", toy / "toy.toml", "--out", tmp_path / "run", "--set", "train.lr=1e37"]
     assert gonie(*train).refused("the loss became", "--set train.lr=")
     assert gonie(*train, "--resume").refused("is not a run folder")
     assert gonie("tag", tmp_path / "run", "Anna").refused("folder not found")
 
 
-# --- vectors and lists -----------------------------------------------------------------------------------
+# --- word vectors and gazetteers -------------------------------------------------------------------------
 
 VECTORS = {
     "a broken line": ("Anna 1 2 3\nSeoul 1 2\nLima 1 2 3\n", ":2: expected"),
@@ -459,7 +479,7 @@ VECTORS = {
 }
 
 
-def test_broken_vectors(using: Command, toy: Path, tmp_path: Path) -> None:
+def test_invalid_vector_files_are_refused(using: Command, toy: Path, tmp_path: Path) -> None:
     for kind, (text, told) in VECTORS.items():
         file = write(tmp_path / "vectors.txt", text)
         ended = using("train", toy / "train.conll", "--set", f"data.vectors={file}")
@@ -468,12 +488,12 @@ def test_broken_vectors(using: Command, toy: Path, tmp_path: Path) -> None:
         assert using("train", toy / "train.conll", "--set", f"data.vectors={place}").refused(str(place))
 
 
-def test_vectors_of_width_one(using: Command, toy: Path, tmp_path: Path) -> None:
+def test_vectors_of_width_one_are_accepted(using: Command, toy: Path, tmp_path: Path) -> None:
     file = write(tmp_path / "vectors.txt", "Anna 1\nSeoul -1\nlives 0.5\n")
     assert using("train", toy / "train.conll", "--set", f"data.vectors={file}").code == 0
 
 
-def test_broken_lists_of_names(using: Command, toy: Path, tmp_path: Path) -> None:
+def test_invalid_gazetteers_are_refused(using: Command, toy: Path, tmp_path: Path) -> None:
     direct = ["--set", 'model.head.direct=["gazetteer"]']
     (tmp_path / "latin").write_bytes("Köln\n".encode("latin-1"))
     write(tmp_path / "empty", "\n\n")
@@ -489,13 +509,13 @@ def test_broken_lists_of_names(using: Command, toy: Path, tmp_path: Path) -> Non
         )
 
 
-# --- files that come and go ------------------------------------------------------------------------------
+# --- files that disappear, and streams -------------------------------------------------------------------
 
 
-def test_a_file_that_vanishes(
+def test_a_file_deleted_during_training_is_reported(
     using: Command, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Training reads its file more than once; between two passes somebody may delete it."""
+    """Training reads its file more than once, and the file may be deleted in between."""
     file = Path(shutil.copy(toy / "train.conll", tmp_path / "mine.conll"))
 
     def survey_and_lose(source: TaggedSource) -> Any:
@@ -508,8 +528,10 @@ def test_a_file_that_vanishes(
     assert using("train", file).refused(str(file), "file not found")
 
 
-def test_a_stream_for_a_file(using: Command, toy: Path, toy_run: Path, tmp_path: Path) -> None:
-    """``<(zcat train.conll.gz)`` can be read once only, which is not enough."""
+def test_a_stream_in_place_of_a_file_is_refused(
+    using: Command, toy: Path, toy_run: Path, tmp_path: Path
+) -> None:
+    """``<(zcat train.conll.gz)`` can be read only once, but the commands read their file twice."""
     for command in ("train", "evaluate", "stats", "convert"):
         reading, writing = os.pipe()
         with os.fdopen(writing, "wb") as pipe:
@@ -520,15 +542,17 @@ def test_a_stream_for_a_file(using: Command, toy: Path, toy_run: Path, tmp_path:
         os.close(reading)
 
 
-# --- places that cannot be written -----------------------------------------------------------------------
+# --- paths that cannot be written ------------------------------------------------------------------------
 
 
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
-def test_an_output_folder_that_is_taken(gonie: Command, toy: Path, toy_run: Path, tmp_path: Path) -> None:
-    """A run is never trained over, nor any file that a run would write, nor a file in place of the folder."""
+def test_train_does_not_overwrite_existing_files(
+    gonie: Command, toy: Path, toy_run: Path, tmp_path: Path
+) -> None:
+    """Refuses an existing run, a folder with a file that a run would write, and a file as --out."""
     train = ["train", toy / "toy.toml", "--set", "train.epochs=1", "--out"]
     before = contents(toy_run)
     assert gonie(*train, toy_run).refused("already contains a run", "--resume")
@@ -542,14 +566,16 @@ def test_an_output_folder_that_is_taken(gonie: Command, toy: Path, toy_run: Path
     assert gonie(*train, toy / "train.conll").refused("is a file, not a folder")
 
 
-def test_a_folder_of_other_things_is_left_alone(gonie: Command, toy: Path, tmp_path: Path) -> None:
+def test_other_files_in_the_output_folder_are_kept(gonie: Command, toy: Path, tmp_path: Path) -> None:
     write(tmp_path / "notes.txt", "precious")
     assert gonie("train", toy / "toy.toml", "--set", "train.epochs=1", "--out", tmp_path).code == 0
     assert (tmp_path / "notes.txt").read_text() == "precious"
 
 
 @pytest.mark.parametrize("place", ["{file}/run", "/proc/gonie/run", "/dev/null/run", "{folder}/" + "x" * 300])
-def test_a_place_for_no_folder(gonie: Command, toy: Path, toy_run: Path, tmp_path: Path, place: str) -> None:
+def test_an_output_path_that_cannot_be_created_is_refused(
+    gonie: Command, toy: Path, toy_run: Path, tmp_path: Path, place: str
+) -> None:
     file = write(tmp_path / "file", "precious")
     out = place.format(file=file, folder=tmp_path)
     assert gonie("train", toy / "toy.toml", "--out", out).refused(out)
@@ -560,7 +586,7 @@ def test_a_place_for_no_folder(gonie: Command, toy: Path, toy_run: Path, tmp_pat
     assert contents(tmp_path) == {"file": b"precious"}
 
 
-# --- what only a process of its own can show -------------------------------------------------------------
+# --- checks that need a new process ----------------------------------------------------------------------
 
 
 def in_a_process(*command: str | bytes | Path, code: str = "") -> subprocess.CompletedProcess[str]:
@@ -572,7 +598,7 @@ def in_a_process(*command: str | bytes | Path, code: str = "") -> subprocess.Com
 
 @pytest.fixture
 def odd_name(toy: Path, tmp_path: Path) -> bytes:
-    """A file whose name is Latin-1."""
+    """Copy a file to a name in Latin-1, which is not valid UTF-8."""
     name = os.fsencode(tmp_path) + b"/caf\xe9.conll"
     shutil.copy(toy / "test.conll", name)
     return name
@@ -583,15 +609,17 @@ def refused_for_utf8(ended: subprocess.CompletedProcess[str]) -> bool:
     return ended.returncode == 2 and "UTF-8" in ended.stderr
 
 
-def test_names_that_are_not_utf8(odd_name: bytes, toy_run: Path, tmp_path: Path) -> None:
-    """Read and written as any other, where a format can hold them; else refused."""
+def test_file_names_that_are_not_utf8_work_and_such_text_is_refused(
+    odd_name: bytes, toy_run: Path, tmp_path: Path
+) -> None:
+    """A file with such a name is read like any other."""
     assert in_a_process("data", "stats", odd_name).returncode == 0
     assert refused_for_utf8(in_a_process("tag", toy_run, b"caf\xe9"))
     assert len(os.listdir(tmp_path)) == 1
 
 
 @pytest.mark.long
-def test_every_command_with_names_that_are_not_utf8(
+def test_commands_that_store_names_refuse_names_that_are_not_utf8(
     odd_name: bytes, toy: Path, toy_run: Path, tmp_path: Path
 ) -> None:
     recipe = toy / "toy.toml"
@@ -605,8 +633,10 @@ def test_every_command_with_names_that_are_not_utf8(
     assert len(os.listdir(tmp_path)) == 1
 
 
-def test_training_without_its_extra(toy: Path, toy_run: Path, tmp_path: Path) -> None:
-    """The core install has no PyTorch: training says what to install, and tagging needs nothing more."""
+def test_training_without_pytorch_names_the_extra_to_install(
+    toy: Path, toy_run: Path, tmp_path: Path
+) -> None:
+    """The core install has no PyTorch, but it is enough for tagging."""
     hidden = "import sys; sys.modules.update(dict.fromkeys(['torch', 'onnx', 'psutil', 'tomli_w', 'numba']))"
     refused = in_a_process("train", toy / "toy.toml", "--out", tmp_path / "run", code=hidden)
     assert refused.returncode == 2

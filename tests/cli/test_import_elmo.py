@@ -1,4 +1,4 @@
-"""`gonie import-elmo` as a user meets it: published files in, vectors of theirs out, or one sentence."""
+"""Tests `gonie import-elmo`: imported models give the published vectors, and bad files are refused."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ def fixture(shared_data: Path) -> Path:
     return folder
 
 
-def test_it_is_imported_and_embeds_as_its_authors_code_did(
-    gonie: Gonie, fixture: Path, tmp_path: Path
-) -> None:
+def test_an_imported_model_gives_the_published_vectors(gonie: Gonie, fixture: Path, tmp_path: Path) -> None:
     model = tmp_path / "elmo"
     outcome = gonie("import-elmo", fixture / "options.json", fixture / "lm_weights.hdf5", "--out", model)
     assert outcome.code == 0
@@ -41,7 +39,7 @@ def test_it_is_imported_and_embeds_as_its_authors_code_did(
             np.testing.assert_allclose(found[str(number)][-1], theirs, rtol=0, atol=1e-5)
 
 
-def test_it_can_be_kept_in_less_room(gonie: Gonie, fixture: Path, tmp_path: Path) -> None:
+def test_float16_and_int8_storage_take_less_space(gonie: Gonie, fixture: Path, tmp_path: Path) -> None:
     sizes = {}
     for storage in ("float32", "float16", "int8"):
         out = tmp_path / storage
@@ -51,7 +49,7 @@ def test_it_can_be_kept_in_less_room(gonie: Gonie, fixture: Path, tmp_path: Path
     assert sizes["float32"] > 1.8 * sizes["float16"] > 3 * sizes["int8"]
 
 
-def test_refusals_write_nothing(gonie: Gonie, tmp_path: Path) -> None:
+def test_invalid_arguments_are_refused_and_nothing_is_written(gonie: Gonie, tmp_path: Path) -> None:
     options, weights, out = tmp_path / "options.json", tmp_path / "weights.hdf5", tmp_path / "out"
     assert gonie("import-elmo", options, weights, "--out", out).refused("options.json: file not found")
     options.write_text("{}")
@@ -61,7 +59,9 @@ def test_refusals_write_nothing(gonie: Gonie, tmp_path: Path) -> None:
     assert not out.exists()
 
 
-def test_weights_that_do_not_fit_the_options(gonie: Gonie, fixture: Path, tmp_path: Path) -> None:
+def test_weights_that_do_not_match_the_options_are_refused(
+    gonie: Gonie, fixture: Path, tmp_path: Path
+) -> None:
     said = json.loads((fixture / "options.json").read_text("utf-8"))
     said["lstm"]["dim"] = 65
     (tmp_path / "options.json").write_text(json.dumps(said))
@@ -78,8 +78,8 @@ def test_weights_that_do_not_fit_the_options(gonie: Gonie, fixture: Path, tmp_pa
     assert outcome.refused("expected a file, got a folder")
 
 
-def test_a_model_that_is_there_is_not_lost(gonie: Gonie, fixture: Path, toy_bilm: Path) -> None:
-    """It may have taken hours to pretrain; and its softmax is nowhere else."""
+def test_an_existing_model_is_not_overwritten(gonie: Gonie, fixture: Path, toy_bilm: Path) -> None:
+    """The existing model may have taken hours to pretrain, and there is no other copy of its softmax."""
     before = {path: path.read_bytes() for path in (toy_bilm / "bilm").iterdir()}
     paths = fixture / "options.json", fixture / "lm_weights.hdf5"
     for folder in (toy_bilm, toy_bilm / "bilm"):

@@ -1,4 +1,4 @@
-"""What commands read: the sentences of every kind of input, in order, and no other kind."""
+"""Tests the input of commands: every format gives its sentences in order, others are refused."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ def read(kind: str, content: str, folder: Path) -> list[tuple[str, ...]]:
         ("conll", "It\tO\nrains\tO\n\nGo\tO\n", [("It", "rains"), ("Go",)]),
     ],
 )
-def test_sentences_of_a_file(
+def test_each_input_format_gives_its_sentences(
     tmp_path: Path, kind: str, content: str, expected: list[tuple[str, ...]]
 ) -> None:
     assert read(kind, content, tmp_path) == expected
 
 
-def test_text_is_cut_by_the_model_s_own_tokenizer() -> None:
+def test_text_is_split_by_the_given_tokenizer() -> None:
     korean = tokenizer(language="ko", unit="syllable")
     (words,) = read_sentences(korean, text="집에 가자", files=[], kind="text")
     assert words == ("집", "에", "가", "자")
 
 
-def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
+def test_unsupported_formats_and_contradicting_arguments_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"--input csv is not supported\. Use text, tokens, jsonl, conll"):
         read("csv", "", tmp_path)
     with pytest.raises(InputError, match="TEXT and --file cannot be combined"):
@@ -51,7 +51,7 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
         read("jsonl", "[]\n", tmp_path)
 
 
-def test_columns_of_several_files_come_in_order(tmp_path: Path) -> None:
+def test_several_files_are_read_in_the_given_order(tmp_path: Path) -> None:
     for name in ("b", "a"):
         (tmp_path / name).write_text(f"{name}\tO\nx\tO\n\ny\tO\n")
     files = [tmp_path / "b", tmp_path / "a"]

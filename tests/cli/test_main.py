@@ -1,4 +1,4 @@
-"""The command line as a whole: help that helps, and every failure a sentence with the right exit status."""
+"""Tests the command line as a whole: help texts, error messages and exit status."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Gonie = Callable[..., Any]
 
 
 def text(shown: str) -> str:
-    """What help says, without the boxes around it."""
+    """Return a help text without its boxes."""
     return re.sub(r"[│╭╰─╮╯\s]+", " ", shown)
 
 
 @pytest.mark.parametrize("flag", ["--help", "-h"])
-def test_help_names_every_command_with_what_it_does(gonie: Gonie, flag: str) -> None:
+def test_help_lists_every_command_with_a_description(gonie: Gonie, flag: str) -> None:
     outcome = gonie(flag)
     assert outcome.code == 0
     for command in COMMANDS:
@@ -39,30 +39,30 @@ def test_each_command_has_help(gonie: Gonie, command: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["train", "evaluate", "tag"])
-def test_help_shows_commands_to_copy(gonie: Gonie, command: str) -> None:
+def test_help_shows_example_commands(gonie: Gonie, command: str) -> None:
     shown = text(gonie(command, "--help").out)
     assert "Examples:" in shown
     assert len(re.findall(rf"gonie {command} runs/ner|gonie {command} ner", shown)) >= 2
 
 
-def test_help_of_train_says_what_each_option_is_for(gonie: Gonie) -> None:
+def test_help_of_train_lists_its_options(gonie: Gonie) -> None:
     shown = text(gonie("train", "--help").out)
     for words in ("--set KEY=VALUE", "--out", "--resume", "--seed", "--device", "data.train=mine.conll"):
         assert words in shown
 
 
-def test_without_a_command_there_is_help(gonie: Gonie) -> None:
+def test_no_command_shows_help(gonie: Gonie) -> None:
     outcome = gonie()
     assert outcome.code == 2
     assert "Usage: gonie" in text(outcome.out + outcome.err)
 
 
-def test_the_version(gonie: Gonie) -> None:
+def test_version_prints_the_version(gonie: Gonie) -> None:
     outcome = gonie("--version")
     assert (outcome.code, outcome.out) == (0, f"gonie {__version__}\n")
 
 
-def test_a_command_that_is_not_there_is_refused(gonie: Gonie) -> None:
+def test_an_unknown_command_is_refused(gonie: Gonie) -> None:
     assert gonie("trian").refused("trian")
 
 
@@ -77,7 +77,7 @@ def test_a_command_that_is_not_there_is_refused(gonie: Gonie) -> None:
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )
-def test_failures_become_sentences(
+def test_errors_become_messages_with_an_exit_status(
     gonie: Gonie, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, words: str
 ) -> None:
     def fail(**settings: object) -> None:
@@ -91,7 +91,7 @@ def test_failures_become_sentences(
 
 
 def test_a_bug_is_not_hidden(gonie: Gonie, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only refusals are turned into sentences: a mistake of gonie's own must be seen and reported."""
+    """Only expected errors become messages; a bug in gonie must show its traceback."""
 
     def fail(**settings: object) -> None:
         raise ZeroDivisionError
@@ -101,8 +101,8 @@ def test_a_bug_is_not_hidden(gonie: Gonie, monkeypatch: pytest.MonkeyPatch) -> N
         gonie("tag")
 
 
-def test_a_reader_that_stops_early_is_no_error() -> None:
-    """`gonie data stats FILE | head -1` closes the pipe while gonie still writes."""
+def test_a_closed_pipe_prints_no_error() -> None:
+    """`gonie data stats FILE | head -1` closes the pipe while gonie is still writing."""
     script = f"{sys.executable} -m gonie --help | true; echo ${{PIPESTATUS[0]}}"
     ended = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True, timeout=60)
     assert ended.stderr == ""

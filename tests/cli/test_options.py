@@ -1,4 +1,4 @@
-"""Shared options: contradictions and invalid values are refused before any work starts."""
+"""Tests the shared options: contradictions and invalid values are refused before any work starts."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def test_without_nbest_nothing_is_refused() -> None:
     check_nbest(None, output="conll", decode="posterior", bias=["1"])
 
 
-def test_the_command_line_refuses_nbest_in_a_sentence(gonie: Callable[..., Any], toy_run: Path) -> None:
+def test_the_command_line_refuses_invalid_nbest_options(gonie: Callable[..., Any], toy_run: Path) -> None:
     for options in (("--nbest", "0"), ("--nbest", "2", "--output", "conll"), ("--nbest", "2", "--bias", "1")):
         assert gonie("tag", toy_run, "Anna", *options).refused("--nbest")
     assert "gonie tag runs/ner --nbest 3" in gonie("tag", "--help").out
 
 
-def test_seed_and_device_override_what_was_set() -> None:
+def test_seed_and_device_override_set() -> None:
     assert with_seed_and_device(["train.seed=3"], seed=5, device="cpu") == [
         "train.seed=3",
         "train.seed=5",

@@ -1,4 +1,4 @@
-"""The command that pretrains: what it shows and leaves, and how it refuses text that it cannot use."""
+"""Tests `gonie pretrain`: its output, the files it writes, and refusals of unusable text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gonie.tasks.recipe import load_recipe
 Gonie = Callable[..., Any]
 
 
-def test_a_pretraining_is_shown_and_left_in_its_folder(gonie: Gonie, prose: Path, tmp_path: Path) -> None:
+def test_pretraining_is_shown_and_written_to_its_folder(gonie: Gonie, prose: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     outcome = gonie(
         "pretrain", prose / "pretrain.toml", "--out", out, "--set", "train.epochs=2", "--seed", "5"
@@ -53,7 +53,7 @@ BAD_TEXTS: dict[str, tuple[bytes, tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("name", BAD_TEXTS)
-def test_text_that_cannot_be_used_is_refused_in_a_sentence(
+def test_unusable_text_is_refused_with_a_message(
     name: str, gonie: Gonie, prose: Path, tmp_path: Path
 ) -> None:
     content, words = BAD_TEXTS[name]
@@ -66,7 +66,7 @@ def test_text_that_cannot_be_used_is_refused_in_a_sentence(
     assert bad.read_bytes() == content
 
 
-def test_a_shipped_recipe_asks_for_the_text_it_does_not_have(gonie: Gonie) -> None:
+def test_a_shipped_recipe_requires_a_text(gonie: Gonie) -> None:
     assert gonie("pretrain", "elmo").refused("data.text", "--text FILE")
 
 

@@ -1,4 +1,7 @@
-"""Memory settings: without them the kernel clears every page that a step frees and allocates again."""
+"""Tests the memory settings, which keep freed memory in the process for the next step.
+
+Without them, the kernel clears every page that a step frees and allocates again.
+"""
 
 from __future__ import annotations
 
@@ -34,19 +37,19 @@ PAGES = 10_000  # of 4 KiB, in one such block
 
 
 def faults(program: str, **environment: str) -> int:
-    """How many pages the kernel handed out while ``program`` went over blocks of the same size."""
+    """Return the page faults of ``program``, which allocates blocks of the same size repeatedly."""
     rest = {name: value for name, value in os.environ.items() if name not in MALLOC_SETTINGS}
     command = [sys.executable, "-c", f"{STEPS}\n{program}"]
     done = subprocess.run(command, env=rest | environment, check=True, capture_output=True, text=True)
     return int(done.stdout)
 
 
-def test_memory_once_freed_is_used_again() -> None:
+def test_freed_memory_is_reused() -> None:
     assert faults("print(faults())") > PAGES, "if this fails, glibc keeps memory by itself"
     assert faults(f"{KEEP}; print(faults())") < PAGES
 
 
-def test_the_processes_it_starts_keep_theirs() -> None:
+def test_child_processes_inherit_the_settings() -> None:
     program = (
         f"import subprocess, sys; {KEEP}\n"
         "print(subprocess.check_output([sys.executable, '-c', sys.argv[1]], text=True))"
@@ -57,6 +60,6 @@ def test_the_processes_it_starts_keep_theirs() -> None:
     assert int(done.stdout) < PAGES
 
 
-def test_what_the_user_has_set_stays() -> None:
+def test_settings_of_the_user_are_kept() -> None:
     program = f"{KEEP}; print(faults())"
     assert faults(program, MALLOC_MMAP_MAX_="65536", MALLOC_MMAP_THRESHOLD_="1000000") > PAGES

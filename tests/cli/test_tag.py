@@ -1,4 +1,4 @@
-"""`gonie tag` as a user meets it: every input and output on a toy model whose answers are known."""
+"""Tests `gonie tag`: every input and output format on a toy model with known answers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PARTS = {"George": "PROPN", "sleeps": "VERB", ".": "PUNCT"}
 
 
 def toy_bundle(wanted: dict[str, str], scheme: Scheme) -> TagBundle:
-    """A model that knows the tag of each word, as one look-up."""
+    """Build a model that looks up the tag of each word in a table."""
     sentence = Sentence(words=tuple(wanted), tags=tuple(wanted.values()))
     normalization = Normalization(lowercase=False, digits=False)
     encoding = Encoding.fit(
@@ -92,11 +92,11 @@ def test_a_text_is_shown_with_its_labels(ner: str) -> None:
     assert shown == "Hello [George PER 0.98] , see [New York LOC 1.00] .\n"
 
 
-def test_plain_labels_are_shown_behind_each_token(pos: str) -> None:
+def test_plain_labels_are_shown_after_each_token(pos: str) -> None:
     assert run(pos, "George sleeps.") == "George/PROPN sleeps/VERB ./PUNCT\n"
 
 
-def test_the_dial_finds_more_or_only_what_is_sure(ner: str) -> None:
+def test_bias_and_decode_change_what_is_found(ner: str) -> None:
     text = "Hello George , see New York ."
     assert run(ner, text, "--bias", "-60") == f"{text}\n"
     assert run(ner, text, "--bias", "PER=-60") == "Hello George , see [New York LOC 1.00] .\n"
@@ -109,13 +109,13 @@ def test_the_dial_finds_more_or_only_what_is_sure(ner: str) -> None:
 @pytest.mark.parametrize(
     ("bias", "message"), [("PER=much", "TYPE=NUMBER"), ("PERSON=1", "LOC, PER"), ("nan", "must be finite")]
 )
-def test_a_bias_that_cannot_be_meant_is_refused(ner: str, bias: str, message: str) -> None:
+def test_an_invalid_bias_is_refused(ner: str, bias: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         run(ner, "George", "--bias", bias)
 
 
-def test_the_likeliest_taggings_are_listed_with_what_they_change(ner: str) -> None:
-    """Each sentence has its own list, best first, and a reader need not look for the difference."""
+def test_nbest_lists_taggings_with_their_differences(ner: str) -> None:
+    """Each sentence has its own list, best first, with the tags that differ from the best tagging."""
     shown = run(ner, "--nbest", "2", "--input", "tokens", stdin="George sleeps\nNew York\n")
     assert shown == (
         "  1.   98.10%  [George PER] sleeps\n"
@@ -127,19 +127,19 @@ def test_the_likeliest_taggings_are_listed_with_what_they_change(ner: str) -> No
     )
 
 
-def test_what_is_hardly_likely_is_not_shown_as_impossible(ner: str) -> None:
+def test_nbest_shows_tiny_probabilities_in_scientific_notation(ner: str) -> None:
     *_, fourth, _ = run(ner, "New York", "--nbest", "4").splitlines()
     assert fourth.startswith("  4. 6.1e-04%  [New PER] York"), "4 + 0 for O and S-PER, not 8 + 8: e^-12"
 
 
-def test_the_likeliest_taggings_of_plain_labels(pos: str) -> None:
+def test_nbest_works_with_plain_labels(pos: str) -> None:
     best, second, _, *none = run(pos, "George sleeps", "--nbest", "2").splitlines()
     assert not none
     assert best.endswith("%  George/PROPN sleeps/VERB")
     assert second.endswith("%  George/PROPN sleeps/PROPN  (sleeps: VERB → PROPN)")
 
 
-def test_a_short_sentence_has_all_its_taggings_and_no_more(ner: str) -> None:
+def test_nbest_of_a_short_sentence_lists_all_its_taggings(ner: str) -> None:
     record = json.loads(run(ner, "George", "--nbest", "100", "--output", "jsonl"))
     (candidates,) = record["nbest"]
     assert {candidate["tags"][0] for candidate in candidates} == {"O", "S-PER", "S-LOC"}
@@ -151,7 +151,7 @@ def test_a_short_sentence_has_all_its_taggings_and_no_more(ner: str) -> None:
     }
 
 
-def test_jsonl_has_the_taggings_of_each_sentence(ner: str) -> None:
+def test_jsonl_has_the_nbest_taggings_of_each_sentence(ner: str) -> None:
     lines = run(ner, "--nbest", "2", "--output", "jsonl", stdin="New York. George\n\n").splitlines()
     two, none = map(json.loads, lines)
     best = [candidates[0] for candidates in two["nbest"]]
@@ -161,13 +161,13 @@ def test_jsonl_has_the_taggings_of_each_sentence(ner: str) -> None:
     assert run(ner, "--nbest", "2", stdin="\n") == "\n"
 
 
-def test_standard_input_gives_a_line_for_a_line(ner: str) -> None:
+def test_each_line_of_standard_input_gives_one_line(ner: str) -> None:
     lines = run(ner, stdin="nothing\n\nGeorge\n").splitlines()
     assert lines[:2] == ["nothing", ""]
     assert lines[2].startswith("[George PER")
 
 
-def test_files_come_in_the_order_given(ner: str, tmp_path: Path) -> None:
+def test_files_are_tagged_in_the_given_order(ner: str, tmp_path: Path) -> None:
     for name in ("b", "a"):
         (tmp_path / name).write_text(f"{name} George\n")
     shown = run(ner, "--file", str(tmp_path / "b"), "--file", str(tmp_path / "a"), "--output", "jsonl")
@@ -188,7 +188,7 @@ def test_jsonl_has_offsets_of_spans_and_tokens(ner: str) -> None:
     ]
 
 
-def test_conll_output_is_iob2_whatever_the_model_learned(ner: str) -> None:
+def test_conll_output_is_always_iob2(ner: str) -> None:
     assert run(ner, "New York. George", "--output", "conll") == (
         "New\tB-LOC\nYork\tI-LOC\n.\tO\n\nGeorge\tB-PER\n\n"
     )
@@ -199,13 +199,13 @@ def test_tokens_are_kept_as_given(ner: str) -> None:
     assert shown == "New\tB-LOC\nYork\tI-LOC\ndon't\tO\n\nGeorge\tB-PER\n\n"
 
 
-def test_columns_are_tagged_anew(ner: str, tmp_path: Path) -> None:
+def test_conll_input_is_tagged_again(ner: str, tmp_path: Path) -> None:
     (tmp_path / "x.conll").write_text("New\tO\nYork\tO\n\nGeorge\tB-LOC\n")
     shown = run(ner, "--input", "conll", "--output", "conll", "--file", str(tmp_path / "x.conll"))
     assert shown == "New\tB-LOC\nYork\tI-LOC\n\nGeorge\tB-PER\n\n"
 
 
-def test_jsonl_input_gives_a_record_for_a_record(ner: str) -> None:
+def test_each_jsonl_record_gives_one_record(ner: str) -> None:
     given = '{"text": "George"}\n\n{"text": "", "id": 3}\n'
     records = [
         json.loads(line)
@@ -245,25 +245,25 @@ def test_long_sentences_are_noted_on_standard_error(ner: str) -> None:
         (["George", "--nbest", "2", "--decode", "posterior"], "cannot be combined with --decode posterior"),
     ],
 )
-def test_what_cannot_work_is_said(ner: str, arguments: list[str], message: str) -> None:
+def test_invalid_arguments_are_refused_with_a_message(ner: str, arguments: list[str], message: str) -> None:
     with pytest.raises(InputError) as refused:
         run(ner, *arguments)
     assert message in str(refused.value)
 
 
-def test_a_model_that_is_none_is_said(tmp_path: Path) -> None:
+def test_a_missing_model_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(GonieError, match="folder not found"):
         run(str(tmp_path / "nowhere"), "George")
 
 
-def test_a_text_cannot_steer_the_terminal() -> None:
+def test_control_characters_in_a_text_are_replaced() -> None:
     document = Document(
         text="\x1b[2J Eve\x07", spans=(Span(start=5, end=9, label="PER", text="Eve\x07", score=0.5),)
     )
     assert pretty(document, Scheme(), Colors()).plain == "\ufffd[2J [Eve\ufffd PER 0.50]"
 
 
-def test_labels_keep_their_colours() -> None:
+def test_a_label_keeps_its_colour() -> None:
     colors = Colors()
     first = colors["PER"]
     assert colors["LOC"] != first
@@ -271,7 +271,7 @@ def test_labels_keep_their_colours() -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
-def test_progress_on_a_terminal_takes_nothing_from_the_results(ner: str, tmp_path: Path) -> None:
+def test_progress_on_a_terminal_does_not_change_the_results(ner: str, tmp_path: Path) -> None:
     (tmp_path / "many.txt").write_text("George sleeps .\n" * 2_000)
     program = "import gonie.cli.views.progress as p\np.DELAY = 0.0\n"
     program += "from gonie.cli.main import main\nmain()"
@@ -292,8 +292,8 @@ def test_progress_on_a_terminal_takes_nothing_from_the_results(ner: str, tmp_pat
     assert b"tokens" in shown
 
 
-def test_a_closed_pipe_ends_it_quietly(ner: str, tmp_path: Path) -> None:
-    """`gonie tag … | head -1` must neither trace nor hang."""
+def test_a_closed_pipe_prints_no_error(ner: str, tmp_path: Path) -> None:
+    """`gonie tag … | head -1` must neither print a traceback nor hang."""
     (tmp_path / "many.txt").write_text("George sleeps in New York .\n" * 20_000)
     program = (
         f"{sys.executable} -c 'from gonie.cli.main import main; main()' tag {ner} --file {tmp_path}/many.txt"

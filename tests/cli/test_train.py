@@ -1,4 +1,4 @@
-"""`gonie train` as it is typed: options reach the recipe, and the end says what to type next."""
+"""Tests `gonie train`: its options reach the recipe, and its output names the next commands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gonie.training.run import RunResult
 Gonie = Callable[..., Any]
 
 
-def test_a_run_is_shown_and_left_in_its_folder(gonie: Gonie, toy: Path, tmp_path: Path) -> None:
+def test_a_run_is_shown_and_written_to_its_folder(gonie: Gonie, toy: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     outcome = gonie("train", toy / "toy.toml", "--out", out, "--set", "train.epochs=2", "--seed", "5")
     assert outcome.code == 0, outcome.err
@@ -40,7 +40,7 @@ def test_a_run_is_shown_and_left_in_its_folder(gonie: Gonie, toy: Path, tmp_path
     assert (out / "report.html").is_file()
 
 
-def test_a_classifier_is_shown_as_one(gonie: Gonie, text_toy: Path, tmp_path: Path) -> None:
+def test_training_a_classifier_shows_texts_and_accuracy(gonie: Gonie, text_toy: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     outcome = gonie("train", text_toy / "texts.toml", "--out", out, "--set", "train.epochs=1")
     assert outcome.code == 0, outcome.err
@@ -63,7 +63,7 @@ def test_a_classifier_is_shown_as_one(gonie: Gonie, text_toy: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     ("kind", "score", "labels"), [("labels", "accuracy", "same "), ("values", "Pearson", "0–1 ")]
 )
-def test_a_pair_model_is_shown_as_one(
+def test_training_a_pair_model_shows_pairs_and_its_score(
     kind: str, score: str, labels: str, *, gonie: Gonie, pair_toy: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "run"
@@ -85,14 +85,18 @@ def test_a_pair_model_is_shown_as_one(
     assert gonie("classify", out, "The plot is dull.", "The cast is fine.").code == 0
 
 
-def test_a_head_that_does_not_fit_leaves_nothing(gonie: Gonie, text_toy: Path, tmp_path: Path) -> None:
+def test_a_weight_for_an_unknown_label_is_refused_without_a_folder(
+    gonie: Gonie, text_toy: Path, tmp_path: Path
+) -> None:
     options = ["--out", tmp_path / "run", "--set", "model.head.weights.great=2"]
     refused = gonie("train", text_toy / "texts.toml", *options)
     assert refused.refused("model.head.weights.great: unknown label; use one of bad, good")
     assert not (tmp_path / "run").exists()
 
 
-def test_options_are_short_for_keys(gonie: Gonie, toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_seed_and_device_options_set_recipe_keys(
+    gonie: Gonie, toy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen: list[Any] = []
 
     def start(recipe: Any, folder: Path, display: Any) -> RunResult:
@@ -108,18 +112,18 @@ def test_options_are_short_for_keys(gonie: Gonie, toy: Path, monkeypatch: pytest
     assert folder == Path("runs/toy")
 
 
-def test_an_interrupted_run_ends_with_130(gonie: Gonie, toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scripts tell by it that the run is not finished."""
+def test_an_interrupted_run_exits_with_130(gonie: Gonie, toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scripts detect an unfinished run by the exit status."""
     monkeypatch.setattr(module, "start_run", lambda *arguments: None)
     assert gonie("train", toy / "toy.toml").code == 130
 
 
-def test_every_mistake_in_a_recipe_is_said_at_once(gonie: Gonie, toy: Path) -> None:
+def test_all_mistakes_in_a_recipe_are_reported_at_once(gonie: Gonie, toy: Path) -> None:
     outcome = gonie("train", toy / "toy.toml", "--set", "train.epoch=2", "--set", "train.lr=-1")
     assert outcome.refused("2 problems", "did you mean 'epochs'?", "train.lr")
 
 
-def test_a_recipe_that_is_not_there_names_the_nearest(gonie: Gonie) -> None:
+def test_an_unknown_recipe_gets_a_suggestion(gonie: Gonie) -> None:
     assert gonie("train", "nr").refused("did you mean 'ner'?")
 
 
@@ -138,7 +142,7 @@ SLIDES = """새/B_An 가/O 운다/O
 
 @pytest.fixture
 def slides(tmp_path: Path) -> list[str]:
-    """The five sentences of the classic slides as a file, for `gonie train crf`."""
+    """Write five sentences from lecture slides on CRFs and return the options that train on them."""
     sentences = [[word.split("/") for word in line.split()] for line in SLIDES.splitlines()]
     text = "\n\n".join("\n".join("\t".join(pair) for pair in sentence) for sentence in sentences)
     (tmp_path / "slides.conll").write_text(text + "\n", "utf-8")
@@ -146,10 +150,10 @@ def slides(tmp_path: Path) -> list[str]:
     return [part for key in [*keys, "data.language=ko"] for part in ("--set", key)]
 
 
-def test_five_korean_sentences_teach_a_feature_crf_what_a_time_is(
+def test_a_feature_crf_learns_times_from_five_korean_sentences(
     gonie: Gonie, slides: list[str], tmp_path: Path
 ) -> None:
-    """오후 10시 has never been seen; 오후 and what ends in 시 have."""
+    """오후 10시 is not in the training data, but 오후 and a word ending in 시 are."""
     assert gonie("train", "crf", "--out", tmp_path / "run", *slides).code == 0
     tagged = gonie("tag", tmp_path / "run", "오후 10시 에 축구한다", "--input", "tokens", "--output", "conll")
     assert tagged.out == "오후\tB-Time\n10시\tI-Time\n에\tO\n축구한다\tO\n\n"
@@ -159,7 +163,7 @@ def test_five_korean_sentences_teach_a_feature_crf_what_a_time_is(
     assert float(found[1]) > 0.1
 
 
-def test_a_rule_of_one_s_own_holds_in_the_bundle(gonie: Gonie, slides: list[str], tmp_path: Path) -> None:
+def test_forbidden_transitions_hold_in_the_bundle(gonie: Gonie, slides: list[str], tmp_path: Path) -> None:
     rule = ["--set", 'model.head.forbidden=["<start> -> B-*"]']
     outcome = gonie("train", "crf", "--out", tmp_path / "run", *slides, *rule)
     assert outcome.code == 0
@@ -172,10 +176,10 @@ def test_a_rule_of_one_s_own_holds_in_the_bundle(gonie: Gonie, slides: list[str]
     assert refused.refused("violate model.head.forbidden", "<start> -> B-An", "constrain_training")
 
 
-def test_partial_labels_need_sentences_that_keep_the_rules(
+def test_partial_labels_require_sentences_without_forbidden_transitions(
     gonie: Gonie, slides: list[str], tmp_path: Path
 ) -> None:
-    """A CRF sums over the allowed sequences that fit; a sentence without one would have an infinite loss."""
+    """A CRF sums over the allowed sequences; a sentence without any would have an infinite loss."""
     part = tmp_path / "part.conll"
     part.write_text("서울\t?\n크다\tO\n", "utf-8")
     settings = [f"data.partial={part}", 'model.head.forbidden=["<start> -> B-*"]']
@@ -186,8 +190,10 @@ def test_partial_labels_need_sentences_that_keep_the_rules(
     assert alone.code == 0, alone.err
 
 
-def test_sentences_known_in_part_teach_what_they_say(gonie: Gonie, slides: list[str], tmp_path: Path) -> None:
-    """서울 is said to be an animal or a company, and nothing is said of 크다; the rest decides."""
+def test_a_crf_learns_from_partially_labelled_sentences(
+    gonie: Gonie, slides: list[str], tmp_path: Path
+) -> None:
+    """서울 is labelled as an animal or a company and 크다 is unlabelled; the other sentences decide."""
     part = tmp_path / "part.conll"
     part.write_text("서울\tB_An|B_Com\n전자\tI\n는\tO\n크다\t?\n\n" * 8, "utf-8")
     outcome = gonie("train", "crf", "--out", tmp_path / "run", *slides, "--set", f"data.partial={part}")
@@ -200,7 +206,7 @@ def test_sentences_known_in_part_teach_what_they_say(gonie: Gonie, slides: list[
     assert refused.refused("part.conll:1", "B_Country", "?")
 
 
-def test_weights_reach_the_model_and_slips_in_them_are_told(
+def test_label_weights_are_accepted_and_invalid_ones_refused(
     gonie: Gonie, slides: list[str], tmp_path: Path
 ) -> None:
     heavy = ["--set", "model.head.weights.Time=3", "--set", "model.head.weights.O=0.5"]
@@ -212,8 +218,10 @@ def test_weights_reach_the_model_and_slips_in_them_are_told(
     )
 
 
-def test_persons_are_learned_from_documents_of_bare_labels(toy: Path, tmp_path: Path, gonie: Gonie) -> None:
-    """The form of Stanford's assignment: word TAB tag, PERSON or O, an empty line between documents alone."""
+def test_persons_are_learned_from_documents_with_plain_labels(
+    toy: Path, tmp_path: Path, gonie: Gonie
+) -> None:
+    """Uses the format of Stanford's assignment: PERSON or O per word, empty lines between documents."""
     files = {}
     for split in ("train", "dev"):
         rows = [line.split("\t") for line in (toy / f"{split}.conll").read_text("utf-8").splitlines() if line]
@@ -228,6 +236,6 @@ def test_persons_are_learned_from_documents_of_bare_labels(toy: Path, tmp_path: 
     assert trained.code == 0, trained.err
     assert "dev F1 100.00" in trained.out
     assert gonie("tag", out, "we met Anna Kim .").out.strip() == "we met [Anna Kim PERSON 1.00] ."
-    scored = gonie("evaluate", out, toy / "test.conll")  # of spans, and of other types
+    scored = gonie("evaluate", out, toy / "test.conll")  # gold with span tags and other types
     assert scored.code == 0, scored.err
     assert "PERSON" in scored.out

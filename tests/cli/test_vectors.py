@@ -1,4 +1,4 @@
-"""`gonie vectors`: a picture and two tables of a run's word vectors, and runs it cannot show."""
+"""Tests `gonie vectors`: a figure and two tables of a run's word vectors, and refusals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gonie.training.run import start_run
 Gonie = Callable[..., Any]
 
 
-def test_without_words_the_typical_ones_are_drawn_into_the_run(
+def test_without_words_typical_words_are_drawn_into_the_run_folder(
     gonie: Gonie, toy_run: Path, tmp_path: Path
 ) -> None:
     run = tmp_path / "run"
@@ -31,7 +31,9 @@ def test_without_words_the_typical_ones_are_drawn_into_the_run(
         assert text in outcome.out, text
 
 
-def test_words_asked_for_are_drawn_and_others_named(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+def test_requested_words_are_drawn_and_unknown_ones_named(
+    gonie: Gonie, toy_run: Path, tmp_path: Path
+) -> None:
     more = tmp_path / "words.txt"
     more.write_text("Paris\n서울\n", "utf-8")
     picture = tmp_path / "v.svg"
@@ -45,7 +47,7 @@ def test_words_asked_for_are_drawn_and_others_named(gonie: Gonie, toy_run: Path,
     assert [path.name for path in tmp_path.iterdir() if path.suffix in (".png", ".svg")] == ["v.svg"]
 
 
-def test_the_same_command_draws_the_same_picture(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+def test_the_same_command_writes_identical_figures(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
     for name in ("a", "b"):
         assert gonie("vectors", toy_run, "--out", tmp_path / name).code == 0
     for suffix in (".png", ".svg"):
@@ -53,7 +55,9 @@ def test_the_same_command_draws_the_same_picture(gonie: Gonie, toy_run: Path, tm
         assert one == other
 
 
-def test_what_cannot_be_shown_is_refused(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+def test_invalid_arguments_are_refused_and_nothing_is_written(
+    gonie: Gonie, toy_run: Path, tmp_path: Path
+) -> None:
     assert gonie("vectors", toy_run, "Zzz", "--out", tmp_path / "v").refused("Zzz", "no word has a vector")
     assert gonie("vectors", tmp_path / "none").refused("none", "gonie train")
     assert gonie("vectors", toy_run / "bundle").refused("recipe.toml")
@@ -63,10 +67,10 @@ def test_what_cannot_be_shown_is_refused(gonie: Gonie, toy_run: Path, tmp_path: 
     assert not list(tmp_path.iterdir())
 
 
-def test_a_classifier_is_refused_in_a_sentence(
+def test_a_classifier_is_refused_with_a_message(
     gonie: Gonie, text_toy: Path, tmp_path: Path, silence: Any
 ) -> None:
-    """Its words carry no label of their own by which they could be drawn."""
+    """The words of a classifier have no labels of their own to colour them by."""
     recipe = load_recipe(text_toy / "texts.toml", ["train.epochs=1"])
     assert start_run(recipe, tmp_path / "run", silence)
     before = {path.name for path in (tmp_path / "run").iterdir()}
@@ -75,7 +79,7 @@ def test_a_classifier_is_refused_in_a_sentence(
     assert {path.name for path in (tmp_path / "run").iterdir()} == before
 
 
-def test_without_scikit_learn_it_says_what_to_install(
+def test_without_scikit_learn_the_extra_to_install_is_named(
     gonie: Gonie, toy_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.manifold", None)

@@ -1,3 +1,3 @@
-"""Fixtures of this folder."""
+"""Provides the fixtures of this folder."""
 
 from support.network_fixtures import *

@@ -1,4 +1,4 @@
-"""One run of a comparison: the scores it notes are those of its best weights, and a failure is a result."""
+"""Tests one run of a comparison: it records the scores of its best weights, or its failure."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def scored(folder: Path) -> CellScores:
     return outcome
 
 
-def test_the_scores_are_those_of_the_best_weights(toy: Path, tmp_path: Path) -> None:
-    """Scored again here from the weights, by the whole evaluation."""
+def test_the_recorded_scores_are_those_of_the_best_weights(toy: Path, tmp_path: Path) -> None:
+    """Loads the best weights and scores them with the full evaluation."""
     folder = laid_out(toy, tmp_path / "cell")
     assert run_cell(folder, Preparations(), lambda event: None, keep=True)
     found = scored(folder)
@@ -55,7 +55,7 @@ def test_the_scores_are_those_of_the_best_weights(toy: Path, tmp_path: Path) -> 
     assert found.metric == "F1"
 
 
-def test_without_a_test_file_the_tally_is_of_dev(toy: Path, tmp_path: Path) -> None:
+def test_without_a_test_file_the_tally_is_on_dev(toy: Path, tmp_path: Path) -> None:
     folder = laid_out(toy, tmp_path / "cell", "data.test=none", "train.score_train=0")
     assert run_cell(folder, Preparations(), lambda event: None)
     found = scored(folder)
@@ -64,8 +64,8 @@ def test_without_a_test_file_the_tally_is_of_dev(toy: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("keep", [True, False])
-def test_weights_are_kept_only_if_asked(toy: Path, tmp_path: Path, keep: bool) -> None:
-    """A sweep of hundreds would else fill the disk."""
+def test_weights_are_kept_only_on_request(toy: Path, tmp_path: Path, keep: bool) -> None:
+    """Otherwise a sweep of hundreds of runs would fill the disk."""
     folder = laid_out(toy, tmp_path / "cell", "train.epochs=1")
     assert run_cell(folder, Preparations(), lambda event: None, keep=keep)
     names = {path.name for path in folder.iterdir()}
@@ -73,7 +73,7 @@ def test_weights_are_kept_only_if_asked(toy: Path, tmp_path: Path, keep: bool) -
     assert names == {"recipe.toml", "metrics.jsonl", "result.json"} | (weights if keep else set())
 
 
-def test_a_cell_tells_what_it_does(toy: Path, tmp_path: Path) -> None:
+def test_a_cell_reports_its_progress(toy: Path, tmp_path: Path) -> None:
     folder = laid_out(toy, tmp_path / "cell")
     told: list[Event] = []
     assert run_cell(folder, Preparations(), told.append)
@@ -85,7 +85,7 @@ def test_a_cell_tells_what_it_does(toy: Path, tmp_path: Path) -> None:
     assert ends[-1].score == scored(folder).curve[-1].dev
 
 
-def test_a_loss_that_is_no_number_is_a_result(toy: Path, tmp_path: Path) -> None:
+def test_a_diverging_loss_is_recorded_as_a_failure(toy: Path, tmp_path: Path) -> None:
     changes = ("train.optimizer=sgd", "train.lr=1e30", "train.clip=0")
     folder = laid_out(toy, tmp_path / "cell", *changes)
     assert run_cell(folder, Preparations(), lambda event: None)
@@ -94,14 +94,14 @@ def test_a_loss_that_is_no_number_is_a_result(toy: Path, tmp_path: Path) -> None
     assert "the loss became" in outcome.error
 
 
-def test_a_folder_that_another_holds_is_no_result(toy: Path, tmp_path: Path) -> None:
+def test_a_folder_locked_by_another_process_is_not_a_failure(toy: Path, tmp_path: Path) -> None:
     folder = laid_out(toy, tmp_path / "cell")
     with lock_run(folder), pytest.raises(ResumeError, match="another process"):
         run_cell(folder, Preparations(), lambda event: None)
     assert read_outcome(folder) is None
 
 
-def test_what_reads_the_same_is_read_once(toy: Path) -> None:
+def test_recipes_with_the_same_data_settings_share_their_data(toy: Path) -> None:
     notes: list[str] = []
     preparations = Preparations()
 

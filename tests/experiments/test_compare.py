@@ -1,6 +1,6 @@
-"""A comparison that dies or is stopped at any moment ends, once resumed, as the one that never was.
+"""Tests comparisons: one that is killed or stopped and then resumed gives the same results.
 
-With real processes, workers and signals, on a corpus small enough to train in a second.
+The tests use real processes, workers and signals, on a corpus small enough to train in a second.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from gonie.metrics.significance import Tally, randomization_test
 from gonie.tasks.recipe import load_recipe
 
 PATIENCE = 300
-"""Seconds before a child is taken to hang: a busy machine needs some."""
+"""Seconds before a child process is considered to hang; a busy machine is slow."""
 
 GRID = ("model.encoder.hidden=4,6", "train.lr=0.01,0.03", "train.epochs=24", "train.patience=24")
 UNTIMED = {"seconds"}
 
 
 class Silence:
-    """Shows nothing, keeps what it is told."""
+    """A display that shows nothing and records what it receives."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -68,7 +68,7 @@ class Silence:
 
 
 class StopsInside(Silence):
-    """Presses Ctrl-C in the middle of a run, counted from 1."""
+    """A display that sends SIGINT in the middle of run number ``at``, counted from 1."""
 
     def __init__(self, *, at: int) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ def asked(toy: Path, *changes: str, seeds: int = 1) -> ComparisonRequest:
 
 
 def timeless(value: Any) -> Any:
-    """Results without what the clock says."""
+    """Return results without durations."""
     if isinstance(value, dict):
         return {key: timeless(inner) for key, inner in value.items() if key not in UNTIMED}
     return [timeless(inner) for inner in value] if isinstance(value, list) else value
@@ -103,7 +103,7 @@ def command(toy: Path, folder: Path) -> list[str]:
 
 @contextmanager
 def launched(arguments: list[str]) -> Iterator[subprocess.Popen[str]]:
-    """The command as a process with a group of its own, as a terminal makes it; none outlives a test."""
+    """Run the command in its own process group, like a terminal, and kill it at the end."""
     process = subprocess.Popen(
         [sys.executable, "-m", "gonie", *arguments],
         env=os.environ | {"OMP_NUM_THREADS": "1"},
@@ -130,7 +130,7 @@ def wait_for(process: subprocess.Popen[str], happened: Callable[[], bool]) -> No
 
 
 def alive(process: psutil.Process) -> bool:
-    """Whether it still runs: a dead one may stand in the list until someone asks how it ended."""
+    """Return whether a process is running; a zombie does not count."""
     try:
         return bool(process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
@@ -142,14 +142,14 @@ def cells_with(folder: Path, name: str) -> list[Path]:
 
 
 def in_the_middle(folder: Path) -> bool:
-    """One cell is done, and another has an epoch behind it and is not."""
+    """Return whether one cell is finished and another one has a checkpoint."""
     done, begun = cells_with(folder, "result.json"), cells_with(folder, "last.safetensors")
     return bool(done) and bool(set(begun) - set(done))
 
 
 @pytest.fixture(scope="module")
 def unbroken(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """What the comparison never stopped found, one cell after another in this process."""
+    """Return the results of an uninterrupted comparison in this process."""
     folder = tmp_path_factory.mktemp("unbroken") / "c"
     assert start_comparison(asked(toy, *GRID), folder, Silence(), jobs=1)
     found = results(folder)
@@ -159,8 +159,10 @@ def unbroken(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 @pytest.mark.long
-def test_killed_and_resumed_is_the_comparison_never_killed(toy: Path, tmp_path: Path, unbroken: Any) -> None:
-    """Nothing is lost, nothing is done twice, and a cell in its middle goes on from its checkpoint."""
+def test_a_killed_and_resumed_comparison_equals_an_unbroken_one(
+    toy: Path, tmp_path: Path, unbroken: Any
+) -> None:
+    """Finished cells are not run again, and an unfinished cell continues from its checkpoint."""
     folder = tmp_path / "c"
     with launched(command(toy, folder)) as process:
         wait_for(process, lambda: in_the_middle(folder))
@@ -169,7 +171,7 @@ def test_killed_and_resumed_is_the_comparison_never_killed(toy: Path, tmp_path: 
         process.communicate(timeout=PATIENCE)
     assert len(workers) >= 2
     deadline = time.monotonic() + PATIENCE
-    while any(alive(worker) for worker in workers):  # they end with the process that hired them
+    while any(alive(worker) for worker in workers):  # they end with their parent process
         assert time.monotonic() < deadline
         time.sleep(0.01)
     assert not (folder / "results.json").exists()
@@ -185,7 +187,9 @@ def test_killed_and_resumed_is_the_comparison_never_killed(toy: Path, tmp_path: 
     assert not {path.parent.name for path in before} & set(display.folders(Began))
     assert {path: path.read_bytes() for path in before} == before
     for path, lines in half.items():
-        kept = path.read_text("utf-8").splitlines()[: len(lines) - 1]  # of the last the checkpoint may lack
+        kept = path.read_text("utf-8").splitlines()[
+            : len(lines) - 1
+        ]  # the checkpoint may lack the last epoch
         assert kept == lines[:-1], "an epoch done before the kill, with its seconds, was not done again"
     assert results(folder) == unbroken
     assert not list(folder.rglob("*.safetensors")) + list(folder.rglob("*.tmp"))
@@ -193,8 +197,10 @@ def test_killed_and_resumed_is_the_comparison_never_killed(toy: Path, tmp_path: 
 
 @pytest.mark.long
 @pytest.mark.parametrize("everyone", [True, False], ids=["terminal", "parent alone"])
-def test_a_wish_to_stop_saves_and_resumes(toy: Path, tmp_path: Path, unbroken: Any, everyone: bool) -> None:
-    """Ctrl-C reaches all processes of a terminal, `kill` only one; both save and say how to go on."""
+def test_ctrl_c_saves_a_comparison_that_can_be_resumed(
+    toy: Path, tmp_path: Path, unbroken: Any, everyone: bool
+) -> None:
+    """Ctrl-C signals all processes of a terminal, `kill` only one; both save and print how to resume."""
     folder = tmp_path / "a folder"
     with launched(command(toy, folder)) as process:
         wait_for(process, lambda: in_the_middle(folder))
@@ -210,7 +216,7 @@ def test_a_wish_to_stop_saves_and_resumes(toy: Path, tmp_path: Path, unbroken: A
     assert results(folder) == unbroken
 
 
-def test_stopped_in_this_process_and_resumed(toy: Path, tmp_path: Path) -> None:
+def test_a_comparison_without_workers_can_be_stopped_and_resumed(toy: Path, tmp_path: Path) -> None:
     folder, grid = tmp_path / "c", asked(toy, "train.lr=0.01,0.03", "train.epochs=4")
     assert start_comparison(grid, tmp_path / "unbroken", Silence(), jobs=1)
     display = StopsInside(at=2)
@@ -222,12 +228,12 @@ def test_stopped_in_this_process_and_resumed(toy: Path, tmp_path: Path) -> None:
     assert results(folder) == results(tmp_path / "unbroken")
 
 
-# --- what it leaves --------------------------------------------------------------------------------------
+# --- output folder ---------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def small(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A comparison with seeds and a cell that diverges."""
+    """Run a comparison with two seeds and a cell that diverges."""
     folder = tmp_path_factory.mktemp("small") / "c"
     changes = ("train.lr=0.02,1e30", "train.optimizer=sgd", "train.clip=0", "train.epochs=2")
     display = Silence()
@@ -239,7 +245,7 @@ def small(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_failed_cell_is_in_the_table_and_the_others_go_on(small: Path) -> None:
+def test_a_failed_cell_is_in_the_table_and_the_others_finish(small: Path) -> None:
     table = (small / "table.md").read_text("utf-8")
     assert "| 1e30 | – |" in table
     assert table.count("the loss became") == 2
@@ -248,26 +254,26 @@ def test_a_failed_cell_is_in_the_table_and_the_others_go_on(small: Path) -> None
     assert cells[0]["dev"]["sd"] is not None
 
 
-def test_every_report_is_there_and_no_weights(small: Path) -> None:
+def test_the_folder_has_every_report_and_no_weights(small: Path) -> None:
     assert {path.name for path in small.iterdir()} == {*REPORTS, "compare.json", "cells"}
     assert not list(small.rglob("*.safetensors"))
 
 
-def test_failures_are_not_tried_again(small: Path) -> None:
+def test_failed_runs_are_not_repeated_on_resume(small: Path) -> None:
     display = Silence()
     assert resume_comparison(small, display, jobs=1)
     assert display.begun == (4, 1)
     assert not display.folders(Began)
 
 
-def test_weights_that_a_kill_left_behind_a_result_are_cleared(small: Path) -> None:
+def test_leftover_weights_of_a_finished_run_are_deleted(small: Path) -> None:
     weights = small / "cells" / ComparisonPlan.read(small).runs[0].folder / "best.safetensors"
     weights.write_bytes(b"left")
     assert resume_comparison(small, Silence(), jobs=1)
     assert not weights.exists()
 
 
-def test_a_kept_cell_can_be_finished_into_a_bundle(toy: Path, tmp_path: Path, silence: Any) -> None:
+def test_a_cell_with_kept_weights_can_be_exported(toy: Path, tmp_path: Path, silence: Any) -> None:
     from gonie.training.run import resume_run
 
     folder = tmp_path / "c"
@@ -281,11 +287,11 @@ def test_a_kept_cell_can_be_finished_into_a_bundle(toy: Path, tmp_path: Path, si
     assert (cell / "bundle").is_dir()
 
 
-# --- what is read, and by whom ---------------------------------------------------------------------------
+# --- data ------------------------------------------------------------------------------------------------
 
 
-def test_data_is_read_once_for_cells_that_share_it(toy: Path, tmp_path: Path) -> None:
-    """Cells that read alike stand in a row, whatever the order asked; results keep that order."""
+def test_cells_that_share_data_read_it_once(toy: Path, tmp_path: Path) -> None:
+    """Cells with the same data run one after another, but results keep the requested order."""
     changes = ("train.lr=0.02,0.03", "data.lowercase=true,false", "train.epochs=1")
     display = Silence()
     assert start_comparison(asked(toy, *changes), tmp_path / "c", display, jobs=1)
@@ -301,7 +307,7 @@ def test_data_is_read_once_for_cells_that_share_it(toy: Path, tmp_path: Path) ->
     ]
 
 
-def test_sentences_held_out_by_seed_are_still_paired(toy: Path, tmp_path: Path) -> None:
+def test_sentences_held_out_by_seed_can_be_compared(toy: Path, tmp_path: Path) -> None:
     changes = ("data.dev=none", "data.test=none", "data.holdout=0.3", "train.lr=0.001,0.03", "train.epochs=3")
     found = start_comparison(asked(toy, *changes, seeds=2), tmp_path / "c", Silence(), jobs=1)
     assert found is not None
@@ -327,10 +333,8 @@ def folds(text_toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_every_cell_is_trained_on_every_fold_and_the_test_texts_are_all_texts(
-    text_toy: Path, folds: Path
-) -> None:
-    """A row stands for the whole file: each of its texts was a test text once for each seed."""
+def test_every_cell_is_trained_and_tested_on_every_fold(text_toy: Path, folds: Path) -> None:
+    """Each text of the file is a test text once per seed."""
     found = results(folds)
     assert (found["folds"], found["seeds"], found["tested_on"]) == (3, 2, "test")
     for cell in found["cells"]:
@@ -347,7 +351,7 @@ def test_every_cell_is_trained_on_every_fold_and_the_test_texts_are_all_texts(
     assert [cell["p"] is not None for cell in found["cells"]] == [not cell["best"] for cell in found["cells"]]
 
 
-def test_the_p_of_folds_is_over_all_texts(folds: Path) -> None:
+def test_the_p_value_of_folds_is_over_all_texts(folds: Path) -> None:
     rows = [
         [read_outcome(folds / run["folder"]).tally for run in cell["runs"]]  # type: ignore[union-attr]
         for cell in results(folds)["cells"]
@@ -362,7 +366,7 @@ def test_the_p_of_folds_is_over_all_texts(folds: Path) -> None:
     assert p == pytest.approx(randomization_test(worse, best))
 
 
-def test_tables_say_how_many_folds(folds: Path) -> None:
+def test_tables_show_the_number_of_folds(folds: Path) -> None:
     page = (folds / "table.md").read_text("utf-8")
     assert "mean ± standard deviation over 3 folds and 2 seeds" in page
     assert "on the test data of all folds" in page
@@ -372,7 +376,9 @@ def test_tables_say_how_many_folds(folds: Path) -> None:
         assert (told["seeds"], told["folds"], told["failed"]) == ("2", "3", "0")
 
 
-def test_folds_stopped_in_their_middle_go_on(text_toy: Path, folds: Path, tmp_path: Path) -> None:
+def test_a_comparison_with_folds_can_be_stopped_and_resumed(
+    text_toy: Path, folds: Path, tmp_path: Path
+) -> None:
     folder = tmp_path / "c"
     assert start_comparison(folded(text_toy), folder, StopsInside(at=5), jobs=1) is None
     assert 0 < len(list(folder.glob("cells/*/result.json"))) < 12
@@ -386,7 +392,7 @@ def test_folds_stopped_in_their_middle_go_on(text_toy: Path, folds: Path, tmp_pa
 
 
 @pytest.mark.parametrize(("kind", "metric"), [("labels", "accuracy"), ("values", "Pearson")])
-def test_pair_models_are_compared_by_their_own_score(
+def test_pair_models_are_compared_by_accuracy_or_correlation(
     kind: str, metric: str, pair_toy: Path, tmp_path: Path
 ) -> None:
     question = ComparisonRequest((str(pair_toy / f"{kind}.toml"),), ("train.lr=0.0001,0.05",), seeds=2)
@@ -402,7 +408,7 @@ def test_pair_models_are_compared_by_their_own_score(
 # --- refusals --------------------------------------------------------------------------------------------
 
 
-def test_a_data_file_that_cannot_be_read_leaves_nothing(toy: Path, tmp_path: Path) -> None:
+def test_an_invalid_data_file_is_refused_without_a_folder(toy: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad.conll"
     bad.write_bytes(b"a\tO\nb\0\tO\n")
     with pytest.raises(GonieError, match="NUL"):
@@ -410,7 +416,7 @@ def test_a_data_file_that_cannot_be_read_leaves_nothing(toy: Path, tmp_path: Pat
     assert not (tmp_path / "c").exists()
 
 
-def test_a_folder_with_something_to_lose_is_refused(toy: Path, tmp_path: Path, small: Path) -> None:
+def test_existing_files_are_not_overwritten(toy: Path, tmp_path: Path, small: Path) -> None:
     with pytest.raises(OutputError, match="--resume"):
         start_comparison(asked(toy), small, Silence())
     (tmp_path / "table.md").write_text("mine")
@@ -426,32 +432,32 @@ def test_a_folder_with_something_to_lose_is_refused(toy: Path, tmp_path: Path, s
     [{"recipes": ["ner"]}, {"changes": ["train.lr=0.1,0.2"]}, {"seeds": 3}, {"keep": True}],
     ids=str,
 )
-def test_what_is_asked_again_must_be_the_same(small: Path, again: dict[str, Any]) -> None:
+def test_resuming_with_other_options_is_refused(small: Path, again: dict[str, Any]) -> None:
     with pytest.raises(ResumeError, match="options differ"):
         resume_comparison(small, Silence(), **again)
 
 
 class Stops(Silence):
-    """Ctrl-C comes while differences are tested, when all is trained."""
+    """A display that raises ``KeyboardInterrupt`` in the significance tests after training."""
 
     def tested(self, number: int, rows: int) -> None:
         raise KeyboardInterrupt
 
 
-def test_ctrl_c_in_the_report_says_how_to_go_on(small: Path) -> None:
-    """It ended without a word, as if all were lost."""
+def test_ctrl_c_in_the_report_leaves_a_resumable_comparison(small: Path) -> None:
+    """The display is told about the interruption, so that users learn that nothing is lost."""
     display = Stops()
     assert resume_comparison(small, display) is None
     assert (display.stopped, display.done) == (1, 0)
     assert resume_comparison(small, Silence()) is not None
 
 
-def test_what_it_began_with_may_be_asked_again(toy: Path, small: Path) -> None:
+def test_resuming_with_the_same_options_is_accepted(toy: Path, small: Path) -> None:
     began = ComparisonPlan.read(small).request
     assert resume_comparison(small, Silence(), recipes=began.recipes, changes=began.changes, seeds=2)
 
 
-def test_a_mapped_corpus_is_written_by_one_process(toy: Path, tmp_path: Path) -> None:
+def test_a_data_cache_is_refused_with_several_jobs(toy: Path, tmp_path: Path) -> None:
     changes = (f"data.cache={tmp_path}/cache", "train.lr=0.01,0.02", "train.epochs=1")
     with pytest.raises(GonieError, match=r"cannot be combined with data\.cache"):
         start_comparison(asked(toy, *changes), tmp_path / "c", Silence(), jobs=2)
@@ -460,7 +466,7 @@ def test_a_mapped_corpus_is_written_by_one_process(toy: Path, tmp_path: Path) ->
     assert display.begun == (0, 1)
 
 
-def test_the_recipes_that_it_began_with_count_whatever_becomes_of_them(toy: Path, tmp_path: Path) -> None:
+def test_resuming_works_after_the_recipe_file_is_deleted(toy: Path, tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text((toy / "toy.toml").read_text("utf-8").replace("epochs = 12", "epochs = 2"), "utf-8")
     folder = tmp_path / "c"

@@ -1,4 +1,4 @@
-"""If these break, the wrong cell is called the best, or more is read into the numbers than is there."""
+"""Tests the results of a comparison: the best cell, p-values, means and the summary."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def compared(grid: Grid, *cells: list[Outcome]) -> Comparison:
     return Comparison.from_rows(grid.axes, rows)
 
 
-def test_cells_that_are_scored_differently_are_not_taken_for_comparable() -> None:
-    """F1 over tokens is far above F1 over spans; the model that is scored by it would seem the better one."""
+def test_cells_with_different_metrics_get_a_warning() -> None:
+    """F1 over tokens is much higher than F1 over spans, so the wrong model would seem better."""
     grid = read_grid(["ner"], ["data.model_scheme=IO,BIOES"])
     found = compared(grid, [replace(scores(0.9), metric="token F1")], [scores(0.8)])
     assert found.metric == "score"
@@ -45,13 +45,13 @@ def test_cells_that_are_scored_differently_are_not_taken_for_comparable() -> Non
 THREE = read_grid(["ner"], ["train.lr=0.1,0.2,0.3"])
 
 
-def test_the_best_is_best_on_dev_and_the_first_of_equals() -> None:
+def test_the_best_cell_is_the_first_with_the_best_dev_score() -> None:
     found = compared(THREE, [scores(0.5)], [scores(0.7)], [scores(0.7)])
     assert [row.best for row in found.rows] == [False, True, False]
     assert found.best is found.rows[1]
 
 
-def test_p_is_of_the_pair_with_the_best_over_all_seeds() -> None:
+def test_p_compares_each_cell_with_the_best_over_all_seeds() -> None:
     cells = ([scores(0.5, correct=1)] * 2, [scores(0.9, correct=9)] * 2, [scores(0.8, correct=8)] * 2)
     found = compared(THREE, *cells)
     twice = [Tally("d+d", 2 * cell[0].tally.counts) for cell in cells]
@@ -61,12 +61,12 @@ def test_p_is_of_the_pair_with_the_best_over_all_seeds() -> None:
     assert found.rows[0].p < 0.02
 
 
-def test_cells_over_other_sentences_have_no_p() -> None:
+def test_cells_scored_on_other_sentences_have_no_p() -> None:
     found = compared(THREE, [scores(0.5)], [scores(0.7, data="other")], [scores(0.6, data="other")])
     assert [row.p is None for row in found.rows] == [True, True, False]
 
 
-def test_failed_seeds_are_left_out_of_means_and_pairs() -> None:
+def test_failed_seeds_are_left_out_of_means_and_p_values() -> None:
     mixed: list[Outcome] = [Failure("the loss became nan"), scores(0.5, correct=1)]
     found = compared(
         THREE, mixed, [scores(0.9, correct=9), scores(0.7, correct=7)], [Failure("x"), Failure("y")]
@@ -79,13 +79,13 @@ def test_failed_seeds_are_left_out_of_means_and_pairs() -> None:
     assert found.best is found.rows[1]
 
 
-def test_a_comparison_of_failures_has_no_best() -> None:
+def test_a_comparison_without_successful_runs_has_no_best_cell() -> None:
     found = compared(THREE, *([Failure("x")] for _ in range(3)))
     assert found.best is None
     assert found.summary() == ["all runs failed"]
 
 
-def test_spread_is_the_standard_deviation_of_seeds() -> None:
+def test_spread_is_the_mean_and_standard_deviation_of_seeds() -> None:
     assert Spread.of([0.1, 0.3]) == Spread(pytest.approx(0.2), pytest.approx(0.02**0.5))
     assert Spread.of([0.4]) == Spread(0.4, None)
     assert Spread.of([None, 0.4]) == Spread(0.4, None)
@@ -99,13 +99,13 @@ def test_spread_is_the_standard_deviation_of_seeds() -> None:
         (1, "lr: best at 0.1, the lowest value tried; try lower"),
     ],
 )
-def test_a_best_value_at_the_edge_is_told_in_the_order_of_numbers(best: int, words: str) -> None:
+def test_a_best_value_at_the_edge_of_the_range_is_reported(best: int, words: str) -> None:
     grid = read_grid(["ner"], ["train.lr=0.3,0.1,0.2"])
     cells: list[list[Outcome]] = [[scores(0.9 if at == best else 0.5)] for at in range(3)]
     assert compared(grid, *cells).summary()[1].startswith(words)
 
 
-def test_nothing_lies_below_zero() -> None:
+def test_no_value_below_zero_is_suggested() -> None:
     grid = read_grid(["ner"], ["model.dropout.input=0,0.5"])
     assert (
         compared(grid, [scores(0.9)], [scores(0.5)]).summary()[1]
@@ -113,26 +113,26 @@ def test_nothing_lies_below_zero() -> None:
     )
 
 
-def test_inside_the_range_and_among_categories_nothing_is_suggested() -> None:
+def test_no_value_is_suggested_inside_the_range_or_for_categories() -> None:
     inside = compared(THREE, [scores(0.5)], [scores(0.9)], [scores(0.5)])
     assert inside.summary()[1] == "lr: best at 0.2"
     names = compared(read_grid(["ner"], ["model.encoder.kind=lstm,rnn"]), [scores(0.9)], [scores(0.5)])
     assert names.summary()[1] == "kind: best at lstm"
 
 
-def test_the_gap_between_train_and_dev_is_told_by_value() -> None:
+def test_the_gap_between_train_and_dev_is_reported_by_value() -> None:
     found = compared(THREE, [scores(0.5, train=0.6)], [scores(0.6, train=0.9)], [scores(0.55, train=1.0)])
     first, second = found.summary()
     assert first == "best with lr=0.2: dev F1 60.00, train - dev 30.00"
     assert second == "lr: best at 0.2; train - dev by value: 0.1: 10.0, 0.2: 30.0, 0.3: 45.0"
 
 
-def test_without_axes_the_one_cell_is_read() -> None:
+def test_a_comparison_without_axes_summarises_its_only_cell() -> None:
     found = compared(read_grid(["ner"], []), [scores(0.5), scores(0.7)])
     assert found.summary() == ["best: dev F1 60.00"]
 
 
-def test_rows_of_a_value_are_those_with_a_score() -> None:
+def test_rows_with_a_value_exclude_failed_cells() -> None:
     grid = read_grid(["ner"], ["train.lr=1,2", "train.epochs=3,4"])
     found = compared(grid, [scores(0.1)], [Failure("x")], [scores(0.3)], [scores(0.4)])
     epochs = found.axes[1]
@@ -140,7 +140,7 @@ def test_rows_of_a_value_are_those_with_a_score() -> None:
     assert [row.name for row in found.rows_with(epochs, "4")] == ["lr=2 epochs=4"]
 
 
-def test_the_json_holds_every_number_and_no_tally() -> None:
+def test_the_json_has_every_number_but_no_tally() -> None:
     found = compared(THREE, [scores(0.5)], [scores(0.7)], [Failure("why")]).to_json()
     assert found["axes"] == [{"key": "train.lr", "label": "lr", "values": ["0.1", "0.2", "0.3"]}]
     assert [cell["best"] for cell in found["cells"]] == [False, True, False]

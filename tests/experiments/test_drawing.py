@@ -1,4 +1,4 @@
-"""If these break, Korean words are boxes where a font would draw them, or a missing one stops the command."""
+"""Tests the choice of fonts, so that figures show Korean and other scripts instead of boxes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ def has(family: str, letter: str) -> bool:
     return bool(font.get_char_index(ord(letter)))
 
 
-def test_western_letters_need_one_font() -> None:
+def test_latin_and_cyrillic_letters_need_one_font() -> None:
     assert find_fonts(["Anna", "Éva", "Ядвига"]) == ([BASE], "")
     assert find_fonts([]) == ([BASE], "")
 
 
 @pytest.mark.parametrize("letters", ["서울", "漢字", "ไทย", "𒀀𓀀", "서𒀀"])
 def test_each_letter_has_a_font_or_is_named(letters: str) -> None:
-    """Which fonts there are is the machine's affair; that none is forgotten is ours."""
+    """The installed fonts vary by machine, but no letter may be overlooked."""
     families, unknown = find_fonts([letters, "Seoul"])
     assert families[0] == BASE, "western letters look the same in every company"
     assert len(set(families)) == len(families)

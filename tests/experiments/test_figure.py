@@ -1,4 +1,4 @@
-"""The figure: as many panels and lines as there is to show, drawable from any text, the same every time."""
+"""Tests the figure of a comparison: panels, lines, labels of any text, and identical files."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def styles(panel: Any) -> list[str]:
     return [line.get_linestyle() for line in panel.get_lines()]
 
 
-def test_both_files_are_what_they_say() -> None:
+def test_png_and_svg_are_drawn_with_searchable_text() -> None:
     png, svg = draw(comparison("train.lr=0.1,0.2", "model.encoder.kind=lstm,rnn"))
     image = imread(io.BytesIO(png))
     assert image.shape[0] > 500
@@ -59,12 +59,12 @@ def test_both_files_are_what_they_say() -> None:
         assert words in found, "text in the SVG is text, which can be searched"
 
 
-def test_a_column_of_two_panels_for_each_key() -> None:
+def test_each_key_has_a_column_of_two_panels() -> None:
     figure = build(comparison("train.lr=0.1,0.2,0.3", "model.encoder.kind=lstm,rnn"))
     above, below = figure.axes[:2], figure.axes[2:]
     assert [panel.get_xlabel() for panel in above] == ["lr", "kind"]
     assert [panel.get_xlabel() for panel in below] == ["epoch", "epoch"]
-    for panel in above:  # dev and train: the means, and the cells as dots
+    for panel in above:  # for dev and train: a line of means, and dots for the cells
         assert styles(panel) == ["-", "None", "--", "None"]
     assert styles(below[0]) == ["-", "--"] * 3
     assert styles(below[1]) == ["-", "--"] * 2
@@ -73,7 +73,7 @@ def test_a_column_of_two_panels_for_each_key() -> None:
     assert legend.get_title().get_text() == "lr"
 
 
-def test_the_means_are_the_means() -> None:
+def test_the_line_shows_the_mean_of_each_value() -> None:
     made = comparison("train.lr=0.1,0.2", "train.epochs=1,2,3")
     line = build(made).axes[0].get_lines()[0]
     expected = [
@@ -84,7 +84,7 @@ def test_the_means_are_the_means() -> None:
     assert line.get_ydata() == pytest.approx(expected)
 
 
-def test_numbers_stand_in_their_order_whatever_was_typed() -> None:
+def test_numbers_are_sorted_on_the_axis() -> None:
     line = build(comparison("train.lr=0.3,0.1,0.2")).axes[0].get_lines()[0]
     assert line.get_xdata().tolist() == [0.1, 0.2, 0.3]
 
@@ -92,11 +92,11 @@ def test_numbers_stand_in_their_order_whatever_was_typed() -> None:
 @pytest.mark.parametrize(
     ("values", "scale"), [("0.001,0.1", "log"), ("1,2,3", "linear"), ("0,100", "linear"), ("a,b", "linear")]
 )
-def test_numbers_that_span_much_get_a_logarithmic_axis(values: str, scale: str) -> None:
+def test_numbers_with_a_wide_range_get_a_logarithmic_axis(values: str, scale: str) -> None:
     assert build(comparison(f"train.lr={values}")).axes[0].get_xscale() == scale
 
 
-def test_seeds_alone_are_one_panel_of_curves() -> None:
+def test_seeds_without_axes_give_one_panel_of_curves() -> None:
     figure = build(comparison(seeds=3))
     (panel,) = figure.axes
     assert len(panel.get_lines()) == 2 * (3 + 1), "each seed, and the mean; dev and train"
@@ -110,7 +110,7 @@ def test_without_a_train_score_only_dev_is_drawn() -> None:
     assert styles(figure.axes[1]) == ["-", "-"]
 
 
-def test_much_to_show_stays_readable() -> None:
+def test_many_keys_and_values_are_limited() -> None:
     keys = [f"train.{key}=1,2" for key in ("lr", "epochs", "patience", "clip", "decay", "seed", "warmup")]
     figure = build(comparison(*keys))
     assert len(figure.axes) == 2 * MOST_PANELS
@@ -121,7 +121,7 @@ def test_much_to_show_stays_readable() -> None:
     assert "32 more" in legend.get_title().get_text()
 
 
-def test_failed_cells_are_left_out_and_nothing_at_all_can_be_drawn() -> None:
+def test_failed_cells_are_left_out_of_the_figure() -> None:
     figure = build(comparison("train.lr=0.1,0.2,0.3", failed=(1,)))
     assert figure.axes[0].get_lines()[0].get_xdata().tolist() == [0.1, 0.3]
     png, svg = draw(comparison("train.lr=0.1,0.2", failed=(0, 1)))
@@ -144,17 +144,17 @@ def test_failed_cells_are_left_out_and_nothing_at_all_can_be_drawn() -> None:
     ],
 )
 def test_any_text_can_be_drawn(value: str) -> None:
-    """A letter that no font has is a warning of matplotlib, which would be an error here."""
+    """Matplotlib warns about letters without a font, and warnings are errors in these tests."""
     png, svg = draw(comparison(f"data.vectors=none,{value}"))
     assert png
     assert short(value) in texts(svg)
 
 
-def test_the_same_comparison_is_the_same_file() -> None:
+def test_the_same_comparison_gives_identical_files() -> None:
     assert draw(comparison("train.lr=0.1,0.2")) == draw(comparison("train.lr=0.1,0.2"))
 
 
-def test_settings_of_matplotlib_are_left_as_they_were() -> None:
+def test_settings_of_matplotlib_are_not_changed() -> None:
     import matplotlib
 
     before = dict(matplotlib.rcParams)
@@ -162,7 +162,7 @@ def test_settings_of_matplotlib_are_left_as_they_were() -> None:
     assert dict(matplotlib.rcParams) == before
 
 
-def test_a_run_that_stopped_early_stays_where_it_was() -> None:
+def test_the_mean_curve_extends_runs_that_stopped_early() -> None:
     assert mean_curve([[1.0, 3.0], [1.0, 1.0, 5.0]]) == [1.0, 2.0, 4.0]
     assert mean_curve([]) == []
 

@@ -1,4 +1,4 @@
-"""What is typed after `gonie compare` becomes these cells, in this order, or one refusal that says it all."""
+"""Tests the grid of `gonie compare`: arguments become cells in order, or all mistakes are reported."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ VALUE = st.recursive(
 
 
 @given(st.lists(VALUE, min_size=1))
-def test_values_come_back_as_they_were_written(values: list[str]) -> None:
-    """Lists, tables and quoted texts hold commas of their own."""
+def test_commas_inside_values_do_not_split_them(values: list[str]) -> None:
+    """Lists, tables and quoted texts may contain commas."""
     assert split_values(",".join(values)) == values
     assert split_values(" , ".join(values)) == values
 
 
 @given(st.text())
-def test_no_letter_is_lost_whatever_is_typed(text: str) -> None:
+def test_splitting_loses_no_characters(text: str) -> None:
     parts = split_values(text)
     assert "".join("".join(parts).replace(",", "").split()) == "".join(text.replace(",", "").split())
     assert sum(part.count(",") for part in parts) + len(parts) - 1 == text.count(",")
@@ -62,14 +62,14 @@ def test_no_letter_is_lost_whatever_is_typed(text: str) -> None:
         ("한국어, 영어", ["한국어", "영어"]),
     ],
 )
-def test_commas_by_example(text: str, values: list[str]) -> None:
+def test_examples_are_split_at_their_commas(text: str, values: list[str]) -> None:
     assert split_values(text) == values
 
 
 # --- cells -----------------------------------------------------------------------------------------------
 
 
-def test_the_first_key_is_the_slowest_and_one_value_is_only_set() -> None:
+def test_the_first_key_varies_slowest_and_single_values_are_no_axis() -> None:
     grid = read_grid(["ner"], ["train.lr=0.1,0.2", "train.epochs=3", "model.encoder.hidden=4,8"])
     assert [axis.key for axis in grid.axes] == ["train.lr", "model.encoder.hidden"]
     assert [axis.label for axis in grid.axes] == ["lr", "hidden"]
@@ -78,14 +78,14 @@ def test_the_first_key_is_the_slowest_and_one_value_is_only_set() -> None:
     assert grid.name(grid.cells[1]) == "lr=0.1 hidden=8"
 
 
-def test_several_recipes_are_an_axis_and_the_slowest() -> None:
+def test_several_recipes_are_the_slowest_axis() -> None:
     grid = read_grid(["lstm", "bilstm-crf"], ['model.head.direct=[],["spelling"]'])
     assert [axis.key for axis in grid.axes] == ["recipe", "model.head.direct"]
     assert [cell.recipe for cell in grid.cells] == ["lstm", "lstm", "bilstm-crf", "bilstm-crf"]
     assert grid.cells[3].values == ("bilstm-crf", '["spelling"]')
 
 
-def test_three_keys_of_five_values_are_125_cells_each_with_a_folder_of_its_own() -> None:
+def test_each_of_125_cells_has_its_own_folder() -> None:
     five = ",".join(str(number) for number in range(1, 6))
     grid = read_grid(["rnn"], [f"train.{key}={five}" for key in ("epochs", "patience", "seed")])
     assert len(grid.cells) == 125
@@ -94,7 +94,7 @@ def test_three_keys_of_five_values_are_125_cells_each_with_a_folder_of_its_own()
     assert grid.folder(0, 7) == "001_epochs=1_patience=1_seed=1_seed=7"
 
 
-def test_folders_can_be_read() -> None:
+def test_folder_names_are_readable() -> None:
     grid = read_grid(["ner"], ['model.head.direct=[],["spelling","context"]', "data.vectors=none,/a/b/v.gz"])
     names = [grid.folder(number, 1) for number in range(4)]
     assert names[0] == "1_direct=_vectors=none_seed=1"
@@ -108,7 +108,7 @@ def test_without_axes_there_is_one_cell() -> None:
     assert grid.folder(0, 2) == "1_seed=2"
 
 
-def test_labels_are_as_short_as_they_can_be_told_apart() -> None:
+def test_labels_of_axes_are_short_but_unique() -> None:
     keys = ["model.words.width=1,2", "model.chars.width=1,2", "train.lr=1,2", "data.train=a,b"]
     assert [axis.label for axis in read_grid(["ner"], keys).axes] == [
         "words.width",
@@ -119,7 +119,7 @@ def test_labels_are_as_short_as_they_can_be_told_apart() -> None:
 
 
 @given(st.lists(st.text(min_size=1), min_size=2, max_size=3, unique=True))
-def test_any_value_makes_a_folder_that_every_system_takes(values: list[str]) -> None:
+def test_any_value_gives_a_portable_folder_name(values: list[str]) -> None:
     text = ",".join(values)
     parts = split_values(text)
     assume(len(parts) > 1 and all(parts) and len(set(parts)) == len(parts))
@@ -142,7 +142,9 @@ def test_any_value_makes_a_folder_that_every_system_takes(values: list[str]) -> 
         (("inf", "1"), None),
     ],
 )
-def test_values_are_numbers_if_all_are(values: tuple[str, ...], numbers: tuple[float, ...] | None) -> None:
+def test_an_axis_is_numeric_if_all_its_values_are_finite_numbers(
+    values: tuple[str, ...], numbers: tuple[float, ...] | None
+) -> None:
     assert Axis("k", "k", values).numbers == numbers
 
 
@@ -166,11 +168,11 @@ def refusal(recipes: list[str], changes: list[str]) -> str:
         (["ner"], ["recipe=pos"], "recipe is set twice"),
     ],
 )
-def test_slips_of_the_grid_are_refused(recipes: list[str], changes: list[str], words: str) -> None:
+def test_mistakes_in_the_grid_are_refused(recipes: list[str], changes: list[str], words: str) -> None:
     assert words in refusal(recipes, changes)
 
 
-def test_all_that_is_wrong_with_any_cell_is_said_at_once_and_once() -> None:
+def test_the_problems_of_all_cells_are_reported_once() -> None:
     text = refusal(
         ["ner", "nr"],
         ["train.lr=0.1,-1", "model.encoder.hidden=0,4,x", "train.epoch=3", "data.vectors=none,nowhere.txt"],
@@ -182,7 +184,7 @@ def test_all_that_is_wrong_with_any_cell_is_said_at_once_and_once() -> None:
     assert "did you mean 'ner'?" in text
 
 
-def test_a_file_that_is_not_there_is_said_before_anything_runs(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_before_anything_runs(tmp_path: Path) -> None:
     text = refusal(["ner"], [f"data.vectors=none,{tmp_path}/nowhere.txt", "train.lr=0.1,0.2"])
     assert "data.vectors: file not found" in text
     assert "1 problem" in text
@@ -192,7 +194,7 @@ def test_a_file_that_is_not_there_is_said_before_anything_runs(tmp_path: Path) -
 # --- the recipes of the cells ----------------------------------------------------------------------------
 
 
-def test_folds_are_for_classifiers_and_set_once(text_toy: Path, toy: Path) -> None:
+def test_folds_require_a_classifier_without_test_file_or_data_folds(text_toy: Path, toy: Path) -> None:
     own = ["data.test=none"]
     grid = read_grid([str(text_toy / "texts.toml")], [*own, "train.lr=0.1,0.2"])
     data = [recipe.data for recipe in load_cells(grid, folds=4)]
@@ -205,14 +207,14 @@ def test_folds_are_for_classifiers_and_set_once(text_toy: Path, toy: Path) -> No
         load_cells(read_grid([str(text_toy / "texts.toml")], []), folds=4)
 
 
-def test_every_cell_reads_its_values_as_train_does(toy: Path) -> None:
+def test_cells_parse_values_like_gonie_train(toy: Path) -> None:
     grid = read_grid([str(toy / "toy.toml")], ['model.head.direct=[],["spelling"]', "data.test=none"])
     recipes = load_cells(grid)
     assert [recipe.model.head.direct for recipe in recipes] == [[], ["spelling"]]
     assert [recipe.data.test for recipe in recipes] == [None, None]
 
 
-def test_cells_train_on_one_thread_and_score_training_sentences_unless_told(toy: Path) -> None:
+def test_cells_default_to_one_thread_and_training_scores(toy: Path) -> None:
     name = str(toy / "toy.toml")
     (recipe,) = load_cells(read_grid([name], []))
     assert (recipe.train.threads, recipe.train.score_train) == (1, 1000)

@@ -1,4 +1,4 @@
-"""result.json: what is written comes back, and what is damaged is said."""
+"""Tests result.json: written results are read back, and damaged files are refused."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCORES = CellScores(
 )
 
 
-def test_scores_come_back_as_they_were(tmp_path: Path) -> None:
+def test_written_scores_are_read_back(tmp_path: Path) -> None:
     write_outcome(tmp_path, SCORES)
     found = read_outcome(tmp_path)
     assert isinstance(found, CellScores)
@@ -32,23 +32,23 @@ def test_scores_come_back_as_they_were(tmp_path: Path) -> None:
     assert found.tally.counts.tolist() == [[1, 2, 0], [3, 3, 2]]
 
 
-def test_no_sentences_are_no_rows() -> None:
+def test_a_tally_without_sentences_has_no_rows() -> None:
     nothing = {"data": "", "gold": [], "predicted": [], "correct": []}
     empty = CellScores.from_json({**SCORES.to_json(), "tally": nothing})
     assert empty.tally.counts.shape == (0, 3)
 
 
-def test_a_failure_keeps_its_sentence(tmp_path: Path) -> None:
+def test_a_failure_keeps_its_message(tmp_path: Path) -> None:
     write_outcome(tmp_path, Failure("손실이 nan"))
     assert read_outcome(tmp_path) == Failure("손실이 nan")
 
 
-def test_a_run_without_a_result_is_not_done(tmp_path: Path) -> None:
+def test_a_run_without_a_result_has_no_outcome(tmp_path: Path) -> None:
     assert read_outcome(tmp_path) is None
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"metric": "F1"}', "3"])
-def test_a_damaged_result_is_told_with_what_to_do(tmp_path: Path, text: str) -> None:
+def test_a_damaged_result_is_refused_with_advice(tmp_path: Path, text: str) -> None:
     (tmp_path / RESULT).write_text(text, "utf-8")
     with pytest.raises(ResumeError, match="Delete it to train that run again"):
         read_outcome(tmp_path)

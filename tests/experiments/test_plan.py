@@ -1,4 +1,4 @@
-"""compare.json and the recipes beside it: enough to go on from anywhere, and refused when it is not."""
+"""Tests compare.json and the recipes of the cells, from which a comparison is resumed."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def planned(toy: Path, *changes: str, seeds: int = 1) -> tuple[ComparisonPlan, l
     return ComparisonPlan.of(asked, recipes, keep=False), recipes
 
 
-def test_a_run_for_every_cell_and_seed_in_the_order_asked(toy: Path) -> None:
+def test_there_is_a_run_for_every_cell_and_seed_in_order(toy: Path) -> None:
     plan, _ = planned(toy, "train.lr=0.1,0.2", "train.seed=5", seeds=2)
     assert [(run.cell, run.seed) for run in plan.runs] == [(0, 5), (0, 6), (1, 5), (1, 6)]
     assert plan.runs[2].folder == "2_lr=0.2_seed=5"
 
 
-def test_a_plan_comes_back_as_it_was_with_its_recipes(toy: Path, tmp_path: Path) -> None:
+def test_a_written_plan_and_its_recipes_are_read_back(toy: Path, tmp_path: Path) -> None:
     plan, recipes = planned(toy, "train.lr=0.1,0.2", 'model.head.direct=[],["spelling"]', seeds=2)
     plan.write(tmp_path, recipes)
     again = ComparisonPlan.read(tmp_path)
@@ -39,7 +39,7 @@ def test_a_plan_comes_back_as_it_was_with_its_recipes(toy: Path, tmp_path: Path)
         assert recipe.model == recipes[run.cell].model
 
 
-def test_folds_are_the_fastest_and_stand_in_the_recipes(text_toy: Path, tmp_path: Path) -> None:
+def test_folds_vary_fastest_and_are_in_the_recipes(text_toy: Path, tmp_path: Path) -> None:
     asked = ComparisonRequest(
         (str(text_toy / "texts.toml"),), ("train.lr=0.1,0.2", "data.test=none"), seeds=2, folds=3
     )
@@ -61,8 +61,8 @@ def test_folds_are_the_fastest_and_stand_in_the_recipes(text_toy: Path, tmp_path
         assert (recipe.data.folds, recipe.data.fold, recipe.train.seed) == (3, run.fold, run.seed)
 
 
-def test_a_plan_of_an_earlier_gonie_is_read(toy: Path, tmp_path: Path) -> None:
-    """A comparison of days is not begun again for a new version."""
+def test_a_plan_of_an_earlier_version_can_be_read(toy: Path, tmp_path: Path) -> None:
+    """A comparison that takes days must survive an update of gonie."""
     plan, recipes = planned(toy, "train.lr=0.1,0.2")
     plan.write(tmp_path, recipes)
     values = json.loads((tmp_path / PLAN).read_text("utf-8"))
@@ -75,7 +75,7 @@ def test_a_plan_of_an_earlier_gonie_is_read(toy: Path, tmp_path: Path) -> None:
 
 
 def test_the_plan_is_written_last(toy: Path, tmp_path: Path) -> None:
-    """Where it is, all recipes are: a kill in between leaves nothing that looks like a comparison."""
+    """If a plan exists, so do all recipes; an interrupted write must not look like a comparison."""
     plan, recipes = planned(toy, "train.lr=0.1,0.2")
     (tmp_path / CELLS).mkdir()
     (tmp_path / CELLS / plan.runs[1].folder).write_text("in the way", "utf-8")
@@ -84,7 +84,7 @@ def test_the_plan_is_written_last(toy: Path, tmp_path: Path) -> None:
     assert not (tmp_path / PLAN).exists()
 
 
-def test_there_must_be_a_plan(tmp_path: Path) -> None:
+def test_a_missing_plan_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ResumeError, match="without --resume"):
         ComparisonPlan.read(tmp_path)
 
@@ -96,7 +96,7 @@ def test_a_damaged_plan_is_refused(tmp_path: Path, text: str) -> None:
         ComparisonPlan.read(tmp_path)
 
 
-def test_the_plan_can_be_read_by_people(toy: Path, tmp_path: Path) -> None:
+def test_the_plan_has_the_arguments_as_given(toy: Path, tmp_path: Path) -> None:
     plan, recipes = planned(toy, "train.lr=0.1,0.2")
     plan.write(tmp_path, recipes)
     values = json.loads((tmp_path / PLAN).read_text("utf-8"))

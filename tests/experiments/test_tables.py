@@ -1,4 +1,4 @@
-"""The table that is pasted into a paper or opened in a spreadsheet: every cell in its place."""
+"""Tests the tables of a comparison, in Markdown for papers and in TSV for spreadsheets."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def comparison(train: bool = True, test: bool = True, direct: str = '[],["a|b"]'
     return Comparison.from_rows(grid.axes, rows)
 
 
-def test_a_row_a_cell_in_the_order_asked() -> None:
+def test_there_is_one_row_per_cell_in_order() -> None:
     made = comparison()
     assert header(made) == ["lr", "direct", "dev F1", "train", "test", "best epoch", "seconds", "p"]
     rows = [cells(made, row) for row in made.rows]
@@ -44,14 +44,14 @@ def test_a_row_a_cell_in_the_order_asked() -> None:
     assert rows[3][2:] == ["–", "–", "–", "–", "–", "failed"]
 
 
-def test_columns_that_nothing_was_scored_for_are_left_out() -> None:
+def test_columns_without_scores_are_left_out() -> None:
     made = comparison(train=False, test=False)
     assert header(made)[2:] == ["dev F1", "best epoch", "seconds", "p"]
     assert all(len(cells(made, row)) == len(header(made)) for row in made.rows)
 
 
-def test_markdown_has_as_many_fields_in_every_line() -> None:
-    """A bar or a line end in a value would break the table."""
+def test_every_line_of_markdown_has_the_same_number_of_fields() -> None:
+    """An unescaped bar or line break in a value would break the table."""
     lines = markdown(comparison()).splitlines()
     table = [line for line in lines if line.startswith("|")]
     assert len(table) == 6

@@ -1,4 +1,4 @@
-"""If these break, points lie where they should not, or elsewhere at each call."""
+"""Tests the projection of word vectors to two dimensions, and nearest neighbours."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def points(seed: int, number: int, width: int) -> np.ndarray:
 
 
 @given(st.integers(0, 10_000), st.integers(3, 12), st.integers(2, 6))
-def test_pca_is_the_plane_of_the_largest_variances(seed: int, number: int, width: int) -> None:
-    """Held against the eigenvalues of the covariance."""
+def test_pca_projects_to_the_directions_of_largest_variance(seed: int, number: int, width: int) -> None:
+    """Compares the result with the eigenvalues of the covariance matrix."""
     x = points(seed, number, width)
     places = pca(x)
     largest = np.linalg.eigvalsh(np.cov(x.T))[::-1][:2]
@@ -29,7 +29,7 @@ def test_pca_is_the_plane_of_the_largest_variances(seed: int, number: int, width
     assert covariance[0, 1] == pytest.approx(0, abs=1e-9 * max(1, largest[0]))
 
 
-def test_the_sides_of_pca_do_not_depend_on_the_order_of_points() -> None:
+def test_the_signs_of_pca_do_not_depend_on_the_order_of_points() -> None:
     x = points(1, 9, 4)
     order = np.random.default_rng(2).permutation(9)
     assert np.allclose(pca(x)[order], pca(x[order]))
@@ -37,7 +37,7 @@ def test_the_sides_of_pca_do_not_depend_on_the_order_of_points() -> None:
 
 @pytest.mark.parametrize("shape", [(1, 3), (5, 1), (2, 2), (1, 1)])
 @pytest.mark.parametrize("method", ["pca", "tsne"])
-def test_few_points_and_narrow_vectors_have_a_place(method: str, shape: tuple[int, int]) -> None:
+def test_few_points_and_narrow_vectors_are_projected(method: str, shape: tuple[int, int]) -> None:
     before, after = map_together(
         points(1, *shape),
         points(2, *shape),
@@ -48,21 +48,21 @@ def test_few_points_and_narrow_vectors_have_a_place(method: str, shape: tuple[in
 
 
 @pytest.mark.parametrize("method", ["pca", "tsne"])
-def test_points_that_did_not_move_lie_where_they_lay(method: str) -> None:
-    """The axes are shared: else a still word would seem to have moved."""
+def test_vectors_that_did_not_change_keep_their_position(method: str) -> None:
+    """Without shared axes, an unchanged word would seem to have moved."""
     x = points(3, 12, 5)
     before, after = map_together(x, x, mapper(method, seed=1))  # type: ignore[arg-type]
     reach = np.ptp(before, axis=0).max()
     assert np.abs(before - after).max() < 0.05 * reach
 
 
-def test_points_that_are_all_the_same_have_a_place() -> None:
+def test_identical_points_are_projected() -> None:
     same = np.ones((4, 3))
     for method in ("pca", "tsne"):
         assert np.isfinite(map_together(same, same, mapper(method, seed=1))).all()  # type: ignore[arg-type]
 
 
-def test_tsne_is_the_same_at_each_call() -> None:
+def test_tsne_is_deterministic() -> None:
     x = points(4, 60, 8)
     assert np.array_equal(tsne(x, seed=1), tsne(x, seed=1))
 
@@ -75,21 +75,21 @@ def test_tsne_keeps_groups_together() -> None:
         assert (order // 10 == own).all()
 
 
-def test_without_scikit_learn_it_is_said_before_anything_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_scikit_learn_the_extra_to_install_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.manifold", None)
     with pytest.raises(MissingExtraError, match=r"unlike --method pca, needs scikit-learn.*gonie\[explain\]"):
         mapper("tsne", seed=1)
     assert mapper("pca", seed=1) is pca
 
 
-def test_cosines_are_of_directions_and_zero_has_none() -> None:
+def test_cosines_ignore_length_and_are_0_for_zero_vectors() -> None:
     one = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
     other = np.array([[5.0, 0.0], [-2.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
     assert cosines(one, other) == pytest.approx([1.0, -1.0, np.sqrt(0.5), 0.0])
 
 
 @given(st.integers(0, 10_000), st.integers(2, 12), st.integers(1, 5), st.integers(1, 4))
-def test_neighbours_are_those_of_a_naive_search(seed: int, number: int, width: int, count: int) -> None:
+def test_neighbours_equal_a_naive_search(seed: int, number: int, width: int, count: int) -> None:
     table = points(seed, number, width)
     among = np.arange(1, number)
     found = nearest(table, 1, among, count).tolist()

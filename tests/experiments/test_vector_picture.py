@@ -1,4 +1,4 @@
-"""If these break, the picture is not there, not readable, or another at each call."""
+"""Tests the figure of word vectors: file formats, texts, fonts and label placement."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def picture(words: list[Word] = WORDS, spread: float = 1.0, **changes: str) -> V
     return VectorPicture(words, before=places[0], after=places[1], **texts)
 
 
-def test_each_format_begins_as_it_must() -> None:
+def test_each_format_has_its_file_signature() -> None:
     assert picture().draw(".png").startswith(b"\x89PNG\r\n")
     assert b"<svg" in picture().draw(".svg")
 
 
 def test_words_labels_and_titles_are_text_in_an_svg() -> None:
-    """As text they can be searched, and are drawn in the reader's own fonts; no word is a formula."""
+    """Text in an SVG can be searched and uses the reader's fonts; no word is parsed as a formula."""
     page = picture().draw(".svg").decode("utf-8")
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", page)
     for word in WORDS:
@@ -56,11 +56,11 @@ def test_words_labels_and_titles_are_text_in_an_svg() -> None:
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg"])
-def test_the_same_words_are_the_same_bytes(suffix: str) -> None:
+def test_the_same_words_give_identical_files(suffix: str) -> None:
     assert picture().draw(suffix) == picture().draw(suffix)
 
 
-def test_a_letter_that_no_font_has_is_told_of_and_not_warned_of() -> None:
+def test_letters_without_a_font_are_listed_without_a_warning() -> None:
     """Warnings are errors in these tests."""
     drawn = picture([Word("서𒀀𓀀", 2, "X")])
     assert drawn.draw(".png")
@@ -68,13 +68,13 @@ def test_a_letter_that_no_font_has_is_told_of_and_not_warned_of() -> None:
     assert set(drawn.unknown) == set(find_fonts(["서𒀀𓀀"])[1])
 
 
-def test_of_words_without_room_some_are_left_out() -> None:
+def test_words_without_room_are_left_out() -> None:
     many = [Word(f"word{n}", n, "X") for n in range(300)]
     page = picture(many, spread=0.0).draw(".svg").decode("utf-8")
     assert 2 <= len(re.findall(r">word\d+</text>", page)) < 20
 
 
-def test_one_word_is_a_picture_too() -> None:
+def test_a_single_word_can_be_drawn() -> None:
     assert picture(WORDS[:1]).draw(".png")
 
 
@@ -101,19 +101,19 @@ def test_texts_neither_overlap_nor_leave_the_panel() -> None:
             assert abs(x - u) >= box.width or abs(y - v) >= box.height
 
 
-def test_every_label_looks_different() -> None:
+def test_every_label_has_its_own_style() -> None:
     made = styles([f"L{n}" for n in range(len(COLORS) * len(MARKERS))] + ["O", UNSEEN])
     assert len(set(made.values())) == len(made)
     assert list(made)[-2:] == ["O", UNSEEN]
 
 
-def test_limits_leave_room_even_about_a_single_place() -> None:
+def test_axis_limits_leave_a_margin_around_equal_values() -> None:
     low, high = limits(np.array([[1.0, 2.0], [3.0, 2.0]]))
     assert (low < [1, 2]).all()
     assert (high > [3, 2]).all()
 
 
-def test_files_by_suffix_and_both_without() -> None:
+def test_the_suffix_selects_the_format_and_none_selects_both() -> None:
     assert picture_files(Path("a.svg")) == [Path("a.svg")]
     assert picture_files(Path("a.PNG")) == [Path("a.PNG")]
     assert picture_files(Path("x/a")) == [Path("x/a.png"), Path("x/a.svg")]

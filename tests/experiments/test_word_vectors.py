@@ -1,4 +1,4 @@
-"""If these break, the picture shows wrong initial vectors, or vectors under the wrong words."""
+"""Tests reading word vectors of a run: before and after training, with words and labels."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WORDS = {"words": {"width": 3}, "encoder": {"hidden": 2}}
 
 
 def nothing(text: str) -> None:
-    """No notes."""
+    """Ignore notes."""
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +40,8 @@ def trained(toy: Path, folder: Path, silence: object, *changes: str) -> Path:
     return folder
 
 
-def test_before_is_where_the_run_began(toy: Path, tmp_path: Path, silence: object) -> None:
-    """A run that hardly learns ends where it began; one of another seed began elsewhere."""
+def test_before_has_the_initial_vectors(toy: Path, tmp_path: Path, silence: object) -> None:
+    """With a tiny learning rate the vectors do not change; another seed gives other vectors."""
     still = [
         read_word_vectors(
             trained(toy, tmp_path / str(seed), silence, "train.lr=1e-12", f"train.seed={seed}"), nothing
@@ -53,13 +53,13 @@ def test_before_is_where_the_run_began(toy: Path, tmp_path: Path, silence: objec
     assert not np.allclose(still[0].before, still[1].before, atol=1e-3)
 
 
-def test_after_is_what_was_learned(vectors: WordVectors) -> None:
+def test_after_has_the_trained_vectors(vectors: WordVectors) -> None:
     id = vectors.encoding.word_id("Seoul")
     assert vectors.before.shape == vectors.after.shape
     assert np.abs(vectors.after[id] - vectors.before[id]).max() > 0.01
 
 
-def test_pretrained_vectors_are_the_beginning(toy: Path, tmp_path: Path, silence: object) -> None:
+def test_before_has_the_pretrained_vectors(toy: Path, tmp_path: Path, silence: object) -> None:
     file = tmp_path / "v.txt"
     file.write_text("seoul 0.5 0.25 1\nanna 1 0 0\nzebra 0 1 0\n", "utf-8")
     changes = (f"data.vectors={file}", "model.words.tuned=all", "train.lr=0.1")
@@ -74,8 +74,8 @@ def test_pretrained_vectors_are_the_beginning(toy: Path, tmp_path: Path, silence
         read_word_vectors(run, nothing)
 
 
-def test_the_label_of_a_word_is_the_one_it_had_most_often(vectors: WordVectors, toy: Path) -> None:
-    """Counted by hand over the file."""
+def test_the_label_of_a_word_is_its_most_frequent_one(vectors: WordVectors, toy: Path) -> None:
+    """Compares with counts over the training file."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for sentence in TaggedSource(toy / "train.conll"):
         for word, tag in zip(sentence.words, sentence.tags or (), strict=True):
@@ -95,19 +95,19 @@ def test_typical_words_are_the_most_frequent_of_each_label(vectors: WordVectors)
         assert [w for w in chosen if w.label == label] == [w for w in ordered if w.label == label][:3]
 
 
-def test_words_are_found_as_the_model_looks_them_up(vectors: WordVectors) -> None:
+def test_words_are_normalised_as_in_the_model(vectors: WordVectors) -> None:
     found, missing = vectors.find(["SEOUL", "Zzz", "seoul", "Anna", "Zzz"])
     assert [word.text for word in found] == ["seoul", "anna"], "in the order asked, each once"
     assert missing == ["Zzz"]
 
 
-def test_words_without_vectors_alone_are_refused(vectors: WordVectors) -> None:
+def test_a_list_of_only_unknown_words_is_refused(vectors: WordVectors) -> None:
     with pytest.raises(InputError, match="Zzz, Yyy"):
         vectors.choose(["Zzz", "Yyy"])
     assert vectors.choose([]) == (vectors.typical(), [])
 
 
-def test_tags_known_in_part_count_for_no_label(toy: Path, tmp_path: Path, silence: object) -> None:
+def test_partial_tags_are_not_counted(toy: Path, tmp_path: Path, silence: object) -> None:
     more = tmp_path / "part.conll"
     more.write_text("Seoul\tB-PER|B-LOC\nOslo\t?\nyak\t?\n", "utf-8")
     run = trained(toy, tmp_path / "run", silence, f"data.partial={more}")
@@ -116,7 +116,7 @@ def test_tags_known_in_part_count_for_no_label(toy: Path, tmp_path: Path, silenc
     assert (seoul.label, yak.label) == ("LOC", UNSEEN)
 
 
-def test_the_runs_own_encoded_corpus_is_left_alone(toy: Path, tmp_path: Path, silence: object) -> None:
+def test_the_data_cache_of_the_run_is_not_written(toy: Path, tmp_path: Path, silence: object) -> None:
     """Another process may be training from it."""
     cache = tmp_path / "cache"
     run = trained(toy, tmp_path / "run", silence, f"data.cache={cache}")
@@ -128,7 +128,7 @@ def test_the_runs_own_encoded_corpus_is_left_alone(toy: Path, tmp_path: Path, si
 # --- refusals --------------------------------------------------------------------------------------------
 
 
-def test_files_that_are_gone_or_changed_are_told_of(toy: Path, tmp_path: Path, silence: object) -> None:
+def test_missing_or_changed_data_files_are_refused(toy: Path, tmp_path: Path, silence: object) -> None:
     own = tmp_path / "train.conll"
     shutil.copy(toy / "train.conll", own)
     run = trained(toy, tmp_path / "run", silence, f"data.train={own}")
@@ -142,7 +142,7 @@ def test_files_that_are_gone_or_changed_are_told_of(toy: Path, tmp_path: Path, s
         read_word_vectors(run, nothing)
 
 
-def test_a_bundle_is_no_run(toy_run: Path) -> None:
+def test_a_bundle_is_refused(toy_run: Path) -> None:
     with pytest.raises(InputError, match=r"not a training run: recipe\.toml"):
         read_word_vectors(toy_run / "bundle", nothing)
 
@@ -153,7 +153,7 @@ def test_a_model_without_word_vectors_is_refused(toy: Path, tmp_path: Path, sile
         read_word_vectors(run, nothing)
 
 
-def test_words_are_read_one_a_line(tmp_path: Path) -> None:
+def test_words_are_read_one_per_line(tmp_path: Path) -> None:
     path = tmp_path / "words.txt"
     path.write_text("Seoul\n\n  서울 \nNew York\n", "utf-8")
     assert read_words(path) == ["Seoul", "서울", "New York"]
@@ -163,7 +163,7 @@ def test_words_are_read_one_a_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("more", [{}, {"chars": {"width": 2, "hidden": 2}}], ids=["alone", "in a stack"])
-def test_rows_are_word_ids(encoding: Encoding, more: dict) -> None:
+def test_rows_of_the_table_are_word_ids(encoding: Encoding, more: dict) -> None:
     model = build_tagger(TaggerConfig.model_validate({**WORDS, **more}), encoding)
     (weight,) = [value for name, value in model.named_parameters() if value.shape == (len(encoding.words), 3)]
     with torch.no_grad():
@@ -197,7 +197,7 @@ def test_the_table_is_a_copy(encoding: Encoding) -> None:
     assert not np.array_equal(word_table(model), kept)
 
 
-def test_a_model_that_sees_no_words_is_refused(encoding: Encoding) -> None:
+def test_a_network_without_word_embeddings_is_refused(encoding: Encoding) -> None:
     model = build_tagger(
         TaggerConfig.model_validate({"chars": {"width": 2}, "encoder": {"hidden": 2}}), encoding
     )

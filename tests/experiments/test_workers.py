@@ -1,4 +1,4 @@
-"""Workers: one that dies, refuses or crashes is told of in a sentence, and none is left behind."""
+"""Tests worker processes: one that dies or fails is reported, and no process is left behind."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def laid_out(toy: Path, root: Path, number: int, *changes: str) -> list[Path]:
 
 
 def workers() -> list[psutil.Process]:
-    """Processes of this one that train: the tracker of resources that Python starts beside them is none."""
+    """Return the worker processes of this one, without Python's resource tracker."""
     children = psutil.Process().children(recursive=True)
     return [child for child in children if "resource_tracker" not in " ".join(child.cmdline())]
 
 
 @pytest.mark.long
-def test_many_cells_by_few_workers_are_those_of_one(toy: Path, tmp_path: Path) -> None:
+def test_parallel_workers_give_the_results_of_one_process(toy: Path, tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()
     (tmp_path / "many").mkdir()
     told: list[Event] = []
@@ -54,8 +54,8 @@ def test_many_cells_by_few_workers_are_those_of_one(toy: Path, tmp_path: Path) -
 
 
 @pytest.mark.long
-def test_a_worker_that_is_killed_is_told_of_and_the_others_save(toy: Path, tmp_path: Path) -> None:
-    """The kernel kills what uses up the memory; the comparison must not wait for it for ever."""
+def test_a_killed_worker_is_reported_and_the_others_save(toy: Path, tmp_path: Path) -> None:
+    """The kernel may kill a worker that uses too much memory; the comparison must not wait for it."""
     folders = laid_out(toy, tmp_path, 2, "train.epochs=5000", "train.patience=5000")
     seen: set[Path] = set()
 
@@ -76,17 +76,17 @@ def test_a_worker_that_is_killed_is_told_of_and_the_others_save(toy: Path, tmp_p
 
 
 @pytest.mark.long
-def test_a_folder_that_cannot_be_used_stops_the_comparison(toy: Path, tmp_path: Path) -> None:
+def test_a_locked_cell_folder_stops_the_comparison(toy: Path, tmp_path: Path) -> None:
     folders = laid_out(toy, tmp_path, 2, "train.epochs=5000", "train.patience=5000")
     with lock_run(folders[1]), pytest.raises(GonieError, match="another process"):
         run_in_parallel(folders, lambda event: None, jobs=2, keep=False)
     assert not workers()
 
 
-# --- what a worker does, in this process -----------------------------------------------------------------
+# --- a worker, in this process ---------------------------------------------------------------------------
 
 
-def test_a_worker_trains_what_it_is_asked_for(toy: Path, tmp_path: Path) -> None:
+def test_a_worker_trains_the_given_folder(toy: Path, tmp_path: Path) -> None:
     (folder,) = laid_out(toy, tmp_path, 1)
     told: list[Event] = []
     assert start_cells(told.append, False)(folder)

@@ -1,4 +1,4 @@
-"""What tests of explanations share: small real classifiers, behind the door that the runtime has."""
+"""Fixtures for tests of explanations: small classifiers with the interface of the runtime."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def text_encoding(
 
 
 def classifier(encoding: TextEncoding, *, upper: bool = False, sigmoid: bool = False) -> ClassifyingNetwork:
-    """A classifier with random weights, its n-grams' among them."""
+    """Build a classifier with random weights, including those of n-grams."""
     torch.manual_seed(3)
 
     def level(width: int) -> Level:
@@ -102,7 +102,7 @@ def classifier(encoding: TextEncoding, *, upper: bool = False, sigmoid: bool = F
 
 
 class TorchReader(TextClassifier):
-    """The runtime's classifier with its torch model at hand; ``most`` is the most tokens it read at once."""
+    """The runtime's classifier with its torch model; ``most`` is the largest number of tokens per call."""
 
     def __init__(self, model: ClassifyingNetwork, encoding: TextEncoding, temperature: float) -> None:
         super().__init__(encoding=encoding, scorer=TorchTextScorer(model), temperature=temperature)
@@ -126,7 +126,7 @@ KINDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 @pytest.fixture
 def make_reader() -> Callable[..., TorchReader]:
-    """A reader of a kind by its name in ``KINDS``."""
+    """Return a function that makes a reader from its name in ``KINDS``."""
 
     def make(kind: str = "flat", temperature: float = 1.0) -> TorchReader:
         data, model = KINDS[kind]
@@ -138,7 +138,7 @@ def make_reader() -> Callable[..., TorchReader]:
 
 @pytest.fixture(params=KINDS)
 def reader(request: pytest.FixtureRequest, make_reader: Callable[..., TorchReader]) -> TorchReader:
-    """A reader of each kind in turn, calibrated."""
+    """Return a calibrated reader of each kind."""
     return make_reader(request.param, temperature=1.7)
 
 
@@ -148,7 +148,7 @@ def short_texts() -> tuple[str, ...]:
 
 
 class WordTags:
-    """Scores that depend on the word alone: Gonie is a noun, sleeps a verb, any other word either."""
+    """Scores that depend only on the word: Gonie is a noun, sleeps is a verb, other words are either."""
 
     at_once = 1
 
@@ -163,7 +163,7 @@ class WordTags:
 
 @pytest.fixture
 def plain_tagger() -> Tagger:
-    """A tagger of plain tags whose answers are known beforehand."""
+    """Return a tagger with plain tags and known answers."""
     normalization = Normalization(lowercase=False, digits=False)
     sentence = Sentence(("Gonie", "sleeps"), ("NOUN", "VERB"))
     encoding = Encoding.fit(

@@ -1,4 +1,4 @@
-"""Random ragged batches for export tests, as numpy and as tensors."""
+"""Fixtures for export tests: random ragged batches, as NumPy arrays and as tensors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORDS, CHARS, FEATURES, LONGEST = 12, 9, 7, 9
 
 
 def random_batch(lengths: Sequence[int], seed: int = 0, most: int = 3) -> Batch:
-    """A batch as ``gonie.features.corpus.collate`` makes it; ``most`` bounds the features of a position."""
+    """Make a batch like ``gonie.features.corpus.collate``; ``most`` bounds the features of a position."""
     random = np.random.default_rng(seed)
     B, T = len(lengths), max(lengths)
     sizes = np.array(lengths, dtype=np.int64)
@@ -42,14 +42,14 @@ def random_batch(lengths: Sequence[int], seed: int = 0, most: int = 3) -> Batch:
 
 
 def random_bytes(number: int, random: np.random.Generator) -> np.ndarray:
-    """The marks, and so many words of any bytes, some longer than a language model sees."""
+    """Return the marks and ``number`` words of random bytes, some longer than the model's limit."""
     words = [random.bytes(int(length)) for length in random.integers(1, LONGEST + 3, number)]
     marks = [begin_row(LONGEST), end_row(LONGEST)]
     return np.concatenate([marks, spell_bytes(words, longest=LONGEST)]).astype(np.int64)
 
 
 def one_row(batch: Batch, row: int) -> Batch:
-    """The batch of one sentence alone, padding and forms of the others gone."""
+    """Return a batch of one sentence, without the padding and forms of the others."""
     n, T = int(batch["lengths"][row]), batch["mask"].shape[1]
     forms, local = np.unique(batch["forms"][row, :n], return_inverse=True)
     widest = batch["char_lengths"][forms].max()
@@ -70,7 +70,7 @@ def one_row(batch: Batch, row: int) -> Batch:
 
 
 def random_texts(texts: Sequence[Sequence[int]], seed: int = 0, most: int = 3) -> Batch:
-    """A batch of texts, each given as the lengths of its sentences, as ``collate_texts`` makes it."""
+    """Make a batch of texts like ``collate_texts``; a text is given by the lengths of its sentences."""
     batch = random_batch([length for text in texts for length in text], seed, most)
     heights = np.array([len(text) for text in texts])
     batch["places_mask"] = np.arange(heights.max()) < heights[:, None]
@@ -84,7 +84,7 @@ def random_texts(texts: Sequence[Sequence[int]], seed: int = 0, most: int = 3) -
 
 
 def one_text(batch: Batch, row: int) -> Batch:
-    """The batch of one text alone, padding of the others gone, without characters."""
+    """Return a batch of one text, without characters and without the padding of the others."""
     own = batch["places"][row][batch["places_mask"][row]]
     parts = [one_row(batch, sentence) for sentence in own]
     lengths = np.concatenate([part["lengths"] for part in parts])
@@ -110,7 +110,7 @@ def tensors(batch: Batch) -> dict[str, torch.Tensor]:
 def random_elmo(
     *, layers: int = 2, skip: bool = True, clip: float = 0.0, mixes: Sequence[bool] = (False,)
 ) -> Any:
-    """Vectors in context of width 12 a mix, by a small language model; ``mixes`` says which normalise."""
+    """Build a contextual embedding of width 12 per mix; ``mixes`` says which ones normalise."""
     from gonie.nn.embeddings.elmo import ElmoEmbedding
     from gonie.nn.embeddings.scalar_mix import ScalarMix
     from gonie.tasks.language_model.shape import BilmConfig

@@ -1,4 +1,4 @@
-"""What tests of models share: a small encoding with every kind of input, and batches of its sentences."""
+"""Fixtures for tests of networks: a small encoding with every kind of input, and batches."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def fit(extra_words: Sequence[str] = ()) -> Encoding:
 
 @pytest.fixture
 def fitted() -> Callable[..., Encoding]:
-    """An encoding of the sentences, with further words where asked."""
+    """Return a function that fits an encoding, optionally with extra words."""
     return fit
 
 
@@ -63,7 +63,7 @@ def sentences() -> list[Sentence]:
 
 @pytest.fixture
 def batch_of() -> Callable[..., dict[str, np.ndarray]]:
-    """The numpy batch of some sentences (all of them unless rows are named)."""
+    """Return a function that makes a NumPy batch of some or all sentences."""
 
     def make(encoding: Encoding, rows: Sequence[int] | None = None) -> dict[str, np.ndarray]:
         corpus = encoding.encode(SENTENCES)
@@ -74,7 +74,7 @@ def batch_of() -> Callable[..., dict[str, np.ndarray]]:
 
 @pytest.fixture
 def tensors_of(batch_of: Callable[..., dict[str, np.ndarray]]) -> Callable[..., dict[str, Tensor]]:
-    """The same as tensors."""
+    """Return a function that makes the same batch as tensors."""
 
     def make(encoding: Encoding, rows: Sequence[int] | None = None) -> dict[str, Tensor]:
         return {name: torch.from_numpy(array) for name, array in batch_of(encoding, rows).items()}

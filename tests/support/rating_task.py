@@ -1,9 +1,9 @@
-"""A whole task in one file: `rate` predicts a number for each text, such as the stars of a review.
+"""A complete task in one file: `rate` predicts a number for each text, such as the stars of a review.
 
 ``tests/test_extending.py`` copies this file to a temporary folder, imports it from there and adds ``RATING``
-to the table of tasks. The network is the mean of a text's token vectors and a linear layer, from parts that
-gonie has. A task of gonie itself splits such a file into a folder, and keeps what needs torch in the folder's
-``torch``, so that its bundles load without it.
+to the table of tasks. The network consists of existing parts of gonie: the mean of the token vectors and a
+linear layer. A task in gonie itself is a folder of several modules. The modules that need torch are in its
+subfolder ``torch``, so that bundles load without torch.
 """
 
 from __future__ import annotations
@@ -66,20 +66,20 @@ from gonie.text.tokenizers import tokenizer
 from gonie.text.tokenizers.settings import TokenizerSettings
 from gonie.text.types import Sentence
 
-NEAR = 0.5  # a rating this near to the gold one is right
+NEAR = 0.5  # a rating this close to the gold rating counts as correct
 
 # --- the recipe ------------------------------------------------------------------------------------------
 
 
 class RatingRecipe(CorpusRecipe):
-    """All that the run of a rater needs."""
+    """Everything that the run of a rater needs."""
 
     task: Literal["rate"] = Field(description="what to learn: rate texts")
     model: EmbeddingConfig = Field(description="the parts of the model")
 
 
 def read_ratings(path: str, note: Note) -> list[LabelledText]:
-    """The texts of a labelled file; a label that is not a number is refused."""
+    """Read the texts of a labelled file and refuse labels that are not numbers."""
     source = LabelledSource(locate(path))
     texts = list(source)
     note("\n  ".join([path, *source.report.lines()]))
@@ -100,22 +100,22 @@ def _rating(text: LabelledText) -> float:
 
 @dataclass(frozen=True)
 class RatingEncoding:
-    """From texts to arrays: how a text is cut into words, and how words become ids."""
+    """Converts texts to arrays: splits a text into words and maps words to ids."""
 
     passages: Passages
     words: Encoding
 
     def cut(self, text: str) -> Sentence:
-        """The words of a text, as one sentence."""
+        """Split a text into words, as one sentence."""
         return self.passages(LabelledText(text)).sentences[0]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for the run folder and the bundle."""
+        """Return plain values for the run folder and the bundle."""
         return {"passages": self.passages.to_json(), "words": self.words.to_json()}
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> RatingEncoding:
-        """From the result of ``to_json``."""
+        """Create an encoding from the result of ``to_json``."""
         return cls(Passages.from_json(saved["passages"]), Encoding.from_json(saved["words"]))
 
 
@@ -128,7 +128,7 @@ class Rating(NamedTuple):
 
 
 Scorer = Callable[[Batch], NDArray[np.float32]]
-"""From a batch of B texts to their ratings (B,)."""
+"""Maps a batch of B texts to their ratings (B,)."""
 
 
 class Rater:
@@ -157,7 +157,7 @@ class Rater:
             )
 
     def rate_encoded(self, corpus: Corpus) -> list[float]:
-        """The ratings of encoded texts."""
+        """Return the ratings of encoded texts."""
         found = np.zeros(len(corpus), dtype=np.float32)
         for rows in sorted_batches(corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES):
             found[rows] = self.scorer(corpus.batch(rows))
@@ -172,7 +172,7 @@ _DESCRIPTION = record({"encoding": record({"passages": _PASSAGES, "words": word_
 
 @dataclass(frozen=True, kw_only=True)
 class RatingBundle:
-    """What a bundle of a rater holds (``gonie.runtime.bundle.Contents``)."""
+    """The contents of a rater's bundle (``gonie.runtime.bundle.Contents``)."""
 
     task: ClassVar[str] = "rate"
     further: ClassVar[Mapping[str, int]] = {}
@@ -183,27 +183,27 @@ class RatingBundle:
     about: About = field(default_factory=About)
 
     def describe(self) -> dict[str, Any]:
-        """It has no keys of its own."""
+        """Return no further keys."""
         return {}
 
     def files(self) -> dict[str, bytes]:
-        """It has no files of its own."""
+        """Return no further files."""
         return {}
 
     @classmethod
     def check(cls, index: Mapping[str, Any]) -> None:
-        """Refuse a description that no rater has."""
+        """Refuse an invalid description."""
         _DESCRIPTION(index, "")
 
     @classmethod
     def read(cls, index: Mapping[str, Any], graphs: Graphs, files: Mapping[str, bytes]) -> RatingBundle:
-        """From a checked description and its graphs."""
+        """Create a bundle from a checked description and its graphs."""
         encoding = RatingEncoding.from_json(index["encoding"])
         return cls(encoding=encoding, **graphs._asdict(), about=About.read(index))
 
 
 def load_rater(bundle: RatingBundle, threads: int | None = None) -> Rater:
-    """The rater in a bundle, tried on a first batch."""
+    """Load the rater of a bundle and run a smoke test."""
     session = OnnxScorer(bundle.graph, bundle.forms, threads=threads)
 
     def score(batch: Batch) -> NDArray[np.float32]:
@@ -220,7 +220,7 @@ def load_rater(bundle: RatingBundle, threads: int | None = None) -> Rater:
 
 @dataclass(frozen=True)
 class RatingScores:
-    """Ratings compared with the gold ones."""
+    """The scores of ratings against gold ratings."""
 
     texts: int
     right: int
@@ -235,18 +235,18 @@ class RatingScores:
 
     @property
     def headline(self) -> tuple[str, float]:
-        """The share of ratings that are right."""
+        """The share of correct ratings."""
         return "accuracy", self.right / self.texts
 
     def interval(self, score: str) -> None:
-        """It has no confidence intervals."""
+        """Return None: there are no confidence intervals."""
 
     def to_json(self) -> dict[str, object]:
-        """As fractions and counts."""
+        """Return fractions and counts."""
         return {"accuracy": self.headline[1], "mean_error": self.error, "texts": self.texts}
 
     def page(self, title: str) -> str:
-        """The scores as HTML."""
+        """Return the scores as HTML."""
         rows = "".join(f"<li>{name}: {value}</li>" for name, value in self.to_json().items())
         return f"<!doctype html><title>{html.escape(title)}</title><ul>{rows}</ul>"
 
@@ -261,23 +261,23 @@ class RatingRecords:
     outputs = ("pretty", JSONL)
 
     def columns(self, recipe: Mapping[str, Any], asked: Sequence[str]) -> tuple[str, ...]:
-        """One column."""
+        """Return the one text column."""
         return tuple(asked) or ("text",)
 
     def answering(self, model: Rater, options: Mapping[str, Any]) -> RatingAnswering:
-        """The rater; it has no options."""
+        """Return the rater, which has no options."""
         return RatingAnswering(model)
 
     def arrow_columns(self, arrow: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        """One column of Parquet."""
+        """Return the one Parquet column of the answer."""
         return {"rating": arrow.float64()}
 
     def cells(self, answered: Answered, record: Mapping[str, Any]) -> dict[str, Any]:
-        """The record as it is."""
+        """Return the record unchanged."""
         return dict(record)
 
     def notes(self) -> RatingNotes:
-        """Ratings have no notes."""
+        """Return an empty collector: ratings have no notes."""
         return RatingNotes()
 
 
@@ -289,25 +289,25 @@ class RatingAnswering:
 
     @property
     def tokenizer_settings(self) -> TokenizerSettings:
-        """How its texts are cut into tokens."""
+        """The settings of the tokenizer."""
         return TokenizerSettings(**self._rater.encoding.passages.tokenizer.to_json())
 
     def __call__(self, rows: Iterable[TextRow], reject: Reject, *, first: int = FIRST) -> Iterator[Answered]:
-        """The ratings of rows, in order."""
+        """Rate rows, in order."""
         given = list(rows)
         for row, found in zip(given, self._rater.pipe(row.texts[0] for row in given), strict=True):
             yield Answered(row, found, found.tokens)
 
     def read(self, path: str | Path, kind: str, report: Report) -> Iterator[Any]:
-        """It reads no labelled formats."""
+        """Return nothing: there are no labelled formats."""
         return iter(())
 
     def record(self, answered: Answered) -> dict[str, Any]:
-        """The text and its rating."""
+        """Return the text and its rating."""
         return {"text": answered.found.text, "rating": round(answered.found.value, 4)}
 
     def view(self, output: str, *, alone: bool) -> Callable[[Answered], str]:
-        """The rating and the text."""
+        """Return a function that formats the rating and the text."""
         return lambda answered: f"{answered.found.value:.2f}  {answered.found.text}\n"
 
 
@@ -315,11 +315,11 @@ class RatingNotes:
     """A collector of no notes."""
 
     def add(self, notes: Sequence[str]) -> Iterable[str]:
-        """Nothing to show at once."""
+        """Return nothing to show at once."""
         return ()
 
     def summary(self) -> Iterable[str]:
-        """Nothing to show at the end."""
+        """Return nothing to show at the end."""
         return ()
 
 
@@ -327,7 +327,7 @@ class RatingNotes:
 
 
 class RatingNetwork(nn.Module):
-    """r = w · mean(x) + b over the token vectors x of a text, with the mean squared error as loss."""
+    """Computes r = w · mean(x) + b over the token vectors x of a text; the loss is the mean squared error."""
 
     def __init__(self, *, embedding: Any) -> None:
         super().__init__()
@@ -336,16 +336,16 @@ class RatingNetwork(nn.Module):
         self.linear = nn.Linear(embedding.width, 1)
 
     def forward(self, batch: Mapping[str, Tensor]) -> Tensor:
-        """Ratings of a batch, (B,)."""
+        """Return the ratings of a batch. Shape: (B,)."""
         vectors, _ = self.pooling(self.embedding(batch), batch["mask"])  # (B, D)
         return self.linear(vectors).squeeze(1)
 
     def loss(self, batch: Mapping[str, Tensor]) -> Tensor:
-        """The mean squared error. Shape: ()."""
+        """Return the mean squared error. Shape: ()."""
         return (self(batch) - batch["ratings"]).square().mean()
 
     def squares(self) -> Tensor:
-        """‖W‖², for ``train.l2``. Shape: ()."""
+        """Return ‖W‖², for ``train.l2``. Shape: ()."""
         return squared_norm([self.linear])
 
 
@@ -361,12 +361,12 @@ class RatedCorpus:
         return len(self.corpus)
 
     def batch(self, rows: NDArray[np.int64]) -> dict[str, Any]:
-        """The padded batch of these texts."""
+        """Return the padded batch of these texts."""
         return {**self.corpus.batch(rows), "ratings": self.ratings[rows]}
 
 
 class RatingExportable:
-    """A trained rater on its way to a bundle (``gonie.export.exportable.Exportable``)."""
+    """A trained rater that can be exported (``gonie.export.exportable.Exportable``)."""
 
     discontinuous = ()
 
@@ -375,7 +375,7 @@ class RatingExportable:
         self.longest = bundle.encoding.words.longest
 
     def write(self, graph: Graph) -> Graphs:
-        """The network written into an empty graph."""
+        """Write the network into an empty graph."""
         x = embedding_graph(graph, self.model.embedding)
         pooled = pooling_graph(graph, self.model.pooling, x, Sentences(graph))
         linear = graph.linear(pooled.vectors, self.model.linear.weight, self.model.linear.bias)  # (B, 1)
@@ -384,34 +384,34 @@ class RatingExportable:
         return Graphs(content, graph.serialize_forms())
 
     def batches(self, samples: int) -> Iterator[Batch]:
-        """Some of the texts, in batches."""
+        """Yield batches of some of the texts."""
         encoding = self.bundle.encoding
         corpus = encoding.words.encode(encoding.cut(text.text) for text in self.examples[:samples])
         for rows in sorted_batches(corpus.lengths, tokens=BATCH_TOKENS, sentences=BATCH_SENTENCES):
             yield corpus.batch(rows)
 
     def trained(self, batch: Batch) -> Arrays:
-        """The network's ratings."""
+        """Return the ratings of the network."""
         return {"ratings": torch_scorer(self.model)(batch)}
 
     def shipped(self, bundle: RatingBundle) -> Callable[[Batch], Arrays]:
-        """A bundle's ratings."""
+        """Return a function that computes the ratings of a bundle."""
         rater = load_rater(bundle)
         return lambda batch: {"ratings": rater.scorer(batch)}
 
     def score_answers(self, bundle: RatingBundle) -> ScoredAnswers:
-        """A bundle's ratings of all the texts, rounded, and how good they are."""
+        """Return a bundle's rounded ratings of all texts, and their score."""
         values = [found.value for found in load_rater(bundle).pipe(text.text for text in self.examples)]
         scores = RatingScores.measure(self.examples, values)
         return ScoredAnswers([round(value, 1) for value in values], *scores.headline)
 
     def standalone(self, bundle: RatingBundle) -> Any:
-        """A rater has no graph of its own for other programs."""
+        """Refuse: a rater has no standalone ONNX graph."""
         raise GonieError("--onnx does not apply to raters")
 
 
 def torch_scorer(model: RatingNetwork) -> Scorer:
-    """Scores batches with the network."""
+    """Return a function that scores batches with the network."""
 
     def score(batch: Batch) -> NDArray[np.float32]:
         with inferring(model) as device:
@@ -449,36 +449,36 @@ class RatingJob:
         self.train = RatedCorpus(words.encode(sentences), ratings)
 
     def with_recipe(self, recipe: RatingRecipe) -> RatingJob:
-        """The same data under another recipe."""
+        """Return a job with the same data and another recipe."""
         return RatingJob(recipe, lambda text: None)
 
     def rates(self, model: RatingNetwork) -> Mapping[str, float]:
-        """Multiples of the learning rate."""
+        """Return the multiples of the learning rate."""
         return learning_rates(model)
 
     def size(self, split: Split) -> int:
-        """How many texts a split has."""
+        """Return the number of texts in a split."""
         return len(self.splits[split])
 
     def fingerprint(self) -> str:
-        """A digest of the recipe and of what its files held."""
+        """Return a digest of the recipe and the content of its files."""
         read = [[text.text, *text.labels] for text in (*self.texts, *self.splits["dev"])]
         return hashlib.sha256((self.recipe.model_dump_json() + json.dumps(read)).encode()).hexdigest()
 
     def files(self) -> Mapping[str, str]:
-        """The encoding, and the shape of the network."""
+        """Return the encoding and the shape of the network."""
         return {ENCODING: json.dumps(self.encoding.to_json())} | network_files(self.words, self.sources)
 
     def build(self) -> RatingNetwork:
-        """The network before its first step."""
+        """Build the untrained network."""
         return TORCH.build(self.recipe, self.encoding, self.words, self.sources)
 
     def setup(self, model: RatingNetwork, note: Note) -> TrainingSetup:
-        """Batches of texts, and gradient steps."""
+        """Return the setup of training: batches of texts and gradient steps."""
         return example_setup(self, model, note)
 
     def finish(self, run: TrainedRun, note: Note) -> RunOutput:
-        """Leave the bundle, its scores and the report."""
+        """Write the bundle, its scores and the report."""
         return finish_examples(self, run, note)
 
     def add_comparisons(
@@ -493,34 +493,34 @@ class RatingJob:
         self.train = RatedCorpus(corpus, self.train.ratings)
 
     def predictor(self, model: RatingNetwork) -> Rater:
-        """The rater that ships, with the network in the place of its graph."""
+        """Return the rater of the runtime, with the network in place of its graph."""
         return Rater(encoding=self.encoding, scorer=torch_scorer(model))
 
     def encode(self, model: RatingNetwork, split: Split, note: Note) -> Corpus:
-        """The texts of a split, encoded."""
+        """Encode the texts of a split."""
         corpus = self.encoding.words.encode(self.encoding.cut(text.text) for text in self.splits[split])
         return with_context(model, corpus, self.recipe.model, note)
 
     def answers(self, predictor: Rater, encoded: Corpus) -> Sequence[float]:
-        """The ratings of encoded texts."""
+        """Return the ratings of encoded texts."""
         return predictor.rate_encoded(encoded)
 
     def metric(self, split: Split) -> str:
-        """The name of the score."""
+        """Return the name of the score."""
         return "accuracy"
 
     def measure(self, split: Split, answers: Sequence[float]) -> float:
-        """The share of ratings that are right."""
+        """Return the share of correct ratings."""
         return RatingScores.measure(self.splits[split], answers).headline[1]
 
     def tally(self, split: Split, answers: Sequence[float]) -> Tally:
-        """A rating that is right counts as its text's label."""
+        """Count correct ratings, as if the ratings were labels."""
         pairs = zip(self.splits[split], answers, strict=True)
         given = [text.labels if abs(_rating(text) - value) <= NEAR else ("",) for text, value in pairs]
         return Tally.from_labels(self.splits[split], given)
 
     def exportable(self, model: RatingNetwork) -> RatingExportable:
-        """The network with what its bundle holds, and the dev texts."""
+        """Return the network with the contents of its bundle, and the dev texts."""
         about = About(
             model=model_summary(model),
             recipe=self.recipe.model_dump(mode="json", exclude_none=True),
@@ -542,11 +542,11 @@ class RatingJob:
         curve: Sequence[Mapping[str, object]],
         details: Mapping[str, object],
     ) -> str:
-        """The scores as a page."""
+        """Return the scores as an HTML page."""
         return evaluation.page(title)
 
     def baselines(self) -> Iterator[BaselineScores]:
-        """The mean rating of the training texts for every text."""
+        """Yield the baseline that predicts the mean rating of the training texts."""
         mean = float(self.train.ratings.mean())
         scored = {split: texts for split, texts in self.splits.items() if split != "sample" and texts}
         yield BaselineScores(
@@ -563,7 +563,7 @@ class RatingTorch:
         return RatingJob(recipe, context.note)
 
     def data_key(self, recipe: RatingRecipe) -> str:
-        """The part of a recipe that ``prepare`` depends on: here all of it."""
+        """Return the part of a recipe that ``prepare`` depends on: here all of it."""
         return recipe.model_dump_json()
 
     def read_dev(self, recipe: RatingRecipe, note: Note) -> Sequence[LabelledText]:
@@ -571,19 +571,19 @@ class RatingTorch:
         return read_ratings(recipe.data.dev or recipe.data.train, note)
 
     def read_encoding(self, saved: Mapping[str, Any]) -> RatingEncoding:
-        """The encoding that a run folder keeps."""
+        """Read the encoding of a run folder."""
         return RatingEncoding.from_json(saved)
 
     def build(
         self, recipe: RatingRecipe, encoding: RatingEncoding, words: Any, sources: Any
     ) -> RatingNetwork:
-        """A fresh network."""
+        """Build a new network."""
         return RatingNetwork(embedding=build_embedding(recipe.model, encoding.words, words, sources))
 
     def exportable(
         self, model: RatingNetwork, bundle: RatingBundle, examples: Sequence[LabelledText]
     ) -> RatingExportable:
-        """A trained network, its bundle, and texts to prove an export on."""
+        """Return a trained network with its bundle and the texts to check an export on."""
         return RatingExportable(model, bundle, examples)
 
 

@@ -1,4 +1,4 @@
-"""A screen for explanations that keeps what it has shown, and explanations to show."""
+"""A screen for explanations that records its output, and example explanations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gonie.text.types import Candidate, Sentence
 
 
 class Shown:
-    """A screen, and what it has shown."""
+    """A screen that records its output."""
 
     def __init__(self, *, width: int = 100, colour: bool = False) -> None:
         self.file = io.StringIO()

@@ -1,4 +1,4 @@
-"""A toy tagger without a network: tags are a function of the word, so every answer is known beforehand."""
+"""A toy tagger without a network: tags depend only on the word, so every answer is known."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BIOES = Scheme(kind="BIOES")
 
 
 class Blanks:
-    """Sentences end at a full stop, tokens at blanks."""
+    """A tokenizer that splits sentences at full stops and tokens at spaces."""
 
     def __call__(self, text: str) -> list[Sentence]:
         sentences = []
@@ -38,7 +38,7 @@ class Blanks:
 
 
 def make_encoding(scheme: Scheme = BIOES) -> Encoding:
-    """Words w0 … w9 and a few names; labels by scheme."""
+    """Fit an encoding of a few words, with labels by scheme."""
     tags = ("S-PER", "B-LOC", "E-LOC", "O") if scheme.has_spans else ("NOUN", "VERB", "X", "Y")
     known = Sentence(words=("George", "New", "York", "sleeps"), tags=tags)
     normalization = Normalization(lowercase=False, digits=False)
@@ -55,7 +55,7 @@ def make_encoding(scheme: Scheme = BIOES) -> Encoding:
 
 
 class WordScorer:
-    """Scores that depend on the word alone: ``table`` (words, K); remembers the batches it was given."""
+    """Scores that depend only on the word: ``table`` (words, K). Records the shapes of its batches."""
 
     at_once = 1
 

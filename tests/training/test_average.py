@@ -1,4 +1,4 @@
-"""The moving average of the weights, against a loop that keeps it number by number."""
+"""Compares the moving average of the weights with a naive loop."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def model() -> nn.Sequential:
 
 
 def test_the_average_equals_a_naive_loop() -> None:
-    """d rises as (1 + t) / (10 + t) up to the decay, so that the random beginning is soon forgotten."""
+    """The decay rises as (1 + t) / (10 + t), so that the random initial weights soon lose influence."""
     parts = model()
     average = WeightAverage(parts, 0.9)
     naive = {name: p.detach().double() for name, p in parts.named_parameters() if p.requires_grad}
@@ -35,7 +35,7 @@ def test_the_average_equals_a_naive_loop() -> None:
     assert average.weights.keys() == naive.keys()
 
 
-def test_within_the_block_the_average_is_in_place_and_after_it_the_weights() -> None:
+def test_the_average_is_applied_within_the_block_only() -> None:
     parts = model()
     average = WeightAverage(parts, 0.5)
     with torch.no_grad():
@@ -50,7 +50,7 @@ def test_within_the_block_the_average_is_in_place_and_after_it_the_weights() -> 
     assert torch.equal(parts[0].weight, current), "training goes on with its own weights whatever happened"
 
 
-def test_without_a_decay_nothing_is_kept() -> None:
+def test_without_a_decay_there_is_no_average() -> None:
     parts = model()
     average = WeightAverage(parts, 0.0)
     average.update(0)
@@ -61,11 +61,11 @@ def test_without_a_decay_nothing_is_kept() -> None:
 
 
 def test_frozen_weights_are_not_averaged() -> None:
-    """A large table of fixed vectors would be kept in memory twice for nothing."""
+    """Averaging a large table of fixed vectors would waste memory."""
     assert "1.bias" not in WeightAverage(model(), 0.9).weights
 
 
-def test_an_average_put_back_is_the_same() -> None:
+def test_a_restored_average_equals_the_original() -> None:
     parts = model()
     one, other = WeightAverage(parts, 0.9), WeightAverage(parts, 0.9)
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""A finished run, exported again: in floats or in bytes, tried on its own dev data or on a file."""
+"""Tests exporting a finished run again: as float32 or int8, checked on its dev data or on a file."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def elmo_run(toy: Path, toy_bilm: Path, tmp_path_factory: pytest.TempPathFactory
     return with_elmo(toy, toy_bilm, tmp_path_factory.mktemp("runs") / "elmo", Silence())
 
 
-def test_floats_are_the_bundle_that_training_left(toy_run: Path, tmp_path: Path) -> None:
+def test_a_float_export_equals_the_bundle_of_training(toy_run: Path, tmp_path: Path) -> None:
     found = exported(toy_run, tmp_path / "out")
     assert found.int8 is None
     assert found.difference.value <= 1e-4
@@ -53,7 +53,7 @@ def test_floats_are_the_bundle_that_training_left(toy_run: Path, tmp_path: Path)
         assert (tmp_path / "out" / name).read_bytes() == (toy_run / "bundle" / name).read_bytes()
 
 
-def test_bytes_answer_alike_and_their_graph_multiplies_bytes(elmo_run: Path, tmp_path: Path) -> None:
+def test_an_int8_export_multiplies_integers_and_keeps_the_answers(elmo_run: Path, tmp_path: Path) -> None:
     found = exported(elmo_run, tmp_path / "out", int8=True)
     assert found.int8 is not None
     assert found.int8.unchanged >= 0.998
@@ -65,7 +65,9 @@ def test_bytes_answer_alike_and_their_graph_multiplies_bytes(elmo_run: Path, tmp
     assert together == [tagging.tags for tagging in load(elmo_run).tag_tokens(WORDS)]  # type: ignore[union-attr]
 
 
-def test_classifiers_too(text_toy: Path, toy_bilm: Path, tmp_path: Path, silence: Any) -> None:
+def test_classifiers_are_exported_as_float_and_int8(
+    text_toy: Path, toy_bilm: Path, tmp_path: Path, silence: Any
+) -> None:
     run = with_elmo(text_toy, toy_bilm, tmp_path / "run", silence)
     assert exported(run, tmp_path / "floats").int8 is None
     found = exported(run, tmp_path / "bytes", int8=True).int8
@@ -76,10 +78,10 @@ def test_classifiers_too(text_toy: Path, toy_bilm: Path, tmp_path: Path, silence
 
 
 @pytest.mark.parametrize(("kind", "metric"), [("labels", "accuracy"), ("values", "pearson")])
-def test_pair_models_too(
+def test_pair_models_are_exported_as_float_and_int8(
     kind: str, metric: str, pair_toy: Path, toy_bilm: Path, *, tmp_path: Path, silence: Any
 ) -> None:
-    """Over the vectors of a language model, in floats and in bytes."""
+    """The models use contextual embeddings of a language model."""
     run = tmp_path / "run"
     recipe = load_recipe(pair_toy / f"{kind}.toml", [f"model.elmo.bilm={toy_bilm}", "model.elmo.at=both"])
     assert start_run(recipe, run, silence) is not None
@@ -93,8 +95,8 @@ def test_pair_models_too(
     assert one.value == pytest.approx(other.value, abs=0.1)
 
 
-def test_what_was_held_out_in_training_is_held_out_again(toy: Path, tmp_path: Path, silence: Any) -> None:
-    """Were training sentences judged, an export would be accepted for what the model knows by heart."""
+def test_the_export_is_checked_on_the_held_out_sentences(toy: Path, tmp_path: Path, silence: Any) -> None:
+    """On training sentences, a bad export could pass because the model has memorised them."""
     recipe = load_recipe(toy / "toy.toml", ["data.dev=none", "data.holdout=0.2", "train.epochs=1"])
     assert start_run(recipe, tmp_path / "run", silence) is not None
     job: Any = prepare(recipe, quiet)
@@ -103,7 +105,7 @@ def test_what_was_held_out_in_training_is_held_out_again(toy: Path, tmp_path: Pa
     assert 0 < len(again) < 40
 
 
-def test_texts_held_out_too(text_toy: Path, tmp_path: Path, silence: Any) -> None:
+def test_the_export_is_checked_on_the_held_out_texts(text_toy: Path, tmp_path: Path, silence: Any) -> None:
     recipe = load_recipe(text_toy / "texts.toml", ["data.dev=none", "data.holdout=0.2", "train.epochs=1"])
     assert start_run(recipe, tmp_path / "run", silence) is not None
     job: Any = prepare(recipe, quiet)
@@ -113,7 +115,9 @@ def test_texts_held_out_too(text_toy: Path, tmp_path: Path, silence: Any) -> Non
 
 
 @pytest.mark.parametrize("kind", ["labels", "values"])
-def test_pairs_held_out_too(kind: str, pair_toy: Path, tmp_path: Path, silence: Any) -> None:
+def test_the_export_is_checked_on_the_held_out_pairs(
+    kind: str, pair_toy: Path, tmp_path: Path, silence: Any
+) -> None:
     changes = ["data.dev=none", "data.holdout=0.2", "train.epochs=1"]
     recipe = load_recipe(pair_toy / f"{kind}.toml", changes)
     assert start_run(recipe, tmp_path / "run", silence) is not None
@@ -122,8 +126,8 @@ def test_pairs_held_out_too(kind: str, pair_toy: Path, tmp_path: Path, silence: 
     assert 0 < len(job.data.dev) < 30
 
 
-def test_another_file_in_place_of_the_runs_own(elmo_run: Path, toy: Path, tmp_path: Path) -> None:
-    """The files it was trained on may be gone from the machine that exports."""
+def test_another_file_can_replace_the_dev_data_of_the_run(elmo_run: Path, toy: Path, tmp_path: Path) -> None:
+    """The training files may not exist on the machine that exports."""
     moved = tmp_path / "moved"
     shutil.copytree(elmo_run, moved)
     text = (moved / "recipe.toml").read_text("utf-8").replace(str(toy), str(tmp_path / "gone"))
@@ -136,7 +140,7 @@ def test_another_file_in_place_of_the_runs_own(elmo_run: Path, toy: Path, tmp_pa
     assert found.answers == len((toy / "test.conll").read_text("utf-8").split()) // 2
 
 
-def test_an_export_that_fails_its_proof_leaves_what_was_there(
+def test_a_rejected_export_leaves_the_existing_bundle(
     elmo_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     exported(elmo_run, tmp_path / "out")
@@ -148,21 +152,21 @@ def test_an_export_that_fails_its_proof_leaves_what_was_there(
 
 
 @pytest.mark.parametrize("spoil", ["best.safetensors", "encoding.json"])
-def test_what_is_no_finished_run_is_refused(toy_run: Path, tmp_path: Path, spoil: str) -> None:
+def test_a_folder_without_the_files_of_a_run_is_refused(toy_run: Path, tmp_path: Path, spoil: str) -> None:
     shutil.copytree(toy_run, tmp_path / "run")
     (tmp_path / "run" / spoil).unlink()
     with pytest.raises(InputError, match=f"not a training run: {spoil} not found"):
         exported(tmp_path / "run", tmp_path / "out")
 
 
-def test_a_run_that_has_not_finished_is_refused(toy_run: Path, tmp_path: Path) -> None:
+def test_an_unfinished_run_is_refused(toy_run: Path, tmp_path: Path) -> None:
     shutil.copytree(toy_run, tmp_path / "run")
     shutil.rmtree(tmp_path / "run" / "bundle")
     with pytest.raises(BundleError, match="training has not finished"):
         exported(tmp_path / "run", tmp_path / "out")
 
 
-def test_the_description_stays(elmo_run: Path, tmp_path: Path) -> None:
+def test_the_description_of_the_bundle_is_unchanged_except_files(elmo_run: Path, tmp_path: Path) -> None:
     exported(elmo_run, tmp_path / "out", int8=True)
     old, new = (
         json.loads((f / "bundle.json").read_text("utf-8")) for f in (elmo_run / "bundle", tmp_path / "out")

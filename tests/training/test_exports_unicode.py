@@ -1,4 +1,7 @@
-"""Every shipped recipe exported: what torch answers to any text is what ships, alone or among many."""
+"""Exports every shipped recipe and compares it with torch on random Unicode text.
+
+The answers must also not depend on the batch.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ HANGUL, EMOJI, RARE = (0xAC00, 0xD7A3), (0x1F300, 0x1FAFF), (0xE000, 0xF8FF)
 
 
 def random_words(number: int, seed: int) -> list[list[str]]:
-    """Sentences of one to thirty words of letters from all over Unicode, blanks and controls excepted."""
+    """Return sentences of 1 to 30 words of random Unicode letters, without spaces and controls."""
     random = np.random.default_rng(seed)
     blocks = (*RANGES, HANGUL, EMOJI, RARE)
 
@@ -44,7 +47,7 @@ def random_words(number: int, seed: int) -> list[list[str]]:
 
 
 def sentences(encoding: Any, number: int) -> list[Sentence]:
-    """With whatever columns the features of the model read."""
+    """Return sentences with the columns that the features of the model read."""
     columns = {name for extractor in encoding.extractors for name in getattr(extractor, "columns", ())}
     return [
         Sentence(words=tuple(words), columns={name: tuple(words) for name in columns})
@@ -68,7 +71,7 @@ def largest(wanted: np.ndarray, got: np.ndarray) -> float:
 
 @pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize("name", recipes("tag"))
-def test_taggers_answer_alike_and_alone_as_among_many(name: str, number: int) -> None:
+def test_exported_taggers_equal_torch_and_ignore_the_batch(name: str, number: int) -> None:
     model, encoding = specimen(name)
     torch_scorer = TorchScorer(model)
     exported = OnnxScorer(*onnx_graph(model, graph=Graph(longest=encoding.longest)), threads=1)
@@ -89,7 +92,7 @@ def test_taggers_answer_alike_and_alone_as_among_many(name: str, number: int) ->
 
 @pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize("name", recipes("pair"))
-def test_pair_models_answer_alike_and_alone_as_among_many(name: str, number: int) -> None:
+def test_exported_pair_models_equal_torch_and_ignore_the_batch(name: str, number: int) -> None:
     model, encoding = specimen(name)
     torch_scorer = TorchTextScorer(model)
     exported = OnnxScorer(*pair_graph(model, graph=Graph(longest=encoding.texts.words.longest)), threads=1)
@@ -108,7 +111,7 @@ def test_pair_models_answer_alike_and_alone_as_among_many(name: str, number: int
 
 @pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize("name", recipes("classify"))
-def test_classifiers_answer_alike(name: str, number: int) -> None:
+def test_exported_classifiers_equal_torch(name: str, number: int) -> None:
     model, encoding = specimen(name)
     torch_scorer = TorchTextScorer(model)
     exported = OnnxScorer(*text_graph(model, graph=Graph(longest=encoding.words.longest)), threads=1)

@@ -1,4 +1,4 @@
-"""Central differences: if they were wrong, right gradients would fail the check, or wrong ones pass it."""
+"""Tests central differences, on which the gradient check relies."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ NUMBERS = st.floats(-3, 3)
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=6))
-def test_the_slope_of_a_parabola_has_no_error_but_rounding(values: list[float]) -> None:
-    """A third derivative of 0 leaves the formula exact; one-sided differences would be off by ε."""
+def test_the_slope_of_a_parabola_is_exact_up_to_rounding(values: list[float]) -> None:
+    """The formula is exact if the third derivative is 0; one-sided differences would be off by ε."""
     x = np.array(values)
     found = central_differences(lambda: float(np.sum(x**2)), x, epsilon=1e-3)
     np.testing.assert_allclose(found, 2 * x, atol=1e-10)
 
 
-def test_the_error_falls_with_the_square_of_the_step() -> None:
+def test_the_error_decreases_with_the_square_of_the_step() -> None:
     x = np.array([0.7])
     errors = [
         abs(central_differences(lambda: float(np.exp(x[0])), x, epsilon=epsilon)[0] - np.exp(0.7))
@@ -30,7 +30,7 @@ def test_the_error_falls_with_the_square_of_the_step() -> None:
     assert errors[1] / errors[2] == pytest.approx(100, rel=0.01)
 
 
-def test_only_the_entries_asked_for_are_looked_at_and_all_are_put_back() -> None:
+def test_only_the_requested_entries_are_changed_and_then_restored() -> None:
     x = np.arange(6.0).reshape(2, 3)
     before, seen = x.copy(), []
 
@@ -44,14 +44,14 @@ def test_only_the_entries_asked_for_are_looked_at_and_all_are_put_back() -> None
     assert (x == before).all()
 
 
-def test_an_array_that_lies_apart_in_memory_is_changed_itself_not_its_copy() -> None:
+def test_a_non_contiguous_array_is_changed_in_place() -> None:
     x = np.arange(6.0).reshape(2, 3).T
     np.testing.assert_allclose(
         central_differences(lambda: float((x**2).sum()), x, epsilon=1e-4), 2 * x.ravel()
     )
 
 
-def test_a_function_that_fails_leaves_the_array_as_it_was() -> None:
+def test_a_failing_function_leaves_the_array_unchanged() -> None:
     x = np.array([1.0])
 
     def function() -> float:
@@ -62,15 +62,15 @@ def test_a_function_that_fails_leaves_the_array_as_it_was() -> None:
     assert x[0] == 1.0
 
 
-def test_the_relative_error_knows_no_size() -> None:
+def test_the_relative_error_does_not_depend_on_scale() -> None:
     a = np.array([3.0, 4.0])
     assert relative_error(a, a) == 0.0
     assert relative_error(a, -a) == relative_error(1e9 * a, -1e9 * a) == 1.0
     assert relative_error(np.zeros(2), np.zeros(2)) == 0.0
 
 
-def test_of_what_is_next_to_nothing_the_difference_counts() -> None:
-    """In float32, what cancels out leaves rounding: beside a gradient of its size that would look wrong."""
+def test_the_error_of_tiny_gradients_is_relative_to_a_minimum() -> None:
+    """In float32, rounding errors of a gradient near 0 would otherwise look like a wrong gradient."""
     tiny = np.array([1e-9])
     assert relative_error(tiny, -tiny) == 1.0
     assert relative_error(tiny, -tiny, least=1e-3) == pytest.approx(2e-6)

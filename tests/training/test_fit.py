@@ -1,4 +1,4 @@
-"""Training in a folder, without what comes after: the curves are kept, and keeping them changes nothing."""
+"""Tests training in a run folder without export: recorded scores, devices and memory errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gonie.training.loop import Epoch, Step
 
 
 class Events:
-    """Keeps what it is told."""
+    """Records the events of training."""
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
@@ -40,8 +40,8 @@ def trained(toy: Path, folder: Path, *changes: str) -> tuple[TrainingSession, Ev
     return session, events
 
 
-def test_the_score_on_training_sentences_is_kept_and_changes_nothing(toy: Path, tmp_path: Path) -> None:
-    """A curve that cost another model would show another model's overfitting."""
+def test_scoring_training_sentences_does_not_change_the_model(toy: Path, tmp_path: Path) -> None:
+    """Otherwise the curve would show the overfitting of another model."""
     _, without = trained(toy, tmp_path / "without")
     session, events = trained(toy, tmp_path / "with", "train.score_train=1000")
     assert [epoch.train_score for epoch in without.epochs] == [None] * 3
@@ -57,14 +57,14 @@ def test_the_score_on_training_sentences_is_kept_and_changes_nothing(toy: Path, 
     assert session.setup.evaluate_train() == events.epochs[best - 1].train_score
 
 
-def test_every_step_and_epoch_is_told(toy: Path, tmp_path: Path) -> None:
+def test_every_step_and_epoch_is_reported(toy: Path, tmp_path: Path) -> None:
     _, events = trained(toy, tmp_path / "run")
     assert [epoch.epoch for epoch in events.epochs] == [1, 2, 3]
     assert len(events.steps) == 3 * events.steps[0].batches
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_a_gpu_that_is_not_there_is_refused_with_what_to_do() -> None:
+def test_a_missing_gpu_is_refused_with_advice() -> None:
     assert choose_device(TrainConfig(device="auto")) == torch.device("cpu")
     with pytest.raises(GonieError, match="--device cpu"):
         choose_device(TrainConfig(device="cuda"))
@@ -72,7 +72,7 @@ def test_a_gpu_that_is_not_there_is_refused_with_what_to_do() -> None:
 
 @pytest.mark.parametrize("size", [10**14, 2**62])
 def test_an_impossible_allocation_is_a_memory_error(size: int) -> None:
-    """A real allocation that no machine can make, and one that overflows."""
+    """One allocation is too large for any machine, and one overflows."""
     with pytest.raises(MemoryError), memory_errors():
         torch.empty(size, 2)
 
@@ -83,6 +83,6 @@ def test_a_full_gpu_is_a_memory_error() -> None:
 
 
 def test_other_errors_are_not_memory_errors() -> None:
-    """A bug must not look like a small machine."""
+    """A bug must not be reported as a lack of memory."""
     with pytest.raises(RuntimeError, match="mat1 and mat2"), memory_errors():
         torch.ones(2, 3) @ torch.ones(2, 3)

@@ -1,4 +1,4 @@
-"""The run folder: made once, never over something else, and read back with what was torn left out."""
+"""Tests the run folder: it never overwrites other files, and its history is readable after a crash."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gonie.tasks.table import TASKS
 from gonie.training.folder import RunFolder, lock_run, next_folder
 
 
-def test_a_folder_is_made_with_its_parents_and_says_so(tmp_path: Path) -> None:
+def test_a_folder_is_created_with_its_parents(tmp_path: Path) -> None:
     root = tmp_path / "a" / "b"
     assert RunFolder(root).create()
     assert root.is_dir()
@@ -19,15 +19,15 @@ def test_a_folder_is_made_with_its_parents_and_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["recipe.toml", "bilm.json", "best.safetensors", "bundle", "report.html"])
-def test_a_folder_with_something_to_lose_is_refused(tmp_path: Path, name: str) -> None:
+def test_a_folder_with_files_of_a_run_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("mine")
     with pytest.raises(OutputError, match=r"already contains a run|would overwrite"):
         RunFolder(tmp_path).create()
     assert (tmp_path / name).read_text() == "mine"
 
 
-def test_a_task_says_what_its_runs_write(tmp_path: Path) -> None:
-    """A folder of texts beside a tagger's run is the user's; in that of a language model it is the run's."""
+def test_each_task_defines_the_files_of_its_runs(tmp_path: Path) -> None:
+    """A folder `text` belongs to the user in a tagger's run, but to the run of a language model."""
     (tmp_path / "text").mkdir()
     RunFolder(tmp_path).create()
     RunFolder(tmp_path).remove()
@@ -40,13 +40,13 @@ def test_a_task_says_what_its_runs_write(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
-def test_other_files_in_the_folder_do_not_matter(tmp_path: Path) -> None:
+def test_other_files_in_the_folder_are_kept(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     RunFolder(tmp_path).create()
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
-def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
+def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("mine")
     with pytest.raises(OutputError, match="is a file, not a folder"):
         RunFolder(tmp_path / "x").create()
@@ -54,14 +54,14 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
         RunFolder(tmp_path / "x" / "y").create()
 
 
-def test_without_a_run_there_is_nothing_to_resume(tmp_path: Path) -> None:
+def test_a_folder_without_a_run_cannot_be_reopened(tmp_path: Path) -> None:
     with pytest.raises(ResumeError, match="Start a run without --resume"):
         RunFolder(tmp_path).reopen()
     (tmp_path / "recipe.toml").write_text("")
     RunFolder(tmp_path).reopen()
 
 
-def test_the_history_comes_back_up_to_an_epoch(tmp_path: Path) -> None:
+def test_the_history_is_read_up_to_an_epoch(tmp_path: Path) -> None:
     run = RunFolder(tmp_path)
     assert run.history() == []
     records = [{"epoch": epoch, "loss": 1 / epoch} for epoch in (1, 2, 3)]
@@ -71,14 +71,14 @@ def test_the_history_comes_back_up_to_an_epoch(tmp_path: Path) -> None:
     assert run.history(before_epoch=0) == []
 
 
-def test_a_torn_last_line_is_left_out(tmp_path: Path) -> None:
+def test_a_truncated_last_line_is_ignored(tmp_path: Path) -> None:
     run = RunFolder(tmp_path)
     run.write_history([{"epoch": 1}, {"epoch": 2}])
     run.metrics.write_text(run.metrics.read_text("utf-8")[:-4], "utf-8")
     assert run.history() == [{"epoch": 1}]
 
 
-def test_two_processes_do_not_train_in_one_folder(tmp_path: Path) -> None:
+def test_a_run_folder_can_be_locked_only_once(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
     run = RunFolder(tmp_path)
     with run.locked(), pytest.raises(ResumeError, match="another process"), RunFolder(tmp_path).locked():
@@ -87,14 +87,16 @@ def test_two_processes_do_not_train_in_one_folder(tmp_path: Path) -> None:
         pass
 
 
-def test_a_folder_is_held_by_one_at_a_time(tmp_path: Path) -> None:
+def test_lock_run_can_be_held_only_once(tmp_path: Path) -> None:
     with lock_run(tmp_path), pytest.raises(ResumeError, match="another process"), lock_run(tmp_path):
         pass
     with lock_run(tmp_path):
         pass
 
 
-def test_a_name_is_free_until_its_mark_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_name_is_free_until_it_contains_the_mark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert next_folder("x", mark="m") == next_folder("x", mark="m", resume=True) == Path("runs/x")
     (tmp_path / "runs/x").mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""A whole run on a GPU: it trains, proves its export, and in deterministic mode resumes to the same bytes."""
+"""Tests a whole run on a GPU: in deterministic mode, a resumed run gives the same bytes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The check of gradients: right ones pass, each kind of wrong one fails, and the block at fault is named.
+"""Tests the gradient check: correct gradients pass, wrong ones fail, and the wrong block is named.
 
-If a wrong gradient passed, a part would learn badly and nothing else would tell; if a right one failed,
-nobody would believe the check.
+If a wrong gradient passed, a part would learn badly without any error. If a correct one failed, nobody would
+trust the check.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ def checked(*changes: str, recipe: str = "ner") -> list[BlockCheck]:
 
 
 def all_but(short: Sequence[Any], cases: Iterable[Any]) -> list[Any]:
-    """The cases, marked as long but for some."""
+    """Mark all cases as long, except the short ones."""
     return [case if case in short else pytest.param(case, marks=pytest.mark.long) for case in cases]
 
 
 @pytest.mark.parametrize("name", all_but(["rnn", "crf"], recipe_names(*recipe_types("train"))))
-def test_every_recipe_that_ships_learns_by_the_right_gradients(name: str) -> None:
+def test_every_shipped_recipe_has_correct_gradients(name: str) -> None:
     found = checked(recipe=name)
     assert found
     assert [check for check in found if not check.passed] == []
@@ -71,7 +71,7 @@ def test_every_recipe_that_ships_learns_by_the_right_gradients(name: str) -> Non
     ],
     ids=" ".join,
 )
-def test_so_do_the_parts_that_no_recipe_uses(changes: tuple[str, ...]) -> None:
+def test_tagger_parts_that_no_recipe_uses_have_correct_gradients(changes: tuple[str, ...]) -> None:
     assert [check for check in checked(*changes) if not check.passed] == []
 
 
@@ -100,7 +100,7 @@ NO_WORDS = ("model.words=none", "model.chars=none", "model.encoder.kind=none", "
     ),
     ids=" ".join,
 )
-def test_so_do_the_parts_of_classifiers_that_no_recipe_uses(changes: tuple[str, ...]) -> None:
+def test_classifier_parts_that_no_recipe_uses_have_correct_gradients(changes: tuple[str, ...]) -> None:
     found = checked(*changes, recipe="subjectivity")
     assert [check for check in found if not check.passed] == []
     assert len(found) == len({check.name for check in found}) > 1
@@ -129,7 +129,7 @@ SIMPLE = (
     ),
     ids=" ".join,
 )
-def test_so_do_the_parts_of_pair_models_that_no_recipe_uses(changes: tuple[str, ...]) -> None:
+def test_pair_parts_that_no_recipe_uses_have_correct_gradients(changes: tuple[str, ...]) -> None:
     found = checked(*changes, recipe="pairs")
     assert [check for check in found if not check.passed] == []
     assert len(found) == len({check.name for check in found}) > 1
@@ -139,7 +139,7 @@ def test_so_do_the_parts_of_pair_models_that_no_recipe_uses(changes: tuple[str, 
 
 
 class Square(torch.autograd.Function):
-    """x², whose backward pass says 2x ``factor`` times, or only in float32."""
+    """Computes x², with a derivative of 2x times ``factor`` for inputs of one dtype."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, factor: float, kind: torch.dtype) -> Tensor:
@@ -154,7 +154,7 @@ class Square(torch.autograd.Function):
 
 
 class Broken(nn.Module):
-    """Σ (V x)² through a wrong backward pass, beside Σ w², which is right."""
+    """Computes Σ (V x)² with a wrong backward pass, plus Σ w² with a correct one."""
 
     def __init__(self, *, factor: float = 1.01, kind: torch.dtype = torch.float64) -> None:
         super().__init__()
@@ -179,7 +179,7 @@ def seeded() -> None:
     torch.manual_seed(5)
 
 
-def test_a_backward_pass_that_is_off_by_a_hundredth_is_caught_and_named() -> None:
+def test_a_gradient_that_is_wrong_by_one_percent_is_detected() -> None:
     found = outcome(Broken())
     assert not found["V"].right
     assert found["V"].relative == pytest.approx(0.01 / 2.01, rel=1e-3)
@@ -187,21 +187,21 @@ def test_a_backward_pass_that_is_off_by_a_hundredth_is_caught_and_named() -> Non
     assert outcome(Broken(factor=1.0))["V"].passed, "without the error, and with dropout off, it passes"
 
 
-def test_an_error_in_float32_alone_is_caught_too() -> None:
-    """The loops that models are trained by take float32 only; float64 goes another way."""
+def test_a_gradient_that_is_wrong_only_in_float32_is_detected() -> None:
+    """The fast kernels used in training support only float32; float64 runs other code."""
     found = outcome(Broken(kind=torch.float32))["V"]
     assert found.right
     assert not found.right_in_float32
     assert not found.passed
 
 
-def test_a_gradient_that_is_not_a_number_fails() -> None:
+def test_a_nan_gradient_fails() -> None:
     found = outcome(Broken(factor=float("nan")))["V"]
     assert not found.right
     assert not found.passed
 
 
-def test_the_tolerance_is_for_the_norm_and_of_large_gradients_for_the_relative_error() -> None:
+def test_the_tolerance_is_absolute_and_relative_for_large_gradients() -> None:
     large = Broken(factor=1.0)
     nn.init.constant_(large.w, 3e5)
     check = outcome(large, tolerance=1e-7)["w"]
@@ -211,7 +211,7 @@ def test_the_tolerance_is_for_the_norm_and_of_large_gradients_for_the_relative_e
     assert outcome(Broken(), tolerance=1.0)["V"].right
 
 
-def test_the_model_is_left_as_it_was() -> None:
+def test_the_check_does_not_change_the_model() -> None:
     model = Broken()
     before = {name: value.clone() for name, value in model.state_dict().items()}
     outcome(model)
@@ -220,8 +220,8 @@ def test_the_model_is_left_as_it_was() -> None:
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
 
 
-def test_batches_are_normalised_as_in_training() -> None:
-    """By averages kept for use, the gradient would be that of another function than is learned by."""
+def test_batch_norm_uses_batch_statistics_as_in_training() -> None:
+    """With running averages, the check would test another function than training uses."""
     model = nn.Sequential(nn.Linear(2, 3), BatchNorm(width=3))
     batch = {"x": torch.randn(5, 2)}
     weights = torch.randn(5, 3)
@@ -233,16 +233,16 @@ def test_batches_are_normalised_as_in_training() -> None:
     found = {check.name: check for check in check_gradients(model, batch, loss)}
     assert all(check.right for check in found.values())
     assert found["0.bias"].difference < 1e-8
-    model(batch["x"])  # in training mode, as a fresh model is
+    model(batch["x"])  # a new model is in training mode
     gradient = torch.autograd.grad(loss(model, batch), [model[0].bias])[0]
     assert gradient.abs().max() < 1e-5, "what all rows share, their mean takes away"
 
 
-# --- what is compared ------------------------------------------------------------------------------------
+# --- compared entries ------------------------------------------------------------------------------------
 
 
 class Table(nn.Module):
-    """The sum of a table's cubes, of some of its rows only."""
+    """Computes the sum of cubes of some rows of a table."""
 
     def __init__(self, rows: int, *, padding: int | None = None) -> None:
         super().__init__()
@@ -261,14 +261,14 @@ def table_check(table: Table, ids: list[int], **options: Any) -> BlockCheck:
     return found[0]
 
 
-def test_a_small_block_is_compared_whole_but_for_padding() -> None:
-    """The row of padding has no gradient by design, though the loss depends on it."""
+def test_all_entries_of_a_small_block_are_compared_except_padding() -> None:
+    """The padding row has no gradient by design, although the loss depends on it."""
     assert table_check(Table(5), [1, 2, 0]).compared == 20
     check = table_check(Table(5, padding=0), [1, 2, 0])
     assert (check.compared, check.size, check.passed) == (16, 20, True)
 
 
-def test_of_a_large_block_a_sample_is_compared_mostly_where_something_happens() -> None:
+def test_a_sample_of_a_large_block_is_compared() -> None:
     check = table_check(Table(1000), list(range(500)))
     assert (check.compared, check.shape) == (MOST_ENTRIES, (1000, 4))
     assert check.difference > 0
@@ -276,9 +276,7 @@ def test_of_a_large_block_a_sample_is_compared_mostly_where_something_happens() 
 
 
 @pytest.mark.parametrize("factor", [0.0, 1.01])
-def test_a_sample_finds_gradients_that_are_wrong_or_missing(
-    factor: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sample_detects_wrong_or_missing_gradients(factor: float, monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(model: nn.Module, batch: Batch) -> Tensor:
         return model(batch) * factor + model(batch).detach() * (1 - factor)
 
@@ -294,7 +292,7 @@ def test_a_sample_finds_gradients_that_are_wrong_or_missing(
 # --- kinks -----------------------------------------------------------------------------------------------
 
 
-def test_a_part_says_that_it_has_kinks_and_a_smaller_step_is_taken() -> None:
+def test_parts_with_kinks_get_a_smaller_step() -> None:
     assert kinked_parts(nn.Sequential(nn.Linear(2, 2), nn.Tanh())) == []
     assert kinked_parts(nn.Sequential(nn.ReLU(), nn.MaxPool1d(2), nn.ReLU())) == ["ReLU", "MaxPool1d"]
     cnn = CharCNN(size=5, width=2, filters=2, kernel=3, dropout=0.0)
@@ -305,11 +303,11 @@ def test_a_part_says_that_it_has_kinks_and_a_smaller_step_is_taken() -> None:
     assert step_for(nn.Tanh()) == SMOOTH_STEP
 
 
-def test_the_character_network_is_right_though_large_steps_step_over_its_kinks() -> None:
-    """Without the smaller step a right network would be called wrong."""
+def test_the_character_cnn_passes_only_with_the_smaller_step() -> None:
+    """A larger step crosses a kink, and a correct network would fail."""
     cnn = CharCNN(size=3, width=1, filters=1, kernel=1, dropout=0.0)
     with torch.no_grad():
-        cnn.characters.weight[1:, 0] = torch.tensor([1.0, 1.00002])  # the second is largest, not by far
+        cnn.characters.weight[1:, 0] = torch.tensor([1.0, 1.00002])  # the second is slightly larger
         cnn.convolution.weight.fill_(1.0)
     batch = {
         "chars": torch.tensor([[1, 2]]),

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: a wish to stop, heard once, and a second Ctrl-C that does not wait."""
+"""Tests Ctrl-C and SIGTERM: the first signal requests a stop, a second Ctrl-C stops at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gonie.training.interrupt import Interrupt
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_the_first_signal_asks_and_lets_the_step_end(number: int) -> None:
+def test_the_first_signal_only_requests_a_stop(number: int) -> None:
     with Interrupt() as interrupt:
         assert not interrupt.requested
         os.kill(os.getpid(), number)
@@ -20,29 +20,29 @@ def test_the_first_signal_asks_and_lets_the_step_end(number: int) -> None:
 
 
 def test_a_second_ctrl_c_stops_at_once() -> None:
-    """A step that hangs must not take the terminal with it."""
+    """The user must be able to stop a step that hangs."""
     with Interrupt():
         os.kill(os.getpid(), signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
 
 
-def test_a_scheduler_that_repeats_its_signal_still_gets_a_checkpoint() -> None:
+def test_a_repeated_sigterm_does_not_stop_at_once() -> None:
     with Interrupt() as interrupt:
         os.kill(os.getpid(), signal.SIGTERM)
         os.kill(os.getpid(), signal.SIGTERM)
         assert interrupt.requested
 
 
-def test_afterwards_signals_mean_what_they_did() -> None:
+def test_signal_handlers_are_restored_afterwards() -> None:
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     with pytest.raises(ZeroDivisionError), Interrupt():
         raise ZeroDivisionError
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
 
 
-def test_in_another_thread_training_works_without_signals() -> None:
-    """Python lets only the main thread take them; a notebook or a service trains elsewhere."""
+def test_training_in_another_thread_ignores_signals() -> None:
+    """Only the main thread can handle signals, but a notebook or a service may train in another one."""
     seen: list[bool] = []
 
     def work() -> None:
@@ -55,8 +55,8 @@ def test_in_another_thread_training_works_without_signals() -> None:
     assert seen == [False]
 
 
-def test_a_block_within_another_shares_its_wish() -> None:
-    """Ctrl-C while one cell of many ends must stop the others too, and one while data is read, training."""
+def test_nested_blocks_share_the_request() -> None:
+    """Ctrl-C in one cell must stop the other cells too, and Ctrl-C while reading must stop training."""
     with Interrupt() as outer:
         with Interrupt() as inner:
             os.kill(os.getpid(), signal.SIGINT)

@@ -1,4 +1,4 @@
-"""The training loop: it learns, counts what it did, stops when it should and says when it cannot go on."""
+"""Tests the training loop: learning, counting, early stopping, and a loss that is not finite."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gonie.training.state import Progress, State
 
 
 class Setting(NamedTuple):
-    """All that the loop needs, over the toy language."""
+    """Everything that the loop needs, for the toy corpus."""
 
     recipe: TagRecipe
     prepared: TagData
@@ -63,8 +63,8 @@ def setting(toy: Path, *changes: str) -> Setting:
 
 
 @pytest.mark.parametrize("head", ["crf", "softmax"])
-def test_a_toy_language_is_learned_whole(toy: Path, head: str) -> None:
-    """If it is not, nothing else that a user trains can be."""
+def test_the_toy_corpus_is_learned_perfectly(toy: Path, head: str) -> None:
+    """A loop that cannot learn the toy corpus cannot learn anything else."""
     epochs = setting(toy, f"model.head.kind={head}").epochs()
     assert epochs[-1].loss < 0.1 * epochs[0].loss
     assert max(epoch.score for epoch in epochs) == 1.0
@@ -87,14 +87,16 @@ def test_a_toy_language_is_learned_whole(toy: Path, head: str) -> None:
     ],
     ids=lambda changes: changes[0],
 )
-def test_every_way_to_train_lowers_the_loss(toy: Path, changes: tuple[str, ...]) -> None:
+def test_every_optimizer_and_schedule_lowers_the_loss(toy: Path, changes: tuple[str, ...]) -> None:
     epochs = setting(toy, *changes, "train.epochs=4").epochs()
     assert epochs[-1].loss < 0.7 * epochs[0].loss
 
 
 @pytest.mark.parametrize(("optimizer", "clips"), [("sgd", True), ("per-window", False)])
-def test_a_loss_that_is_no_number_is_told_with_what_helps(toy: Path, optimizer: str, clips: bool) -> None:
-    """Updates per window know no clipping, so that to clip would be no help."""
+def test_clipping_is_suggested_only_to_optimizers_that_support_it(
+    toy: Path, optimizer: str, clips: bool
+) -> None:
+    """The per-window optimizer does not support clipping, so the message must not suggest it."""
     window = ("model.encoder.kind=window", "model.head.kind=softmax")
     still = ("model.dropout.input=0", "model.dropout.output=0", "train.clip=0")
     made = setting(toy, *window, *still, f"train.optimizer={optimizer}", "train.lr=1e38")
@@ -118,7 +120,7 @@ def test_an_epoch_sees_every_token_once(toy: Path) -> None:
 
 
 def test_the_loss_shown_is_the_mean_over_sentences(toy: Path) -> None:
-    """With a rate of nearly nothing the model stays, so its loss can be computed beside."""
+    """With a tiny learning rate the model does not change, so its loss can be computed separately."""
     made = setting(toy, "train.epochs=1", "train.lr=1e-12", "model.dropout.input=0", "model.dropout.output=0")
     made.model.embedding.singleton_rate = 0.0  # type: ignore[union-attr]
     (epoch,) = made.epochs()
@@ -131,28 +133,31 @@ def test_the_loss_shown_is_the_mean_over_sentences(toy: Path) -> None:
         assert epoch.loss == pytest.approx(float(made.model.loss(batch)), rel=1e-4)
 
 
-def test_steps_carry_the_rate_of_the_schedule(toy: Path) -> None:
+def test_steps_report_the_learning_rate_of_the_schedule(toy: Path) -> None:
     made = setting(toy, "train.epochs=2", "train.lr=0.5", "train.schedule=linear")
     rates = [event.rate for event in made.events() if isinstance(event, Step)]
     assert rates == pytest.approx(np.linspace(0.5, 0, len(rates), endpoint=False).tolist())
 
 
-def test_patience_ends_what_no_longer_improves(toy: Path) -> None:
+def test_patience_stops_training_without_improvement(toy: Path) -> None:
     scores = iter([0.5, 0.7, 0.6, 0.7, 0.1, 0.9])
     made = setting(toy, "train.epochs=6", "train.patience=3")
     epochs = made.epochs(lambda: next(scores))
     assert [epoch.score for epoch in epochs] == [0.5, 0.7, 0.6, 0.7, 0.1]
     assert [epoch.improved for epoch in epochs] == [True, True, False, True, False]
-    assert (made.state.progress.best, made.state.progress.best_epoch) == (0.7, 3)  # the later of two equals
+    assert (made.state.progress.best, made.state.progress.best_epoch) == (
+        0.7,
+        3,
+    )  # the later of two equal scores
 
 
-def test_a_first_epoch_is_kept_even_if_it_scores_nothing(toy: Path) -> None:
-    """There must be a best model to export, however bad."""
+def test_the_first_epoch_is_the_best_even_with_a_score_of_0(toy: Path) -> None:
+    """There must always be a best model to export."""
     (epoch,) = setting(toy, "train.epochs=1").epochs(lambda: 0.0)
     assert epoch.improved
 
 
-def test_dev_is_scored_with_the_average_and_training_goes_on_without(toy: Path) -> None:
+def test_the_average_is_used_for_scoring_but_not_for_training(toy: Path) -> None:
     made = setting(toy, "train.epochs=2", "train.average=0.9")
     seen = []
 
@@ -179,7 +184,7 @@ def test_the_same_seed_gives_the_same_weights_and_another_does_not(toy: Path) ->
     assert not all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-def test_what_else_draws_random_numbers_does_not_matter(toy: Path) -> None:
+def test_the_global_random_generator_does_not_affect_training(toy: Path) -> None:
     """A display or a plug-in that uses the global generator must not change the model."""
     made, disturbed = setting(toy, "train.epochs=1"), setting(toy, "train.epochs=1")
     made.events()
@@ -189,7 +194,7 @@ def test_what_else_draws_random_numbers_does_not_matter(toy: Path) -> None:
         assert torch.equal(one, other)
 
 
-def test_a_loss_that_is_no_number_says_what_to_change(toy: Path) -> None:
+def test_a_nan_loss_suggests_a_lower_learning_rate(toy: Path) -> None:
     made = setting(toy)
     with torch.no_grad():
         next(made.model.parameters()).fill_(float("nan"))
@@ -201,7 +206,7 @@ def test_a_loss_that_is_no_number_says_what_to_change(toy: Path) -> None:
     ("patience", "later", "improved", "best"),
     [(3, True, "yynyn", 3), (3, False, "yynnn", 1), (None, True, "yynyny", 5), (1, False, "yyn", 1)],
 )
-def test_the_setup_says_which_epoch_is_best_and_when_to_stop(
+def test_the_setup_defines_the_best_epoch_and_early_stopping(
     toy: Path, patience: int | None, later: bool, improved: str, best: int
 ) -> None:
     scores = iter([-5.0, -3.0, -4.0, -3.0, -9.0, -1.0])
@@ -212,7 +217,7 @@ def test_the_setup_says_which_epoch_is_best_and_when_to_stop(
     assert made.state.progress.best_epoch == best
 
 
-def test_parts_that_rest_stay_as_they_are(toy: Path) -> None:
+def test_resting_parts_are_not_trained(toy: Path) -> None:
     made = setting(toy, "train.epochs=2", "train.lr=0.1")
     encoder = made.model.encoder
     before = [parameter.detach().clone() for parameter in encoder.parameters()]
@@ -224,7 +229,7 @@ def test_parts_that_rest_stay_as_they_are(toy: Path) -> None:
     assert moved == [False, True]
 
 
-def test_an_epoch_is_a_line_of_metrics_with_its_details() -> None:
+def test_the_record_of_an_epoch_includes_its_details() -> None:
     epoch = Epoch(1, 0.5, 0.25, True, 0.01, 100, 1.0, 2.0, None, "F1", "dev F1 25.00", {"more": {"a": 1}})
     assert epoch.record() == {
         **{"epoch": 1, "loss": 0.5, "score": 0.25, "improved": True, "rate": 0.01, "tokens": 100},

@@ -1,4 +1,4 @@
-"""Update rules and learning rates, by their formulas, and gradients kept in bounds."""
+"""Tests optimizers, learning rate schedules and gradient clipping."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def test_the_rate_follows_its_formula(schedule: str, formula: Any, done: float) 
     assert learning_rate(setting, step=999, epochs_done=done) == pytest.approx(0.4 * formula(done), abs=1e-12)
 
 
-def test_the_rate_never_turns_negative() -> None:
-    """A run that is resumed with its last epoch done must not climb uphill."""
+def test_the_rate_is_never_negative() -> None:
+    """A run that is resumed after its last epoch must not increase the loss."""
     for schedule in ("linear", "cosine"):
         assert learning_rate(config(schedule=schedule, epochs=3), step=9, epochs_done=3.5) == pytest.approx(0)
 
 
-def test_warming_up_rises_in_a_line_and_then_leaves_the_schedule_alone() -> None:
+def test_warmup_is_linear_and_then_follows_the_schedule() -> None:
     setting = config(lr=1.0, warmup=4)
     rates = [learning_rate(setting, step=step, epochs_done=0) for step in range(6)]
     assert rates == [0.25, 0.5, 0.75, 1.0, 1.0, 1.0]
@@ -58,7 +58,7 @@ def test_warming_up_rises_in_a_line_and_then_leaves_the_schedule_alone() -> None
     assert learning_rate(both, step=1, epochs_done=0.5) == pytest.approx(0.5 * 0.75)
 
 
-def test_the_rate_reaches_every_group() -> None:
+def test_the_rate_is_set_in_every_parameter_group() -> None:
     optimizer = torch.optim.SGD([{"params": [nn.Parameter(torch.zeros(1))]} for _ in range(2)], lr=1.0)
     set_learning_rate(optimizer, 0.125)
     assert [group["lr"] for group in optimizer.param_groups] == [0.125, 0.125]
@@ -88,23 +88,23 @@ def norm(parameters: list[nn.Parameter]) -> float:
         ({"normalize": True, "clip": 5.0}, ([0.3], [0.4]), 1.0),
     ],
 )
-def test_gradients_are_bound_together(
+def test_gradients_are_clipped_or_normalised_by_their_joint_norm(
     values: dict[str, Any], before: tuple[list[float], ...], after: float
 ) -> None:
-    """The norm is that of all of them: their direction stays."""
+    """The norm is over all gradients, so their direction does not change."""
     parameters = gradients(*before)
     bound_gradients(config(**values), parameters)
     assert norm(parameters) == pytest.approx(after, rel=1e-4)
     assert float(parameters[0].grad / parameters[1].grad) == pytest.approx(0.75)  # type: ignore[operator,arg-type]
 
 
-def test_a_gradient_of_nothing_stays_nothing() -> None:
+def test_a_zero_gradient_stays_zero() -> None:
     parameters = gradients([0.0, 0.0])
     bound_gradients(config(normalize=True), parameters)
     assert not parameters[0].grad.any()  # type: ignore[union-attr]
 
 
-def test_clipping_equals_torchs_own() -> None:
+def test_clipping_equals_clip_grad_norm_of_torch() -> None:
     torch.manual_seed(1)
     values = [torch.randn(5).mul(9).tolist() for _ in range(3)]
     mine, theirs = gradients(*values), gradients(*values)
@@ -117,7 +117,7 @@ def test_clipping_equals_torchs_own() -> None:
 # --- optimisers ------------------------------------------------------------------------------------------
 
 
-def test_the_rule_is_the_one_named_with_its_settings() -> None:
+def test_each_optimizer_is_built_with_its_settings() -> None:
     parameter = nn.Parameter(torch.zeros(3))
     kinds = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
     for name, kind in {**kinds, "nadam": torch.optim.NAdam}.items():
@@ -129,7 +129,7 @@ def test_the_rule_is_the_one_named_with_its_settings() -> None:
     assert sgd.param_groups[0]["momentum"] == 0.75
 
 
-def test_what_is_frozen_is_left_out() -> None:
+def test_frozen_parameters_are_left_out() -> None:
     frozen, free = nn.Parameter(torch.zeros(3), requires_grad=False), nn.Parameter(torch.zeros(2))
     optimizer = build_optimizer(config(), [("frozen", frozen), ("free", free)])
     assert [p.shape for p in optimizer.param_groups[0]["params"]] == [free.shape]
@@ -143,8 +143,8 @@ def steps(optimizer: torch.optim.Optimizer, parameters: list[nn.Parameter], firs
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_an_optimiser_put_back_goes_on_as_if_never_stopped(rule: str) -> None:
-    """Lost momentum would make a resumed run another run."""
+def test_a_restored_optimizer_equals_an_uninterrupted_one(rule: str) -> None:
+    """If the momentum were lost, a resumed run would give another model."""
     setting = config(optimizer=rule, lr=0.1, weight_decay=0.01)
 
     def begin(values: list[Tensor]) -> tuple[torch.optim.Optimizer, list[nn.Parameter]]:
@@ -163,14 +163,14 @@ def test_an_optimiser_put_back_goes_on_as_if_never_stopped(rule: str) -> None:
         assert torch.equal(one, other)
 
 
-def test_before_the_first_step_there_is_nothing_to_put_back() -> None:
+def test_an_optimizer_without_steps_has_no_state() -> None:
     optimizer = build_optimizer(config(), [("p", nn.Parameter(torch.zeros(3)))])
     assert optimizer_tensors(optimizer) == {}
     restore_optimizer(optimizer, {})
 
 
-def test_some_parameters_may_learn_faster() -> None:
-    """Weights of rare n-grams would hardly move at the rate of a network that is met in every text."""
+def test_some_parameters_can_have_a_higher_rate() -> None:
+    """Weights of rare n-grams get few updates and would hardly move at the rate of the network."""
     slow, fast = nn.Parameter(torch.zeros(1)), nn.Parameter(torch.zeros(1))
     optimizer = build_optimizer(
         config(optimizer="sgd", momentum=0.0),

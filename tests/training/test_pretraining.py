@@ -1,4 +1,4 @@
-"""Pretraining as a whole: what it leaves, that a kill loses nothing, what it says to text it cannot use."""
+"""Tests pretraining runs: the files they write, resuming, and starting from another model."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from gonie.training.loop import Epoch, Step
 from gonie.training.run import RunResult, Summary, resume_run, start_run
 
 PATIENCE = 300
-"""Seconds before a child is taken to hang: a busy machine needs some."""
+"""Seconds before a child process is considered to hang; a busy machine is slow."""
 
 
 class Quiet:
-    """A display that keeps what it is told, and may ask to stop after some steps."""
+    """A display that records what it receives and can stop the run after some steps."""
 
     def __init__(self, *, stop_after: int = 0) -> None:
         self.notes: list[str] = []
@@ -72,7 +72,7 @@ def same(one: Path, other: Path) -> bool:
     return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
 
 
-def test_it_leaves_a_model_and_what_one_must_know_of_it(toy_bilm: Path, prose: Path) -> None:
+def test_a_run_writes_the_model_and_its_description(toy_bilm: Path, prose: Path) -> None:
     assert {path.name for path in toy_bilm.iterdir()} == {
         *("recipe.toml", "text", "metrics.jsonl", "last.safetensors", "best.safetensors", "bilm")
     }
@@ -86,7 +86,7 @@ def test_it_leaves_a_model_and_what_one_must_know_of_it(toy_bilm: Path, prose: P
     assert best["perplexity"]["ahead"] < 12, "the toy language has some twenty words, and rules"
 
 
-def test_ctrl_c_in_the_middle_of_the_text_and_going_on_gives_the_same_bytes(
+def test_a_run_resumed_after_ctrl_c_gives_the_same_weights(
     toy_bilm: Path, prose: Path, tmp_path: Path
 ) -> None:
     stopped = Quiet(stop_after=40)
@@ -101,7 +101,7 @@ def test_ctrl_c_in_the_middle_of_the_text_and_going_on_gives_the_same_bytes(
 
 
 @pytest.mark.long
-def test_killed_in_the_middle_and_resumed_it_is_the_run_never_killed(
+def test_a_run_resumed_after_a_kill_gives_the_same_weights(
     toy_bilm: Path, prose: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "run"
@@ -119,7 +119,7 @@ def test_killed_in_the_middle_and_resumed_it_is_the_run_never_killed(
     assert same(out, toy_bilm)
 
 
-def test_going_on_from_a_model_keeps_its_shape_and_its_words(
+def test_starting_from_a_model_keeps_its_shape_and_its_words(
     toy_bilm: Path, prose: Path, tmp_path: Path
 ) -> None:
     start = f'model.start="{toy_bilm}"'
@@ -137,10 +137,8 @@ def test_going_on_from_a_model_keeps_its_shape_and_its_words(
     )
 
 
-def test_a_model_that_went_on_from_another_says_from_which(
-    toy_bilm: Path, prose: Path, tmp_path: Path
-) -> None:
-    """Its licence and its slant are that one's too."""
+def test_a_model_records_the_model_it_started_from(toy_bilm: Path, prose: Path, tmp_path: Path) -> None:
+    """The licence and the biases of that model apply to the new one too."""
     recipe = load_recipe(
         prose / "pretrain.toml", [f'model.start="{toy_bilm}"', "train.epochs=1"], command="pretrain"
     )
@@ -151,8 +149,8 @@ def test_a_model_that_went_on_from_another_says_from_which(
 
 
 @pytest.mark.parametrize("few", [True, False])
-def test_a_text_too_small_for_so_many_rows_is_told(few: bool, prose: Path, tmp_path: Path) -> None:
-    """Else all steps are of the rise of the learning rate, and the model has learned nothing."""
+def test_a_text_too_small_for_the_number_of_rows_gets_a_note(few: bool, prose: Path, tmp_path: Path) -> None:
+    """Otherwise the run could consist only of warmup steps, and the model would learn nothing."""
     warmup = f"train.warmup={200 if few else 0}"
     recipe = load_recipe(prose / "pretrain.toml", [warmup, "train.epochs=1"], command="pretrain")
     display = Quiet()
@@ -164,7 +162,9 @@ def test_a_text_too_small_for_so_many_rows_is_told(few: bool, prose: Path, tmp_p
         assert "--set train.rows=" in told[0]
 
 
-def test_going_on_with_a_vocabulary_of_the_new_text(toy_bilm: Path, prose: Path, tmp_path: Path) -> None:
+def test_starting_from_a_model_can_use_the_vocabulary_of_the_new_text(
+    toy_bilm: Path, prose: Path, tmp_path: Path
+) -> None:
     text = tmp_path / "new.txt"
     text.write_text("Zebras graze quietly. Anna grazes too.\n" * 60, "utf-8")
     changes = [f'data.text=["{text}"]', "data.heldout=none", f'model.start="{toy_bilm}"']
@@ -178,17 +178,17 @@ def test_going_on_with_a_vocabulary_of_the_new_text(toy_bilm: Path, prose: Path,
 
 
 def without_softmax(bilm: Path, target: Path) -> Path:
-    """The model as it is passed on: what only training needs is left out."""
+    """Copy the model without its softmax, which only training needs."""
     target.mkdir()
     for name in ("bilm.json", "weights.safetensors"):
         shutil.copy(bilm / "bilm" / name, target / name)
     return target
 
 
-def test_while_a_new_softmax_settles_the_rest_stays_as_it_was(
+def test_the_rest_of_the_model_is_frozen_while_a_new_softmax_settles(
     toy_bilm: Path, prose: Path, tmp_path: Path
 ) -> None:
-    """Or a start is thrown away: a softmax that knows nothing yet would drag its states about."""
+    """Otherwise the gradients of an untrained softmax would destroy the pretrained weights."""
     start = without_softmax(toy_bilm, tmp_path / "start")
     changes = [f'model.start="{start}"', "train.epochs=1", "train.settle=0.999", "model.storage=float32"]
     recipe = load_recipe(prose / "pretrain.toml", changes, command="pretrain")
@@ -201,7 +201,7 @@ def test_while_a_new_softmax_settles_the_rest_stays_as_it_was(
 
 
 @pytest.mark.parametrize(("kept", "settle"), [(True, None), (False, 0.2)])
-def test_only_a_new_softmax_is_given_time_to_settle(
+def test_only_a_new_softmax_gets_time_to_settle(
     toy_bilm: Path, prose: Path, tmp_path: Path, kept: bool, settle: float | None
 ) -> None:
     start = toy_bilm if kept else without_softmax(toy_bilm, tmp_path / "start")
@@ -212,8 +212,8 @@ def test_only_a_new_softmax_is_given_time_to_settle(
     assert load_recipe(tmp_path / "run" / "recipe.toml", command="pretrain").train.settle == settle
 
 
-def test_a_loss_that_is_no_number_is_told_at_once_and_not_saved(prose: Path, tmp_path: Path) -> None:
-    """Not after an epoch, which may take hours; and what was good before is still there."""
+def test_an_infinite_loss_stops_training_and_is_not_saved(prose: Path, tmp_path: Path) -> None:
+    """It stops within the epoch, which may take hours, and the last good checkpoint stays."""
     often = ["train.checkpoint_seconds=0.0001", "train.lr=1e30", "train.warmup=0", "train.clip=0"]
     display = Quiet()
     with pytest.raises(GonieError, match="the loss became"):
@@ -223,17 +223,17 @@ def test_a_loss_that_is_no_number_is_told_at_once_and_not_saved(prose: Path, tmp
     assert torch.isfinite(state["loss"])
 
 
-def test_a_changed_recipe_is_not_resumed(toy_bilm: Path) -> None:
+def test_resuming_with_changed_settings_is_refused(toy_bilm: Path) -> None:
     with pytest.raises(ResumeError, match="--set cannot change"):
         resume_run(toy_bilm, Quiet(), ["train.lr=0.5"], command="pretrain")
 
 
-def test_a_folder_that_holds_a_run_is_not_written_over(toy_bilm: Path, prose: Path) -> None:
+def test_an_existing_run_is_not_overwritten(toy_bilm: Path, prose: Path) -> None:
     with pytest.raises(OutputError, match="already contains a run"):
         start_run(load_recipe(prose / "pretrain.toml", command="pretrain"), toy_bilm, Quiet())
 
 
-def test_text_tokenised_once_serves_other_runs(prose: Path, tmp_path: Path) -> None:
+def test_cached_tokens_are_used_by_other_runs(prose: Path, tmp_path: Path) -> None:
     changes = [f"data.cache={tmp_path / 'tokens'}", "train.epochs=1"]
     recipe = load_recipe(prose / "pretrain.toml", changes, command="pretrain")
     assert start_run(recipe, tmp_path / "one", Quiet()) is not None
@@ -244,7 +244,9 @@ def test_text_tokenised_once_serves_other_runs(prose: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("suffix", [".gz", pytest.param(".xz", marks=pytest.mark.long)])
-def test_compressed_text_is_the_same_text(suffix: str, prose: Path, toy_bilm: Path, tmp_path: Path) -> None:
+def test_compressed_text_gives_the_same_model(
+    suffix: str, prose: Path, toy_bilm: Path, tmp_path: Path
+) -> None:
     opened = {".gz": gzip.open, ".xz": lzma.open}[suffix]
     path = tmp_path / f"text.txt{suffix}"
     with opened(path, "wt", encoding="utf-8") as file:  # type: ignore[operator]
@@ -255,7 +257,7 @@ def test_compressed_text_is_the_same_text(suffix: str, prose: Path, toy_bilm: Pa
 
 
 @pytest.mark.long
-def test_one_line_of_ten_megabytes_is_read_in_pieces(prose: Path, tmp_path: Path) -> None:
+def test_a_line_of_ten_megabytes_is_split(prose: Path, tmp_path: Path) -> None:
     long = tmp_path / "long.txt"
     text = (prose / "text.txt").read_text("utf-8").replace("\n", " ")
     long.write_text((text * (10_000_000 // len(text) + 1))[:10_000_000], "utf-8")
@@ -269,7 +271,7 @@ def test_one_line_of_ten_megabytes_is_read_in_pieces(prose: Path, tmp_path: Path
     assert words == pytest.approx(len(text.split()) * 10_000_000 / len(text), rel=0.3)
 
 
-def test_text_of_another_language_than_the_start_is_refused(
+def test_text_in_another_language_than_the_start_model_is_refused(
     toy_bilm: Path, prose: Path, tmp_path: Path
 ) -> None:
     changes = [f'model.start="{toy_bilm}"', "data.language=ko"]

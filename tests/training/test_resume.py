@@ -1,6 +1,6 @@
-"""A run that dies at any moment and is resumed ends as the run that never died: the same bytes, each time.
+"""Tests resuming: a run that is killed at any moment and resumed gives the same bytes as an unbroken one.
 
-Most of this is done with real processes and real signals, on a corpus small enough to train in a second.
+Most tests use real processes and signals, on a corpus small enough to train in a second.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ device = "cpu"
 checkpoint_seconds = 1e-9  # after every step, so that moments can be counted
 """
 Command = Callable[..., Any]
-"""Calls the command line within this process and gives the ``Outcome`` of conftest.py."""
+"""Calls the command line in this process and returns the ``Outcome`` of conftest.py."""
 
 PATIENCE = 300
-"""Seconds before a child is taken to hang: a busy machine needs some."""
+"""Seconds before a child process is considered to hang; a busy machine is slow."""
 
 UNTIMED = {"seconds", "dev_seconds"}
 
-# Dies at its Nth operation on a file whose path matches, before that operation is done.
+# Dies just before its Nth operation on a file whose path matches.
 DYING = """
 import os, re, signal, sys
 pattern, left = re.compile(sys.argv.pop(1)), int(sys.argv.pop(1))
@@ -94,7 +94,7 @@ main()
 
 
 def sentences(number: int, seed: int) -> str:
-    """Sentences with names to learn and words met only once, as a column file."""
+    """Return sentences with names to learn and words that occur only once, in CoNLL format."""
     chance = random.Random(seed)
     blocks = []
     for _ in range(number):
@@ -102,7 +102,7 @@ def sentences(number: int, seed: int) -> str:
         word = "".join(chance.choices("abcdefgh", k=6))
         words = chance.choice(FRAMES).format(*names, word=word).split()
         tags = ["B-PER" if w in PEOPLE else "B-LOC" if w in PLACES else "O" for w in words]
-        # two people in a row are one name, so that the chain has something to learn
+        # two people in a row are one name, so that the CRF has transitions to learn
         tags = ["I-PER" if t == p == "B-PER" else t for p, t in zip(["O", *tags], tags, strict=False)]
         blocks.append("\n".join(f"{w}\t{t}" for w, t in zip(words, tags, strict=True)))
     return "\n\n".join(blocks) + "\n"
@@ -131,7 +131,7 @@ def launch(
     arguments: list[str], *, code: tuple[str, ...] = ("-m", "gonie"), threads: int = 1
 ) -> subprocess.Popen[str]:
     environment = os.environ | {"OMP_NUM_THREADS": str(threads)}
-    environment.pop("PYTHONHASHSEED", None)  # each process orders its sets in its own way
+    environment.pop("PYTHONHASHSEED", None)  # each process has its own order of sets
     return subprocess.Popen(
         [sys.executable, *code, *arguments],
         env=environment,
@@ -143,12 +143,12 @@ def launch(
 
 
 def dying(operation: str, number: int) -> tuple[str, ...]:
-    """The code of a process that dies at the given operation."""
+    """Return the Python options of a process that dies at the given operation."""
     return ("-c", DYING, operation, str(number))
 
 
 def complete(arguments: list[str], *, threads: int = 1) -> str:
-    """Run to the end, which must be a good one; what was printed."""
+    """Run a command to its end, check that it succeeds, and return its output."""
     process = launch(arguments, threads=threads)
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, err
@@ -157,7 +157,7 @@ def complete(arguments: list[str], *, threads: int = 1) -> str:
 
 
 def go_on(recipe: Path, out: Path, *, changes: tuple[str, ...] = (), threads: int = 1) -> None:
-    """What a user does after a crash: resume, or start again where nothing had been begun."""
+    """Do what a user does after a crash: resume, or start again if there is no run yet."""
     begun = (out / "recipe.toml").exists()
     complete(train(recipe, out, resume=begun, changes=changes), threads=threads)
 
@@ -166,7 +166,7 @@ SENTENCE = "Anna Bert lives in Seoul . Nobody knows abcabc ."
 
 
 def outcome(folder: Path, *asked: str) -> dict[str, object]:
-    """Everything a run leaves that must not depend on how often it was stopped."""
+    """Return everything in a run folder that must not depend on interruptions."""
     files = {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -183,13 +183,13 @@ def outcome(folder: Path, *asked: str) -> dict[str, object]:
 
 
 def differences(one: dict[str, object], other: dict[str, object]) -> list[str]:
-    """Names of what differs: bytes themselves would say nothing to a reader."""
+    """Return the names of entries that differ; their bytes would not be readable."""
     return sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
 
 
 @pytest.fixture(scope="module")
 def unbroken_run(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The run never killed."""
+    """Train a run without interruptions."""
     folder = tmp_path_factory.mktemp("unbroken") / "run"
     complete(train(recipe, folder))
     return folder
@@ -197,13 +197,13 @@ def unbroken_run(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 @pytest.fixture(scope="module")
 def unbroken(unbroken_run: Path) -> dict[str, object]:
-    """What the run never killed left."""
+    """Return the outcome of the uninterrupted run."""
     return outcome(unbroken_run)
 
 
 @pytest.mark.long
-def test_the_run_is_worth_comparing(unbroken: dict[str, object]) -> None:
-    """It learns, and its best epoch is neither the only one nor fixed: else sameness would prove little."""
+def test_the_compared_run_learns_and_improves_several_times(unbroken: dict[str, object]) -> None:
+    """Comparing runs that do not learn would prove little."""
     metrics = unbroken["metrics"]
     assert isinstance(metrics, list)
     assert sum(epoch["improved"] for epoch in metrics) > 1
@@ -214,11 +214,11 @@ def test_the_run_is_worth_comparing(unbroken: dict[str, object]) -> None:
 # --- killed ----------------------------------------------------------------------------------------------
 
 Kill = Callable[[Path, Path], int]
-"""Trains a recipe into a folder and kills it on the way; gives the exit status."""
+"""Trains a recipe into a folder, kills the process and returns its exit status."""
 
 
 def after(first: float, last: float) -> Kill:
-    """By the clock: so many seconds from the first sign of the run."""
+    """Kill the process a random time after the run folder appears, in seconds."""
 
     def kill(recipe: Path, out: Path) -> int:
         process = launch(train(recipe, out))
@@ -229,12 +229,12 @@ def after(first: float, last: float) -> Kill:
 
 
 def at_start(first: float, last: float) -> Kill:
-    """By the clock, while Python still loads or the files are read."""
+    """Kill the process a random time after its start, while it imports or reads files."""
     return lambda recipe, out: _killed(launch(train(recipe, out)), random.uniform(first, last))
 
 
 def at(operation: str, first: int, last: int) -> Kill:
-    """At a file operation, counted among those that match, just before it happens."""
+    """Kill the process just before a random file operation among those that match."""
 
     def kill(recipe: Path, out: Path) -> int:
         number = random.randint(first, last)
@@ -279,23 +279,25 @@ MOMENTS: dict[str, Kill] = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_killed_and_resumed_is_the_run_never_killed(
+def test_a_killed_and_resumed_run_equals_an_unbroken_one(
     moment: str, recipe: Path, tmp_path: Path, unbroken: dict[str, object]
 ) -> None:
-    """The same weights, scores, bundle and files, whatever the moment; nothing half-written is left."""
+    """Weights, scores, bundle and other files are the same, and no partial file is left."""
     out = tmp_path / "run"
-    assert MOMENTS[moment](recipe, out) in (-signal.SIGKILL, 0)  # by the clock it may have been done
+    assert MOMENTS[moment](recipe, out) in (-signal.SIGKILL, 0)  # a kill by time may come after the end
     go_on(recipe, out)
     assert not differences(outcome(out), unbroken)
 
 
-def test_there_are_ten_moments() -> None:
+def test_ten_moments_of_a_run_are_covered() -> None:
     assert len(MOMENTS) == 10
 
 
 @pytest.mark.long
-def test_killed_again_and_again(recipe: Path, tmp_path: Path, unbroken: dict[str, object]) -> None:
-    """A machine that fails every few seconds only delays the run: each life goes on from the last."""
+def test_a_run_killed_repeatedly_still_finishes(
+    recipe: Path, tmp_path: Path, unbroken: dict[str, object]
+) -> None:
+    """Each process continues from the last checkpoint, so frequent failures only delay the run."""
     out = tmp_path / "run"
     steps = []
     for life in range(10):
@@ -312,10 +314,10 @@ def test_killed_again_and_again(recipe: Path, tmp_path: Path, unbroken: dict[str
 
 
 @pytest.mark.long
-def test_killed_while_a_bundle_takes_the_place_of_another(
+def test_a_run_killed_while_replacing_its_bundle_can_be_resumed(
     recipe: Path, tmp_path: Path, unbroken_run: Path, unbroken: dict[str, object]
 ) -> None:
-    """Between two renames there is no bundle under its name: what to do is said, and doing it helps."""
+    """Between two renames there is no bundle; the error suggests --resume, which restores it."""
     out = tmp_path / "run"
     shutil.copytree(unbroken_run, out)
     process = launch(train(recipe, out, resume=True), code=dying(r"os.rename .*\.bundle\.new", 1))
@@ -333,10 +335,10 @@ def test_killed_while_a_bundle_takes_the_place_of_another(
 
 @pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_wish_to_stop_saves_and_resumes(
+def test_ctrl_c_and_sigterm_save_a_run_that_can_be_resumed(
     number: signal.Signals, recipe: Path, tmp_path: Path, unbroken: dict[str, object]
 ) -> None:
-    """Ctrl-C loses nothing, exits 130, and prints a command that goes on when pasted."""
+    """The command exits with 130 and prints a resume command that works when pasted."""
     out = tmp_path / "a run"
     process = launch(train(recipe, out))
     _wait(process, (out / "last.safetensors").exists)
@@ -350,8 +352,8 @@ def test_a_wish_to_stop_saves_and_resumes(
 
 
 @pytest.mark.long
-def test_a_run_is_trained_by_one_process_at_a_time(recipe: Path, tmp_path: Path) -> None:
-    """Resuming what is still running would have two writers over one folder."""
+def test_resuming_a_run_that_is_still_training_is_refused(recipe: Path, tmp_path: Path) -> None:
+    """Two processes must not write to the same run folder."""
     out = tmp_path / "run"
     first = launch(train(recipe, out, changes=("train.epochs=500", "train.patience=500")))
     try:
@@ -379,8 +381,8 @@ def test_the_same_seed_gives_the_same_model(
 
 
 @pytest.mark.long
-def test_two_threads_resume_alike(recipe: Path, tmp_path: Path) -> None:
-    """Sums split over threads must be split the same way each time, in a model wide enough to be split."""
+def test_a_run_with_two_threads_resumes_exactly(recipe: Path, tmp_path: Path) -> None:
+    """Sums must be split over threads the same way each time; the model is wide enough to be split."""
     changes = (
         "model.words.width=100",
         "model.encoder.hidden=150",
@@ -403,11 +405,11 @@ def test_two_threads_resume_alike(recipe: Path, tmp_path: Path) -> None:
 
 
 class CrashError(Exception):
-    """Stands for the end of the process."""
+    """Simulates the end of the process."""
 
 
 class Silent(RunDisplay):
-    """Shows nothing; dies at a step if told to."""
+    """A display that shows nothing and can raise ``CrashError`` at a step."""
 
     def __init__(self, dies_at: int | None = None) -> None:
         self.dies_at = dies_at
@@ -424,7 +426,7 @@ class Silent(RunDisplay):
 
 
 def broken_run(settings: Recipe, folder: Path, first: int, second: int) -> None:
-    """A run that dies at its first and, resumed, at its second step, and then goes on to its end."""
+    """Run until step ``first``, resume until step ``second``, and resume to the end."""
     with pytest.raises(CrashError):
         start_run(settings, folder, Silent(dies_at=first))
     with pytest.raises(CrashError):
@@ -474,10 +476,10 @@ def vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("changes", list(KINDS.values()), ids=list(KINDS))
-def test_every_kind_of_run_resumes(
+def test_every_kind_of_tagger_resumes_exactly(
     changes: tuple[str, ...], recipe: Path, vectors: Path, tmp_path: Path
 ) -> None:
-    """What the optimiser keeps is in the checkpoint; what the parts draw at random follows from the seed."""
+    """The checkpoint has the optimizer state, and random numbers depend only on the seed."""
     places = {"CACHE": str(tmp_path / "cache"), "VECTORS": str(vectors)}
     filled = [re.sub("CACHE|VECTORS", lambda found: places[found[0]], change) for change in changes]
     settings = load_recipe(recipe, ["train.epochs=3", *filled])
@@ -491,7 +493,7 @@ def test_every_kind_of_run_resumes(
 
 @pytest.fixture(scope="module")
 def text_recipe(text_toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A classifier with batch normalisation and a bag, a checkpoint after every step."""
+    """Write the recipe of a classifier with batch normalisation and n-grams, saved at every step."""
     folder = tmp_path_factory.mktemp("often")
     shutil.copytree(text_toy, folder, dirs_exist_ok=True)
     path = folder / "often.toml"
@@ -502,7 +504,7 @@ def text_recipe(text_toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 @pytest.fixture(scope="module")
 def unbroken_texts(text_recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    """What a classifier's run never killed left."""
+    """Return the outcome of an uninterrupted run of a classifier."""
     folder = tmp_path_factory.mktemp("unbroken texts") / "run"
     complete(train(text_recipe, folder))
     found = outcome(folder)
@@ -533,10 +535,10 @@ TEXT_KINDS: dict[str, tuple[str, ...]] = {
 
 
 @pytest.mark.parametrize("changes", list(TEXT_KINDS.values()), ids=list(TEXT_KINDS))
-def test_every_kind_of_classifier_resumes(
+def test_every_kind_of_classifier_resumes_exactly(
     changes: tuple[str, ...], text_recipe: Path, tmp_path: Path
 ) -> None:
-    """Averages of batches and the rates of n-grams are in the checkpoint as well."""
+    """The checkpoint also has the batch statistics and the learning rates of n-grams."""
     settings = load_recipe(text_recipe, [c.replace("CACHE", str(tmp_path / "cache")) for c in changes])
     assert start_run(settings, tmp_path / "whole", Silent())
     broken_run(settings, tmp_path / "broken", 2, 12)  # in the first epoch, and in a later one
@@ -548,7 +550,7 @@ def test_every_kind_of_classifier_resumes(
     "moment",
     ["a checkpoint is named", "the best weights are named", "samples are named", "the bundle is written"],
 )
-def test_a_classifier_killed_and_resumed_is_the_one_never_killed(
+def test_a_killed_and_resumed_classifier_equals_an_unbroken_one(
     moment: str, text_recipe: Path, tmp_path: Path, unbroken_texts: dict[str, object]
 ) -> None:
     moments = {
@@ -564,7 +566,7 @@ def test_a_classifier_killed_and_resumed_is_the_one_never_killed(
 
 
 @pytest.mark.long
-def test_a_wish_to_stop_a_classifier_saves_and_resumes(
+def test_ctrl_c_saves_a_classifier_that_can_be_resumed(
     text_recipe: Path, tmp_path: Path, unbroken_texts: dict[str, object]
 ) -> None:
     out = tmp_path / "run"
@@ -579,7 +581,9 @@ def test_a_wish_to_stop_a_classifier_saves_and_resumes(
 
 
 @pytest.mark.parametrize("name", ["train.tsv", "dev.tsv"])
-def test_the_texts_must_be_the_same(gonie: Command, name: str, text_recipe: Path, tmp_path: Path) -> None:
+def test_resuming_with_changed_texts_is_refused(
+    gonie: Command, name: str, text_recipe: Path, tmp_path: Path
+) -> None:
     folder = tmp_path / "own"
     shutil.copytree(text_recipe.parent, folder)
     own = folder / "often.toml"
@@ -592,12 +596,12 @@ def test_the_texts_must_be_the_same(gonie: Command, name: str, text_recipe: Path
     assert refused.refused("changed since this run began", "--out")
 
 
-# --- what cannot be resumed ------------------------------------------------------------------------------
+# --- runs that cannot be resumed -------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def stopped(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run stopped in its second epoch, with a corpus of its own that a test may change."""
+    """Train a run that stops in its second epoch, with its own corpus that a test may change."""
     folder = tmp_path_factory.mktemp("stopped")
     own = write_corpus(folder)
     settings = load_recipe(own, ["train.epochs=3"])
@@ -608,7 +612,7 @@ def stopped(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def fresh(stopped: Path) -> Iterator[Path]:
-    """The stopped run, put back afterwards."""
+    """Yield the stopped run and restore it afterwards."""
     kept = stopped.with_name("kept")
     shutil.copytree(stopped, kept)
     yield stopped
@@ -616,7 +620,7 @@ def fresh(stopped: Path) -> Iterator[Path]:
     kept.rename(stopped)
 
 
-def test_a_complete_run_stays_as_it_is(gonie: Command, recipe: Path, tmp_path: Path) -> None:
+def test_resuming_a_complete_run_changes_nothing(gonie: Command, recipe: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     assert gonie(*train(recipe, out, changes=("train.epochs=2",))).code == 0
     before = outcome(out)
@@ -626,15 +630,15 @@ def test_a_complete_run_stays_as_it_is(gonie: Command, recipe: Path, tmp_path: P
     assert not differences(outcome(out), before)
 
 
-def test_there_must_be_a_run(gonie: Command, recipe: Path, tmp_path: Path) -> None:
+def test_resuming_without_a_run_is_refused(gonie: Command, recipe: Path, tmp_path: Path) -> None:
     refused = gonie(*train(recipe, tmp_path / "none", resume=True))
     assert refused.refused("is not a run folder", "without --resume")
     assert not (tmp_path / "none").exists()
 
 
 @pytest.mark.parametrize("name", ["train.conll", "dev.conll"])
-def test_the_data_must_be_the_same(gonie: Command, name: str, fresh: Path) -> None:
-    """Going on with other sentences would give the model of neither run."""
+def test_resuming_with_changed_data_is_refused(gonie: Command, name: str, fresh: Path) -> None:
+    """The result would be neither the model of the old data nor that of the new data."""
     text = (fresh / name).read_text("utf-8")
     (fresh / name).write_text(text.replace("Seoul", "Lima", 1), "utf-8")
     before = (fresh / "run/last.safetensors").read_bytes()
@@ -642,12 +646,14 @@ def test_the_data_must_be_the_same(gonie: Command, name: str, fresh: Path) -> No
         "changed since this run began"
     )
     assert (fresh / "run/last.safetensors").read_bytes() == before
-    if name == "train.conll":  # put back, as the message says, it goes on
+    if name == "train.conll":  # with the old file restored, as the message says, it resumes
         (fresh / name).write_text(text, "utf-8")
         assert gonie(*train(fresh / "small.toml", fresh / "run", resume=True)).code == 0
 
 
-def test_the_vectors_must_be_the_same(recipe: Path, vectors: Path, tmp_path: Path, gonie: Command) -> None:
+def test_resuming_with_changed_vectors_is_refused(
+    recipe: Path, vectors: Path, tmp_path: Path, gonie: Command
+) -> None:
     own = shutil.copy(vectors, tmp_path / "vectors.txt")
     settings = load_recipe(recipe, [f"data.vectors={own}"])
     with pytest.raises(CrashError):
@@ -656,7 +662,7 @@ def test_the_vectors_must_be_the_same(recipe: Path, vectors: Path, tmp_path: Pat
     assert gonie(*train(recipe, tmp_path / "run", resume=True)).refused("changed since this run began")
 
 
-def test_settings_cannot_change_on_the_way(gonie: Command, fresh: Path) -> None:
+def test_resuming_with_changed_settings_is_refused(gonie: Command, fresh: Path) -> None:
     other = train(fresh / "small.toml", fresh / "run", resume=True, changes=("train.lr=0.5",))
     assert gonie(*other).refused("--set cannot change the settings")
     same = train(fresh / "small.toml", fresh / "run", resume=True, changes=("train.epochs=3",))
@@ -677,7 +683,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 def test_a_damaged_checkpoint_is_refused(
     gonie: Command, damage: Callable[[bytes], bytes], fresh: Path
 ) -> None:
-    """In a sentence that helps, and the file stays as it is."""
+    """The message says what to do, and the file stays unchanged."""
     last = fresh / "run/last.safetensors"
     damaged = damage(last.read_bytes())
     last.write_bytes(damaged)
@@ -686,13 +692,13 @@ def test_a_damaged_checkpoint_is_refused(
     assert last.read_bytes() == damaged
 
 
-def test_without_a_checkpoint_the_run_starts_from_its_beginning(gonie: Command, fresh: Path) -> None:
-    """What the refusal of a damaged one tells the user to do."""
+def test_a_run_without_a_checkpoint_starts_from_the_beginning(gonie: Command, fresh: Path) -> None:
+    """Users delete a damaged checkpoint, as the error message suggests."""
     (fresh / "run/last.safetensors").unlink()
     assert gonie(*train(fresh / "small.toml", fresh / "run", resume=True)).code == 0
 
 
-def test_somebody_elses_file_is_no_checkpoint(gonie: Command, fresh: Path) -> None:
+def test_a_tensor_file_that_is_not_a_checkpoint_is_refused(gonie: Command, fresh: Path) -> None:
     tensors, _ = read_tensors(fresh / "run/last.safetensors")
     write_tensors(fresh / "run/last.safetensors", tensors)
     resume = train(fresh / "small.toml", fresh / "run", resume=True)
@@ -700,7 +706,7 @@ def test_somebody_elses_file_is_no_checkpoint(gonie: Command, fresh: Path) -> No
 
 
 def test_damaged_best_weights_are_refused(gonie: Command, fresh: Path) -> None:
-    """They are the result: exporting damaged ones would ship a model that nobody trained."""
+    """Exporting damaged weights would ship a model that nobody trained."""
     resume = train(fresh / "small.toml", fresh / "run", resume=True)
     assert gonie(*resume).code == 0
     best = fresh / "run/best.safetensors"
@@ -719,8 +725,10 @@ PAIR_KINDS: dict[str, tuple[str, ...]] = {
 
 
 @pytest.mark.parametrize("changes", list(PAIR_KINDS.values()), ids=list(PAIR_KINDS))
-def test_every_kind_of_pair_model_resumes(changes: tuple[str, ...], pair_toy: Path, tmp_path: Path) -> None:
-    """Masks that both texts share are drawn again as they were."""
+def test_every_kind_of_pair_model_resumes_exactly(
+    changes: tuple[str, ...], pair_toy: Path, tmp_path: Path
+) -> None:
+    """Dropout masks that both texts share are the same after resuming."""
     kind, *settings = (change.replace("CACHE", str(tmp_path / "cache")) for change in changes)
     recipe = load_recipe(pair_toy / f"{kind}.toml", [*settings, "train.checkpoint_seconds=1e-9"])
     assert start_run(recipe, tmp_path / "whole", Silent())

@@ -1,4 +1,4 @@
-"""A whole run: what it leaves, what it calls itself, and what a failed start leaves behind (nothing)."""
+"""Tests whole runs: the files they write, folder names, and failed starts that leave no folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gonie.training.loop import Epoch, Step
 from gonie.training.run import RunResult, Summary, default_folder, resume_run, start_run
 
 
-def test_a_run_leaves_what_the_design_promises(toy_run: Path) -> None:
+def test_a_run_folder_has_the_documented_files(toy_run: Path) -> None:
     names = {path.name for path in toy_run.iterdir()}
     assert names == {
         "recipe.toml",
@@ -45,21 +45,19 @@ def test_the_scores_are_those_of_the_exported_model(toy_run: Path) -> None:
     assert {record["metric"] for record in metrics} == {"F1"}
 
 
-def test_the_report_is_one_file_that_fetches_nothing(toy_run: Path) -> None:
+def test_the_report_is_one_file_that_loads_nothing_external(toy_run: Path) -> None:
     page = (toy_run / "report.html").read_text("utf-8")
     assert not re.findall(r"(?:src|href)\s*=\s*[\"'](?!#)", page)
     assert not re.search(r"https?://(?!www\.w3\.org/)", page)
     assert "<svg" in page, "the training curve"
 
 
-def test_the_folder_tags(toy_run: Path) -> None:
+def test_a_run_folder_can_be_loaded_and_tags(toy_run: Path) -> None:
     document = load(toy_run)("we met Cleo Lee and Anna .")
     assert [(span.text, span.label) for span in document.spans] == [("Cleo Lee", "PER"), ("Anna", "PER")]
 
 
-def test_the_recipe_in_the_folder_makes_the_same_model_again(
-    toy_run: Path, tmp_path: Path, silence: Any
-) -> None:
+def test_the_recipe_in_the_folder_reproduces_the_model(toy_run: Path, tmp_path: Path, silence: Any) -> None:
     result = start_run(load_recipe(toy_run / "recipe.toml"), tmp_path / "again", silence)
     assert result is not None
     first, _ = read_tensors(toy_run / "best.safetensors")
@@ -69,7 +67,7 @@ def test_the_recipe_in_the_folder_makes_the_same_model_again(
     assert result.best_epoch == max(number for number, score in enumerate(scores, 1) if score == 1.0)
 
 
-def test_a_run_tells_its_display_everything(toy: Path, tmp_path: Path, silence: Any) -> None:
+def test_a_run_reports_all_events_to_its_display(toy: Path, tmp_path: Path, silence: Any) -> None:
     result = start_run(load_recipe(toy / "toy.toml", ["train.epochs=2"]), tmp_path / "run", silence)
     kinds = [type(event) for event in silence.events]
     assert kinds[0] is Summary
@@ -88,7 +86,7 @@ def test_a_run_tells_its_display_everything(toy: Path, tmp_path: Path, silence: 
     assert any("exported the best model" in note for note in silence.notes)
 
 
-def test_without_a_test_file_the_report_is_about_dev(toy: Path, tmp_path: Path, silence: Any) -> None:
+def test_without_a_test_file_the_report_shows_dev_scores(toy: Path, tmp_path: Path, silence: Any) -> None:
     recipe = load_recipe(toy / "toy.toml", ["train.epochs=1", "data.test=none"])
     result = start_run(recipe, tmp_path / "run", silence)
     assert result is not None
@@ -96,8 +94,10 @@ def test_without_a_test_file_the_report_is_about_dev(toy: Path, tmp_path: Path, 
     assert "run: dev" in (tmp_path / "run/report.html").read_text("utf-8")
 
 
-def test_paths_are_kept_in_full(toy: Path, tmp_path: Path, monkeypatch: Any, silence: Any) -> None:
-    """A run begun in one folder is resumed from another."""
+def test_the_stored_recipe_has_absolute_paths(
+    toy: Path, tmp_path: Path, monkeypatch: Any, silence: Any
+) -> None:
+    """A run may be resumed from another working directory."""
     monkeypatch.chdir(toy)
     start_run(
         load_recipe("toy.toml", ["data.train=train.conll", "train.epochs=1"]), tmp_path / "run", silence
@@ -105,7 +105,7 @@ def test_paths_are_kept_in_full(toy: Path, tmp_path: Path, monkeypatch: Any, sil
     assert load_recipe(tmp_path / "run/recipe.toml").data.train == str(toy / "train.conll")
 
 
-def test_a_start_that_fails_leaves_no_folder(toy: Path, tmp_path: Path, silence: Any) -> None:
+def test_a_failed_start_leaves_no_folder(toy: Path, tmp_path: Path, silence: Any) -> None:
     recipe = load_recipe(toy / "toy.toml", ["data.train=nowhere.conll"])
     with pytest.raises(InputError, match=r"nowhere\.conll"):
         start_run(recipe, tmp_path / "run", silence)
@@ -117,7 +117,7 @@ def test_a_start_that_fails_leaves_no_folder(toy: Path, tmp_path: Path, silence:
 
 
 class Interrupting:
-    """A display under which Ctrl-C comes when something is told."""
+    """A display that raises ``KeyboardInterrupt`` at the first note."""
 
     def __init__(self, silence: Any) -> None:
         self._silence = silence
@@ -130,13 +130,13 @@ class Interrupting:
 
 
 def test_ctrl_c_while_files_are_read_leaves_no_folder(toy: Path, tmp_path: Path, silence: Any) -> None:
-    """There is nothing yet to resume: the same command starts again."""
+    """There is nothing to resume yet, so the same command must work again."""
     with pytest.raises(KeyboardInterrupt):
         start_run(load_recipe(toy / "toy.toml"), tmp_path / "run", Interrupting(silence))
     assert not (tmp_path / "run").exists()
 
 
-def test_ctrl_c_while_a_long_text_is_read_leaves_a_run_to_resume(
+def test_ctrl_c_while_pretraining_text_is_read_leaves_a_resumable_run(
     prose: Path, toy_bilm: Path, tmp_path: Path, silence: Any
 ) -> None:
     recipe = load_recipe(prose / "pretrain.toml", command="pretrain")
@@ -149,21 +149,21 @@ def test_ctrl_c_while_a_long_text_is_read_leaves_a_run_to_resume(
 
 
 @pytest.mark.parametrize("often", [True, False])
-def test_a_run_refused_after_it_began_leaves_its_checkpoint_or_nothing(
+def test_a_run_that_fails_keeps_its_checkpoint_or_leaves_no_folder(
     often: bool, toy: Path, tmp_path: Path, silence: Any
 ) -> None:
-    """Without a checkpoint there is nothing to resume, and the same command works with another rate."""
+    """Without a checkpoint there is nothing to resume, and the same --out can be used again."""
     odd = ["train.lr=1e38", "train.optimizer=sgd", "train.clip=0", "train.precision=float32"]
     recipe = load_recipe(toy / "toy.toml", [*odd, f"train.checkpoint_seconds={1e-9 if often else 1e9}"])
     with pytest.raises(GonieError, match="the loss became"):
         start_run(recipe, tmp_path / "run", silence)
     assert (tmp_path / "run").exists() == often
-    if often:  # the first step sees good weights; what comes after it is not saved
+    if often:  # the first step has finite weights; later ones are not saved
         state, _ = read_tensors(tmp_path / "run/last.safetensors")
         assert torch.isfinite(state["loss"])
 
 
-def test_runs_find_the_next_free_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_runs_get_the_next_free_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert default_folder("ner") == default_folder("somewhere/ner.toml") == Path("runs/ner")
     assert default_folder("ner", resume=True) == Path("runs/ner")

@@ -1,4 +1,4 @@
-"""Where a run stands, on disk and back: training goes on from it bit for bit, or not at all."""
+"""Tests checkpoints: training continues from a restored state bit for bit, or it is refused."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gonie.training.state import Progress, State
 def fresh(seed: int, *, decay: float = 0.9, fingerprint: str = "f") -> State:
     torch.manual_seed(seed)
     model = nn.Sequential(nn.Linear(3, 4), BatchNorm(width=4), nn.Linear(4, 2))
-    model[0].bias.requires_grad_(False).fill_(0.5)  # what is not trained is given by the recipe and its files
+    model[0].bias.requires_grad_(False).fill_(0.5)  # frozen weights come from the recipe and its files
     return State(
         model=model,
         optimizer=build_optimizer(TrainConfig(optimizer="nadam"), model.named_parameters()),
@@ -43,14 +43,14 @@ def go_on(state: State, first: int, last: int) -> None:
 
 
 @pytest.mark.parametrize("decay", [0.0, 0.9])
-def test_a_state_put_back_goes_on_as_if_never_stopped(tmp_path: Path, decay: float) -> None:
+def test_a_restored_state_equals_an_uninterrupted_one(tmp_path: Path, decay: float) -> None:
     unbroken = fresh(1, decay=decay)
     go_on(unbroken, 0, 6)
     first = fresh(1, decay=decay)
     go_on(first, 0, 3)
     first.progress.best, first.progress.best_epoch, first.progress.seconds = 0.75, 2, 1.5
     first.save(tmp_path / "last")
-    second = fresh(2, decay=decay)  # other random weights to be replaced
+    second = fresh(2, decay=decay)  # with other random weights, which are replaced
     second.restore(tmp_path / "last")
     assert second.progress == first.progress
     go_on(second, 3, 6)
@@ -63,8 +63,8 @@ def test_a_state_put_back_goes_on_as_if_never_stopped(tmp_path: Path, decay: flo
     assert torch.equal(unbroken.loss, second.loss)
 
 
-def test_saving_leaves_the_state_as_it_is(tmp_path: Path) -> None:
-    """What is saved in the middle of an epoch goes on being trained."""
+def test_saving_does_not_change_the_state(tmp_path: Path) -> None:
+    """Training continues after a checkpoint in the middle of an epoch."""
     state = fresh(1)
     go_on(state, 0, 2)
     before = {name: tensor.clone() for name, tensor in state.model.state_dict().items()}
@@ -73,14 +73,14 @@ def test_saving_leaves_the_state_as_it_is(tmp_path: Path) -> None:
     go_on(state, 2, 3)
 
 
-def test_a_state_of_something_else_is_refused(tmp_path: Path) -> None:
-    """Going on over other data would give a model that nobody could make again."""
+def test_a_state_with_another_fingerprint_is_refused(tmp_path: Path) -> None:
+    """Continuing with other data would give a model that cannot be reproduced."""
     fresh(1, fingerprint="one").save(tmp_path / "last")
     with pytest.raises(ResumeError, match="changed since this run began"):
         fresh(1, fingerprint="other").restore(tmp_path / "last")
 
 
-def test_a_damaged_state_says_what_to_do(tmp_path: Path) -> None:
+def test_a_damaged_state_is_refused_with_advice(tmp_path: Path) -> None:
     path = tmp_path / "last"
     fresh(1).save(path)
     path.write_bytes(path.read_bytes()[:-5])

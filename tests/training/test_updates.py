@@ -1,4 +1,4 @@
-"""What a step does to the model: the cost it goes down is the one that the recipe's words promise."""
+"""Tests what a training step does to the model: it follows the gradient of the documented cost."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def made(toy: Path, *changes: str) -> tuple[TagData, TaggingNetwork, list[str]]:
 def stepped(
     toy: Path, prepared: TagData, model: TaggingNetwork, settings: list[str], rate: float
 ) -> TaggingNetwork:
-    """The model after one step over all sentences."""
+    """Return the model after one step over all sentences."""
     moved = copy.deepcopy(model)
     update_of(toy, prepared, moved, settings)(everything(prepared), rate=rate, epochs_done=0.0)
     return moved
 
 
 def update_of(toy: Path, prepared: TagData, model: TaggingNetwork, settings: list[str]) -> Update:
-    """The update that the recipe asks for."""
+    """Return the update rule of the recipe."""
     recipe = load_recipe(toy / "toy.toml", settings)
     setup = TagJob(recipe, prepared).setup(model, lambda text: None)
     optimizer = build_optimizer(recipe.train, model.named_parameters())
@@ -60,14 +60,14 @@ def update_of(toy: Path, prepared: TagData, model: TaggingNetwork, settings: lis
 
 
 def everything(prepared: TagData) -> StepBatch:
-    """All sentences as one batch."""
+    """Return all sentences as one batch."""
     corpus = prepared.train
     content = to_tensors(collate(corpus, np.arange(len(corpus))), torch.device("cpu"))
     return StepBatch(content, corpus.tokens, len(corpus))
 
 
 def cost(model: TaggingNetwork, prepared: TagData, lam: float) -> torch.Tensor:
-    """J = (Σ cross-entropy + λ/2 ‖W‖²) / m over all tokens, with ‖W‖² written out."""
+    """Compute J = (Σ cross-entropy + λ/2 ‖W‖²) / m over all tokens, with an explicit ‖W‖²."""
     corpus, batch = prepared.train, everything(prepared).content
     squares = sum(
         weight.square().sum()
@@ -77,8 +77,8 @@ def cost(model: TaggingNetwork, prepared: TagData, lam: float) -> torch.Tensor:
     return (model.loss(batch) * len(corpus) + lam / 2 * squares) / corpus.tokens
 
 
-def test_l2_is_the_penalty_of_the_whole_cost(toy: Path) -> None:
-    """A step of plain SGD over all data goes along ∂J, up to the scale between tokens and sentences."""
+def test_l2_is_a_penalty_on_the_whole_cost(toy: Path) -> None:
+    """A step of plain SGD over all data follows ∂J, up to the ratio of tokens to sentences."""
     prepared, model, settings = made(toy, "train.optimizer=sgd", "train.l2=5")
     rate = 1e-3
     moved = stepped(toy, prepared, model, settings, rate)
@@ -91,7 +91,7 @@ def test_l2_is_the_penalty_of_the_whole_cost(toy: Path) -> None:
 
 
 @pytest.mark.parametrize("head", ["softmax", "crf"])
-def test_l2_leaves_biases_vectors_and_moves_alone(toy: Path, head: str) -> None:
+def test_l2_does_not_affect_biases_embeddings_and_transitions(toy: Path, head: str) -> None:
     prepared, model, settings = made(toy, "train.optimizer=sgd", f"model.head.kind={head}")
     free = stepped(toy, prepared, model, settings, 0.1)
     held = stepped(toy, prepared, model, [*settings, "train.l2=50"], 0.1)
@@ -103,8 +103,8 @@ def test_l2_leaves_biases_vectors_and_moves_alone(toy: Path, head: str) -> None:
     assert changed == {"encoder.layers.0.weight", "heads.tags.scores.weight"}
 
 
-def test_per_window_goes_down_the_same_cost(toy: Path) -> None:
-    """At a rate of nearly nothing, a pass of single steps is one step along the whole gradient."""
+def test_the_per_window_optimizer_minimises_the_same_cost(toy: Path) -> None:
+    """With a tiny learning rate, a pass of single steps equals one step along the full gradient."""
     prepared, model, settings = made(toy, "train.optimizer=per-window", "train.l2=5")
     model, rate = model.double(), 1e-7
     moved = stepped(toy, prepared, model, settings, rate)
@@ -115,7 +115,7 @@ def test_per_window_goes_down_the_same_cost(toy: Path) -> None:
         torch.testing.assert_close(walked, gradient, atol=1e-5, rtol=1e-3, msg=name)
 
 
-def test_the_loss_of_a_step_is_a_sentence_s_mean(toy: Path) -> None:
+def test_per_window_and_sgd_report_the_same_loss_per_sentence(toy: Path) -> None:
     losses = []
     for optimizer in ("sgd", "per-window"):
         prepared, model, settings = made(toy, f"train.optimizer={optimizer}", "train.l2=5")

@@ -1,4 +1,4 @@
-"""Baselines and variants: without them, a reader cannot tell whether a score of 75 is high."""
+"""Tests baselines and variants, which show whether a score of 75 is high."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VARIANTS = """
 
 @pytest.fixture
 def recipe(toy: Path, tmp_path: Path) -> TagRecipe:
-    """People or not in the toy language, by single windows; the variant learns all types."""
+    """Load a recipe that learns people in the toy corpus, with a variant that learns all types."""
     path = tmp_path / "person.toml"
     path.write_text((toy / "toy.toml").read_text("utf-8") + VARIANTS, "utf-8")
     return load_recipe(
@@ -67,7 +67,7 @@ def test_a_run_reports_its_baselines_and_its_variants(
 
 
 class Dies:
-    """A display under which the process ends at some step."""
+    """A display that raises ``MemoryError`` at a step."""
 
     def __init__(self, silence: Any, steps: int) -> None:
         self._silence, self._left = silence, steps
@@ -81,9 +81,7 @@ class Dies:
             raise MemoryError
 
 
-def test_a_run_that_ended_within_a_variant_goes_on_there(
-    recipe: TagRecipe, tmp_path: Path, silence: Any
-) -> None:
+def test_a_run_stopped_in_a_variant_resumes_there(recipe: TagRecipe, tmp_path: Path, silence: Any) -> None:
     whole = start_run(recipe, tmp_path / "whole", silence)
     assert whole is not None
     steps = sum(isinstance(event, Step) for event in silence.events)
@@ -106,10 +104,10 @@ def test_a_run_that_ended_within_a_variant_goes_on_there(
         (("most frequent label of each word",), "the name of a baseline"),
     ],
 )
-def test_variants_that_would_lie_in_one_place_are_refused_before_anything_is_trained(
+def test_invalid_or_colliding_variant_names_are_refused_before_training(
     names: tuple[str, ...], message: str, recipe: TagRecipe, tmp_path: Path, silence: Any
 ) -> None:
-    """The second would go on with the run of the first, and be refused when all else is trained."""
+    """Otherwise the second variant would fail only after everything else is trained."""
     odd = recipe.model_copy(update={"variants": {name: {"train.epochs": 1} for name in names}})
     with pytest.raises(RecipeError, match=message):
         start_run(odd, tmp_path / "run", silence)
@@ -117,7 +115,7 @@ def test_variants_that_would_lie_in_one_place_are_refused_before_anything_is_tra
 
 
 class Stops(Dies):
-    """A display under which Ctrl-C comes at some note."""
+    """A display that raises ``KeyboardInterrupt`` at a note."""
 
     def __init__(self, silence: Any, at: str) -> None:
         super().__init__(silence, 0)
@@ -129,10 +127,10 @@ class Stops(Dies):
 
 
 @pytest.mark.parametrize("at", ["exported", "scoring 20 test", "scoring baselines", "training variant"])
-def test_ctrl_c_after_training_says_how_to_go_on(
+def test_ctrl_c_after_training_leaves_a_resumable_run(
     at: str, recipe: TagRecipe, tmp_path: Path, silence: Any
 ) -> None:
-    """It ended without a word, and nobody knew that nothing was lost."""
+    """The display is told about the interruption, so that users learn that nothing is lost."""
     assert start_run(recipe, tmp_path / "run", Stops(silence, at)) is None
     assert silence.events[-1] == tmp_path / "run"
     result = resume_run(tmp_path / "run", silence)
@@ -148,7 +146,7 @@ def test_ctrl_c_after_training_says_how_to_go_on(
         ({"task.kind.x": 1}, r"unknown key: task\.kind\.x"),
     ],
 )
-def test_what_is_wrong_with_a_variant_is_said_before_anything_is_trained(
+def test_invalid_settings_of_a_variant_are_refused_before_training(
     changes: dict[str, object], message: str, recipe: TagRecipe, tmp_path: Path, silence: Any
 ) -> None:
     odd = recipe.model_copy(update={"variants": {"odd": changes}})

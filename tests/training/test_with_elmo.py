@@ -1,4 +1,4 @@
-"""Training over a language model's vectors: the same run however they come, and however often it stops."""
+"""Tests training with contextual embeddings (ELMo): caching, resuming, tuning and refusals."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ELMO = "embedding.parts.1."
 
 
 class Quiet:
-    """A display that keeps notes; told to, it fails after so many steps, as a crash would."""
+    """A display that records notes and can simulate a crash after some steps."""
 
     def __init__(self, steps: int = -1) -> None:
         self.notes: list[str] = []
@@ -53,11 +53,11 @@ class Quiet:
 
 
 class Crash(BaseException):
-    """What no part of training expects."""
+    """An exception that no part of training handles."""
 
 
 def trained(toy: Path, bilm: Path, out: Path, *changes: str, display: Any = None) -> Path:
-    """The folder of a run of the toy's recipe over a language model."""
+    """Train the toy recipe with a language model and return the run folder."""
     (recipe,) = toy.glob("*.toml")
     loaded = load_recipe(recipe, [f"model.elmo.bilm={bilm}", *SHORT, *changes])
     watcher: RunDisplay = display or Quiet()
@@ -75,7 +75,7 @@ def history(run: Path) -> list[dict[str, Any]]:
 
 
 def same(one: Path, other: Path) -> bool:
-    """Are two runs the same, bit for bit?"""
+    """Return whether two runs are the same, bit for bit."""
     first, second = best(one), best(other)
     assert history(one) == history(other)
     return all(torch.equal(first[name], second[name]) for name in first.keys() | second.keys())
@@ -83,17 +83,17 @@ def same(one: Path, other: Path) -> bool:
 
 @pytest.fixture(scope="module")
 def run(toy: Path, toy_bilm: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run that keeps no vectors."""
+    """Train a run that caches no vectors."""
     return trained(toy, toy_bilm, tmp_path_factory.mktemp("plain") / "run", "model.elmo.at=both")
 
 
 @pytest.fixture
 def bilm(toy_bilm: Path, tmp_path: Path) -> Path:
-    """A copy of the language model, to be changed or taken away."""
+    """Copy the language model, so that a test may change or delete it."""
     return Path(shutil.copytree(toy_bilm / "bilm", tmp_path / "bilm"))
 
 
-def test_the_language_model_stays_as_it_is_and_the_mixes_learn(run: Path, toy_bilm: Path) -> None:
+def test_the_language_model_is_frozen_and_the_mixes_are_trained(run: Path, toy_bilm: Path) -> None:
     weights = best(run)
     for name, weight in load_bilm(toy_bilm).bilm.state_dict().items():
         assert torch.equal(weights[f"{ELMO}bilm.{name}"], weight), name
@@ -105,8 +105,8 @@ def test_the_language_model_stays_as_it_is_and_the_mixes_learn(run: Path, toy_bi
     assert not any("bilm" in name for name in kept), "a checkpoint has what moves, and that is small"
 
 
-def test_kept_vectors_change_nothing(run: Path, toy: Path, toy_bilm: Path, tmp_path: Path) -> None:
-    """Neither when they are computed, nor when they are found."""
+def test_cached_vectors_give_the_same_run(run: Path, toy: Path, toy_bilm: Path, tmp_path: Path) -> None:
+    """This holds when the cache is written and when it is read."""
     changes = ("model.elmo.at=both", f"model.elmo.cache={tmp_path}/kept")
     first = trained(toy, toy_bilm, tmp_path / "first", *changes)
     written = {path: path.stat().st_mtime_ns for path in (tmp_path / "kept").iterdir()}
@@ -117,8 +117,8 @@ def test_kept_vectors_change_nothing(run: Path, toy: Path, toy_bilm: Path, tmp_p
     assert same(run, again)
 
 
-def test_a_tuned_language_model_learns_at_a_rate_of_its_own(toy: Path, toy_bilm: Path) -> None:
-    """It knows much already: at the rate of weights that know nothing it would forget that first."""
+def test_a_tuned_language_model_has_its_own_learning_rate(toy: Path, toy_bilm: Path) -> None:
+    """At the learning rate of untrained weights it would forget what it has learned."""
     (path,) = toy.glob("*.toml")
     changes = [f"model.elmo.bilm={toy_bilm}", "model.elmo.tuned=true", "model.elmo.rate=0.25"]
     job = prepare(load_recipe(path, [*changes, *SHORT]), print)
@@ -132,7 +132,7 @@ def test_a_tuned_language_model_learns_at_a_rate_of_its_own(toy: Path, toy_bilm:
 
 
 @pytest.mark.parametrize("tuned", [False, True])
-def test_a_run_that_crashed_goes_on_as_if_it_had_not(
+def test_a_crashed_and_resumed_run_equals_an_unbroken_one(
     toy: Path, toy_bilm: Path, tmp_path: Path, tuned: bool
 ) -> None:
     changes = ("train.checkpoint_seconds=1e-9", f"model.elmo.tuned={str(tuned).lower()}")
@@ -145,7 +145,7 @@ def test_a_run_that_crashed_goes_on_as_if_it_had_not(
         assert same(out, whole)
 
 
-def test_a_run_is_not_resumed_over_another_language_model(toy: Path, bilm: Path, tmp_path: Path) -> None:
+def test_resuming_with_a_changed_language_model_is_refused(toy: Path, bilm: Path, tmp_path: Path) -> None:
     with pytest.raises(Crash):
         trained(toy, bilm, tmp_path / "run", "train.checkpoint_seconds=1e-9", display=Quiet(5))
     saved = load_bilm(bilm)
@@ -157,14 +157,16 @@ def test_a_run_is_not_resumed_over_another_language_model(toy: Path, bilm: Path,
 
 
 @pytest.mark.parametrize("at", ["input", "output"])
-def test_it_is_used_where_the_recipe_says(toy: Path, toy_bilm: Path, tmp_path: Path, at: str) -> None:
+def test_the_recipe_sets_where_the_vectors_are_used(
+    toy: Path, toy_bilm: Path, tmp_path: Path, at: str
+) -> None:
     found = load_trained(trained(toy, toy_bilm, tmp_path / "run", f"model.elmo.at={at}", "train.epochs=1"))
     (elmo,) = contextual_parts(found.model)
     assert len(elmo.mixes) == 1
     assert isinstance(found.model.encoder, Bypass) == (at == "output")
 
 
-def test_a_tuned_language_model_learns_too(toy: Path, toy_bilm: Path, tmp_path: Path) -> None:
+def test_a_tuned_language_model_is_trained_and_not_cached(toy: Path, toy_bilm: Path, tmp_path: Path) -> None:
     changes = ("model.elmo.tuned=true", f"model.elmo.cache={tmp_path}/kept")
     out = trained(toy, toy_bilm, tmp_path / "run", *changes)
     weights = best(out)
@@ -174,10 +176,10 @@ def test_a_tuned_language_model_learns_too(toy: Path, toy_bilm: Path, tmp_path: 
     assert not (tmp_path / "kept").exists(), "its vectors change with every step"
 
 
-# --- afterwards ------------------------------------------------------------------------------------------
+# --- after training --------------------------------------------------------------------------------------
 
 
-def test_a_tagger_comes_back_when_the_language_model_is_gone(toy: Path, bilm: Path, tmp_path: Path) -> None:
+def test_a_run_can_be_loaded_without_the_language_model(toy: Path, bilm: Path, tmp_path: Path) -> None:
     out = trained(toy, bilm, tmp_path / "run", "model.elmo.at=both", "model.elmo.normalize=true")
     shutil.rmtree(bilm)
     found, tagger = load_trained(out), load(out)
@@ -190,10 +192,10 @@ def test_a_tagger_comes_back_when_the_language_model_is_gone(toy: Path, bilm: Pa
         np.testing.assert_allclose(scores[row, : len(wanted)], wanted, atol=1e-4)
 
 
-def test_explain_shows_what_the_mixes_have_learned(
+def test_explain_shows_the_trained_weights_of_the_mixes(
     gonie: Callable[..., Any], run: Path, tmp_path: Path
 ) -> None:
-    """Of the run folder with all methods, and of its bundle alone: the shares of the best weights."""
+    """This holds for the run folder and for its bundle."""
     weights, page = best(run), tmp_path / "why.html"
     for model in (run, run / "bundle"):
         done = gonie("explain", model, "Anna lives in Seoul .", "--html", page)
@@ -211,7 +213,7 @@ def test_explain_shows_what_the_mixes_have_learned(
     [("model.elmo.at=both",), ("model.sentences.encoder.hidden=4", "model.elmo.at=output")],
     ids=["one level", "two levels"],
 )
-def test_classifiers_learn_over_it_too(
+def test_classifiers_are_trained_with_contextual_embeddings(
     gonie: Callable[..., Any], text_toy: Path, toy_bilm: Path, tmp_path: Path, levels: tuple[str, ...]
 ) -> None:
     kept = f"model.elmo.cache={tmp_path}/kept"
@@ -230,11 +232,11 @@ def test_classifiers_learn_over_it_too(
     assert all(torch.equal(weights[f"{ELMO}bilm.{name}"], before[name]) for name in before)
 
 
-# --- told and refused ------------------------------------------------------------------------------------
+# --- notes and refusals ----------------------------------------------------------------------------------
 
 
 def test_a_language_model_of_another_language_is_refused(toy: Path, bilm: Path, tmp_path: Path) -> None:
-    """It would train to the end, and help nobody."""
+    """Otherwise training would finish with a useless model."""
     index = bilm / "bilm.json"
     index.write_text(index.read_text("utf-8").replace('"language": "en"', '"language": "ko"'), "utf-8")
     with pytest.raises(RecipeError, match=r"is a language model for ko, but data\.language is en"):
@@ -242,7 +244,7 @@ def test_a_language_model_of_another_language_is_refused(toy: Path, bilm: Path, 
     assert not (tmp_path / "run").exists()
 
 
-def test_words_that_are_cut_otherwise_are_told_of(toy: Path, bilm: Path, tmp_path: Path) -> None:
+def test_a_language_model_with_another_unit_gets_a_note(toy: Path, bilm: Path, tmp_path: Path) -> None:
     display = Quiet()
     index = bilm / "bilm.json"
     index.write_text(index.read_text("utf-8").replace('"unit": "word"', '"unit": "syllable"'), "utf-8")
@@ -265,7 +267,7 @@ def test_words_that_are_cut_otherwise_are_told_of(toy: Path, bilm: Path, tmp_pat
     ],
     ids=["missing", "index", "no weights", "short weights"],
 )
-def test_a_missing_or_damaged_language_model_is_one_sentence(
+def test_a_missing_or_damaged_language_model_is_refused(
     gonie: Callable[..., Any],
     toy: Path,
     bilm: Path,
@@ -279,7 +281,7 @@ def test_a_missing_or_damaged_language_model_is_one_sentence(
     assert not out.exists()
 
 
-def test_a_taggers_own_run_is_no_language_model(
+def test_a_run_of_a_tagger_as_language_model_is_refused(
     gonie: Callable[..., Any], toy: Path, run: Path, tmp_path: Path
 ) -> None:
     done = gonie("train", toy / "toy.toml", "--set", f"model.elmo.bilm={run}", "--out", tmp_path / "run")

@@ -1,4 +1,4 @@
-"""The display of a comparison, on a terminal and elsewhere."""
+"""Tests the display of a comparison, on a terminal and elsewhere."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def play(display: CompareDisplay, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_a_comparison_from_its_beginning_to_its_end(terminal: bool) -> None:
+def test_a_comparison_is_displayed_from_start_to_end(terminal: bool) -> None:
     display, file = shown(terminal)
     with display:
         play(display, Path("c"))
@@ -88,7 +88,7 @@ def test_a_comparison_from_its_beginning_to_its_end(terminal: bool) -> None:
     assert ("epoch 2/10  dev 25.00" in text) == terminal
 
 
-def test_off_a_terminal_a_long_cell_says_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_off_a_terminal_a_long_cell_prints_its_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "QUIET_SECONDS", -1.0)
     display, file = shown(False)
     with display:
@@ -96,7 +96,7 @@ def test_off_a_terminal_a_long_cell_says_where_it_is(monkeypatch: pytest.MonkeyP
     assert "lr=0.1 seed=1: epoch 2/10  dev 25.00" in plain(file)
 
 
-def test_stopping_says_how_to_go_on_as_it_must_be_typed() -> None:
+def test_stopping_prints_a_quoted_resume_command() -> None:
     display, file = shown(False)
     with display:
         display.begin(plan(), done=1, jobs=1)
@@ -107,7 +107,7 @@ def test_stopping_says_how_to_go_on_as_it_must_be_typed() -> None:
     assert "  gonie compare --out 'my runs/c' --resume\n" in text
 
 
-def test_however_it_ends_the_terminal_gets_its_cursor_back() -> None:
+def test_the_cursor_is_shown_again_at_the_end() -> None:
     display, file = shown(True)
     with display:
         display.begin(plan(), done=0, jobs=1)
@@ -115,7 +115,7 @@ def test_however_it_ends_the_terminal_gets_its_cursor_back() -> None:
     assert file.getvalue().rindex(back) > file.getvalue().rindex(hidden)
 
 
-def test_where_all_failed_there_is_nothing_to_try() -> None:
+def test_no_command_is_suggested_if_all_runs_failed() -> None:
     grid = plan().grid
     rows = [ComparisonRow(grid.name(cell), cell.values, ("f",), (1,), (Failure("x"),)) for cell in grid.cells]
     display, file = shown(False)

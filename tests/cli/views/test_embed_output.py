@@ -1,4 +1,4 @@
-"""Files of vectors: read back by numpy and HDF5 as written, whole or not at all."""
+"""Tests vector files: NumPy and h5py read back what was written, and no partial file is left."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def write(path: Path) -> None:
             put(words, array)
 
 
-def test_numpy_reads_an_array_a_sentence(tmp_path: Path) -> None:
+def test_npz_has_one_array_per_sentence(tmp_path: Path) -> None:
     write(tmp_path / "v.npz")
     with np.load(tmp_path / "v.npz", allow_pickle=False) as found:
         assert found.files == ["0", "1", "2", "3"]
@@ -32,14 +32,14 @@ def test_numpy_reads_an_array_a_sentence(tmp_path: Path) -> None:
             np.testing.assert_array_equal(found[str(number)], array)
 
 
-def test_the_same_vectors_are_the_same_file(tmp_path: Path) -> None:
+def test_the_same_vectors_give_identical_files(tmp_path: Path) -> None:
     for name in ("a.npz", "b.npz"):
         write(tmp_path / name)
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
 @pytest.mark.parametrize("name", ["v.h5", "v.hdf5", "v.HDF5"])
-def test_hdf5_has_the_words_beside_the_vectors(tmp_path: Path, name: str) -> None:
+def test_hdf5_has_the_vectors_and_the_words(tmp_path: Path, name: str) -> None:
     write(tmp_path / name)
     with h5py.File(tmp_path / name) as found:
         assert sorted(found) == ["0", "1", "2", "3"]
@@ -48,8 +48,8 @@ def test_hdf5_has_the_words_beside_the_vectors(tmp_path: Path, name: str) -> Non
             assert json.loads(found[str(number)].attrs["tokens"]) == list(words)
 
 
-def test_hdf5_takes_the_words_of_a_very_long_sentence(tmp_path: Path) -> None:
-    """An attribute of fixed size could have 64 kB at most."""
+def test_hdf5_stores_the_words_of_a_very_long_sentence(tmp_path: Path) -> None:
+    """A fixed-size HDF5 attribute holds at most 64 kB."""
     words = ("단어" * 10,) * 20_000
     with vector_file(tmp_path / "v.h5") as put:
         put(words, np.zeros((1, len(words), 1), np.float32))
@@ -58,7 +58,7 @@ def test_hdf5_takes_the_words_of_a_very_long_sentence(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["v.npz", "v.h5"])
-def test_what_is_interrupted_leaves_what_was_there(tmp_path: Path, name: str) -> None:
+def test_an_interrupted_write_keeps_the_existing_file(tmp_path: Path, name: str) -> None:
     def begin() -> None:
         with vector_file(tmp_path / name) as put:
             put(WORDS[0], ARRAYS[0])
@@ -72,12 +72,12 @@ def test_what_is_interrupted_leaves_what_was_there(tmp_path: Path, name: str) ->
 
 
 @pytest.mark.parametrize("name", ["v", "v.npy", "v.txt"])
-def test_another_suffix_is_refused(tmp_path: Path, name: str) -> None:
+def test_an_unknown_suffix_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(OutputError, match=r"unknown file suffix. Use \.npz, \.h5, \.hdf5"):
         vector_file(tmp_path / name)
 
 
-def test_without_h5py_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_h5py_the_extra_to_install_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(MissingExtraError, match=r"writing HDF5 needs h5py.*pip install 'gonie\[train\]'"):
         vector_file(tmp_path / "v.h5").__enter__()

@@ -1,4 +1,4 @@
-"""The table of a gradient check: numbers are never cut off, and each verdict reads as what it is."""
+"""Tests the table of a gradient check: numbers are never truncated, and every verdict is shown."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def shown(*checks: BlockCheck, width: int | None = None) -> str:
 
 
 @pytest.mark.parametrize("width", [60, 80, None])
-def test_numbers_stay_whole_on_a_narrow_screen_and_lines_in_a_pipe(width: int | None) -> None:
+def test_numbers_are_never_truncated_on_a_terminal_or_in_a_pipe(width: int | None) -> None:
     text = shown(block(), width=width)
     for words in ("12×34", "100 of 408", "2.0e-09", "3.0e-09", "4.0e-07", "ok"):
         assert words in text, words
@@ -41,7 +41,7 @@ def test_numbers_stay_whole_on_a_narrow_screen_and_lines_in_a_pipe(width: int | 
     assert "…" not in text
 
 
-def test_each_verdict() -> None:
+def test_each_verdict_is_shown() -> None:
     text = shown(
         block("a"),
         block("b", right=False),
@@ -57,6 +57,6 @@ def test_each_verdict() -> None:
     assert "all 1 parameter blocks pass" in shown(block("a"))
 
 
-def test_the_checks_come_back_as_they_were_made() -> None:
+def test_watch_returns_the_checks_unchanged() -> None:
     checks = [block("a"), block("b")]
     assert GradientTable(Console(file=io.StringIO())).watch(iter(checks)) == checks

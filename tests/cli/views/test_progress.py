@@ -1,4 +1,4 @@
-"""Progress: nothing is shown without a terminal or for short work, and a bulk run ends with a summary."""
+"""Tests progress bars, which appear only on a terminal, and the summary of a bulk run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Within = Callable[[float], AbstractContextManager[None]]
 
 @pytest.fixture
 def screen(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    """What a terminal shows, without a delay."""
+    """Return what a terminal shows, with progress bars that appear without a delay."""
     shown = io.StringIO()
     monkeypatch.setattr(progress, "DELAY", 0.0)
     monkeypatch.setattr(
@@ -47,7 +47,7 @@ def test_a_terminal_shows_the_step_and_the_count(screen: io.StringIO, within: Wi
     assert "measuring [b]" in screen.getvalue()
 
 
-def test_the_step_may_change_without_a_total(screen: io.StringIO, within: Within) -> None:
+def test_the_description_changes_without_a_total(screen: io.StringIO, within: Within) -> None:
     with within(30), StepProgress("embedding") as each:
         each.describe("1,234 sentences")
         while "1,234 sentences" not in screen.getvalue():
@@ -69,7 +69,7 @@ def test_a_bulk_run_ends_with_a_summary(capsys: pytest.CaptureFixture[str]) -> N
     assert bad == "note: 7 invalid rows skipped; _bad-*.jsonl has the reasons"
 
 
-def test_a_stopped_bulk_run_says_how_to_resume(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_stopped_bulk_run_prints_how_to_resume(capsys: pytest.CaptureFixture[str]) -> None:
     with BulkProgress(Path("out")) as bulk:
         bulk.begin(Extent(parts=5, finished=1, size=100))
         bulk.stopped(2)

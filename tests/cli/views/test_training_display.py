@@ -1,4 +1,4 @@
-"""How a run looks, on a terminal and off it."""
+"""Tests the display of a training run, on a terminal and elsewhere."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OUTPUT = RunOutput(
 
 
 class Clock:
-    """A time that passes when it is told to."""
+    """A clock that a test sets."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -67,7 +67,7 @@ def plain(file: io.StringIO) -> str:
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_a_run_from_its_beginning_to_its_end(terminal: bool) -> None:
+def test_a_run_is_displayed_from_start_to_end(terminal: bool) -> None:
     display, file = shown(terminal)
     with display:
         display.note("train.conll\n  12 sentences [sic]")
@@ -96,7 +96,7 @@ def test_a_run_from_its_beginning_to_its_end(terminal: bool) -> None:
     assert ("\x1b[" in file.getvalue()) == terminal
 
 
-def test_on_a_terminal_a_bar_moves_and_the_cursor_comes_back() -> None:
+def test_on_a_terminal_a_bar_moves_and_the_cursor_is_restored() -> None:
     display, file = shown(terminal=True)
     with display:
         display.begin(summary())
@@ -108,8 +108,8 @@ def test_on_a_terminal_a_bar_moves_and_the_cursor_comes_back() -> None:
     assert file.getvalue().rfind(restored) > file.getvalue().rfind(hidden) > -1
 
 
-def test_off_a_terminal_a_long_epoch_speaks_now_and_then(time: Clock) -> None:
-    """A log of a run on a server must show that it lives, and not a line per step."""
+def test_off_a_terminal_a_long_epoch_prints_progress_occasionally(time: Clock) -> None:
+    """A log on a server must show that the run is alive, but not print a line per step."""
     display, file = shown(terminal=False)
     display.begin(summary())
     for batch in range(1, 41):
@@ -120,8 +120,8 @@ def test_off_a_terminal_a_long_epoch_speaks_now_and_then(time: Clock) -> None:
     assert lines[0] == "epoch 1/10: 10%, 33 tokens/s, ETA 19 min 48 s"
 
 
-def test_a_resumed_run_is_timed_from_where_it_goes_on(time: Clock) -> None:
-    """Or half of the work would seem to be done at once, and the time left would be far too short."""
+def test_the_eta_of_a_resumed_run_ignores_earlier_steps(time: Clock) -> None:
+    """Otherwise the finished part would count as instant work, and the ETA would be far too short."""
     display, file = shown(terminal=False)
     display.begin(summary(first=3, epochs=4))
     for batch in range(51, 101):  # in the middle of the third of four epochs
@@ -137,7 +137,7 @@ def test_a_resumed_run_is_timed_from_where_it_goes_on(time: Clock) -> None:
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_tokenising_shows_how_far_it_is(time: Clock, terminal: bool) -> None:
+def test_tokenising_shows_its_progress(time: Clock, terminal: bool) -> None:
     display, file = shown(terminal)
     with display:
         time.now += 30
@@ -153,7 +153,7 @@ def test_tokenising_shows_how_far_it_is(time: Clock, terminal: bool) -> None:
     assert "a note [with brackets]" in text
 
 
-def test_a_resumed_run_says_where_it_goes_on() -> None:
+def test_a_resumed_run_prints_its_epoch() -> None:
     display, file = shown(terminal=False)
     display.begin(summary(first=4))
     assert "resuming at epoch 4" in plain(file)
@@ -162,8 +162,8 @@ def test_a_resumed_run_says_where_it_goes_on() -> None:
     assert "training is complete" in plain(file)
 
 
-def test_the_command_to_go_on_with_can_be_pasted() -> None:
-    """Also for a folder whose name has blanks or brackets."""
+def test_the_resume_command_can_be_pasted() -> None:
+    """This includes folders with spaces or brackets in their names."""
     display, file = shown(terminal=False)
     display.begin(summary("my runs/[a]"))
     display.interrupted(Path("my runs/[a]"))
@@ -174,7 +174,7 @@ def test_the_command_to_go_on_with_can_be_pasted() -> None:
     assert shlex.split(file.getvalue().splitlines()[-1])[:3] == ["gonie", "pretrain", "my run/recipe.toml"]
 
 
-def test_a_display_without_closing_leaves_the_end_to_others() -> None:
+def test_a_display_without_closing_prints_no_results() -> None:
     file = io.StringIO()
     display = TrainingDisplay(Console(file=file), closing=False)
     display.begin(summary())
@@ -194,11 +194,11 @@ def test_a_display_without_closing_leaves_the_end_to_others() -> None:
         (4020, "1 h 07 min"),
     ],
 )
-def test_times_are_short(seconds: float, text: str) -> None:
+def test_durations_are_formatted_briefly(seconds: float, text: str) -> None:
     assert clock(seconds) == text
 
 
-def test_the_score_on_training_sentences_is_shown_where_there_is_one() -> None:
+def test_the_training_score_is_shown_if_there_is_one() -> None:
     display, file = shown(False)
     with display:
         display.begin(summary())

@@ -1,4 +1,4 @@
-"""If these break, `gonie vectors` tells of words that did not move, or steers the terminal."""
+"""Tests the tables of `gonie vectors`: words that moved most, their neighbours, and missing words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gonie.text.types import Sentence
 
 @pytest.fixture
 def vectors() -> WordVectors:
-    """Four words in two dimensions: ``a`` turns from ``b`` to ``c``, ``\\x1b`` stays."""
+    """Build four words in two dimensions: ``a`` moves from ``b`` to ``c``, ``\\x1b`` stays."""
     text = [Sentence(words=("a", "b", "c", "\x1b[2J"), tags=("O",) * 4)]
     same = Normalization(lowercase=False, digits=False)
     counts = count(text, normalization=same, jamo=False, extractors=[])
@@ -46,7 +46,7 @@ def printed(vectors: WordVectors, *forms: str, **options: object) -> str:
     return capture.get()
 
 
-def test_the_word_that_turned_stands_first(vectors: WordVectors) -> None:
+def test_the_word_that_moved_most_comes_first(vectors: WordVectors) -> None:
     lines = printed(vectors, "b", "a").splitlines()
     assert lines[1].split() == ["a", "X", "0.100"]
     assert lines[2].split() == ["b", "X", "1.000"]
@@ -59,22 +59,22 @@ def test_neighbours_are_shown_before_and_after(vectors: WordVectors) -> None:
     assert rows[1][4].startswith("c")
 
 
-def test_without_words_asked_for_the_neighbours_of_the_moved_are_shown(vectors: WordVectors) -> None:
+def test_without_requested_words_neighbours_of_moved_words_are_shown(vectors: WordVectors) -> None:
     assert printed(vectors, "b", "a", asked=False).splitlines()[4].split()[0] == "a"
 
 
-def test_words_that_are_fixed_are_said_to_be(vectors: WordVectors) -> None:
+def test_words_that_did_not_move_are_explained(vectors: WordVectors) -> None:
     text = printed(vectors, "b", "c")
     assert "model.words.tuned" in text
     assert "moved most" not in text
 
 
-def test_missing_words_are_named_and_the_rest_counted(vectors: WordVectors) -> None:
+def test_the_first_missing_words_are_named_and_the_rest_counted(vectors: WordVectors) -> None:
     text = printed(vectors, "a", missing=[f"m{n}" for n in range(NAMED + 3)])
     assert "m0, m1" in text
     assert "and 3 more" in text
 
 
-def test_words_cannot_steer_the_terminal(vectors: WordVectors) -> None:
+def test_control_characters_in_words_are_not_printed(vectors: WordVectors) -> None:
     text = printed(vectors, "a", "\x1b[2J", missing=["\x1b[31m"])
     assert "\x1b" not in text

@@ -1,4 +1,4 @@
-"""The penalty on large weights: λ/2m ‖W‖² over the matrices of encoder and head, and nothing else."""
+"""Tests the L2 penalty: λ/2m ‖W‖² over the matrices of encoder and head, and no other weights."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gonie.training.loss_terms.l2 import MatrixL2
 
 
 class Weighted:
-    """A model of one matrix."""
+    """A model with one matrix."""
 
     def __init__(self, weight: Tensor) -> None:
         self.weight = weight
@@ -22,7 +22,7 @@ class Weighted:
 
 
 @pytest.mark.parametrize(("strength", "examples"), [(1.0, 1), (0.3, 7), (50.0, 1000)])
-def test_it_is_the_share_of_one_example(strength: float, examples: int) -> None:
+def test_the_penalty_and_its_gradient_equal_the_formula(strength: float, examples: int) -> None:
     weight = torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
     model = Weighted(weight)
     penalty = MatrixL2(strength=strength, examples=examples)(model, {})
@@ -33,8 +33,8 @@ def test_it_is_the_share_of_one_example(strength: float, examples: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["ner", "subjectivity", "pairs"])
-def test_only_matrices_of_encoder_and_head_are_pulled(name: str) -> None:
-    """Not biases, not vectors of words and characters, not weights of single features or transitions."""
+def test_only_matrices_of_encoder_and_head_are_penalised(name: str) -> None:
+    """Biases, embeddings, and weights of features and transitions have no penalty."""
     specimen = synthetic(load_recipe(name, ["model.elmo.bilm=not-there", "model.elmo.tuned=true"]))
     model = specimen.model
     MatrixL2(strength=2.0, examples=4)(model, specimen.batch).backward()

@@ -1,4 +1,4 @@
-"""What parts ask to be kept small reaches the loss, and is nothing where no part asks."""
+"""Tests the penalties that parts of a model define: they are added to the loss."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def elmo(penalty: float, weight: float = 2.0) -> ElmoEmbedding:
     return part
 
 
-def test_it_is_the_sum_over_all_parts_that_ask() -> None:
+def test_the_penalty_is_the_sum_over_all_parts() -> None:
     model = nn.Sequential(WordEmbedding(size=3, width=2), elmo(0.5), nn.Sequential(elmo(2.0)))
     torch.testing.assert_close(PartPenalties()(model, {}), torch.tensor((0.5 + 2.0) * 3 * 4))
 
 
-def test_it_is_nothing_for_a_model_without() -> None:
+def test_the_penalty_is_zero_for_a_model_without_penalties() -> None:
     assert PartPenalties()(WordEmbedding(size=3, width=2), {}) == 0.0
     assert PartPenalties()(object(), {}) == 0.0
 
 
-def test_one_term_serves_any_number_of_models_as_they_are_now() -> None:
-    """Parts are looked up once for a model, but what they ask for is computed at every step."""
+def test_one_term_works_with_several_models_and_current_weights() -> None:
+    """The parts of a model are looked up once, but their penalties are computed at every step."""
     term, one, other = PartPenalties(), elmo(1.0), elmo(3.0)
     for _ in range(2):
         torch.testing.assert_close(term(one, {}), torch.tensor(1.0 * 3 * 4))
@@ -48,8 +48,8 @@ def test_one_term_serves_any_number_of_models_as_they_are_now() -> None:
     torch.testing.assert_close(term(other, {}), torch.tensor(3.0 * 3))
 
 
-def test_its_gradient_is_that_of_the_penalty_beside_the_loss() -> None:
-    """2 λ w for the weights of a mix, and nothing for any other parameter."""
+def test_the_gradient_of_the_penalty_is_added_to_that_of_the_loss() -> None:
+    """It is 2 λ w for the weights of a mix, and 0 for any other parameter."""
     changes = ["model.elmo.bilm=not-there", "model.elmo.l2=0.25", "model.elmo.at=both"]
     specimen = synthetic(load_recipe("ner", changes))
     model = specimen.model.eval()

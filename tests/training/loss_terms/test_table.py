@@ -1,4 +1,4 @@
-"""Loss terms of a recipe: those it asks for are added, in order; all that is wrong is told at once."""
+"""Tests the loss terms of a recipe: they are added in order, and all mistakes are reported at once."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from gonie.training.updates import GradientUpdate
 
 
 class PullConfig(Section):
-    """A pull of all scores to a target."""
+    """Settings of a term that pulls the bias of the scores to a target."""
 
     target: float = Field(description="where to")
     weight: float = Field(default=1.0, ge=0, description="how strongly")
 
 
 class Pull:
-    """weight · (bias of the scores − target)² / examples, and the batches that it saw."""
+    """Computes weight · (bias of the scores − target)² / examples, and records its batches."""
 
     def __init__(self, config: PullConfig, recipe: CorpusRecipe, examples: int) -> None:
         self.config, self.recipe, self.examples = config, recipe, examples
@@ -52,20 +52,20 @@ class Pull:
 
 @pytest.fixture(autouse=True)
 def pull(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A term that is nowhere but in the table."""
+    """Register a loss term only in the table."""
     part = TermPart(help="a pull of the scores", section=PullConfig, build=Pull)
     monkeypatch.setitem(LOSS_TERMS, "pull", part)
 
 
-# --- what a recipe asks for ------------------------------------------------------------------------------
+# --- terms of a recipe -----------------------------------------------------------------------------------
 
 
-def test_a_recipe_without_any_has_the_penalties_of_its_parts_alone() -> None:
+def test_a_recipe_without_loss_terms_has_only_part_penalties() -> None:
     assert [type(term) for term in build_terms(load_recipe("ner"), examples=3)] == [PartPenalties]
 
 
-def test_terms_come_in_a_fixed_order() -> None:
-    """Sums of floats depend on it."""
+def test_terms_have_a_fixed_order() -> None:
+    """The sum of floats depends on the order."""
     recipe = load_recipe("ner", ["loss.pull.target=2", "train.l2=0.5"])
     terms = build_terms(recipe, examples=3)
     assert [type(term) for term in terms] == [PartPenalties, MatrixL2, Pull]
@@ -84,7 +84,7 @@ def test_a_section_of_a_recipe_file_becomes_a_term(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["ner", "subjectivity", "pairs"])
-def test_what_is_lowered_is_the_loss_and_all_terms(name: str) -> None:
+def test_the_total_loss_is_the_loss_plus_all_terms(name: str) -> None:
     changes = ["loss.pull.target=2", "train.l2=0.5", "model.elmo.bilm=not-there", "model.elmo.l2=0.25"]
     recipe = load_recipe(name, changes)
     specimen = synthetic(recipe)
@@ -114,7 +114,7 @@ def gradients(loss: Tensor, parameters: list[Tensor]) -> list[Tensor]:
 # --- in training -----------------------------------------------------------------------------------------
 
 
-def test_a_step_lowers_the_terms_too_but_tells_the_tasks_own_loss(toy: Path) -> None:
+def test_a_step_includes_the_terms_but_reports_the_plain_loss(toy: Path) -> None:
     recipe = load_recipe(toy / "toy.toml", ["loss.pull.target=2", "train.optimizer=sgd", "train.clip=0"])
     job = prepare(recipe, print)
     rows = np.arange(len(job.train))
@@ -168,7 +168,7 @@ def problems(*changes: str, name: str = "ner") -> list[str]:
     return refused.value.problems
 
 
-def test_terms_and_keys_that_do_not_exist_and_values_that_do_not_fit_are_refused_together() -> None:
+def test_unknown_terms_unknown_keys_and_invalid_values_are_refused_together() -> None:
     found = problems(
         "loss.pul.target=2", "loss.pull.weight=-1", "loss.pull.wieght=1", "loss.adversary.weight=1"
     )
@@ -183,13 +183,13 @@ def test_terms_and_keys_that_do_not_exist_and_values_that_do_not_fit_are_refused
     assert "greater than or equal to 0" in found[2]
 
 
-def test_without_any_term_in_the_table_none_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_table_refuses_every_term(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(LOSS_TERMS, "pull")
     assert problems("loss.pull.target=2") == ["loss.pull: unknown loss term; known: none"]
 
 
 @pytest.mark.parametrize("use", [check_terms, lambda recipe: build_terms(recipe, examples=1)])
-def test_what_fits_is_accepted_and_what_does_not_is_never_built(use: Callable[[Any], Any]) -> None:
+def test_valid_terms_are_accepted_and_invalid_ones_refused(use: Callable[[Any], Any]) -> None:
     use(load_recipe("ner", ["loss.pull.target=2"]))
     with pytest.raises(RecipeError, match=r"loss\.pull\.target"):
         use(load_recipe("ner", ["loss.pull.target=much"]))
@@ -210,7 +210,7 @@ def test_a_run_with_unknown_terms_is_refused_before_anything_is_written(
 
 
 @pytest.mark.parametrize("name", LOSS_TERMS)
-def test_every_term_of_the_table_describes_itself_and_its_keys(name: str) -> None:
+def test_every_term_of_the_table_has_descriptions(name: str) -> None:
     part = LOSS_TERMS[name]
     assert part.help
     assert part.section.__doc__
