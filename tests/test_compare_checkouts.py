@@ -234,6 +234,18 @@ def test_renamed_and_added_metrics_are_recognised(
     assert found.notes == ["metrics.jsonl also has rate in AFTER"]
 
 
+@pytest.mark.parametrize(("loss", "equal"), [(1.000009, True), (1.00002, False)])
+def test_a_redefined_loss_is_compared_to_five_digits(
+    differences: ModuleType, tmp_path: Path, loss: float, equal: bool
+) -> None:
+    for side, value in {"before": 1.0, "after": loss}.items():
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "metrics.jsonl").write_text(json.dumps({"loss": value, "score": 0.5}))
+    runs = tmp_path / "before", tmp_path / "after"
+    assert differences.compare_metrics(*runs).problems
+    assert (not differences.compare_metrics(*runs, redefined="without its penalty").problems) is equal
+
+
 def test_the_data_files_of_all_cases_exist(tool: ModuleType, tmp_path: Path) -> None:
     """Making the data twice gives the same folder."""
     corpora = ROOT / "src" / "gonie" / "corpora"

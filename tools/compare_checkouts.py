@@ -17,8 +17,8 @@ modules may be renamed between the two. What is compared:
 
 If weights differ, the case is trained again for 50 epochs of a single batch, and the losses of these 50 steps
 are compared to six digits. The tables in checkouts/differences.py list what a refactoring changed on purpose:
-names of tensors (RENAMED), keys of metrics (RENAMED_METRICS), and cases that are compared by the losses of
-single steps (ROUNDED).
+names of tensors (RENAMED), keys of metrics (RENAMED_METRICS), cases with another definition of the loss
+(REDEFINED_LOSS), and cases that are compared by the losses of single steps (ROUNDED).
 
 --keep DIR keeps the runs of BEFORE. They are reused if its commit, the case, the data, the libraries and the
 processor are the same. The runs of AFTER are always new.
@@ -49,6 +49,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from checkouts.cases import CASES, FEW, FULL, Case, Sizes, make_data
 from checkouts.differences import (
+    REDEFINED_LOSS,
     ROUNDED,
     Verdict,
     compare_arrays,
@@ -282,7 +283,7 @@ class Comparison:
         weights = compare_weights(*folders)
         found = (
             weights,
-            compare_metrics(*folders),
+            compare_metrics(*folders, redefined=REDEFINED_LOSS.get(case.name, "")),
             compare_scores(*folders),
             compare_files(*folders),
             answers(self.pair, folders, self.folder),

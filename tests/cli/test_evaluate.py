@@ -56,18 +56,23 @@ def test_a_bundle_without_its_run_folder_can_be_scored(
     outcome = gonie("evaluate", tmp_path / "model", toy / "test.conll", "--html", page)
     assert outcome.code == 0, outcome.err
     assert "F1 100.00" in outcome.out
+    assert "unseen" not in outcome.out
+    assert "unseen" in gonie("evaluate", toy_run, toy / "test.conll").out
     assert page.is_file()
 
 
-def test_the_scoring_mode_is_printed_and_written(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+def test_the_strict_mode_ignores_malformed_gold_entities(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+    """An entity that begins with I counts for conlleval. In strict mode the predicted one is wrong."""
     gold = tmp_path / "gold.conll"
-    gold.write_text("Anna\tI-PER\nlives\tO\nin\tO\nSeoul\tB-LOC\n.\tO\n" * 1, "utf-8")
+    gold.write_text("Anna\tI-PER\nlives\tO\nin\tO\nSeoul\tB-LOC\n.\tO\n", "utf-8")
     loose = gonie("evaluate", toy_run, gold, "--json", tmp_path / "a.json")
     strict = gonie("evaluate", toy_run, gold, "--mode", "strict", "--json", tmp_path / "b.json")
     assert "strict" in strict.out
     assert "strict" not in loose.out
     both = [json.loads((tmp_path / name).read_text("utf-8")) for name in ("a.json", "b.json")]
     assert [scores["mode"] for scores in both] == ["conlleval", "strict"]
+    assert "F1 100.00" in loose.out
+    assert "F1 66.67" in strict.out
 
 
 def test_an_unknown_mode_is_refused(gonie: Gonie, toy: Path, toy_run: Path) -> None:

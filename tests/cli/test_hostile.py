@@ -433,7 +433,7 @@ SETTINGS = {
     "train.seed=-1": "train.seed",
     "train.epochs=0": "train.epochs",
     "data.holdout=1.5": "data.holdout",
-    "data.train=a\\u0000b": "a",
+    "data.train=a\\u0000b": "file not found",
     "data.vectors=none/such": "file not found",
     "data.format=pdf": "unknown format",
     "data.separator=|": "columns are not separated by",
@@ -443,7 +443,7 @@ SETTINGS = {
     "data.unit=syllable": "unit",
     "model.encoder.kind=gru": "model.encoder.kind",
     'model.head.direct=["gazetteer"]': "gazetteers",
-    "model.words=none": "",
+    "model.words=none": "the model has no input",
 }
 
 

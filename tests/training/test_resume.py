@@ -289,10 +289,6 @@ def test_a_killed_and_resumed_run_equals_an_unbroken_one(
     assert not differences(outcome(out), unbroken)
 
 
-def test_ten_moments_of_a_run_are_covered() -> None:
-    assert len(MOMENTS) == 10
-
-
 @pytest.mark.long
 def test_a_run_killed_repeatedly_still_finishes(
     recipe: Path, tmp_path: Path, unbroken: dict[str, object]

@@ -57,7 +57,7 @@ def test_a_run_reports_its_baselines_and_its_variants(
     assert result.baselines["every capitalised word"].startswith("dev F1 ")
     assert "PER" in result.baselines["all types"]
     assert "LOC" in result.baselines["all types"]
-    written = json.loads((tmp_path / "run" / "beside.json").read_text("utf-8"))
+    written = json.loads((tmp_path / "run" / "baselines.json").read_text("utf-8"))
     assert set(written) == set(result.baselines)
     assert set(written["all types"]) == {"dev", "test"}
     assert set(written["all types"]["test"]["types"]) == {"PER", "LOC"}
@@ -91,7 +91,7 @@ def test_a_run_stopped_in_a_variant_resumes_there(recipe: TagRecipe, tmp_path: P
     resumed = resume_run(tmp_path / "broken", silence)
     assert resumed is not None
     assert resumed.baselines == whole.baselines
-    for name in ("beside.json", "variants/all-types/best.safetensors"):
+    for name in ("baselines.json", "variants/all-types/best.safetensors"):
         assert (tmp_path / "broken" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 

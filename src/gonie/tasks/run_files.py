@@ -6,7 +6,7 @@ RECIPE = "recipe.toml"
 ENCODING, SEEN, SAMPLES, FAITHFULNESS = "encoding.json", "seen.json", "samples.jsonl", "faithfulness.json"
 NETWORK = "network.json"
 BILM = "bilm.json"  # has the same name in the folder of a language model
-BUNDLE, EVALUATION, BASELINE_SCORES, REPORT = "bundle", "evaluation.json", "beside.json", "report.html"
+BUNDLE, EVALUATION, BASELINE_SCORES, REPORT = "bundle", "evaluation.json", "baselines.json", "report.html"
 VARIANTS = "variants"
 
 EXAMPLE_RUN = (

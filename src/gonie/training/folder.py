@@ -11,13 +11,13 @@ A task adds its own (``Task.run_files``). Runs on labelled examples have
 
     encoding.json       vocabularies, labels, features
     network.json        the part of the network's shape that the recipe does not have: its word vectors
-    bilm.json           with ELMo: the shape of the language model
+    bilm.json           with contextual embeddings of a language model: its shape
     seen.json           taggers: the mentions in the training data, for recall of seen and unseen mentions
     samples.jsonl       classifiers: held-out texts to measure faithfulness on
     faithfulness.json   cached faithfulness of explanation methods
     bundle/             the exported model, for `gonie tag` and `gonie classify`
     evaluation.json     scores of the best epoch
-    beside.json         scores of baselines and variants, if the recipe has any
+    baselines.json      scores of baselines and variants, if the recipe has any
     variants/NAME/      the runs of the recipe's variants
     report.html         a report of the scores
 

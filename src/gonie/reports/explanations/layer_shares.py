@@ -16,7 +16,7 @@ READING = "Lower layers capture more syntax, higher layers more semantics. "
 SIZES = {
     True: "The layers were normalised first, so their shares can be compared.",
     False: "The scales of the layers differ, so their shares cannot be compared directly "
-    "(model.elmo.normalize would normalise them).",
+    "(normalize = true in the recipe makes them comparable).",
 }
 """Whether shares can be compared, by whether the layers were normalised."""
 
