@@ -1,11 +1,11 @@
-"""Makes the bundles beside it: a toy language learned and exported by the gonie that is on the path.
+"""Make the bundles of this folder: train and export toy models with the gonie on the path.
 
     PYTHONPATH=OLD_TREE/src python tests/bundles/make.py NUMBER [NAME]
 
-Each released format has a folder with what the gonie of its time wrote, and with what it then answered
-(``NAME.expected.jsonl``). They are never made anew: that today's gonie reads them and answers the same is
-their point.
-The commits: 1 b4d589a, 2 0cdb8a0, 3 317d4a6, 4 6cc6549, of it ``bytes`` 195bae3.
+Each released format has a folder with the bundles that gonie wrote at the time, and with its predictions
+(``NAME.expected.jsonl``). They are never regenerated: the tests check that the current gonie reads them and
+gives the same predictions.
+Commits by format: 1 b4d589a, 2 0cdb8a0, 3 317d4a6, 4 6cc6549 (``bytes``: 195bae3).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 import gonie
 
-WORK = Path("/tmp/toy")  # recipes keep the full paths of their files
+WORK = Path("/tmp/toy")  # recipes store the full paths of their files
 PEOPLE, FAMILIES = ("Anna", "Bert", "Cleo", "Dora"), ("Kim", "Lee")
 PLACES = ("Seoul", "Paris", "Oslo", "Lima", "서울")
 FRAMES = ("{person} lives in {place} .", "{place} is far .", "we met {person} and {person} .", "it rains .")
@@ -63,7 +63,7 @@ ASKED = [
 
 
 def main(number: int, only: str = "") -> None:
-    """The bundles of the format ``number``, or one of them, each learned from scratch."""
+    """Train and write the bundles of format ``number``, or only the bundle ``only``."""
     shutil.rmtree(WORK, ignore_errors=True)
     WORK.mkdir()
     for seed, (split, size) in enumerate(SIZES.items()):
@@ -104,7 +104,7 @@ def _answer(found: Any) -> dict[str, Any]:
 
 
 def _sentences(number: int, chance: random.Random) -> str:
-    """Sentences whose names are people and places, one or two words long, as a column file."""
+    """Return a column file of sentences with names of people and places, one or two words long."""
     blocks = []
     for _ in range(number):
         rows: list[str] = []
@@ -119,7 +119,7 @@ def _sentences(number: int, chance: random.Random) -> str:
 
 
 def _texts(number: int, chance: random.Random) -> str:
-    """Opinions of one to three sentences whose words tell the label, most of the time, as a table."""
+    """Return a table of opinions of one to three sentences, whose words usually indicate the label."""
     rows = ["label\ttext"]
     for at in range(number):
         label = ("good", "bad")[at % 2]

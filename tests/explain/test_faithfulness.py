@@ -1,4 +1,4 @@
-"""If these break, a method is called faithful that is not, or one that is no better than luck."""
+"""If these fail, a method is reported as faithful although it is no better than chance."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from gonie.text.types import Sentence
 
 
 def naive(reader: Any, case: Case, method: str) -> tuple[float, float]:
-    """The two definitions as they stand, a text at a time; no two tokens may weigh the same."""
+    """Compute both figures of one text by their definitions. No two weights may be equal."""
 
     def chance(keep: Keep) -> float:
         (reading,) = reader.read([without(case.answer.passage, keep)])
@@ -46,7 +46,7 @@ def naive(reader: Any, case: Case, method: str) -> tuple[float, float]:
     return float(comprehensiveness), float(sufficiency)
 
 
-def test_it_is_what_the_definitions_say(reader: Any, short_texts: tuple[str, ...]) -> None:
+def test_figures_equal_the_definitions(reader: Any, short_texts: tuple[str, ...]) -> None:
     chance = np.random.default_rng(0)
     cases = []
     for text in (*short_texts, "it is thin " * 14):
@@ -67,7 +67,7 @@ class Tokens(NamedTuple):
 
 
 class Counted:
-    """Answers by a known rule: certain while token 0 is there; or by how many tokens there are."""
+    """A model with a known rule: certain if token 0 is kept, or by the share of tokens kept."""
 
     def __init__(self, *, by_number: bool) -> None:
         self.asked: list[tuple[int, bytes]] = []
@@ -81,25 +81,25 @@ class Counted:
         return from_probabilities(np.array(chances))
 
 
-def test_a_method_that_knows_the_one_word_is_told_from_luck() -> None:
+def test_a_method_that_finds_the_deciding_word_beats_chance() -> None:
     weights = np.zeros(200)
     weights[0] = 1.0
     right, random = faithfulness(Counted(by_number=False), [Case(Tokens(200), {"right": weights})], draws=200)
     assert right.comprehensiveness == pytest.approx(1.0)
     assert right.sufficiency == pytest.approx(0.0)
-    # by luck the one word is among the first 1, 5, 10, 20 or 50 % just as often as that
+    # at random, the word is among the first 1, 5, 10, 20 or 50 % with these probabilities
     assert random.comprehensiveness == pytest.approx(0.172, abs=0.03)
     assert random.sufficiency == pytest.approx(1 - 0.172, abs=0.03)
 
 
-def test_where_every_word_counts_the_same_no_order_is_better() -> None:
+def test_if_all_words_count_equally_all_orders_score_equally() -> None:
     cases = [Case(Tokens(100), {"rising": np.arange(100.0), "even": np.ones(100)})]
     for row in faithfulness(Counted(by_number=True), cases):
         assert row.comprehensiveness == pytest.approx(0.172)
         assert row.sufficiency == pytest.approx(1 - 0.172)
 
 
-def test_at_least_one_word_is_taken_and_nothing_is_asked_twice() -> None:
+def test_at_least_one_word_is_erased_and_no_question_is_repeated() -> None:
     answers = Counted(by_number=False)
     weights = {"a": np.array([3.0, 2.0, 1.0]), "b": np.array([3.0, 2.0, 1.0])}
     found = faithfulness(
@@ -119,8 +119,8 @@ def test_the_same_seed_gives_the_same_figures(make_reader: Any, short_texts: tup
     assert faithfulness(ExplainedClassifier(reader), []) == []
 
 
-def test_a_model_that_hangs_on_one_word_is_explained_by_erasure(make_reader: Any) -> None:
-    """Whatever it attends to: the n-grams decide, and attention never sees them."""
+def test_erasure_explains_a_model_that_depends_on_one_word(make_reader: Any) -> None:
+    """The n-grams decide, and attention does not see them."""
     reader = make_reader("sigmoid, n-grams")
     head = reader.model.head().scores
     torch.nn.init.zeros_(head.weight)
@@ -138,10 +138,10 @@ def test_a_model_that_hangs_on_one_word_is_explained_by_erasure(make_reader: Any
     assert random.comprehensiveness < 0.5
 
 
-# --- of what was explained
+# --- methods of an explanation
 
 
-def test_every_method_is_judged_beside_both_controls(reader: Any, short_texts: tuple[str, ...]) -> None:
+def test_every_method_is_reported_with_both_baselines(reader: Any, short_texts: tuple[str, ...]) -> None:
     model = ExplainedClassifier(reader, label="b")
     explained = list(explain_items(model, short_texts, methods=("erasure", "attention")))
     told: list[int] = []
@@ -154,7 +154,7 @@ def test_every_method_is_judged_beside_both_controls(reader: Any, short_texts: t
     assert found[0].sufficiency == pytest.approx(alone.sufficiency)
 
 
-def test_erasure_of_a_tagger_is_told_from_luck(toy_run: Path) -> None:
+def test_erasure_of_a_tagger_beats_chance(toy_run: Path) -> None:
     tagger = load(toy_run)
     assert isinstance(tagger, Tagger)
     model = ExplainedTagger(tagger)
@@ -168,7 +168,7 @@ def test_erasure_of_a_tagger_is_told_from_luck(toy_run: Path) -> None:
     assert by_erasure.sufficiency < by_luck.sufficiency - 0.1
 
 
-def test_where_a_word_decides_its_tag_it_is_all_there_is_to_it(plain_tagger: Tagger) -> None:
+def test_a_word_that_alone_decides_its_tag_is_sufficient(plain_tagger: Tagger) -> None:
     model = ExplainedTagger(plain_tagger)
     explained = list(explain_items(model, [Sentence(("Gonie", "sleeps"))]))
     by_erasure, _ = measure_methods(model, explained)
@@ -179,7 +179,7 @@ def test_where_a_word_decides_its_tag_it_is_all_there_is_to_it(plain_tagger: Tag
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=6))
-def test_uniform_attention_prefers_nothing(lengths: list[int]) -> None:
+def test_uniform_attention_is_equal_over_sentences_and_their_words(lengths: list[int]) -> None:
     wanted = [1 / len(lengths) / length for length in lengths for _ in range(length)]
     np.testing.assert_allclose(uniform_attention(lengths), wanted)
     assert uniform_attention(lengths).sum() == pytest.approx(1.0)

@@ -1,4 +1,4 @@
-"""If these break, figures of another model are shown, or every question waits for a minute."""
+"""If these fail, figures of another model are shown, or figures are measured again each time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RANDOM = Faithfulness("random", 0.125, 0.25, 7)
 
 
 class Measuring:
-    """Measures by counting, and remembers what it was asked for."""
+    """Returns fixed figures, and records the requested methods."""
 
     def __init__(self) -> None:
         self.asked: list[list[str]] = []
@@ -26,7 +26,7 @@ class Measuring:
         return [*(Faithfulness(method, 0.5, 0.1, 7) for method in methods), RANDOM]
 
 
-def test_what_was_measured_is_not_measured_again(tmp_path: Path) -> None:
+def test_cached_figures_are_not_measured_again(tmp_path: Path) -> None:
     measuring, kept = Measuring(), FaithfulnessCache(tmp_path, digest([b"model", b"texts"]))
     first = kept.complete(["erasure"], measuring)
     assert kept.complete(["erasure"], measuring) == first == [Faithfulness("erasure", 0.5, 0.1, 7), RANDOM]
@@ -35,7 +35,7 @@ def test_what_was_measured_is_not_measured_again(tmp_path: Path) -> None:
     assert measuring.asked == [["erasure"], ["attention"]]
 
 
-def test_figures_of_another_model_or_other_texts_do_not_count(tmp_path: Path) -> None:
+def test_figures_of_another_model_or_other_texts_are_not_used(tmp_path: Path) -> None:
     measuring = Measuring()
     for parts in ([b"model", b"texts"], [b"other", b"texts"], [b"model", b"others"]):
         FaithfulnessCache(tmp_path, digest(parts)).complete(["erasure"], measuring)
@@ -43,7 +43,7 @@ def test_figures_of_another_model_or_other_texts_do_not_count(tmp_path: Path) ->
     assert digest([b"ab", b"c"]) != digest([b"a", b"bc"])
 
 
-def test_the_run_folder_knows_the_file(tmp_path: Path) -> None:
+def test_the_run_folder_has_the_path_of_the_cache(tmp_path: Path) -> None:
     assert RunFolder(tmp_path).faithfulness == tmp_path / FILE
 
 
@@ -61,7 +61,7 @@ NO_NUMBER = '{"method": "erasure", "comprehensiveness": null, "sufficiency": 0.5
         f'{{"digest": "d", "figures": [{NO_NUMBER}]}}',
     ],
 )
-def test_a_damaged_file_is_measured_over(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_cache_is_measured_again(tmp_path: Path, damage: str) -> None:
     (tmp_path / FILE).write_text(damage, "utf-8")
     kept = FaithfulnessCache(tmp_path, "d")
     assert kept.read() == {}
@@ -69,7 +69,7 @@ def test_a_damaged_file_is_measured_over(tmp_path: Path, damage: str) -> None:
     assert list(kept.read()) == ["erasure", "random"]
 
 
-def test_where_nothing_can_be_kept_it_is_measured_each_time(tmp_path: Path) -> None:
+def test_without_a_writable_cache_figures_are_measured_each_time(tmp_path: Path) -> None:
     (tmp_path / FILE).mkdir()
     measuring = Measuring()
     for _ in range(2):

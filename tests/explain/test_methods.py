@@ -1,4 +1,4 @@
-"""If these break, the wrong word is named as what an answer hangs on, or by a method nobody asked for."""
+"""If these fail, the wrong word is shown as decisive, or a method is used that was not requested."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from gonie.text.passages import Passage
 KNOWN: tuple[Method, ...] = ("attention", "integrated gradients", "erasure")
 
 
-def test_items_are_explained_as_they_come(make_reader: Any) -> None:
+def test_items_are_explained_one_at_a_time(make_reader: Any) -> None:
     stream = iter(["good", "bad", "it"])
     next(explain_items(ExplainedClassifier(make_reader()), stream))
     assert list(stream) == ["bad", "it"]
 
 
-def test_what_cannot_be_explained_is_refused_at_once(make_reader: Any) -> None:
+def test_unavailable_methods_are_refused_before_any_item(make_reader: Any) -> None:
     model = ExplainedClassifier(make_reader())
     with pytest.raises(InputError, match=r"model: 'x'\. Use attention, integrated gradients, erasure"):
         explain_items(model, [], methods=["x"])  # type: ignore[list-item]
@@ -49,7 +49,7 @@ def test_what_cannot_be_explained_is_refused_at_once(make_reader: Any) -> None:
         explain_items(model, [], methods=["integrated gradients"])
 
 
-def test_it_needs_no_torch_but_for_gradients() -> None:
+def test_only_gradients_need_torch() -> None:
     modules = ", ".join(f"gonie.explain.{name}" for name in ("run", "methods", "faithfulness", "error_heat"))
     code = f"import sys, {modules}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -59,7 +59,7 @@ def test_it_needs_no_torch_but_for_gradients() -> None:
 
 
 def naive(reader: Any, passage: Passage, label: int) -> list[float]:
-    """Texts with a word missing, one by one, and the log-odds of their probabilities."""
+    """Return how much the log-odds drop without each word, one text at a time."""
 
     def odds(text: Passage) -> float:
         (reading,) = reader.read([text])
@@ -70,14 +70,14 @@ def naive(reader: Any, passage: Passage, label: int) -> list[float]:
     return [odds(passage) - odds(without(passage, np.arange(tokens) != i)) for i in range(tokens)]
 
 
-def test_it_is_what_the_answer_loses_without_the_word(reader: Any, short_texts: tuple[str, ...]) -> None:
+def test_erasure_weights_are_the_drop_in_log_odds(reader: Any, short_texts: tuple[str, ...]) -> None:
     for text in short_texts:
         passage = reader.encoding.passages(LabelledText(text))
         found = erasure(ExplainedClassifier(reader), TextAnswer(passage, "b"))
         np.testing.assert_allclose(found, naive(reader, passage, 1), atol=1e-5)
 
 
-def test_the_word_that_decides_is_found(make_reader: Any, short_texts: tuple[str, ...]) -> None:
+def test_erasure_finds_the_deciding_word(make_reader: Any, short_texts: tuple[str, ...]) -> None:
     reader = make_reader("with n-grams")
     gram = reader.encoding.bag.vocabulary.id("\tthin")
     (bag,) = reader.model.head().scores.direct.values()
@@ -87,7 +87,9 @@ def test_the_word_that_decides_is_found(make_reader: Any, short_texts: tuple[str
     assert passage.sentences[0].words[int(weights.argmax())] == "thin"
 
 
-def test_a_long_text_is_read_a_part_at_a_time(make_reader: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_erasure_of_a_long_text_runs_in_small_batches(
+    make_reader: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(explanation, "MOST", 64)
     monkeypatch.setattr(groups, "MOST", 64)
     reader = make_reader()
@@ -101,7 +103,7 @@ def test_a_long_text_is_read_a_part_at_a_time(make_reader: Any, monkeypatch: pyt
 
 
 class Answered(NamedTuple):
-    """An answer about an item of these sentences."""
+    """An answer about an item with sentences of these lengths."""
 
     lengths: list[int]
     label: str = "pos"
@@ -112,7 +114,7 @@ class Answered(NamedTuple):
 
 
 @given(st.lists(st.lists(st.floats(-5, 5), min_size=1, max_size=4), min_size=1, max_size=5))
-def test_laid_out_and_back(rows: list[list[float]]) -> None:
+def test_weights_by_sentence_flatten_to_the_same_weights(rows: list[list[float]]) -> None:
     flat = np.array([weight for row in rows for weight in row])
     weights = by_sentence(flat, Answered([len(row) for row in rows]), method="erasure", gap=0.5)
     assert weights.words == tuple(map(tuple, rows))
@@ -121,10 +123,10 @@ def test_laid_out_and_back(rows: list[list[float]]) -> None:
     assert (weights.method, weights.label, weights.gap) == ("erasure", "pos", 0.5)
 
 
-# --- which methods
+# --- choice of methods
 
 
-def test_methods_are_taken_once_in_the_order_asked() -> None:
+def test_methods_are_used_once_in_the_order_given() -> None:
     asked: list[Method] = ["erasure", "integrated gradients", "erasure"]
     assert checked_methods(asked, known=KNOWN[1:], torch=True) == ("erasure", "integrated gradients")
     assert checked_methods(["erasure"], known=KNOWN[1:], torch=False) == ("erasure",)
@@ -142,19 +144,19 @@ def choose(asked: list[str], known: tuple[Method, ...], folder: Path) -> Any:
     return choose_methods(asked, known, folder, lambda: take)
 
 
-def test_a_run_folder_has_them_all(toy_run: Path) -> None:
+def test_a_run_folder_supports_all_methods(toy_run: Path) -> None:
     chosen = choose([], KNOWN, toy_run)
     assert chosen.methods == KNOWN
     assert chosen.gradients is take
     assert chosen.notes == ()
 
 
-def test_torch_is_left_alone_where_gradients_are_not_wanted(toy_run: Path) -> None:
+def test_gradients_are_not_loaded_unless_requested(toy_run: Path) -> None:
     chosen = choose(["erasure", "attention", "erasure"], KNOWN, toy_run)
     assert chosen == (("erasure", "attention"), None, ())
 
 
-def test_a_bundle_goes_without_gradients_unless_they_were_asked_for(tmp_path: Path) -> None:
+def test_a_bundle_skips_gradients_and_refuses_them_if_requested(tmp_path: Path) -> None:
     chosen = choose([], KNOWN, tmp_path)
     assert chosen.methods == ("attention", "erasure")
     assert "Integrated gradients skipped" in chosen.notes[0]
@@ -164,7 +166,7 @@ def test_a_bundle_goes_without_gradients_unless_they_were_asked_for(tmp_path: Pa
         choose(["attention"], KNOWN[1:], tmp_path)
 
 
-def test_what_is_not_installed_is_named(toy_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_named(toy_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def find(name: str) -> object:
         return None if name == "captum" else importlib.util.find_spec(name)
 

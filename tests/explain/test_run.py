@@ -1,4 +1,4 @@
-"""A session of `gonie explain`: figures first, items in order, and an interrupt keeps what is done."""
+"""Tests a session of `gonie explain`: the order of its output, and that an interrupt keeps the results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STOP = -1
 
 
 class Number(NamedTuple):
-    """The answer about a number: what it is."""
+    """An answer about a number."""
 
     item: int
     label: str = "number"
@@ -39,7 +39,7 @@ class Number(NamedTuple):
 
 
 class Numbers:
-    """Explains numbers by saying them; the items that were measured on are noted."""
+    """A model of numbers that records the items on which faithfulness is measured."""
 
     noun = "text"
     warning = "Beware."
@@ -88,7 +88,7 @@ def session(model: Any) -> ExplainSession:
 
 @pytest.fixture
 def held_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HeldOutFile:
-    """Two numbers in a file, whose figures are kept."""
+    """Return a file of two items whose figures are cached."""
     monkeypatch.setattr(
         "gonie.explain.run.figures_cache", lambda held_out, folder: FaithfulnessCache(folder, "d")
     )
@@ -109,7 +109,7 @@ def test_held_out_items_are_measured_once_and_not_shown(
     assert "item 7" not in shown
 
 
-def test_without_held_out_items_those_shown_are_measured(
+def test_without_held_out_items_the_shown_items_are_measured(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model = Numbers()
@@ -118,9 +118,7 @@ def test_without_held_out_items_those_shown_are_measured(
     assert "on the texts below" in capsys.readouterr().out
 
 
-def test_a_page_has_all_items_and_a_stop_leaves_those_that_were_done(
-    tmp_path: Path, held_out: HeldOutFile
-) -> None:
+def test_a_page_has_all_items_or_those_before_an_interrupt(tmp_path: Path, held_out: HeldOutFile) -> None:
     page = tmp_path / "why.html"
     session(Numbers()).run([1, 2], held_out, folder=tmp_path, notes=[], html=page)
     assert page.read_text().splitlines()[:2] == ["item 1 by erasure", "item 2 by erasure"]

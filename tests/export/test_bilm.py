@@ -1,4 +1,4 @@
-"""The language model's own pieces: what a sentence begins with, and layers that no graph is known for."""
+"""Tests parts of the exported language model: its initial states, and layers that cannot be exported."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from gonie.features.byte_spelling import begin_row, end_row, spell_bytes
 from gonie.nn.bilm import ClippedLSTM, ProjectedLSTM
 
 
-def test_a_sentence_goes_on_from_what_the_marks_leave(elmo: Any) -> None:
-    """Against the model itself, which reads the mark with each sentence."""
+def test_a_sentence_starts_from_the_states_after_the_marks(elmo: Any) -> None:
+    """The model itself reads the mark with each sentence."""
     bilm = elmo().bilm.eval()
     marks = [begin_row(9), end_row(9)]
     chars = torch.from_numpy(np.concatenate([marks, spell_bytes(["a", "삼성"], longest=9)])).long()
@@ -32,7 +32,7 @@ def test_a_sentence_goes_on_from_what_the_marks_leave(elmo: Any) -> None:
         torch.testing.assert_close(got, wanted[layer, 0], atol=1e-6, rtol=1e-5)
 
 
-def test_a_model_in_training_is_left_in_training(elmo: Any) -> None:
+def test_a_model_in_training_stays_in_training_mode(elmo: Any) -> None:
     bilm = elmo().bilm.train()
     after_marks(bilm, 9)
     assert bilm.training

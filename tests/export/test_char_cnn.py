@@ -1,4 +1,4 @@
-"""Filters over letters that are looked up: what the convolution of the model finds, whatever is beside."""
+"""Compares the table lookups of exported character filters with the convolution of the model."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def computed(graph: Graph, part: CharCNN, chars: np.ndarray) -> np.ndarray:
     kernel=st.integers(1, 5),
     seed=st.integers(0, 2**16),
 )
-def test_it_is_what_the_model_finds(lengths: list[int], room: int, kernel: int, seed: int) -> None:
-    """In words of any lengths, and with any padding: also where all that a filter finds is below 0."""
+def test_exported_filters_equal_the_model(lengths: list[int], room: int, kernel: int, seed: int) -> None:
+    """This holds for words of any length, with any padding, and if all values of a filter are negative."""
     torch.manual_seed(seed)
     part = CharCNN(size=CHARACTERS, width=3, filters=FILTERS, kernel=kernel, dropout=0.0).eval()
     with torch.no_grad():
@@ -47,8 +47,8 @@ def test_it_is_what_the_model_finds(lengths: list[int], room: int, kernel: int, 
     np.testing.assert_allclose(computed(Graph(), part, chars.numpy()), wanted, atol=1e-5)
 
 
-def test_large_alphabets_are_kept_as_other_tables_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Thousands of syllables would be most of an int8 bundle in floats; what is never found stays so."""
+def test_large_alphabets_are_stored_like_other_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In float32, thousands of syllables would take most of an int8 bundle. Padding must stay excluded."""
     torch.manual_seed(0)
     part = CharCNN(size=5000, width=3, filters=FILTERS, kernel=3, dropout=0.0).eval()
     chars = np.array([[3, 4, 4000, 0, 0], [7, 0, 0, 0, 0], [5, 6, 4999, 4998, 2]])

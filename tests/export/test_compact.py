@@ -1,4 +1,4 @@
-"""Weights kept small come back to the last bit, or are not kept small."""
+"""Tests compact weights: they are restored exactly, or stay in float32."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KINDS = {"int8": TensorProto.INT8, "float16": TensorProto.FLOAT16, "float32": Te
 
 
 def kept(weight: Tensor) -> tuple[Any, set[int]]:
-    """What ONNX Runtime makes of the constant, and the types in which the graph holds it."""
+    """Return the weight as ONNX Runtime computes it, and the types that the graph stores."""
     graph = Graph()
     model = graph.serialize("kept", {"w": GraphOutput(compact(graph, weight), tuple(weight.shape))})
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
@@ -36,7 +36,7 @@ def stored(weight: Tensor, storage: Storage) -> Tensor:
 
 
 @settings(deadline=None, max_examples=30)
-@example(storage="int8", rows=1, columns=1, size=0.0001, seed=2)  # whose scale is hardly a number
+@example(storage="int8", rows=1, columns=1, size=0.0001, seed=2)  # the scale is a subnormal float16
 @given(
     storage=st.sampled_from(sorted(KINDS)),
     rows=st.integers(1, 9),
@@ -44,10 +44,10 @@ def stored(weight: Tensor, storage: Storage) -> Tensor:
     size=st.sampled_from([1e-4, 0.01, 1.0, 300.0]),
     seed=st.integers(0, 10_000),
 )
-def test_a_weight_is_kept_as_it_was_stored_and_to_the_bit(
+def test_a_stored_weight_is_restored_exactly(
     storage: Storage, rows: int, columns: int, size: float, seed: int
 ) -> None:
-    """A frozen biLM in a bundle must be the very model that the tagger was trained on."""
+    """A frozen language model in a bundle must be exactly the one that the tagger was trained with."""
     drawn = size * torch.randn(rows, columns, generator=torch.Generator().manual_seed(seed))
     weight = stored(drawn, storage)
     got, types = kept(weight)
@@ -57,7 +57,7 @@ def test_a_weight_is_kept_as_it_was_stored_and_to_the_bit(
         assert TensorProto.FLOAT not in types
 
 
-def test_bytes_take_a_quarter() -> None:
+def test_int8_weights_take_a_quarter_of_the_space() -> None:
     weight = stored(torch.randn(40, 50), "int8")
     weight[3] = 0.0
     graph = Graph()
@@ -67,13 +67,13 @@ def test_bytes_take_a_quarter() -> None:
 
 
 @pytest.mark.parametrize("shape", [(7,), (), (3, 0)])
-def test_a_bias_or_an_empty_matrix_is_kept_too(shape: tuple[int, ...]) -> None:
+def test_biases_scalars_and_empty_matrices_are_restored_exactly(shape: tuple[int, ...]) -> None:
     weight = torch.randn(shape).half().float()
     np.testing.assert_array_equal(kept(weight)[0], weight.numpy())
 
 
 def test_trained_weights_stay_float32() -> None:
-    """Rounding what fine-tuning has learned would ship another model."""
+    """Rounding fine-tuned weights would export a different model."""
     weight = torch.randn(8, 8) / 3
     got, types = kept(weight)
     assert types == {TensorProto.FLOAT}
@@ -81,7 +81,7 @@ def test_trained_weights_stay_float32() -> None:
     np.testing.assert_array_equal(kept(torch.tensor([1e9, 1.0]))[0], [1e9, 1.0])
 
 
-# --- nearly the matrix, for exports in bytes ----------------------------------------------------------
+# --- approximate weights, for int8 exports ------------------------------------------------------------
 
 
 @given(
@@ -92,13 +92,13 @@ def test_trained_weights_stay_float32() -> None:
     ),
     st.sampled_from([63, 127]),
 )
-def test_no_number_is_off_by_more_than_half_a_scale(array: np.ndarray, largest: int) -> None:
+def test_quantisation_errors_are_at_most_half_a_scale(array: np.ndarray, largest: int) -> None:
     found = quantize_rows(array, largest)
     assert np.abs(found.bytes).max() <= largest
     off = np.abs(found.bytes * found.scales[:, None].astype(np.float64) - array)
     assert (off <= found.scales[:, None] * 0.5001).all()
 
 
-def test_rows_of_nothing_stay_nothing() -> None:
+def test_zero_rows_stay_zero() -> None:
     found = quantize_rows(np.zeros((2, 3), dtype=np.float32))
     assert not (found.bytes * found.scales[:, None]).any()

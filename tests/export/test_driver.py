@@ -1,4 +1,4 @@
-"""The one way from a model to a bundle: written, proved, compared, and kept only if all of it holds."""
+"""Tests the export driver: a bundle is written, verified and compared, and kept only if all checks pass."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BATCH = {"words": np.array([[1, 2], [2, 0]]), "mask": np.array([[True, True], [T
 
 
 class NoWords:
-    """An encoding that needs nothing."""
+    """An encoding without data."""
 
     def to_json(self) -> dict[str, Any]:
         return {}
@@ -33,7 +33,7 @@ class NoWords:
 
 @dataclass(frozen=True)
 class Moods:
-    """What a bundle of a task that no table lists holds."""
+    """The bundle of a task that gonie does not have."""
 
     task: ClassVar[str] = "mood"
     further: ClassVar[Mapping[str, int]] = {}
@@ -59,7 +59,7 @@ class Moods:
 
 
 class Toy:
-    """A model that looks up a number for each word; ``off`` is what its graph is wrong by."""
+    """A model that looks up a number for each word. ``off`` is the error of its graph."""
 
     model = nn.Identity()
     bundle = Moods()
@@ -109,7 +109,7 @@ def test_a_model_of_any_task_becomes_a_bundle(tmp_path: Path) -> None:
     assert found.size == sum(path.stat().st_size for path in (tmp_path / "b").iterdir())
 
 
-def test_bytes_and_the_standalone_graph_on_demand(tmp_path: Path) -> None:
+def test_int8_and_the_standalone_graph_are_written_on_request(tmp_path: Path) -> None:
     notes: list[str] = []
     found = exported(Toy(), tmp_path / "b", int8=True, onnx=tmp_path / "whole.onnx", note=notes.append)
     assert found.int8 is not None
@@ -127,7 +127,7 @@ def test_bytes_and_the_standalone_graph_on_demand(tmp_path: Path) -> None:
         (Toy(), {"onnx": "whole.onnx", "int8": True}),
     ],
 )
-def test_what_is_not_proved_is_not_written(
+def test_a_model_that_fails_a_check_is_not_written(
     tmp_path: Path, toy: Toy, how: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gonie.export.int8.UNCHANGED", 1.01)

@@ -1,4 +1,4 @@
-"""A model with ELMo ships as it was trained: the same scores without torch, whoever shares the batch."""
+"""Tests exported models with ELMo: the scores equal torch's and do not depend on the batch."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def drawn(model: nn.Module) -> Any:
 
 
 def tagger(elmo: Any) -> TaggingNetwork:
-    """Words beside the first mix; a second one goes past the encoder."""
+    """Return a tagger over words and the first mix. A second mix bypasses the encoder."""
     passed = elmo.width - WIDTH
     encoder: Any = Bidirectional(ahead=LSTM(width=6 + WIDTH, hidden=4), back=LSTM(width=6 + WIDTH, hidden=4))
     encoder = Bypass(encoder=encoder, passed=passed) if passed else encoder
@@ -88,8 +88,8 @@ def test_onnx_equals_torch_on_ragged_batches(pair: Pair, batches: Any, lengths: 
     np.testing.assert_allclose(got[batch["mask"]], wanted[batch["mask"]], atol=5e-5)
 
 
-def test_company_and_padding_never_change_a_score(pair: Pair, batches: Any, alone: Any) -> None:
-    """The backward reader of a short sentence must begin at its own end, not in the padding."""
+def test_scores_do_not_depend_on_the_batch_or_padding(pair: Pair, batches: Any, alone: Any) -> None:
+    """The backward direction of a short sentence must start at its own end, not in the padding."""
     _, exported = pair
     batch = batches([4, 1, 7, 3], seed=3)
     together = exported.scores(batch)
@@ -105,8 +105,8 @@ def plain(elmo: Any) -> Pair:
 
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(words=st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), min_size=1, max_size=8))
-def test_any_unicode_is_read_as_torch_reads_it(words: Sequence[str], plain: Pair) -> None:
-    """Words of one byte, of more bytes than are seen, cut in the midst of a character."""
+def test_onnx_equals_torch_on_any_unicode(words: Sequence[str], plain: Pair) -> None:
+    """This includes words of one byte, and long words that are cut within a character."""
     torch_scorer, exported = plain
     marks = [begin_row(LONGEST), end_row(LONGEST)]
     T = len(words)
@@ -120,12 +120,12 @@ def test_any_unicode_is_read_as_torch_reads_it(words: Sequence[str], plain: Pair
     np.testing.assert_allclose(exported.scores(batch), torch_scorer.scores(batch), atol=5e-5)
 
 
-def test_only_what_the_model_reads_is_asked_for(elmo: Any) -> None:
+def test_the_graph_has_only_the_inputs_that_the_model_reads(elmo: Any) -> None:
     inputs = OnnxScorer(*onnx_graph(tagger(elmo()), graph=Graph(longest=LONGEST))).inputs
     assert set(inputs) == {"words", "bytes", "forms", "lengths"}
 
 
-def test_a_classifier_ships_with_it_too(elmo: Any, texts: Any) -> None:
+def test_a_classifier_with_elmo_equals_torch(elmo: Any, texts: Any) -> None:
     def level(width: int) -> Level:
         return Level(encoder=LSTM(width=width, hidden=4), pooling=AdditiveAttention(width=4, hidden=3))
 

@@ -1,4 +1,4 @@
-"""An export in bytes is accepted for what it does, and refused with what it did."""
+"""Tests when an int8 export is accepted, and when it is refused with its figures."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from gonie.runtime.bundle import Graphs
 
 @dataclass(frozen=True)
 class Spoken:
-    """A bundle, known by its graph."""
+    """A bundle that is identified by its graph."""
 
     graph: bytes = b"floats"
     forms: bytes | None = None
 
 
 class Speaker:
-    """An exportable whose bundles in floats and in bytes say what they are told to."""
+    """An exportable model whose float and int8 bundles give fixed answers."""
 
     longest = 0
 
@@ -60,21 +60,21 @@ def said(changed: int, score: float) -> ScoredAnswers:
 
 
 @pytest.mark.parametrize(("changed", "score"), [(0, 0.9), (2, 0.9), (0, 0.8971), (2, 0.95)])
-def test_hardly_any_change_is_accepted(changed: int, score: float) -> None:
+def test_a_small_change_is_accepted(changed: int, score: float) -> None:
     made, proof = exported(Speaker(said(0, 0.9), said(changed, score)))
     assert made == Spoken(b"bytes")
     assert (proof.answers, proof.changed) == (1000, changed)
 
 
 @pytest.mark.parametrize(("changed", "score"), [(3, 0.9), (3, 0.95), (0, 0.8969)])
-def test_more_is_refused_with_the_figures(changed: int, score: float) -> None:
+def test_a_larger_change_is_refused_with_the_figures(changed: int, score: float) -> None:
     with pytest.raises(
         GonieError, match=rf"too much: {changed} of 1,000 .* At least 99\.8% .*Nothing was written"
     ):
         exported(Speaker(said(0, 0.9), said(changed, score)))
 
 
-def test_the_graph_knows_what_was_measured() -> None:
+def test_the_graph_gets_the_measured_ranges() -> None:
     speaker = Speaker(said(0, 0.9), said(0, 0.9))
     exported(speaker)
     (measured,) = speaker.graph.ranges.values()
@@ -82,18 +82,18 @@ def test_the_graph_knows_what_was_measured() -> None:
     assert 0 < measured.state < 1
 
 
-def test_both_must_have_answered_all() -> None:
+def test_a_different_number_of_answers_is_an_error() -> None:
     with pytest.raises(ValueError, match="zip"):
         Int8Proof.of(said(0, 0.9), ScoredAnswers(["O"], "f1", 0.9))
 
 
-def test_the_line_a_user_reads() -> None:
+def test_the_proof_is_summarised_in_one_line() -> None:
     proof = Int8Proof.of(said(0, 0.912), said(1, 0.9111))
     assert str(proof) == "1 of 1,000 predictions changed (99.90% unchanged); f1 91.20% -> 91.11%"
 
 
-def test_numbers_are_the_same_where_they_are_near() -> None:
-    """A value is never the very same in bytes: a model of values could not be exported at all."""
+def test_values_within_the_tolerance_count_as_unchanged() -> None:
+    """int8 values are never exactly equal, so models of values could not be exported without a tolerance."""
     floats = ScoredAnswers([1.0, 2.0, 3.0], "pearson", 0.8, tolerance=0.1)
     near, far = (
         ScoredAnswers([1.05, 2.0, 2.95], "pearson", 0.8),

@@ -1,4 +1,4 @@
-"""Products of bytes: those that were meant, to the last digit, near the true ones, and whoever is beside."""
+"""Tests int8 products: they equal the quantised formula, are close to float32, and ignore the batch."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def layer(width: int, hidden: int, seed: int) -> ProjectedLSTM:
 
 
 def computed(write: Callable[[Graph], GateInputs], x: Array, h: Array) -> Array:
-    """What a graph of nothing else gives for x and h: (B, 4H)."""
+    """Return the gates (B, 4H) that a graph computes from x and h."""
     graph = Graph()
     gates = write(graph)(graph, graph.weight(x), graph.weight(h))
     results = {name: GraphOutput(gate, ("B", "H")) for name, gate in zip("ifgo", gates, strict=True)}
@@ -43,12 +43,12 @@ def computed(write: Callable[[Graph], GateInputs], x: Array, h: Array) -> Array:
 
 
 def as_byte(x: Array, largest: float) -> Array:
-    """The whole number of steps that a number is taken for."""
+    """Return numbers in quantisation steps, clipped."""
     return np.clip(np.rint(x / np.float32(largest / 63)), -64, 63)
 
 
 def by_hand(parts: list[tuple[Array, Array, float]]) -> Array:
-    """Σ W x over pairs of weights (4H, D) and numbers (B, D), each of a size, with bytes on both sides."""
+    """Return Σ W x of quantised weights (4H, D) and quantised numbers (B, D), each with its range."""
     weight = np.concatenate([w * np.float32(largest / 63) for w, _, largest in parts], axis=1)
     scales = np.abs(weight).max(1) / 127
     whole = np.rint(weight / scales[:, None])
@@ -64,8 +64,10 @@ def by_hand(parts: list[tuple[Array, Array, float]]) -> Array:
     seed=st.integers(0, 10_000),
     far=st.floats(0.2, 3.0),
 )
-def test_sums_of_bytes_are_those_meant(rows: int, width: int, hidden: int, seed: int, far: float) -> None:
-    """Also of numbers that are ``far`` beyond the range that was measured, which are taken for its end."""
+def test_int8_sums_equal_the_quantised_formula(
+    rows: int, width: int, hidden: int, seed: int, far: float
+) -> None:
+    """Numbers of up to ``far`` times the measured range are included. They are clipped to the range."""
     random = np.random.default_rng(seed)
     part, sizes = layer(width, hidden, seed), Range(input=0.7, state=0.3)
     x = random.uniform(-0.7 * far, 0.7 * far, (rows, width)).astype(np.float32)
@@ -79,8 +81,8 @@ def both(part: ProjectedLSTM, sizes: Range) -> list[Gates]:
     return [FloatGates(), Int8Gates({part: sizes})]
 
 
-def test_bytes_are_near_the_true_products() -> None:
-    """Half a step of each number, and half of each weight, at most: in the mean far less."""
+def test_int8_products_are_close_to_float_products() -> None:
+    """Each number and weight is off by at most half a step. The mean error is much smaller."""
     random = np.random.default_rng(0)
     part = layer(64, 32, seed=1)
     x, h = (random.normal(0, 0.3, (8, 64)).astype(np.float32) for _ in range(2))
@@ -89,8 +91,8 @@ def test_bytes_are_near_the_true_products() -> None:
     assert 0 < np.abs(true - found).mean() < 0.01 * true.std()
 
 
-def test_words_are_looked_up_in_all_digits() -> None:
-    """Which word it is says most about a token: that part is never rounded."""
+def test_word_tables_are_not_quantised() -> None:
+    """The word itself matters most for its tag, so its part of the sum is never rounded."""
     random = np.random.default_rng(0)
     part = layer(16, 8, seed=2)
     words = random.normal(0, 0.3, (5, 16)).astype(np.float32)
@@ -102,12 +104,12 @@ def test_words_are_looked_up_in_all_digits() -> None:
     np.testing.assert_allclose(found, true, atol=1e-6)
 
 
-def test_company_changes_nothing() -> None:
-    """Not by a bit: a scale of the batch would let one sentence change another's tags."""
+def test_gates_do_not_depend_on_the_batch() -> None:
+    """The gates are identical. With a scale per batch, one sentence could change the tags of another."""
     random = np.random.default_rng(0)
     part, sizes = layer(16, 8, seed=3), Range(1.0, 1.0)
     x, h = (random.normal(0, 0.3, (6, 16)).astype(np.float32) for _ in range(2))
-    x[5] *= 100  # someone loud
+    x[5] *= 100  # large values
 
     def seen(rows: slice) -> Array:
         return computed(lambda graph: Int8Gates({part: sizes}).over_states(graph, part), x[rows], h[rows])
@@ -115,7 +117,7 @@ def test_company_changes_nothing() -> None:
     assert np.array_equal(seen(slice(0, 2)), seen(slice(0, 6))[:2])
 
 
-def test_layers_that_never_say_anything_are_no_trouble() -> None:
+def test_a_layer_of_zero_weights_gives_its_bias() -> None:
     part = layer(4, 3, seed=4)
     with torch.no_grad():
         part.input_weight.zero_()
@@ -125,6 +127,6 @@ def test_layers_that_never_say_anything_are_no_trouble() -> None:
     np.testing.assert_array_equal(found, np.broadcast_to(part.bias.detach().numpy(), (2, 12)))
 
 
-def test_no_sum_of_two_products_needs_more_than_sixteen_bits() -> None:
-    """Older processors add pairs in sixteen bits and cut what is beyond: tags would hang on the machine."""
+def test_sums_of_two_products_fit_16_bits() -> None:
+    """Older processors saturate larger sums at 16 bits, so that tags would depend on the machine."""
     assert 2 * int8_gates.MOST * LARGEST < 2**15

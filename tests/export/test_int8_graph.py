@@ -1,4 +1,4 @@
-"""Weights as bytes: nearly the model's scores, a fraction of its size, and never by a sentence's company."""
+"""Tests int8 graphs: they are close to the model, smaller, and do not depend on the batch."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def tagger(encoder: str = "lstm", chars: str = "cnn") -> TaggingNetwork:
 
 
 def in_bytes(model: TaggingNetwork, batch: Any) -> Graphs:
-    """The model's graphs, its ranges those of one batch."""
+    """Return the int8 graphs of a model, with the ranges of one batch."""
     return onnx_graph(
         model, graph=Int8Graph(ranges=measure_ranges(model, TorchScorer(model).scores, [batch]))
     )
@@ -66,7 +66,7 @@ def in_bytes(model: TaggingNetwork, batch: Any) -> Graphs:
 
 @pytest.mark.parametrize("chars", CHARS)
 @pytest.mark.parametrize("encoder", ENCODERS)
-def test_scores_are_nearly_the_models(encoder: str, chars: str, batches: Any) -> None:
+def test_scores_are_close_to_those_of_the_model(encoder: str, chars: str, batches: Any) -> None:
     model = tagger(encoder, chars)
     batch = batches([4, 1, 7, 3], seed=2)
     wanted = TorchScorer(model).scores(batch)[batch["mask"]]
@@ -75,8 +75,8 @@ def test_scores_are_nearly_the_models(encoder: str, chars: str, batches: Any) ->
 
 
 @pytest.mark.parametrize("encoder", ENCODERS)
-def test_company_never_changes_a_score(encoder: str, batches: Any, alone: Any) -> None:
-    """A scale of the whole batch would: the sentences of 64 of 64 changed by up to 0.04 when it was so."""
+def test_scores_do_not_depend_on_the_batch(encoder: str, batches: Any, alone: Any) -> None:
+    """With a scale per batch, the scores of all 64 sentences of a batch changed by up to 0.04."""
     batch = batches([4, 1, 7, 3], seed=3)
     scorer = OnnxScorer(*in_bytes(tagger(encoder), batch))
     together = scorer.scores(batch)
@@ -85,14 +85,14 @@ def test_company_never_changes_a_score(encoder: str, batches: Any, alone: Any) -
         np.testing.assert_allclose(scorer.scores(alone(batch, row))[0], together[row, :n], atol=1e-6)
 
 
-def test_it_is_a_quarter_of_the_size(batches: Any) -> None:
+def test_the_graph_is_about_a_quarter_of_the_size(batches: Any) -> None:
     model, batch = tagger(), batches([4, 1], seed=4)
     for bytes in (in_bytes(model, batch).graph, onnx_graph(model, graph=Int8Graph()).graph):
         assert len(bytes) < 0.35 * len(onnx_graph(model).graph)
 
 
-def test_products_are_of_bytes_where_numbers_were_measured(batches: Any) -> None:
-    """Forms are computed once and remembered: there bytes would save nothing."""
+def test_int8_products_are_used_where_ranges_were_measured(batches: Any) -> None:
+    """Forms are computed once and cached, so int8 products would save nothing there."""
     model = tagger(chars="lstm")
     measured, plain = in_bytes(model, batches([4, 1], seed=5)), onnx_graph(model, graph=Int8Graph())
     found = [b"DynamicQuantizeLSTM" in (graph or b"") for graph in (*measured, *plain)]

@@ -1,4 +1,4 @@
-"""The LSTM of bytes: the sums that were meant, the same to the last bit whoever else is in the batch."""
+"""Tests the int8 LSTM: it follows the quantised formula, and does not depend on the batch."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def layer(kind: Any, seed: int) -> Any:
 
 
 class Exported:
-    """A graph of nothing but recurrent layers."""
+    """A graph that has only recurrent layers."""
 
     def __init__(self, graph: Graph, layers: list[Any], monkeypatch: pytest.MonkeyPatch, output: int) -> None:
         monkeypatch.setitem(INPUTS, "x", (1, ("T", "B", WIDTH)))
@@ -57,7 +57,7 @@ class Exported:
 
 
 def steps(x: Array, largest: float) -> Array:
-    """Numbers as the multiples of a 255th of their range that they are taken for."""
+    """Return numbers clipped to their range and rounded to its 255 steps."""
     step = np.float32(2 * largest / 255)
     return np.rint(np.clip(x, -largest, largest) / step) * step
 
@@ -68,7 +68,7 @@ def rounded(weights: Array) -> Array:
 
 
 def by_hand(part: Any, x: Array) -> Array:
-    """The states of one sentence (T, D) of an LSTM that sees its inputs and states in steps."""
+    """Return the states of one sentence (T, D) from an LSTM with quantised inputs and states."""
     weight_ih, weight_hh, *biases = (weight.detach().numpy() for weight in part.lstm.parameters())
     h, c, found = np.zeros(HIDDEN), np.zeros(HIDDEN), []
     for own in x:
@@ -90,10 +90,10 @@ def numbers(shape: tuple[int, ...], seed: int, size: float = 1.0) -> Array:
 
 @settings(deadline=None, max_examples=20)
 @given(T=st.integers(1, 9), seed=st.integers(0, 10_000), size=st.floats(0.1, 4.0))
-def test_sums_are_those_meant(T: int, seed: int, size: float) -> None:
-    """Also of numbers beyond the range that was measured, which are taken for its end.
+def test_states_equal_the_quantised_formula(T: int, seed: int, size: float) -> None:
+    """Numbers beyond the measured range are included. They are clipped to the range.
 
-    A number halfway between two steps may go to either, so states may be off by a step of one input.
+    A number halfway between two steps may round to either, so states may be off by a step of one input.
     """
     with pytest.MonkeyPatch.context() as patch:
         part = layer(LSTM, seed)
@@ -105,7 +105,7 @@ def test_sums_are_those_meant(T: int, seed: int, size: float) -> None:
 @pytest.mark.parametrize("output", [Y, Y_H])
 @pytest.mark.parametrize("ways", [1, 2])
 @pytest.mark.parametrize("kind", [LSTM, PeepholeLSTM])
-def test_it_is_nearly_the_lstm_of_floats(
+def test_states_are_close_to_those_of_the_float_lstm(
     kind: Any, ways: int, output: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     layers = [layer(kind, seed) for seed in range(ways)]
@@ -118,8 +118,8 @@ def test_it_is_nearly_the_lstm_of_floats(
 
 
 @pytest.mark.parametrize("kind", [LSTM, PeepholeLSTM])
-def test_company_changes_nothing_to_the_last_bit(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither someone loud nor someone long: the scales would tell, were they of the batch."""
+def test_states_are_identical_in_any_batch(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One row is long and has large values, which would change scales computed per batch."""
     exported = Exported(Int8Graph(), [layer(kind, 1), layer(kind, 2)], monkeypatch, Y)
     x, lengths = numbers((1500, 4, WIDTH), 3, 0.2), [9, 1500, 3, 700]
     x[:, 1] *= 1000
@@ -128,6 +128,6 @@ def test_company_changes_nothing_to_the_last_bit(kind: Any, monkeypatch: pytest.
         np.testing.assert_array_equal(exported(x[:n, [row]], [n])[:, 0], together[:n, row])
 
 
-def test_no_sum_of_two_products_needs_more_than_sixteen_bits() -> None:
-    """Older processors add pairs in sixteen bits and cut what is beyond: tags would hang on the machine."""
+def test_sums_of_two_products_fit_16_bits() -> None:
+    """Older processors saturate larger sums at 16 bits, so that tags would depend on the machine."""
     assert 2 * 255 * int8_lstm.MAX_WEIGHT < 2**15

@@ -1,4 +1,4 @@
-"""A new part is exportable by one entry in the table of its role; one without an entry is refused."""
+"""Tests the export tables: one entry makes a new part exportable, and a part without one is refused."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class New:
 
 
 class OwnLSTM(LSTM):
-    """A layer of a new type that ONNX has the recurrence of."""
+    """A new layer type whose recurrence ONNX supports."""
 
 
 def say(*_: Any) -> str:
@@ -52,7 +52,7 @@ def test_one_entry_makes_a_part_exportable(role: str, monkeypatch: pytest.Monkey
     assert write(Graph(), New()) == "written"
 
 
-def test_a_new_cell_is_an_encoder_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_cell_can_be_exported_as_an_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
     layer, graph = OwnLSTM(width=3, hidden=2), Graph()
     with pytest.raises(GonieError, match=r"the encoder OwnLSTM\. Use one of .*LSTM"):
         encoders.encoder(graph, layer, "x", Sentences(graph))
@@ -60,7 +60,7 @@ def test_a_new_cell_is_an_encoder_too(monkeypatch: pytest.MonkeyPatch) -> None:
     assert encoders.encoder(graph, layer, "x", Sentences(graph)).startswith("Reshape")
 
 
-def test_a_new_head_uses_the_scores_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_head_can_use_existing_score_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     class Head:
         scores: Any
 

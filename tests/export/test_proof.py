@@ -1,4 +1,4 @@
-"""The proof must hold for a true export and fail for anything else."""
+"""Tests that the proof accepts a correct export and refuses any other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def model(**arrays: list[float]) -> Callable[[Any], dict[str, np.ndarray]]:
     return lambda batch: {name: np.array(values, dtype=np.float32) for name, values in arrays.items()}
 
 
-def test_equal_arrays_are_proved_over_all_tokens() -> None:
+def test_equal_arrays_are_accepted_and_all_tokens_are_counted() -> None:
     own = model(scores=[1.0, -2.0], shares=[0.5])
     found = prove(own, own, [BATCH, BATCH])
     assert (found.value, found.tokens) == (0.0, 8)
@@ -30,7 +30,7 @@ def test_equal_arrays_are_proved_over_all_tokens() -> None:
 @pytest.mark.parametrize("by", [0.001, np.nan, np.inf])
 @pytest.mark.parametrize("name", ["scores", "shares"])
 def test_any_array_that_differs_is_refused(name: str, by: float) -> None:
-    """A share is as much a promise as a score: an explanation would show what the model never had."""
+    """Shares are checked like scores. Otherwise an explanation could show wrong shares."""
     arrays = {"scores": [1.0, -2.0], "shares": [0.5, 0.5]}
     other = {**arrays, name: [arrays[name][0], arrays[name][1] + by]}
     with pytest.raises(GonieError, match=REFUSED):
@@ -39,7 +39,7 @@ def test_any_array_that_differs_is_refused(name: str, by: float) -> None:
 
 @given(st.floats(-1e4, 1e4), st.floats(-1e-3, 1e-3))
 def test_large_scores_may_differ_by_more(score: float, by: float) -> None:
-    """Against the rule by hand: relative to the score where that is above 1."""
+    """The difference is relative to the score if the score is above 1."""
     wanted, got = np.float32(score), np.float32(score + by)
     difference = float(abs(wanted - got) / max(np.float32(1), abs(wanted)))
     one, other = model(scores=[float(wanted)]), model(scores=[float(got)])
@@ -50,8 +50,8 @@ def test_large_scores_may_differ_by_more(score: float, by: float) -> None:
             prove(one, other, [BATCH])
 
 
-def test_under_a_maximum_a_share_may_jump_but_not_all_of_them() -> None:
-    """Two equal tokens may win in turn; a model must not be refused for it, nor a wrong graph be let by."""
+def test_some_discontinuous_shares_may_differ_but_not_all() -> None:
+    """A maximum may select either of two equal tokens. This is accepted, but a wrong graph is refused."""
     before, after, wrong = [0.0] * 200, [0.0] * 200, [1.0] * 200
     before[3], after[4] = 0.9, 0.9
     assert JUMPS >= 2 * 0.9 / 200
@@ -62,11 +62,11 @@ def test_under_a_maximum_a_share_may_jump_but_not_all_of_them() -> None:
             prove(model(words=before), model(words=other), [BATCH], discontinuous=discontinuous)
 
 
-def test_texts_without_any_shares_are_compared_too() -> None:
+def test_empty_shares_are_accepted() -> None:
     assert prove(model(words=[]), model(words=[]), [BATCH], discontinuous=("words",)).value == 0.0
     assert prove(model(words=[]), model(words=[]), [BATCH]).value == 0.0
 
 
-def test_a_proof_over_nothing_is_none() -> None:
+def test_a_proof_without_examples_is_refused() -> None:
     with pytest.raises(GonieError, match="no examples to compare"):
         prove(model(scores=[1.0]), model(scores=[1.0]), [])

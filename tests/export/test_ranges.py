@@ -1,4 +1,4 @@
-"""How large the numbers are in a model that reads: of every layer, and gone without a trace."""
+"""Tests the measured ranges of recurrent layers, and that measuring leaves no hooks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gonie.nn.bilm import ProjectedLSTM
 from gonie.nn.encoders import LSTM, Bidirectional
 
 
-def test_the_largest_of_all_batches_without_its_sign(elmo: Any) -> None:
+def test_ranges_are_the_largest_absolute_values_of_all_batches(elmo: Any) -> None:
     torch.manual_seed(0)
     bilm = elmo().bilm.eval()
     batches = [torch.randn(5, 2, bilm.ahead.layers[0].width) * size for size in (0.5, 2.0, 1.0)]
@@ -28,10 +28,10 @@ def test_the_largest_of_all_batches_without_its_sign(elmo: Any) -> None:
     assert found[first].input == max(float(x.abs().max()) for x in batches)
     assert found[first].state == max(float(y.abs().max()) for y in given)
     assert found[second].input == found[first].state
-    assert all(found[layer] == Range() for layer in bilm.back.layers)  # which read nothing
+    assert all(found[layer] == Range() for layer in bilm.back.layers)  # without input
 
 
-def test_nothing_is_left_on_the_model(elmo: Any) -> None:
+def test_no_hooks_are_left_on_the_model(elmo: Any) -> None:
     bilm = elmo().bilm
 
     def fails(batch: object) -> None:
@@ -43,8 +43,8 @@ def test_nothing_is_left_on_the_model(elmo: Any) -> None:
 
 
 @pytest.mark.parametrize("alike", [True, False])
-def test_what_a_bidirectional_layer_is_given_is_measured(alike: bool) -> None:
-    """However it runs its two directions: at once, or one after the other."""
+def test_the_input_of_a_bidirectional_layer_is_measured(alike: bool) -> None:
+    """The layer may run its two directions at once or one after the other."""
     part = Bidirectional(ahead=LSTM(width=3, hidden=4), back=LSTM(width=3, hidden=4 if alike else 5))
     x, mask = torch.randn(2, 5, 3) * 3, torch.ones(2, 5, dtype=torch.bool)
     with torch.no_grad():
@@ -53,11 +53,11 @@ def test_what_a_bidirectional_layer_is_given_is_measured(alike: bool) -> None:
     assert 0 < found[part].state < 1
 
 
-def test_a_model_without_recurrent_layers_has_none() -> None:
+def test_a_model_without_recurrent_layers_has_no_ranges() -> None:
     assert measure_ranges(torch.nn.Linear(2, 2), lambda batch: None, [0]) == {}
 
 
-def test_layers_with_bounds_are_layers_too(elmo: Any) -> None:
+def test_clipped_layers_are_measured_too(elmo: Any) -> None:
     bilm = elmo(clip=0.3).bilm
     layers = [part for part in bilm.modules() if isinstance(part, ProjectedLSTM)]
     assert set(measure_ranges(bilm, lambda batch: None, [])) == set(layers)

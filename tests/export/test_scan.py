@@ -1,4 +1,4 @@
-"""A loop over time in the graph does what the same loop does in Python."""
+"""Compares a loop over time in the graph with the same loop in Python."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gonie.export.scan import scan
 
 
 def summed(words: np.ndarray) -> np.ndarray:
-    """The running sum of twice the numbers of (T, B), from 1 on, by a graph."""
+    """Return the running sum, from 1, of twice the numbers (T, B), computed by a graph."""
     graph = Graph()
     twice = graph.weight(np.array(2.0, dtype=np.float32))
 
@@ -36,6 +36,6 @@ def summed(words: np.ndarray) -> np.ndarray:
 
 @settings(deadline=None, max_examples=20)
 @given(steps=st.integers(1, 6), rows=st.integers(1, 4), seed=st.integers(0, 1000))
-def test_each_step_goes_on_from_the_last(steps: int, rows: int, seed: int) -> None:
+def test_each_step_continues_from_the_previous_one(steps: int, rows: int, seed: int) -> None:
     words = np.random.default_rng(seed).integers(0, 9, (steps, rows))
     np.testing.assert_array_equal(summed(words), 1 + 2 * np.cumsum(words, axis=0))

@@ -1,4 +1,4 @@
-"""Words from their bytes: the graph gives torch's vectors."""
+"""Compares exported word vectors from bytes with torch's."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ BYTES, WIDTH, FILTERS = 11, 3, 4
 
 @settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(words=st.lists(st.binary(min_size=1, max_size=12), min_size=1, max_size=9))
-def test_onnx_spells_as_torch_does(words: list[bytes], elmo: Any) -> None:
-    """Empty windows, whole rows and rows cut short: each filter's maximum is over the same places."""
+def test_exported_vectors_equal_those_of_torch(words: list[bytes], elmo: Any) -> None:
+    """Rows may be full or cut. The maximum of each filter must be over the same positions."""
     torch.manual_seed(0)
     part = elmo().bilm.words.eval()
     graph = Graph(longest=9)

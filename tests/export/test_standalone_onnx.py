@@ -1,4 +1,4 @@
-"""One graph from ids to answers, as someone without gonie runs it."""
+"""Tests the standalone graph from ids to predictions, which runs without gonie."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def exported(run: Path, folder: Path) -> Path:
     return folder / "whole.onnx"
 
 
-def test_tags_are_those_of_the_bundle(toy_run: Path, tmp_path: Path) -> None:
+def test_tags_equal_those_of_the_bundle(toy_run: Path, tmp_path: Path) -> None:
     graph = exported(toy_run, tmp_path).read_bytes()
     session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
     labels = json.loads(session.get_modelmeta().custom_metadata_map["labels"])
@@ -41,10 +41,10 @@ def test_tags_are_those_of_the_bundle(toy_run: Path, tmp_path: Path) -> None:
     assert got == [[token.tag for token in document.tokens] for document in tagger.tag_tokens(WORDS)]
 
 
-def test_with_vectors_in_context_too(toy: Path, toy_bilm: Path, tmp_path: Path, silence: Any) -> None:
+def test_a_model_with_elmo_is_exported(toy: Path, toy_bilm: Path, tmp_path: Path, silence: Any) -> None:
     recipe = load_recipe(toy / "toy.toml", [f"model.elmo.bilm={toy_bilm}", "train.epochs=1"])
     assert start_run(recipe, tmp_path / "run", silence) is not None
-    assert exported(tmp_path / "run", tmp_path).stat().st_size > 0  # proved on dev, or refused
+    assert exported(tmp_path / "run", tmp_path).stat().st_size > 0  # checked on dev, or refused
 
 
 def test_a_classifier_gives_calibrated_probabilities(text_toy: Path, tmp_path: Path, silence: Any) -> None:
@@ -59,7 +59,7 @@ def test_a_classifier_gives_calibrated_probabilities(text_toy: Path, tmp_path: P
     )
 
 
-def test_other_answers_are_refused(toy_run: Path, tmp_path: Path) -> None:
+def test_a_graph_with_other_predictions_is_refused(toy_run: Path, tmp_path: Path) -> None:
     graph = exported(toy_run, tmp_path).read_bytes()
     tagger: Any = load(toy_run)
     batch = collate(tagger.encoding.encode([Sentence(words=("Anna",))]), np.array([0]))

@@ -1,4 +1,4 @@
-"""What the tests of parts share: batches with their padding, and the questions every part is asked."""
+"""Fixtures for the tests of network parts: random batches, random weights and saved weights."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DEVICES = [
 
 @pytest.fixture(autouse=True)
 def seeded() -> Iterator[None]:
-    """Each test draws the same numbers whatever ran before it, and leaves the defaults as they were."""
+    """Seed torch before each test, and restore the default dtype after it."""
     torch.manual_seed(20260)
     yield
     torch.set_default_dtype(torch.float32)
@@ -27,13 +27,13 @@ def seeded() -> Iterator[None]:
 
 @pytest.fixture(params=DEVICES)
 def device(request: pytest.FixtureRequest) -> str:
-    """The CPU, and the GPU where there is one."""
+    """Return the CPU, and the GPU if there is one."""
     return str(request.param)
 
 
 @pytest.fixture(autouse=torch.cuda.is_available())
 def full_float32() -> Iterator[None]:
-    """cuDNN rounds float32 to TF32 unless told not to; comparisons need all its digits."""
+    """Turn off TF32 in cuDNN, so that float32 results can be compared at full precision."""
     parts = (torch.backends.cudnn.rnn, torch.backends.cudnn.conv)
     before = [part.fp32_precision for part in parts]
     for part in parts:
@@ -45,19 +45,19 @@ def full_float32() -> Iterator[None]:
 
 @pytest.fixture
 def make_batch() -> Callable[..., Batch]:
-    """A batch of random sentences as collated: every name a part may read, padding as promised."""
+    """Make padded batches of random sentences, with every input that a part may read."""
     return batch_of
 
 
 @pytest.fixture
 def scramble() -> Callable[[nn.Module], nn.Module]:
-    """Random weights everywhere, also where a part starts at zero; padding rows stay zero."""
+    """Set all weights at random, also those that are initially zero. Padding rows stay zero."""
     return scrambled
 
 
 @pytest.fixture
 def through_a_file(tmp_path: Path) -> Callable[[nn.Module, nn.Module], nn.Module]:
-    """Moves weights from one part into another through a safetensors file."""
+    """Copy weights from one part to another through a safetensors file."""
 
     def move(source: nn.Module, target: nn.Module) -> nn.Module:
         path = tmp_path / "weights.safetensors"
@@ -78,7 +78,7 @@ def batch_of(
     mask = mask_of(lengths)
     char_lengths = torch.randint(1, 15, (forms,))
     real = torch.arange(int(char_lengths.max())) < char_lengths.unsqueeze(1)
-    counts = torch.randint(0, 4, mask.shape) * mask  # features a position; padding has none
+    counts = torch.randint(0, 4, mask.shape) * mask  # features per position; padding has none
     total = int(counts.sum())
     return {
         "mask": mask,

@@ -1,4 +1,4 @@
-"""The bag of n-grams against a loop over them."""
+"""Compares the bag of n-grams with a loop over n-grams."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def batch_of(bags: list[list[int]]) -> dict[str, Tensor]:
 
 @settings(deadline=None, max_examples=50)
 @given(texts)
-def test_it_equals_the_naive_sum(bags: list[list[int]]) -> None:
-    """Empty texts too, first, last and all of them; n-grams that repeat count as often as they occur."""
+def test_the_bag_equals_the_naive_sum(bags: list[list[int]]) -> None:
+    """Texts may be empty, even all of them, and repeated n-grams count as often as they occur."""
     part = Bag(group="bag", size=9, width=3).double()
     vectors = part(batch_of(bags))
     assert vectors.shape == (len(bags), 3)
@@ -32,7 +32,7 @@ def test_it_equals_the_naive_sum(bags: list[list[int]]) -> None:
         torch.testing.assert_close(vector.detach(), expected)
 
 
-def test_gradients_reach_the_n_grams_that_occur_and_no_others() -> None:
+def test_gradients_reach_only_n_grams_that_occur() -> None:
     part = Bag(group="bag", size=5, width=2)
     part(batch_of([[1, 1, 3], []])).sum().backward()
     assert part.weight.grad is not None

@@ -1,4 +1,4 @@
-"""Batch normalisation: torch's own where that works, and a step where it refuses."""
+"""Compares batch normalisation with torch's, and tests a batch of one, which torch refuses in training."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from torch import nn
 from gonie.nn import BatchNorm
 
 
-def test_it_is_torch_s_own_in_training_and_in_use() -> None:
+def test_results_equal_torch_in_training_and_evaluation() -> None:
     ours, torchs = BatchNorm(width=4), nn.BatchNorm1d(4)
     for _ in range(3):
         x = 3 * torch.randn(6, 4) + 1
@@ -16,8 +16,8 @@ def test_it_is_torch_s_own_in_training_and_in_use() -> None:
     torch.testing.assert_close(ours.eval()(x), torchs.eval()(x))
 
 
-def test_training_goes_on_with_a_batch_of_one() -> None:
-    """The last batch of an epoch may hold a single text: no error, no NaN, and the averages stay."""
+def test_training_accepts_a_batch_of_one() -> None:
+    """The last batch of an epoch may be a single text. It must not fail, give NaN or change the averages."""
     part = BatchNorm(width=4)
     part(torch.randn(6, 4))
     averages = part.mean.clone()

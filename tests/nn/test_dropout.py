@@ -1,4 +1,4 @@
-"""Dropout over sequences: what is dropped together, and what is left when it is off."""
+"""Tests dropout over sequences: what is dropped together, and that evaluation drops nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_variational_dropout_preserves_the_mean() -> None:
     assert VariationalDropout(0.3)(x).mean().item() == pytest.approx(x.mean().item(), rel=0.02)
 
 
-def test_word_dropout_drops_whole_tokens_and_leaves_the_rest_as_they_are() -> None:
+def test_word_dropout_drops_whole_tokens_and_keeps_the_others() -> None:
     x = torch.rand(100, 30, 8) + 1
     y = WordDropout(0.2)(x)
     gone = (y == 0).all(2)
@@ -41,6 +41,6 @@ def test_evaluation_and_rate_zero_change_nothing(kind: type[nn.Module]) -> None:
 
 @pytest.mark.parametrize("kind", BOTH)
 @pytest.mark.parametrize("rate", [-0.1, 1.0, 5])
-def test_a_rate_that_is_none_is_refused(kind: type[nn.Module], rate: float) -> None:
+def test_an_invalid_rate_is_refused(kind: type[nn.Module], rate: float) -> None:
     with pytest.raises(InputError, match="at least 0 and below 1"):
         kind(rate)

@@ -1,7 +1,7 @@
-"""What any embedding promises; a new one is added to EMBEDDINGS and judged here.
+"""Tests that every embedding must pass. Add a new embedding to EMBEDDINGS.
 
-If one of these fails, a word's vector depends on its company in the batch, or a saved model is not the one
-that was trained.
+If one of these fails, a word's vector depends on the rest of its batch, or a saved model differs from the
+trained one.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def batch(make_batch: Callable[..., Batch]) -> Batch:
 
 
 def sentence(batch: Batch, row: int) -> Batch:
-    """One row of a batch as it would come alone: only its own tokens, forms and features."""
+    """Return one row of a batch as a batch of its own, with only its tokens, forms and features."""
     length, width = int(batch["lengths"][row]), batch["mask"].shape[1]
     forms, places = batch["forms"][row, :length].unique(return_inverse=True)
     char_lengths = batch["char_lengths"][forms]
@@ -118,7 +118,7 @@ def test_padding_contents_do_not_matter(build: Callable[[], nn.Module], batch: B
     torch.testing.assert_close(part(junk)[mask], part(batch)[mask], rtol=0, atol=0)
 
 
-def test_a_batch_is_its_sentences_one_by_one(
+def test_vectors_do_not_depend_on_the_batch(
     build: Callable[[], nn.Module], batch: Batch, device: str
 ) -> None:
     part = build().to(device).eval()
@@ -128,7 +128,7 @@ def test_a_batch_is_its_sentences_one_by_one(
         torch.testing.assert_close(together[row : row + 1, :length], alone, atol=1e-6, rtol=1e-5)
 
 
-def test_saved_and_loaded_gives_the_same_vectors(
+def test_a_saved_and_loaded_part_gives_the_same_vectors(
     build: Callable[[], nn.Module],
     batch: Batch,
     scramble: Callable[[nn.Module], nn.Module],
@@ -154,7 +154,7 @@ def test_gradients_reach_every_weight(build: Callable[[], nn.Module], batch: Bat
 def test_the_same_seed_gives_the_same_part_and_the_same_vectors(
     build: Callable[[], nn.Module], batch: Batch
 ) -> None:
-    batch["words"].clamp_(max=7)  # training meets words of the training set only
+    batch["words"].clamp_(max=7)  # training has only words of the training set
     runs = []
     for _ in range(2):
         torch.manual_seed(7)

@@ -1,7 +1,7 @@
-"""What any encoder promises; a new one is added to ENCODERS and judged here.
+"""Tests that every encoder must pass. Add a new encoder to ENCODERS.
 
-If one of these fails, a sentence's tags depend on its company in the batch, or a saved model is not the one
-that was trained.
+If one of these fails, a sentence's tags depend on the rest of its batch, or a saved model differs from the
+trained one.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def test_states_are_zero_at_padding(build: Callable[[], nn.Module], x: Tensor, m
 def test_padding_contents_do_not_matter(
     build: Callable[[], nn.Module], x: Tensor, mask: Tensor, device: str
 ) -> None:
-    """Not to the states, and not to any gradient (which cuDNN has in training mode only)."""
+    """Neither states nor gradients depend on them. cuDNN computes gradients in training mode only."""
     part, mask = build().to(device), mask.to(device)
     for module in part.modules():
         module.train(not isinstance(module, VariationalDropout))
@@ -110,7 +110,7 @@ def test_padding_contents_do_not_matter(
         torch.testing.assert_close(clean, dirty, atol=1e-6, rtol=1e-5)
 
 
-def test_a_batch_is_its_sentences_one_by_one(
+def test_states_do_not_depend_on_the_batch(
     build: Callable[[], nn.Module], x: Tensor, mask: Tensor, device: str
 ) -> None:
     part, x, mask = build().to(device).eval(), x.to(device), mask.to(device)
@@ -120,7 +120,7 @@ def test_a_batch_is_its_sentences_one_by_one(
         torch.testing.assert_close(together[row : row + 1, :length], alone, atol=1e-5, rtol=1e-4)
 
 
-def test_saved_and_loaded_gives_the_same_states(
+def test_a_saved_and_loaded_part_gives_the_same_states(
     build: Callable[[], nn.Module],
     x: Tensor,
     mask: Tensor,
@@ -162,7 +162,7 @@ def test_evaluation_has_no_randomness(build: Callable[[], nn.Module], x: Tensor,
 
 
 @pytest.mark.parametrize("layer", [Elman, LSTM, PeepholeLSTM])
-def test_recurrent_dropout_is_for_training_and_for_the_recurrent_weights(
+def test_recurrent_dropout_drops_only_recurrent_weights_in_training(
     layer: Callable[..., nn.Module], x: Tensor, mask: Tensor, device: str
 ) -> None:
     part = layer(width=WIDTH, hidden=4, dropout=0.5).to(device)
@@ -171,17 +171,17 @@ def test_recurrent_dropout_is_for_training_and_for_the_recurrent_weights(
     assert torch.equal(part(x, mask), plain)
     part.train()
     dropped = [part(x, mask) for _ in range(6)]
-    assert all(torch.allclose(states[:, 0], plain[:, 0], atol=1e-5) for states in dropped)  # no past yet
+    assert all(torch.allclose(states[:, 0], plain[:, 0], atol=1e-5) for states in dropped)  # first state
     assert len({round(states[0, -1].sum().item(), 5) for states in dropped}) > 1
     recurrent = next(weight for name, weight in part.named_parameters() if "weight_hh" in name)
     (gradient,) = torch.autograd.grad(part(x, mask).sum(), recurrent)
-    assert 0 < gradient.eq(0).sum() < gradient.numel()  # dropped weights learn nothing from this batch
+    assert 0 < gradient.eq(0).sum() < gradient.numel()  # dropped weights get no gradient
     with torch.no_grad():
         recurrent.zero_()
     assert torch.equal(part(x, mask), part.eval()(x, mask))  # nothing else is dropped
 
 
 @pytest.mark.parametrize("layer", [Elman, LSTM, PeepholeLSTM])
-def test_a_rate_that_drops_everything_is_refused(layer: Callable[..., nn.Module]) -> None:
+def test_a_dropout_rate_of_1_is_refused(layer: Callable[..., nn.Module]) -> None:
     with pytest.raises(InputError, match="below 1"):
         layer(width=2, hidden=2, dropout=1.0)

@@ -1,4 +1,4 @@
-"""What only a GPU can show: a step never waits for it, and deterministic mode repeats itself exactly."""
+"""Tests that need a GPU: steps without synchronisation, deterministic mode, and equality with the CPU."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 
 
 def objectives() -> list[Objective]:
-    """Those that a CRF's head has beside exact tags."""
+    """Return the objectives of a CRF head other than exact tags."""
     options = torch.eye(5, dtype=torch.bool)
-    options[:, 0] = True  # any tag, or tag 0, which is allowed everywhere
+    options[:, 0] = True  # each tag or tag 0, which is allowed everywhere
     return [AnyOf(options), Weighted(torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0]))]
 
 
 def crf_head(objective: Objective) -> CRFHead:
-    """A head whose chain forbids the moves to higher tags, except from tag 0."""
+    """Return a head that forbids transitions to higher tags, except from tag 0."""
     moves, ends = torch.ones(5, 5).tril().bool(), torch.ones(5, dtype=torch.bool)
     moves[0] = True
     crf = CRF(5, allowed=Constraints(moves, ends, ends))
@@ -64,7 +64,7 @@ def crf_head(objective: Objective) -> CRFHead:
 
 
 class Model(nn.Module):
-    """Every part there is, in one step; each sentence is a text too."""
+    """A model with every part. Each sentence is also a text."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -133,9 +133,9 @@ def deterministic() -> Iterator[None]:
 
 @pytest.mark.filterwarnings("ignore:Synchronization debug mode")
 @pytest.mark.parametrize("low", [False, True], ids=["float32", "bf16"])
-def test_a_training_step_never_waits_for_the_device(batch: Batch, low: bool) -> None:
+def test_a_training_step_does_not_synchronise_with_the_gpu(batch: Batch, low: bool) -> None:
     model = Model().cuda()
-    for waiting in ("default", "error"):  # the first step may set libraries up
+    for waiting in ("default", "error"):  # the first step may initialise libraries
         torch.cuda.set_sync_debug_mode(waiting)
         try:
             with torch.autocast("cuda", dtype=torch.bfloat16, enabled=low):
@@ -147,8 +147,8 @@ def test_a_training_step_never_waits_for_the_device(batch: Batch, low: bool) -> 
     assert all(weight.grad is not None and weight.grad.isfinite().all() for weight in model.parameters())
 
 
-def test_the_crf_refuses_on_a_gpu_what_it_refuses_on_a_cpu() -> None:
-    """The kernels see a bad row themselves; whoever asked must be told which it was."""
+def test_the_crf_refuses_the_same_input_on_gpu_and_cpu() -> None:
+    """The kernels detect an invalid row, and the error must name it."""
     crf, emissions = CRF(3).cuda(), torch.zeros(2, 4, 3, device="cuda")
     tags = torch.zeros(2, 4, dtype=torch.int64, device="cuda")
     good = torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0]], device="cuda").bool()
@@ -168,7 +168,7 @@ def test_the_crf_refuses_on_a_gpu_what_it_refuses_on_a_cpu() -> None:
         crf.log_likelihood(emissions, tags, good)
     tags[1, 1], tags[1, 3] = 0, 99  # at padding, where it does not matter
     assert crf.log_likelihood(emissions, tags, good).isfinite().all()
-    emissions[0, 0, 0] = torch.inf  # no fault of the mask, so no error
+    emissions[0, 0, 0] = torch.inf  # the mask is valid, so this is no error
     assert crf.log_partition(emissions, good)[1].isfinite()
 
 
@@ -184,7 +184,7 @@ def test_deterministic_mode_repeats_every_gradient_exactly(batch: Batch) -> None
 
 
 def test_cpu_and_gpu_give_the_same_loss_and_gradients(batch: Batch) -> None:
-    """With dropout off, but in training mode: cuDNN has no gradient in evaluation mode."""
+    """Dropout is off, but the model is in training mode, as cuDNN has no gradients in evaluation mode."""
     model = Model().double()
     for part in model.modules():
         if isinstance(part, (nn.Dropout, VariationalDropout, WordDropout, WordEmbedding)):

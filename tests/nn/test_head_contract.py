@@ -1,7 +1,7 @@
-"""What any head promises; a new one is added to HEADS and judged here.
+"""Tests that every tagging head must pass. Add a new head to HEADS.
 
-If one of these fails, the loss depends on how sentences were batched, or a saved model is not the one that
-was trained.
+If one of these fails, the loss depends on how sentences are batched, or a saved model differs from the
+trained one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def crf(width: int, **direct: int) -> nn.Module:
 
 
 def part(width: int, **direct: int) -> nn.Module:
-    """Learns from tags known in part: here each number stands for its tag and the first."""
+    """Return a head for partial labels: here each number stands for its own tag or the first one."""
     options = torch.eye(TAGS, dtype=torch.bool)
     options[:, 0] = True
     scores = Scores(width=width, num_tags=TAGS, direct=direct)
@@ -83,7 +83,7 @@ def test_shapes(case: tuple[Callable[[], nn.Module], int], batch: Batch, device:
     assert [tuple(part.shape) for part in head.chain()] == [(TAGS, TAGS), (TAGS,), (TAGS,)]
 
 
-def test_loss_is_the_mean_over_sentences_whatever_they_share_a_batch_with(
+def test_the_loss_is_the_mean_of_the_losses_of_single_sentences(
     case: tuple[Callable[[], nn.Module], int],
     batch: Batch,
     scramble: Callable[[nn.Module], nn.Module],
@@ -113,7 +113,7 @@ def test_padding_contents_do_not_matter(
     torch.testing.assert_close(head.loss(dirty, junk), head.loss(scores, batch), rtol=0, atol=0)
 
 
-def test_saved_and_loaded_gives_the_same_scores_and_chain(
+def test_a_saved_and_loaded_head_gives_the_same_scores_and_chain(
     case: tuple[Callable[[], nn.Module], int],
     batch: Batch,
     scramble: Callable[[nn.Module], nn.Module],
@@ -147,7 +147,7 @@ def test_the_same_seed_gives_the_same_loss(
     assert torch.equal(*losses)
 
 
-def test_heads_start_on_one_scale(batch: Batch) -> None:
-    """A fresh CRF is a softmax at each token, so swapping heads leaves the learning rate meaningful."""
+def test_a_new_crf_has_the_same_loss_as_a_softmax(batch: Batch) -> None:
+    """A new CRF equals a softmax at each token, so that the same learning rate suits both heads."""
     scores = torch.randn(*batch["mask"].shape, TAGS)
     torch.testing.assert_close(crf(WIDTH).loss(scores, batch), softmax(WIDTH).loss(scores, batch))

@@ -1,4 +1,4 @@
-"""If these break, looking at a model in the middle of its training changes how it trains on."""
+"""If these fail, evaluating a model during training changes the rest of its training."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gonie.nn.inference import evaluating
 
 
 @pytest.mark.parametrize("training", [True, False])
-def test_a_model_is_left_as_it_was(training: bool) -> None:
+def test_evaluating_restores_the_training_mode(training: bool) -> None:
     model = nn.Sequential(nn.Dropout(0.5)).train(training)
     with evaluating(model):
         assert not model[0].training

@@ -1,7 +1,7 @@
-"""What any pooling promises; a new one is added to POOLINGS and judged here.
+"""Tests that every pooling must pass. Add a new pooling to POOLINGS.
 
-If one of these fails, a text's label depends on its company in the batch or on padding, an explanation shows
-weights that are none, or a saved model is not the one that was trained.
+If one of these fails, a text's label depends on its batch or on padding, an explanation shows invalid
+weights, or a saved model differs from the trained one.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ def test_shapes_and_widths(build: Build, x: Tensor, mask: Tensor, device: str) -
 
 @pytest.mark.parametrize("scale", [1.0, 1e4])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_weights_sum_to_one_and_are_nothing_at_padding(
+def test_weights_sum_to_one_and_are_zero_at_padding(
     build: Build, x: Tensor, mask: Tensor, *, dtype: torch.dtype, scale: float, device: str
 ) -> None:
-    """In bfloat16 too, whose own sums of 400 weights go wrong in the third digit."""
+    """This also holds in bfloat16, where a sum of 400 weights is wrong in the third digit."""
     part, x, mask = build().to(device, dtype), x.repeat(1, 60, 1), mask.repeat_interleave(60, 1)
     vectors, weights = part((scale * x).to(device, dtype), mask.to(device))
     assert not weights[~mask.to(device)].any()
@@ -88,10 +88,8 @@ def test_a_single_token_has_all_the_weight(build: Build, x: Tensor, dtype: torch
         assert vectors.equal(x[:, 0].repeat(1, part.width // WIDTH))
 
 
-def test_weights_are_those_of_the_tokens_that_the_vector_is_made_of(
-    build: Build, x: Tensor, mask: Tensor
-) -> None:
-    """A token of weight 0 can be changed without any effect, one of another weight cannot."""
+def test_only_tokens_with_weight_affect_the_vector(build: Build, x: Tensor, mask: Tensor) -> None:
+    """A token has a gradient if and only if its weight is above 0."""
     part = build().eval()
     x.requires_grad_()
     vectors, weights = part(x, mask)
@@ -104,7 +102,7 @@ def test_weights_are_those_of_the_tokens_that_the_vector_is_made_of(
 def test_padding_contents_do_not_matter(
     build: Build, x: Tensor, mask: Tensor, junk: float, device: str
 ) -> None:
-    """Not to vectors and weights, and not to any gradient."""
+    """Neither vectors, weights nor gradients depend on them."""
     part, mask = build().to(device), mask.to(device)
     results = []
     for filling in (0.0, junk):
@@ -119,7 +117,7 @@ def test_padding_contents_do_not_matter(
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_a_batch_is_its_rows_one_by_one(
+def test_vectors_do_not_depend_on_the_batch(
     build: Build,
     x: Tensor,
     mask: Tensor,
@@ -138,7 +136,7 @@ def test_a_batch_is_its_rows_one_by_one(
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (1, 1)])
-def test_rows_without_a_token_are_no_nan(build: Build, shape: tuple[int, int]) -> None:
+def test_rows_without_tokens_give_no_nan(build: Build, shape: tuple[int, int]) -> None:
     part = build()
     x = torch.randn(*shape, WIDTH, requires_grad=True)
     mask = torch.zeros(shape, dtype=torch.bool)
@@ -162,12 +160,12 @@ def test_double_precision(build: Build, x: Tensor, mask: Tensor, device: str) ->
         torch.testing.assert_close(two.float(), one, atol=1e-5, rtol=1e-5)
 
 
-def test_autocast_keeps_weights_and_gradients_sound(
+def test_autocast_keeps_weights_and_gradients_valid(
     build: Build, x: Tensor, mask: Tensor, device: str
 ) -> None:
     part, mask = build().to(device), mask.to(device)
     full, _ = part(x.to(device), mask)
-    for dtype in (torch.float32, torch.bfloat16):  # what encoders give that keep to themselves, and others
+    for dtype in (torch.float32, torch.bfloat16):  # encoders return either of them under autocast
         states = x.to(device, dtype).detach().requires_grad_()
         with torch.autocast(device, dtype=torch.bfloat16):
             vectors, weights = part(states, mask)
@@ -179,7 +177,7 @@ def test_autocast_keeps_weights_and_gradients_sound(
     assert all(weight.grad.isfinite().all() for weight in part.parameters() if weight.grad is not None)
 
 
-def test_saved_and_loaded_gives_the_same_vectors(
+def test_a_saved_and_loaded_part_gives_the_same_vectors(
     build: Build,
     x: Tensor,
     mask: Tensor,
@@ -187,7 +185,7 @@ def test_saved_and_loaded_gives_the_same_vectors(
     through_a_file: Callable[[nn.Module, nn.Module], nn.Module],
 ) -> None:
     part = scramble(build())
-    part(x, mask)  # training may leave more behind than weights, such as averages
+    part(x, mask)  # training may change more than weights, such as running averages
     if not part.state_dict():
         return
     copy = through_a_file(part, build()).eval()

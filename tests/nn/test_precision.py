@@ -1,4 +1,4 @@
-"""Precision that code asks for itself: half is widened, and nothing else is touched."""
+"""Tests the precision helpers: half precision is widened, and autocast is turned off."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_only_half_precision_is_widened(given: torch.dtype, kept: torch.dtype) -
     assert widened(torch.ones(2, dtype=given)).dtype == kept
 
 
-def test_autocast_is_off_inside() -> None:
+def test_full_precision_turns_autocast_off() -> None:
     def product(x: Tensor, y: Tensor) -> Tensor:
         return x @ y
 

@@ -1,4 +1,4 @@
-"""The names other packages build on, and the manners of a library."""
+"""Tests the public names of ``gonie.nn``, and that the library sets no threads."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from gonie.nn.protocols import Embedding, Encoder, Head, Pooling, TextHead
 SOURCE = Path(gonie.nn.__file__).parent
 
 
-def test_every_exported_name_is_there_once() -> None:
+def test_every_exported_name_exists_and_is_listed_once() -> None:
     assert len(set(gonie.nn.__all__)) == len(gonie.nn.__all__)
     assert all(hasattr(gonie.nn, name) for name in gonie.nn.__all__)
 
 
-def test_parts_play_their_roles() -> None:
-    """Checked by mypy in full; here that the protocols name what parts have."""
+def test_parts_satisfy_their_protocols() -> None:
+    """mypy checks the protocols in full. This test calls each part through its protocol."""
     embedding: Embedding = WordEmbedding(size=3, width=2)
     encoder: Encoder = LSTM(width=2, hidden=2)
     head: Head = CRFHead(scores=Scores(width=2, num_tags=2, direct={}), crf=CRF(2))
@@ -36,8 +36,8 @@ def test_parts_play_their_roles() -> None:
     assert text_head.loss(text_head.score(pooling(states, batch["mask"])[0], texts), texts).item() > 0
 
 
-def test_the_library_leaves_threads_and_packing_alone() -> None:
-    """Threads are the caller's to set; packed sequences are 2-3 times slower on a CPU."""
+def test_the_library_sets_no_threads_and_packs_no_sequences() -> None:
+    """The caller sets the number of threads. Packed sequences are 2-3 times slower on a CPU."""
     texts = {str(path.relative_to(SOURCE)): path.read_text("utf-8") for path in SOURCE.rglob("*.py")}
     assert "crf/layer.py" in texts
     names = ("set_num_threads", "pack_padded_sequence")

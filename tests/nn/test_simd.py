@@ -1,4 +1,4 @@
-"""Sixteen numbers at once, against numpy: a wrong lane would be a wrong sentence."""
+"""Compares the SIMD operations with numpy. A wrong lane would give a sentence wrong scores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gonie.nn.simd import LANES, larger, load, splat, store, total
 
 @compiled
 def _calculate(a: NDArray[np.float64], b: NDArray[np.float64], out: NDArray[np.float64]) -> float:
-    """Each operation into a row of its own."""
+    """Write the result of each operation to a row of ``out``."""
     x, y = load(a), load(b)
     store(out[0], x + y)
     store(out[1], x - y)
@@ -29,19 +29,19 @@ def _calculate(a: NDArray[np.float64], b: NDArray[np.float64], out: NDArray[np.f
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_every_operation_is_numpy_s(kind: type[np.floating]) -> None:
+def test_every_operation_equals_numpy(kind: type[np.floating]) -> None:
     rng = np.random.default_rng(0)
     a, b = (rng.normal(size=LANES + 3).astype(kind) for _ in range(2))
     out = np.full((6, LANES + 3), 7, kind)
     found = _calculate(a, b, out)
     expected = [a + b, a - b, a * b, a / b, np.maximum(a, b), np.full_like(a, a[3])]
-    np.testing.assert_array_equal(out[:, LANES:], 7)  # nothing is written past the sixteen
+    np.testing.assert_array_equal(out[:, LANES:], 7)  # nothing is written beyond the lanes
     np.testing.assert_allclose(out[:, :LANES], np.stack(expected)[:, :LANES], rtol=1e-6)
     assert found == pytest.approx(a[:LANES].sum(), rel=1e-5)
 
 
-def test_the_larger_of_nan_and_a_number_is_the_right_one() -> None:
-    """So a token's largest score is a number, and what is not one shows in its own exponential."""
+def test_the_larger_of_nan_and_a_number_is_the_second_operand() -> None:
+    """The maximum of a token's scores is then a number, and a NaN shows in its own exponential."""
     a, b, out = np.full(LANES, np.nan), np.full(LANES, 2.0), np.zeros((6, LANES))
     _calculate(a, b, out)
     assert (out[4] == 2.0).all()

@@ -1,7 +1,7 @@
-"""What any head of a classifier promises; a new one is added to HEADS and judged here.
+"""Tests that every head of a classifier must pass. Add a new head to HEADS.
 
-If one of these fails, the loss depends on how texts were batched, or a saved model is not the one that was
-trained.
+If one of these fails, the loss depends on how texts are batched, or a saved model differs from the trained
+one.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def test_shapes(case: Case, device: str) -> None:
     assert head.loss(scores, batch).shape == ()
 
 
-def test_loss_is_the_mean_over_texts_whatever_they_share_a_batch_with(
+def test_the_loss_is_the_mean_of_the_losses_of_single_texts(
     case: Case, scramble: Callable[[nn.Module], nn.Module]
 ) -> None:
     build, width = case
@@ -102,12 +102,12 @@ def test_loss_is_the_mean_over_texts_whatever_they_share_a_batch_with(
     torch.testing.assert_close(head.loss(scores, batch), torch.stack(alone).mean())
 
 
-def test_saved_and_loaded_gives_the_same_scores(
+def test_a_saved_and_loaded_head_gives_the_same_scores(
     case: Case,
     scramble: Callable[[nn.Module], nn.Module],
     through_a_file: Callable[[nn.Module, nn.Module], nn.Module],
 ) -> None:
-    """And the file holds weights alone: what a label counts is the recipe's to say."""
+    """The file has only trained weights. The weights of labels come from the recipe."""
     build, width = case
     head, vectors = scramble(build()), torch.randn(TEXTS, width)
     batch = batch_for(head)
@@ -126,8 +126,8 @@ def test_gradients_reach_every_weight(case: Case) -> None:
         assert weight.grad.abs().sum() > 0, name
 
 
-def test_learning_lowers_the_loss(case: Case) -> None:
-    """The likelihood is made large and not small, and texts without an n-gram do no harm."""
+def test_training_lowers_the_loss(case: Case) -> None:
+    """Fails if the sign of the loss is wrong, or if texts without n-grams break training."""
     build, width = case
     head, vectors = build(), torch.randn(TEXTS, width)
     batch = batch_for(head)

@@ -1,4 +1,4 @@
-"""The bundle's format: what is written is read back, and anything wrong is a clear refusal."""
+"""Tests the bundle format: bundles are read back as written, and invalid ones are refused with a message."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def change(folder: Path, **values: Any) -> None:
     (folder / INDEX).write_text(json.dumps(index), "utf-8")
 
 
-def test_what_is_written_is_read_back(folder: Path, bundle: TagBundle) -> None:
+def test_a_tagger_is_read_back(folder: Path, bundle: TagBundle) -> None:
     again = read_bundle(folder)
     assert isinstance(again, TagBundle)
     assert again.encoding.to_json() == bundle.encoding.to_json()
@@ -82,7 +82,7 @@ def test_a_classifier_is_read_back(tmp_path: Path, text_bundle: Any, upper: bool
 
 @pytest.mark.parametrize("number", [1, 2])
 def test_bundles_of_earlier_formats_are_read(folder: Path, bundle: TagBundle, number: int) -> None:
-    """What was trained with an earlier gonie must still tag; format 1 has no rules of its own."""
+    """Models of earlier versions must still work. Format 1 has no forbidden transitions."""
     index = json.loads((folder / INDEX).read_text("utf-8"))
     if number == 1:
         del index["forbidden"]
@@ -92,21 +92,21 @@ def test_bundles_of_earlier_formats_are_read(folder: Path, bundle: TagBundle, nu
     assert again.forbidden == ([] if number == 1 else bundle.forbidden)
 
 
-def test_the_description_opens_with_what_a_person_looks_for(folder: Path) -> None:
+def test_the_description_is_readable_and_starts_with_the_format(folder: Path) -> None:
     lines = (folder / INDEX).read_text("utf-8").splitlines()
     assert lines[1] == f'"format": {FORMAT},'
     assert lines[-2].startswith('"encoding": ')
     assert any("사람.conll" in line for line in lines)
 
 
-def test_a_bundle_is_replaced_by_a_bundle_only(folder: Path, bundle: TagBundle) -> None:
+def test_a_folder_with_other_files_is_not_replaced(folder: Path, bundle: TagBundle) -> None:
     write_bundle(folder, bundle)
     (folder / "notes.txt").write_text("mine")
     with pytest.raises(OutputError, match=r"notes\.txt"):
         write_bundle(folder, bundle)
 
 
-def test_what_could_not_be_read_is_not_written(
+def test_a_bundle_that_could_not_be_read_is_not_written(
     folder: Path, bundle: TagBundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gonie.runtime.bundle.LIMITS", {INDEX: 100})
@@ -115,7 +115,7 @@ def test_what_could_not_be_read_is_not_written(
     monkeypatch.undo()
     with pytest.raises(OutputError, match=r"could not be read again: tokenizer\.language is missing"):
         write_bundle(folder, replace(bundle, tokenizer={}))
-    assert read_bundle(folder) is not None  # the one before is still there
+    assert read_bundle(folder) is not None  # the previous bundle is still there
 
 
 def test_a_newer_format_asks_for_a_newer_gonie(folder: Path) -> None:
@@ -140,7 +140,7 @@ def test_a_damaged_file_is_named(folder: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"3", b'{"format": "x"}', b"\xff\xfe"])
-def test_a_description_that_is_none_is_refused(folder: Path, content: bytes) -> None:
+def test_an_invalid_description_is_refused(folder: Path, content: bytes) -> None:
     (folder / INDEX).write_bytes(content)
     with pytest.raises(BundleError, match=r"bundle\.json: (invalid JSON|not a bundle)"):
         read_bundle(folder)
@@ -160,31 +160,31 @@ def test_a_description_that_is_none_is_refused(folder: Path, content: bytes) -> 
         {"files": {}},
     ],
 )
-def test_wrong_values_are_refused_not_traced(folder: Path, values: dict[str, Any]) -> None:
-    """A stranger's file may hold anything; loading it must end in a sentence."""
+def test_invalid_values_are_refused_without_a_traceback(folder: Path, values: dict[str, Any]) -> None:
+    """An untrusted file may have any content. Loading it must fail with a message."""
     change(folder, **values)
     with pytest.raises(BundleError, match="damaged bundle"):
         read_bundle(folder)
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "notes.txt", "x/../model.onnx", ""])
-def test_files_that_are_none_of_a_bundle_are_refused(folder: Path, name: str) -> None:
-    """A name is never made a path: only the known files are opened, whatever a description lists."""
+def test_files_that_do_not_belong_to_a_bundle_are_refused(folder: Path, name: str) -> None:
+    """Only known files are opened. The names in a description are never used as paths."""
     files = json.loads((folder / INDEX).read_text("utf-8"))["files"]
     change(folder, files={**files, name: "0" * 64})
     with pytest.raises(BundleError, match="unknown file"):
         read_bundle(folder)
 
 
-def test_files_beyond_their_limit_are_refused_unread(folder: Path) -> None:
+def test_files_beyond_their_limit_are_refused_without_reading(folder: Path) -> None:
     with open(folder / WEIGHTS, "r+b") as file:
-        file.truncate(1 << 40)  # a hole: it takes no room on the disk, and would take all memory
+        file.truncate(1 << 40)  # a sparse file: it takes no disk space, but would fill the memory
     with pytest.raises(BundleError, match=r"weights\.safetensors: .*more than 134,217,728"):
         read_bundle(folder)
 
 
 @pytest.mark.parametrize("name", [INDEX, GRAPH, WEIGHTS])
-def test_a_pipe_is_refused_instead_of_waited_for(folder: Path, name: str) -> None:
+def test_a_pipe_is_refused_without_waiting(folder: Path, name: str) -> None:
     (folder / name).unlink()
     os.mkfifo(folder / name)
     with pytest.raises(BundleError, match="not a regular file"):
@@ -192,20 +192,20 @@ def test_a_pipe_is_refused_instead_of_waited_for(folder: Path, name: str) -> Non
 
 
 @pytest.mark.parametrize("number", [True, 0, -1, 4.0, "4", None])
-def test_a_format_that_is_no_number_is_refused(folder: Path, number: Any) -> None:
+def test_an_invalid_format_number_is_refused(folder: Path, number: Any) -> None:
     change(folder, format=number)
     with pytest.raises(BundleError, match="no valid format number"):
         read_bundle(folder)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_a_chain_without_numbers_is_refused(folder: Path, bundle: TagBundle, value: float) -> None:
+def test_a_chain_with_nan_or_infinity_is_refused(folder: Path, bundle: TagBundle, value: float) -> None:
     write_bundle(folder, replace(bundle, start=np.full_like(bundle.start, value)))
     with pytest.raises(BundleError, match="not finite float32"):
         read_bundle(folder)
 
 
-def test_a_chain_of_other_numbers_is_refused(folder: Path, bundle: TagBundle) -> None:
+def test_a_chain_of_integers_is_refused(folder: Path, bundle: TagBundle) -> None:
     whole = {
         name: np.zeros(getattr(bundle, name).shape, np.int64) for name in ("transitions", "start", "end")
     }
@@ -227,13 +227,15 @@ def test_a_missing_key_is_named(folder: Path, key: str) -> None:
 
 
 @pytest.mark.parametrize("task", ["dance", None, ["tag"]])
-def test_a_task_that_nobody_knows_is_refused(folder: Path, task: Any) -> None:
+def test_an_unknown_task_is_refused(folder: Path, task: Any) -> None:
     change(folder, task=task)
     with pytest.raises(BundleError, match="unknown task"):
         read_bundle(folder)
 
 
-def test_a_task_that_the_files_are_not_for_is_refused(folder: Path, tmp_path: Path, text_bundle: Any) -> None:
+def test_a_task_that_does_not_match_the_files_is_refused(
+    folder: Path, tmp_path: Path, text_bundle: Any
+) -> None:
     change(folder, task="classify", temperature=1.0)
     with pytest.raises(BundleError, match="damaged bundle"):
         read_bundle(folder)
@@ -255,7 +257,7 @@ def test_a_task_that_the_files_are_not_for_is_refused(folder: Path, tmp_path: Pa
         {"recipe": []},
     ],
 )
-def test_wrong_values_of_a_classifier_are_refused_not_traced(
+def test_invalid_values_of_a_classifier_are_refused_without_a_traceback(
     tmp_path: Path, text_bundle: Any, values: dict[str, Any]
 ) -> None:
     write_bundle(tmp_path / "b", text_bundle())
@@ -264,18 +266,18 @@ def test_wrong_values_of_a_classifier_are_refused_not_traced(
         read_bundle(tmp_path / "b")
 
 
-def test_a_classifier_takes_the_place_of_a_tagger(folder: Path, text_bundle: Any, bundle: TagBundle) -> None:
-    """A run trained anew for another task writes into the same folder."""
+def test_a_classifier_replaces_a_tagger(folder: Path, text_bundle: Any, bundle: TagBundle) -> None:
+    """A run that is trained again for another task writes to the same folder."""
     write_bundle(folder, text_bundle())
     assert not (folder / WEIGHTS).exists()
     write_bundle(folder, bundle)
     assert isinstance(read_bundle(folder), TagBundle)
 
 
-def test_files_that_an_earlier_bundle_does_not_know_are_never_lost(
+def test_files_that_are_not_of_the_previous_bundle_are_kept(
     folder: Path, text_bundle: Any, bundle: TagBundle
 ) -> None:
-    """That a description lists a file is not enough: it must have the file's digest."""
+    """A file is replaced only if the description has its digest."""
     change(folder, files={WEIGHTS: "0" * 64, "notes.txt": "0" * 64})
     (folder / "notes.txt").write_text("mine")
     with pytest.raises(OutputError, match=r"notes\.txt, weights\.safetensors"):
@@ -283,15 +285,13 @@ def test_files_that_an_earlier_bundle_does_not_know_are_never_lost(
     assert (folder / "notes.txt").read_text() == "mine"
 
 
-def test_an_export_that_was_stopped_is_finished_by_one_of_another_task(
-    folder: Path, text_bundle: Any
-) -> None:
+def test_an_interrupted_export_is_replaced_by_one_of_another_task(folder: Path, text_bundle: Any) -> None:
     folder.rename(backup_path(folder))
     write_bundle(folder, text_bundle())
     assert isinstance(read_bundle(folder), TextBundle)
 
 
-# --- a task that nobody has thought of -------------------------------------------------------------------
+# --- a task that gonie does not have ---------------------------------------------------------------------
 
 
 class Letters:
@@ -303,7 +303,7 @@ class Letters:
 
 @dataclass(frozen=True)
 class Dance:
-    """The contents of a bundle that knows steps."""
+    """The bundle of a new task with a file of its own."""
 
     task: ClassVar[str] = "dance"
     further: ClassVar[Mapping[str, int]] = {"steps.bin": 10}
@@ -330,7 +330,7 @@ class Dance:
         return cls(graph=graphs.graph, forms=graphs.forms, steps=files["steps.bin"])
 
 
-def test_the_format_knows_no_task(tmp_path: Path) -> None:
+def test_the_format_supports_any_task(tmp_path: Path) -> None:
     kinds = {Dance.task: Dance}
     write_bundle(tmp_path / "b", Dance(b"g", b"123", forms=b"f"))
     found = read_kinds(tmp_path / "b", kinds)
@@ -345,10 +345,10 @@ def test_the_format_knows_no_task(tmp_path: Path) -> None:
         read_kinds(tmp_path / "b", {TagBundle.task: TagBundle})
 
 
-def test_a_missing_tokenizer_is_said_as_such(
+def test_a_missing_tokenizer_asks_to_install_its_extra(
     tmp_path: Path, text_bundle: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever lacks an extra must be told to install it, not that the bundle is damaged."""
+    """The error must say which extra to install, not that the bundle is damaged."""
     write_bundle(tmp_path / "b", text_bundle())
 
     def missing(**_: str) -> None:
@@ -373,7 +373,7 @@ def test_a_chain_of_another_size_is_refused(tmp_path: Path, encoding: Encoding, 
         read_bundle(tmp_path / "b")
 
 
-def test_no_folder_is_said(tmp_path: Path, folder: Path) -> None:
+def test_a_missing_or_interrupted_folder_is_reported(tmp_path: Path, folder: Path) -> None:
     with pytest.raises(BundleError, match="folder not found"):
         read_bundle(tmp_path / "nowhere")
     with pytest.raises(BundleError, match="expected a bundle folder, got a file"):

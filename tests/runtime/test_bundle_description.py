@@ -1,4 +1,4 @@
-"""bundle.json as a stranger may write it: JSON of bounded depth, and every value judged before it is used."""
+"""Tests untrusted bundle.json files: JSON of bounded depth, and every value is checked before use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FOLDERS = sorted(BUNDLES.glob("*/*/bundle.json"))
 
 
 def check_description(index: dict[str, Any]) -> None:
-    """As a reader does it: what every bundle says, then what those of its task say."""
+    """Check a description like the reader: first the common values, then those of the task."""
     check_about(index)
     bundle_kinds()[index["task"]].check(index)
 
@@ -30,7 +30,7 @@ def description(name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("path", FOLDERS, ids=lambda path: "/".join(path.parts[-3:-1]))
-def test_what_every_gonie_wrote_is_sound(path: Path) -> None:
+def test_descriptions_of_all_formats_are_valid(path: Path) -> None:
     check_description(parse_json(path.read_bytes()))
 
 
@@ -49,13 +49,13 @@ def test_what_every_gonie_wrote_is_sound(path: Path) -> None:
         b"",
     ],
 )
-def test_what_is_no_sound_json_is_a_value_error(content: bytes) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011  every kind has words of its own
+def test_invalid_json_is_a_value_error(content: bytes) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011  each kind has its own message
         parse_json(content)
 
 
-def test_what_is_small_on_disk_and_large_in_memory_is_refused() -> None:
-    """Lists in lists end a program's stack, numbers of many digits take long, empty lists take room."""
+def test_json_that_would_fill_the_memory_is_refused() -> None:
+    """Nested lists overflow the stack, long numbers take time, and many empty lists take memory."""
     for content in (b"[" * 100_000, b"[" * 500 + b"]" * 500, b"9" * 10_000):
         with pytest.raises(ValueError, match=r"nested too deep|digits"):
             parse_json(content)
@@ -66,7 +66,7 @@ def test_what_is_small_on_disk_and_large_in_memory_is_refused() -> None:
 @given(
     st.recursive(st.none() | st.integers(-9, 9), lambda own: st.lists(own) | st.dictionaries(st.text(), own))
 )
-def test_sound_json_is_read_as_it_is(value: Any) -> None:
+def test_valid_json_is_read(value: Any) -> None:
     assert parse_json(json.dumps(value).encode()) == value
 
 
@@ -124,15 +124,15 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("name", "change", "where"), WRONG)
-def test_a_value_that_no_bundle_has_is_named(name: str, change: Callable[[Any], None], where: str) -> None:
+def test_an_invalid_value_is_named(name: str, change: Callable[[Any], None], where: str) -> None:
     index = description(name)
     change(index)
-    with pytest.raises(ValueError) as told:  # noqa: PT011  which words is what is tested
+    with pytest.raises(ValueError) as told:  # noqa: PT011  the message is checked below
         check_description(index)
     assert where in str(told.value)
 
 
-def test_gazetteers_of_names_and_of_lists_of_words() -> None:
+def test_gazetteers_may_have_strings_and_lists_of_words() -> None:
     index = description("4/features")
     index["encoding"]["features"]["gazetteer"] = WORDS
     lists = {"city": ["New York", ["Baden", "bei Wien"]]}
@@ -145,8 +145,8 @@ def test_gazetteers_of_names_and_of_lists_of_words() -> None:
             check_description(wrong)
 
 
-def test_what_nobody_looks_at_may_be_there() -> None:
-    """A later gonie may say more in the same format."""
+def test_unknown_keys_are_ignored() -> None:
+    """A later version of gonie may add keys to the same format."""
     index = description("4/texts")
     index["more"] = index["encoding"]["more"] = {"a": [1]}
     check_description(index)

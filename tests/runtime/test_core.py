@@ -1,4 +1,4 @@
-"""The core install alone: with nothing but its dependencies to import, models load and the commands work."""
+"""Tests the core install: without the extras, models load and the commands work."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 BUNDLES = Path(__file__).parent.parent / "bundles"
 
-# Everything that a package of pyproject's extras would bring, and what those bring with them.
+# The packages of pyproject's extras, and their dependencies.
 EXTRAS = (
     "torch onnx numba scipy threadpoolctl tomli_w psutil matplotlib pyarrow h5py kiwipiepy fastapi uvicorn "
     "ray captum sklearn pandas triton sympy hypothesis pytest"
@@ -46,12 +46,12 @@ def gonie(*arguments: str | Path) -> str:
     return run(f"sys.argv = {argv!r}\nfrom gonie.cli.main import main\nmain()")
 
 
-def test_the_extras_are_really_out_of_reach() -> None:
+def test_the_extras_cannot_be_imported() -> None:
     program = f"for name in {EXTRAS.split()}:\n    try: __import__(name)\n    except ImportError: print(name)"
     assert run(program).split() == EXTRAS.split()
 
 
-def test_models_of_every_format_load_and_answer() -> None:
+def test_models_of_every_format_load_and_predict() -> None:
     folders = sorted(str(path.parent) for path in BUNDLES.glob("*/*/bundle.json"))
     program = (
         f"import gonie\nfor folder in {folders!r}:\n"
@@ -62,7 +62,7 @@ def test_models_of_every_format_load_and_answer() -> None:
     assert run(program).split() == wanted
 
 
-def test_gonie_tag_and_classify(tmp_path: Path) -> None:
+def test_gonie_tag_and_gonie_classify_work(tmp_path: Path) -> None:
     (tmp_path / "lines.txt").write_text("Anna lives in Oslo .\nit rains .\n", "utf-8")
     tagged = gonie("tag", BUNDLES / "4/letters", "--file", tmp_path / "lines.txt", "--output", "jsonl")
     assert [len(json.loads(line)["spans"]) for line in tagged.splitlines()] == [2, 0]
@@ -70,7 +70,7 @@ def test_gonie_tag_and_classify(tmp_path: Path) -> None:
     assert json.loads(told)["label"] == "bad"
 
 
-def test_gonie_evaluate(tmp_path: Path) -> None:
+def test_gonie_evaluate_works(tmp_path: Path) -> None:
     (tmp_path / "gold.conll").write_text("Anna\tB-PER\nlives\tO\nin\tO\nOslo\tB-LOC\n.\tO\n", "utf-8")
     gonie("evaluate", BUNDLES / "4/letters", tmp_path / "gold.conll", "--json", tmp_path / "tags.json")
     assert json.loads((tmp_path / "tags.json").read_text("utf-8"))["f1"] == 1.0
@@ -89,7 +89,7 @@ def test_training_says_what_to_install(tmp_path: Path) -> None:
     assert "pip install 'gonie[train]'" in done.stderr.replace("\n", " ")
 
 
-def test_its_cost_can_be_measured() -> None:
+def test_the_cost_of_the_core_can_be_measured() -> None:
     tool = Path(__file__).parents[2] / "tools" / "core_cost.py"
     done = subprocess.run(
         [sys.executable, tool, BUNDLES / "4/letters", "--times", "1"],

@@ -1,4 +1,4 @@
-"""The decoder against plain enumeration of every tag sequence."""
+"""Compares the decoder with enumeration of all tag sequences."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def floats(shape: tuple[int, ...], size: float) -> st.SearchStrategy[np.ndarray]
 
 @st.composite
 def chains(draw: st.DrawFn) -> dict[str, Any]:
-    """A chain, masks that always leave a path (tag 0 may follow anything), and a ragged batch for it."""
+    """Draw a chain, masks that always allow a path (through tag 0), and a ragged batch."""
     K, B, T = draw(st.integers(1, 4)), draw(st.integers(1, 3)), draw(st.integers(1, 4))
     size = draw(st.sampled_from([1.0, 20.0, 3000.0]))
     allowed = None
@@ -47,7 +47,7 @@ def decoder_of(case: dict[str, Any]) -> Decoder:
 
 
 def enumerate_paths(case: dict[str, Any], row: int) -> dict[tuple[int, ...], float]:
-    """Every legal path of one sentence with its score, by the formula, nothing clever."""
+    """Return every allowed path of one sentence with its score, by the formula."""
     transitions, start, end = case["transitions"], case["start"], case["end"]
     may = case["allowed"] or (
         np.ones_like(transitions, bool),
@@ -77,7 +77,7 @@ def probabilities(paths: dict[tuple[int, ...], float]) -> dict[tuple[int, ...], 
 
 @SETTINGS
 @given(chains())
-def test_viterbi_is_the_best_of_all_paths(case: dict[str, Any]) -> None:
+def test_viterbi_returns_the_best_path(case: dict[str, Any]) -> None:
     tags, scores = decoder_of(case).viterbi(case["emissions"], case["lengths"])
     for row, n in enumerate(case["lengths"]):
         paths = enumerate_paths(case, row)
@@ -85,7 +85,7 @@ def test_viterbi_is_the_best_of_all_paths(case: dict[str, Any]) -> None:
         assert found in paths
         best = max(paths.values())
         assert scores[row] == pytest.approx(paths[found])
-        # the search is in float32: a path that ties to its last bits may win
+        # the search is in float32, so a path with nearly the same score may be returned
         assert paths[found] == pytest.approx(
             best, abs=1e-5 * max(1.0, abs(best), np.abs(case["emissions"]).max())
         )
@@ -94,8 +94,8 @@ def test_viterbi_is_the_best_of_all_paths(case: dict[str, Any]) -> None:
 
 @SETTINGS
 @given(chains())
-def test_with_the_sums_at_hand_the_best_path_is_the_same(case: dict[str, Any]) -> None:
-    """Whether it is read from the marginals, where they are sure enough, or searched for."""
+def test_the_best_path_from_forward_backward_sums_is_the_same(case: dict[str, Any]) -> None:
+    """The path is read from the marginals if they are certain enough, and searched for otherwise."""
     decoder = decoder_of(case)
     scores, lengths = decoder.checked(case["emissions"], case["lengths"])
     tags = decoder.best_of(decoder.lattice(scores, lengths))
@@ -105,16 +105,16 @@ def test_with_the_sums_at_hand_the_best_path_is_the_same(case: dict[str, Any]) -
 
 
 @pytest.mark.parametrize("largest", [1, 30, 100])
-def test_many_tags_are_decoded_a_few_sentences_at_a_time(
+def test_decoding_in_small_batches_gives_the_same_results(
     monkeypatch: pytest.MonkeyPatch, largest: int
 ) -> None:
-    """A thousand tags and 64 sentences would take half a gigabyte for each step; parts must be the whole."""
+    """With 1,000 tags, 64 sentences at once would take half a gigabyte per step."""
     generator = np.random.default_rng(0)
     K, B, T = 5, 7, 6
     decoder = Decoder(
         transitions=generator.normal(size=(K, K)), start=np.zeros(K), end=generator.normal(size=K)
     )
-    # so far apart that sums are taken in logarithms, entry by entry
+    # so far apart that sums are computed in logarithms
     emissions, lengths = generator.normal(size=(B, T, K)) * 1000, generator.integers(1, T + 1, B)
 
     def found() -> list[np.ndarray]:
@@ -127,8 +127,8 @@ def test_many_tags_are_decoded_a_few_sentences_at_a_time(
         np.testing.assert_array_equal(own, other)
 
 
-def test_few_sentences_need_a_search() -> None:
-    """What a model is sure of is read off; what it is torn about is not."""
+def test_only_uncertain_sentences_need_a_search() -> None:
+    """The tags of a sentence are read from the marginals only if the model is certain."""
     decoder = Decoder(transitions=np.zeros((2, 2)), start=np.zeros(2), end=np.zeros(2))
     sure, torn = np.tile([9.0, 0.0], (6, 1)), np.tile([0.1, 0.0], (6, 1))
     tags, found = decoder.forward_backward([sure, torn], [6, 6]).likeliest()
@@ -138,7 +138,7 @@ def test_few_sentences_need_a_search() -> None:
 
 @SETTINGS
 @given(chains(), st.integers(1, 6))
-def test_the_best_paths_are_those_of_the_list_of_all(case: dict[str, Any], n: int) -> None:
+def test_nbest_equals_the_ranked_list_of_all_paths(case: dict[str, Any], n: int) -> None:
     tags, scores = decoder_of(case).nbest(case["emissions"], case["lengths"], n)
     for row, length in enumerate(case["lengths"]):
         paths = enumerate_paths(case, row)
@@ -152,7 +152,7 @@ def test_the_best_paths_are_those_of_the_list_of_all(case: dict[str, Any], n: in
         assert (tags[row, :, length:] == -1).all()
 
 
-def test_the_best_of_equals_are_all_there() -> None:
+def test_nbest_returns_all_paths_of_equal_score() -> None:
     decoder = Decoder(transitions=np.zeros((2, 2)), start=np.zeros(2), end=np.zeros(2))
     tags, scores = decoder.nbest(np.zeros((1, 2, 2)), [2], 5)
     assert sorted(tags[0, :4].tolist()) == [[0, 0], [0, 1], [1, 0], [1, 1]]
@@ -180,7 +180,7 @@ def test_marginals_sum_over_all_paths(case: dict[str, Any]) -> None:
 
 @SETTINGS
 @given(chains(), st.data())
-def test_the_chance_of_a_tag_is_its_marginal(case: dict[str, Any], data: st.DataObject) -> None:
+def test_the_probability_of_a_tag_is_its_marginal(case: dict[str, Any], data: st.DataObject) -> None:
     lattice = decoder_of(case).forward_backward(case["emissions"], case["lengths"])
     tags = data.draw(
         hnp.arrays(np.int64, case["emissions"].shape[:2], elements=st.integers(0, len(case["start"]) - 1))
@@ -189,8 +189,8 @@ def test_the_chance_of_a_tag_is_its_marginal(case: dict[str, Any], data: st.Data
     np.testing.assert_allclose(lattice.chances(tags), wanted, atol=1e-12)
 
 
-def test_sums_that_nearly_vanish_where_they_are_divided_lose_no_digits() -> None:
-    """What is allowed at one token is far below what is not: both ways divide just there, and see 1e-319."""
+def test_sums_that_nearly_underflow_stay_precise() -> None:
+    """At a token where sums are rescaled, the allowed tags score far below the forbidden one: 1e-319."""
     may = np.array([True, True, False])
     allowed = (np.outer(may, may), may, may)
     decoder = Decoder(transitions=np.zeros((3, 3)), start=np.zeros(3), end=np.zeros(3), allowed=allowed)
@@ -201,8 +201,8 @@ def test_sums_that_nearly_vanish_where_they_are_divided_lose_no_digits() -> None
     np.testing.assert_allclose(found[EVERY], [wanted, 1 - wanted, 0.0], atol=1e-12)
 
 
-def test_sums_that_vanish_are_taken_again_for_that_sentence_alone() -> None:
-    """Only what is far below the best is allowed to end: by chances alone nothing would be left of it."""
+def test_sums_that_underflow_are_recomputed_for_that_sentence_only() -> None:
+    """Only a tag far below the best may end the sentence. Plain probabilities would underflow to 0."""
     allowed = (np.ones((2, 2), bool), np.ones(2, bool), np.array([False, True]))
     keep = [[0.0, -50_000.0], [-50_000.0, 0.0]]
     decoder = Decoder(transitions=keep, start=np.zeros(2), end=np.zeros(2), allowed=allowed)
@@ -216,7 +216,7 @@ def test_sums_that_vanish_are_taken_again_for_that_sentence_alone() -> None:
 
 @SETTINGS
 @given(chains(), st.data())
-def test_a_stretch_of_tags_has_the_probability_of_all_paths_through_it(
+def test_the_probability_of_a_segment_sums_all_paths_through_it(
     case: dict[str, Any], data: st.DataObject
 ) -> None:
     lattice = decoder_of(case).forward_backward(case["emissions"], case["lengths"])
@@ -235,7 +235,7 @@ def test_a_stretch_of_tags_has_the_probability_of_all_paths_through_it(
 
 @SETTINGS
 @given(chains(), st.floats(-1e30, 1e30))
-def test_company_and_padding_never_change_a_sentence(case: dict[str, Any], junk: float) -> None:
+def test_results_do_not_depend_on_the_batch_or_padding(case: dict[str, Any], junk: float) -> None:
     decoder, lengths = decoder_of(case), case["lengths"]
     padded = np.pad(case["emissions"], ((0, 0), (0, 2), (0, 0)), constant_values=np.nan)
     padded[np.arange(padded.shape[1]) >= lengths[:, None]] = junk
@@ -264,7 +264,7 @@ def naive_float64_viterbi(case: dict[str, Any]) -> list[int]:
 
 @pytest.mark.parametrize("size", [1.0, 100.0])
 def test_thousands_of_tokens_lose_no_precision(size: float) -> None:
-    """A long document must not decode differently because float32 ran out of digits."""
+    """Rounding in float32 must not change the tags of a long document."""
     random = np.random.default_rng(0)
     case = {
         "transitions": random.normal(size=(5, 5)) * size,
@@ -280,8 +280,8 @@ def test_thousands_of_tokens_lose_no_precision(size: float) -> None:
     np.testing.assert_allclose(marginals.sum(axis=2), 1.0, atol=1e-9)
 
 
-def test_what_the_scheme_forbids_survives_any_score() -> None:
-    """A model wildly sure of an illegal tag must still give legal tags and sane probabilities."""
+def test_forbidden_transitions_stay_forbidden_at_any_score() -> None:
+    """A model that is certain of a forbidden tag must still give allowed tags and valid probabilities."""
     allowed = np.array([[True, False], [True, True]])  # tag 1 may not follow tag 0
     decoder = Decoder(
         transitions=np.zeros((2, 2)),
@@ -295,7 +295,7 @@ def test_what_the_scheme_forbids_survives_any_score() -> None:
     np.testing.assert_allclose(decoder.marginals(emissions, [3])[0], [[1, 0]] * 3)
 
 
-def test_softmax_is_the_chain_without_transitions() -> None:
+def test_zero_transitions_give_a_softmax_per_token() -> None:
     random = np.random.default_rng(1)
     emissions = random.normal(size=(4, 6, 3)).astype(np.float32)
     decoder = Decoder(transitions=np.zeros((3, 3)), start=np.zeros(3), end=np.zeros(3))
@@ -307,7 +307,7 @@ def test_softmax_is_the_chain_without_transitions() -> None:
     )
 
 
-def test_no_legal_path_is_said_clearly() -> None:
+def test_a_sentence_without_an_allowed_path_is_an_error() -> None:
     decoder = Decoder(
         transitions=np.zeros((1, 1)),
         start=np.zeros(1),
@@ -330,20 +330,22 @@ def test_no_legal_path_is_said_clearly() -> None:
         (np.full((1, 2, 2), np.nan), [2], "finite scores"),
     ],
 )
-def test_what_cannot_be_decoded_is_refused(emissions: np.ndarray, lengths: list[int], message: str) -> None:
+def test_input_that_cannot_be_decoded_is_refused(
+    emissions: np.ndarray, lengths: list[int], message: str
+) -> None:
     decoder = Decoder(transitions=np.zeros((2, 2)), start=np.zeros(2), end=np.zeros(2))
     with pytest.raises(GonieError, match=message):
         decoder.viterbi(emissions, lengths)
 
 
-def test_weights_that_are_no_chain_are_refused() -> None:
+def test_invalid_chain_weights_are_refused() -> None:
     with pytest.raises(GonieError, match=r"expected transitions \(K, K\)"):
         Decoder(transitions=np.zeros((2, 3)), start=np.zeros(2), end=np.zeros(2))
     with pytest.raises(GonieError, match="transition scores contain nan"):
         Decoder(transitions=np.full((2, 2), np.nan), start=np.zeros(2), end=np.zeros(2))
 
 
-def test_a_range_outside_the_sentence_has_no_probability() -> None:
+def test_a_range_outside_the_sentence_is_refused() -> None:
     lattice = Decoder(transitions=np.zeros((2, 2)), start=np.zeros(2), end=np.zeros(2)).forward_backward(
         np.zeros((1, 3, 2)), [2]
     )

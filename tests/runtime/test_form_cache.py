@@ -1,4 +1,4 @@
-"""What is remembered of words: always what would be computed, in bounded memory, whoever asks."""
+"""Tests the cache of word forms: correct vectors, bounded memory, and use from many threads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gonie.runtime.form_cache import FormCache, keys_of
 
 
 class Network:
-    """Gives a vector for a key, and counts how often it was asked for each."""
+    """Computes the vectors of keys, and counts the requests for each key."""
 
     def __init__(self) -> None:
         self.asked: Counter[bytes] = Counter()
@@ -37,7 +37,7 @@ KEYS = st.lists(st.binary(max_size=2), min_size=1, max_size=12, unique=True)
 
 @settings(deadline=None)
 @given(st.lists(KEYS, max_size=20), st.integers(1, 8))
-def test_it_gives_what_would_be_computed_and_never_holds_too_much(
+def test_the_cache_returns_computed_vectors_within_its_size_limit(
     batches: list[list[bytes]], most: int
 ) -> None:
     memory, network = FormCache(2, most), Network()
@@ -46,24 +46,24 @@ def test_it_gives_what_would_be_computed_and_never_holds_too_much(
         assert len(memory) <= 2 * most
 
 
-def test_a_form_is_computed_once_while_it_is_asked_for() -> None:
-    """Words that come again and again stay, however many others pass by."""
+def test_a_frequent_form_is_computed_once() -> None:
+    """Frequent words stay in the cache, however many other words are looked up."""
     memory, network = FormCache(2, 4), Network()
     for number in range(40):
         network.look_up(memory, [b"the", b"%d" % number])
     assert network.asked[b"the"] == 1
     network.look_up(memory, [b"0"])
-    assert network.asked[b"0"] == 2  # nobody had asked for long
+    assert network.asked[b"0"] == 2  # not requested for a long time
 
 
-def test_more_forms_at_once_than_are_remembered() -> None:
+def test_a_batch_may_exceed_the_size_of_the_cache() -> None:
     memory = FormCache(2, 3)
     keys = [b"%d" % number for number in range(50)]
     np.testing.assert_array_equal(Network().look_up(memory, keys), vectors(keys))
     assert len(memory) <= 6
 
 
-def test_many_threads_get_their_own() -> None:
+def test_many_threads_get_the_correct_vectors() -> None:
     memory = FormCache(2, 16)
 
     def ask(seed: int) -> bool:
@@ -79,7 +79,7 @@ def test_many_threads_get_their_own() -> None:
     assert len(memory) <= 32
 
 
-def test_keys_do_not_know_how_far_their_batch_is_padded() -> None:
+def test_keys_do_not_depend_on_padding() -> None:
     rows = np.array([[5, 6, 0], [5, 0, 0], [70_000, 1, 2]])
     narrow = np.array([[5, 6], [5, 0]])
     found = keys_of(rows, [2, 1, 3])

@@ -1,4 +1,4 @@
-"""Forms are computed a few at a time, and are what each would be on its own, in the order asked."""
+"""Tests the form scorer: forms computed in small batches equal forms computed one by one, in order."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ WORDS = ["x" * length for length in (40, 1, 7, 2, 30)] + ["서울", "Anna", "a",
 
 
 @pytest.mark.parametrize("name", ["letters", "bytes"])
-def test_each_form_is_what_it_is_on_its_own(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However long the others are, and however many are computed at once."""
+def test_vectors_do_not_depend_on_the_other_forms(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the length of other forms nor the batch size changes a vector."""
 
     def spelled(words: list[str], few: int) -> np.ndarray:
         monkeypatch.setattr(module, "FEW", few)
-        model: Any = gonie.load(BUNDLES / name, threads=1)  # which remembers nothing yet
+        model: Any = gonie.load(BUNDLES / name, threads=1)  # with an empty cache
         batch = collate(model.encoding.encode([Sentence(words=tuple(words))]), np.array([0]))
         return np.asarray(model.scorer._forms(batch))
 
@@ -35,7 +35,7 @@ def test_each_form_is_what_it_is_on_its_own(name: str, monkeypatch: pytest.Monke
 
 
 class Session:
-    """A graph that declares what it gives."""
+    """A graph that declares an output shape."""
 
     def __init__(self, shape: list[object]) -> None:
         self.shape = shape
@@ -48,7 +48,7 @@ class Session:
 
 
 @pytest.mark.parametrize("shape", [["U", "F"], ["U"], ["U", 0], ["U", 10**9], ["U", 2, 3]])
-def test_a_graph_that_gives_anything_else_is_refused(shape: list[object]) -> None:
-    """A stranger's may ask for room that nobody has."""
+def test_a_graph_with_an_invalid_output_shape_is_refused(shape: list[object]) -> None:
+    """An untrusted graph may declare a huge output."""
     with pytest.raises(BundleError, match="from the graph of forms"):
         FormScorer(Session(shape))

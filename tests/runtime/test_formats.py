@@ -1,4 +1,4 @@
-"""Bundles of every released format, made by the gonie of their time, still answer as they did then."""
+"""Tests that bundles of every released format still give their original predictions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NEAR = 1e-4
 
 
 def test_every_format_has_its_bundles() -> None:
-    """Whoever raises the format adds what the last one wrote."""
+    """If you raise the format number, add bundles of that format."""
     assert [int(path.name) for path in sorted(BUNDLES.iterdir()) if path.is_dir()] == [*range(1, FORMAT + 1)]
     for folder in FOLDERS:
         assert json.loads((folder / INDEX).read_bytes())["format"] == int(folder.parent.name)
@@ -26,7 +26,7 @@ def test_every_format_has_its_bundles() -> None:
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: "/".join(path.parts[-2:]))
-def test_it_answers_as_it_did_when_it_was_made(folder: Path) -> None:
+def test_predictions_equal_the_original_ones(folder: Path) -> None:
     model: Any = gonie.load(folder)
     asked = folder.with_name(f"{folder.name}.expected.jsonl").read_text("utf-8").splitlines()
     assert len(asked) > 1

@@ -1,4 +1,4 @@
-"""Damaged and hostile bundles: each is refused with a sentence or works, and the tool would notice."""
+"""Tests damaged and hostile bundles: each is refused with a message or works, and the tool finds failures."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def tool(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 @pytest.fixture(autouse=True)
 def same_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Workers find the package where this process does."""
+    """Let workers import the same package as this process."""
     monkeypatch.setenv("PYTHONPATH", ":".join(sys.path))
 
 
 @pytest.mark.long
 def test_every_damaged_bundle_is_refused_or_works(tool: ModuleType) -> None:
-    """Of 150; `python tools/fuzz_bundles.py --variants 2000` tries more."""
+    """Tries 150 variants. `python tools/fuzz_bundles.py --variants 2000` tries more."""
     results = tool.fuzz(BUNDLES, 150, seed=11)
     failed = [(v.kind, v.source, o) for v, o in results if o.result not in (tool.REFUSED, tool.WORKED)]
     assert not failed
@@ -62,13 +62,13 @@ def worker(tool: ModuleType, request: pytest.FixtureRequest) -> Iterator[object]
 
 
 @pytest.mark.parametrize(("worker", "wanted"), [(name, name) for name in WORKERS], indirect=["worker"])
-def test_the_tool_tells_how_a_worker_failed(worker: object, wanted: str, tmp_path: Path) -> None:
-    """A tool that cannot see a crash would find none. It goes on with a new worker."""
+def test_the_tool_reports_how_a_worker_failed(worker: object, wanted: str, tmp_path: Path) -> None:
+    """The tool must detect a crash, and continue with a new worker."""
     for _ in range(2):
         assert worker.try_(tmp_path, seconds=2.0).result == wanted  # type: ignore[attr-defined]
 
 
-def test_a_bundle_taken_in_spite_of_its_digest_is_a_failure(tool: ModuleType) -> None:
+def test_a_bundle_with_a_wrong_digest_must_be_refused(tool: ModuleType) -> None:
     damage = importlib.import_module("bundle_damage")
     whole = {file.name: file.read_bytes() for file in BUNDLES[0].iterdir()}
     assert not damage.Variant("none", "", False, whole).must_be_refused
@@ -77,7 +77,7 @@ def test_a_bundle_taken_in_spite_of_its_digest_is_a_failure(tool: ModuleType) ->
 
 
 def test_variants_are_the_same_for_the_same_seed() -> None:
-    """A failure must be found again by its number."""
+    """A failure must be reproducible from its seed and number."""
     damage = importlib.import_module("bundle_damage")
     first, again, other = (list(damage.variants(BUNDLES, 14, seed)) for seed in (1, 1, 2))
     assert first == again != other

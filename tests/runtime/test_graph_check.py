@@ -1,4 +1,4 @@
-"""What a stranger's graph may hold: gonie's own graphs pass, each hostile one is refused for what it is."""
+"""Tests the check of untrusted graphs: gonie's graphs pass, and hostile ones are refused with a reason."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def refused(made: onnx.ModelProto, why: str) -> None:
 
 
 @pytest.mark.parametrize("path", GRAPHS, ids=lambda path: "/".join(path.parts[-3:]))
-def test_our_own_graphs_pass(path: Path) -> None:
+def test_graphs_written_by_gonie_pass(path: Path) -> None:
     check_graph(path.read_bytes())
 
 
 def test_a_tensor_in_another_file_is_refused() -> None:
-    """The classic: a graph that has the reader open /etc/passwd, or any file, as weights."""
+    """A known attack: the graph makes the reader open /etc/passwd, or any other file, as weights."""
     weight = numpy_helper.from_array(np.zeros(3, np.float32), "w")
     weight.data_location = TensorProto.EXTERNAL
     refused(model(weights=(weight,)), "tensor stored in another file")
@@ -69,7 +69,7 @@ def test_other_domains_are_refused() -> None:
     check_graph(model(domain="ai.onnx").SerializeToString())
 
 
-def test_functions_and_what_else_is_never_written_are_refused() -> None:
+def test_fields_that_gonie_never_writes_are_refused() -> None:
     made = model()
     made.functions.add(name="f", domain="g")
     refused(made, "model with unknown field 25")
@@ -79,14 +79,14 @@ def test_functions_and_what_else_is_never_written_are_refused() -> None:
 
 
 def inside(node: onnx.NodeProto, levels: int) -> onnx.NodeProto:
-    """A node in a loop's body, in another's body …"""
+    """Return the node within the bodies of nested loops."""
     for _ in range(levels):
         body = helper.make_graph([node], "body", [], [])
         node = helper.make_node("Scan", ["x"], ["y"], body=body, num_scan_inputs=1)
     return node
 
 
-def test_graphs_within_graphs_are_looked_into() -> None:
+def test_subgraphs_are_checked() -> None:
     evil = helper.make_node("Evil", ["x"], ["y"])
     refused(model(inside(evil, 1)), "unsupported operator 'Evil'")
     refused(model(inside(evil, 3)), "unsupported operator 'Evil'")
@@ -100,8 +100,8 @@ def test_graphs_within_graphs_are_looked_into() -> None:
     refused(model(scan), "another file")
 
 
-def test_very_deep_messages_cost_no_recursion() -> None:
-    """A message in a message in a message: 20 KB that would end a recursive reader."""
+def test_deeply_nested_messages_do_not_overflow_the_stack() -> None:
+    """A recursive reader would fail on 20 KB of nested messages."""
     content = b""
     for _ in range(3000):
         for field in (6, 5, 1):  # a graph in an attribute in a node in a graph
@@ -119,14 +119,14 @@ def _varint(whole: int) -> bytes:
 
 
 @pytest.mark.parametrize("dims", [[4], [2], [3, 0], [-3], [2**62], [2**32, 2**32], [3, 1, 2], [3, *[1] * 16]])
-def test_a_shape_that_its_bytes_do_not_fill_is_refused(dims: list[int]) -> None:
+def test_a_shape_that_does_not_fit_its_bytes_is_refused(dims: list[int]) -> None:
     weight = numpy_helper.from_array(np.zeros(3, np.float32), "w")
     del weight.dims[:]
     weight.dims.extend(dims)
     refused(model(weights=(weight,)), "tensor whose bytes do not fit its shape")
 
 
-def test_numbers_given_twice_or_by_halves_are_refused() -> None:
+def test_duplicate_or_incomplete_tensor_data_is_refused() -> None:
     twice = helper.make_tensor("w", TensorProto.FLOAT, [1], [1.0])
     twice.raw_data = b"\0" * 4
     refused(model(weights=(twice,)), "tensor whose bytes do not fit its shape")
@@ -135,7 +135,7 @@ def test_numbers_given_twice_or_by_halves_are_refused() -> None:
 
 
 @pytest.mark.parametrize("kind", [TensorProto.STRING, TensorProto.COMPLEX64, TensorProto.UNDEFINED, 99])
-def test_types_that_no_model_has_are_refused(kind: int) -> None:
+def test_unsupported_tensor_types_are_refused(kind: int) -> None:
     refused(model(weights=(TensorProto(name="w", data_type=kind, dims=[0]),)), "tensor of unsupported type")
 
 
@@ -153,7 +153,7 @@ NUMBERS = {
 
 @settings(deadline=None)
 @given(st.sampled_from(sorted(NUMBERS)), st.lists(st.integers(0, 4), max_size=3), st.booleans())
-def test_sound_tensors_pass_however_they_are_stored(kind: int, dims: list[int], raw: bool) -> None:
+def test_valid_tensors_pass_as_raw_or_typed_data(kind: int, dims: list[int], raw: bool) -> None:
     values = np.arange(np.prod(dims, dtype=int)).reshape(dims).astype(NUMBERS[kind]) % 2
     if raw:
         tensor = numpy_helper.from_array(values.astype(NUMBERS[kind]), "w")
@@ -164,7 +164,7 @@ def test_sound_tensors_pass_however_they_are_stored(kind: int, dims: list[int], 
 
 @pytest.mark.parametrize("raw", [False, True])
 @pytest.mark.parametrize("size", [2**17, 2**30, 2**62, -(2**40)])
-def test_a_constant_that_asks_for_absurd_memory_is_refused(size: int, raw: bool) -> None:
+def test_a_constant_that_would_use_huge_memory_is_refused(size: int, raw: bool) -> None:
     values = np.array([1, size])
     made = helper.make_tensor("size", TensorProto.INT64, [2], values.tolist())
     constant = numpy_helper.from_array(values, "size") if raw else made
@@ -172,7 +172,7 @@ def test_a_constant_that_asks_for_absurd_memory_is_refused(size: int, raw: bool)
     refused(model(node, weights=(constant,)), "constant too large|is larger than")
 
 
-def test_sizes_that_are_absurd_together_are_refused() -> None:
+def test_sizes_with_a_huge_product_are_refused() -> None:
     node = helper.make_node("Expand", ["x", "size"], ["y"])
     for sizes, fits in (([4096, 4096], True), ([60_000, 60_000], False), ([1, 300, 300, 300], False)):
         made = model(node, weights=(numpy_helper.from_array(np.array(sizes), "size"),))
@@ -189,7 +189,7 @@ def test_a_slice_may_go_to_the_end() -> None:
     check_graph(model(node, weights=(ends, zero)).SerializeToString())
 
 
-def test_an_absurd_attribute_is_refused() -> None:
+def test_a_huge_attribute_is_refused() -> None:
     node = helper.make_node("LSTM", ["x"], ["y"], hidden_size=2**40)
     refused(model(node), "is larger than")
     refused(model(helper.make_node("Conv", ["x", "x"], ["y"], pads=[0, 2**30])), "is larger than")
@@ -218,7 +218,7 @@ def _flip(content: bytes, bit: int) -> bytes:
 
 @settings(deadline=None, max_examples=200)
 @given(st.data(), st.sampled_from(GRAPHS), st.sampled_from(FLIPPED))
-def test_damage_is_refused_with_one_kind_of_error(
+def test_damaged_graphs_raise_only_value_errors(
     data: st.DataObject, path: Path, damage: Callable[[Any, bytes], bytes]
 ) -> None:
     with suppress(ValueError):

@@ -1,4 +1,4 @@
-"""A stream in groups: what would break: an answer that waits for the end of the input, or a lost text."""
+"""If these fail, predictions wait for the end of the input, or texts are lost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gonie.runtime.groups import FIRST, MOST, grouped
 
 
 @given(st.lists(st.integers(0, 3 * FIRST), max_size=200))
-def test_nothing_is_lost_and_groups_grow(sizes: list[int]) -> None:
+def test_no_items_are_lost_and_groups_grow(sizes: list[int]) -> None:
     groups = list(grouped(sizes, lambda size: size))
     assert [size for group in groups for size in group] == sizes
     assert all(groups)
@@ -21,7 +21,7 @@ def test_nothing_is_lost_and_groups_grow(sizes: list[int]) -> None:
 
 
 def test_the_first_group_comes_before_the_rest_is_read() -> None:
-    """Who pipes a log into `gonie tag` sees its first lines at once."""
+    """A user who pipes a log into `gonie tag` sees the first lines at once."""
     taken: list[int] = []
 
     def endless() -> Iterator[int]:
@@ -33,6 +33,6 @@ def test_the_first_group_comes_before_the_rest_is_read() -> None:
     assert len(taken) == 1
 
 
-def test_who_waits_for_all_gets_large_groups() -> None:
-    """Small groups mix long and short sentences, and the padding is paid for."""
+def test_a_large_first_limit_gives_large_groups() -> None:
+    """Small groups mix long and short sentences, which costs padding."""
     assert list(grouped([FIRST] * 5, lambda size: size, first=MOST)) == [[FIRST] * 5]

@@ -1,6 +1,6 @@
-"""If these break, the second best reading of a sentence is not what is shown as it.
+"""If these fail, the alternatives shown for a sentence are not the best ones.
 
-That they are the best of all paths is held against enumeration in ``test_decoder``.
+``test_decoder`` compares n-best decoding with enumeration.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from gonie.runtime.chain import ChainWeights
 from gonie.runtime.nbest import nbest
 
 
-def test_training_and_use_agree() -> None:
+def test_training_and_runtime_give_the_same_paths() -> None:
     torch.manual_seed(0)
     crf = CRF(4)
     for parameter in crf.parameters():
@@ -28,7 +28,7 @@ def test_training_and_use_agree() -> None:
     np.testing.assert_allclose(values, scores.detach().numpy(), atol=1e-5)
 
 
-def test_long_sentences_lose_no_digits() -> None:
+def test_long_sentences_are_decoded_exactly() -> None:
     """The second best differs from the best in one tag, by a thousandth, 3,000 tokens from the end."""
     chance = np.random.default_rng(0)
     emissions = np.where(chance.random((1, 4000, 1)) < 0.5, [[[1e3, 0.0]]], [[[0.0, 1e3]]])
@@ -40,7 +40,7 @@ def test_long_sentences_lose_no_digits() -> None:
     np.testing.assert_allclose(scores[0, 0] - scores[0, 1], 0.001, rtol=1e-4)
 
 
-def test_no_sentences_have_no_paths() -> None:
+def test_no_sentences_give_no_paths() -> None:
     chain = ChainWeights(transitions=np.zeros((2, 2)), start=np.zeros(2), end=np.zeros(2))
     tags, scores = nbest(chain, np.zeros((0, 3, 2)), np.zeros(0, dtype=np.int64), 4)
     assert (tags.shape, scores.shape) == ((0, 4, 3), (0, 4))

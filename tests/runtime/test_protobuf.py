@@ -1,4 +1,4 @@
-"""The walk over protobuf messages: what the real writer wrote is found, and nonsense costs nothing."""
+"""Tests the protobuf reader: it finds what protobuf wrote, and refuses invalid bytes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ INTS = st.integers(-(2**63), 2**63 - 1)
 
 
 @given(st.lists(INTS), st.binary(max_size=300), st.text(max_size=30), st.lists(st.floats(width=32)))
-def test_it_finds_what_protobuf_wrote(wholes: list[int], raw: bytes, name: str, floats: list[float]) -> None:
+def test_fields_written_by_protobuf_are_found(
+    wholes: list[int], raw: bytes, name: str, floats: list[float]
+) -> None:
     tensor = TensorProto(int64_data=wholes, raw_data=raw, name=name, float_data=floats, dims=wholes)
     found = {number: bytes(value) for number, value in _fields(tensor) if isinstance(value, memoryview)}
     dims = [value for number, value in _fields(tensor) if number == 1]
@@ -30,8 +32,8 @@ def _fields(message: TensorProto) -> list[Field]:
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_end(content: bytes) -> None:
-    """Fields that are given lie within the bytes, or there is a refusal; no hang, no other error."""
+def test_any_bytes_are_read_or_refused(content: bytes) -> None:
+    """The fields lie within the bytes, or a ValueError is raised. The reader never hangs."""
     try:
         found = list(fields(memoryview(content)))
     except ValueError:
@@ -40,7 +42,7 @@ def test_any_bytes_end(content: bytes) -> None:
 
 
 @given(st.data())
-def test_a_message_that_is_cut_is_refused_or_shorter(data: st.DataObject) -> None:
+def test_a_truncated_message_is_refused_or_has_fewer_fields(data: st.DataObject) -> None:
     content = StringStringEntryProto(key="k" * 40, value="v" * 40).SerializeToString()
     size = data.draw(st.integers(1, len(content) - 1))
     with suppress(ValueError):
@@ -50,7 +52,7 @@ def test_a_message_that_is_cut_is_refused_or_shorter(data: st.DataObject) -> Non
 @pytest.mark.parametrize(
     "content", [b"\x80" * 11, b"\x08" + b"\xff" * 10, b"\x0b\x0c", b"\x02\x00", b"\x0e", b"\x0a\x05ab"]
 )
-def test_what_is_no_message_is_refused(content: bytes) -> None:
-    """Numbers without an end, groups, field 0, unknown types, lengths beyond the end."""
+def test_invalid_messages_are_refused(content: bytes) -> None:
+    """Unterminated numbers, groups, field 0, unknown types, and lengths beyond the end."""
     with pytest.raises(ValueError, match=r"longer than|invalid field|are left"):
         list(fields(memoryview(content)))

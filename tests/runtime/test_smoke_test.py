@@ -1,4 +1,4 @@
-"""The first batch of a model that was just loaded: what a graph cannot do is told before any text comes."""
+"""Tests the smoke test at loading: a graph that does not fit is refused before the first text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gonie.tasks.tagging.bundle import TagBundle
 BUNDLES = Path(__file__).parent.parent / "bundles"
 
 
-def test_it_has_the_highest_id_of_everything() -> None:
+def test_the_batch_has_the_highest_id_of_each_vocabulary() -> None:
     bundle = read_bundle(BUNDLES / "4" / "features", bundle_kinds())
     assert isinstance(bundle, TagBundle)
     encoding, batch = bundle.encoding, smoke_test_batch(bundle.encoding)
@@ -30,7 +30,7 @@ def test_it_has_the_highest_id_of_everything() -> None:
         assert len(batch[f"{group}.offsets"]) == batch["words"].size + 1
 
 
-def test_of_texts_it_has_the_last_n_gram() -> None:
+def test_the_batch_of_texts_has_the_last_n_gram() -> None:
     bundle = read_bundle(BUNDLES / "4" / "texts", bundle_kinds())
     assert isinstance(bundle, TextBundle)
     assert bundle.encoding.bag is not None
@@ -39,14 +39,14 @@ def test_of_texts_it_has_the_last_n_gram() -> None:
     assert batch["places"].shape == (1, 1)
 
 
-def test_a_language_model_gets_its_bytes(encoding: Encoding) -> None:
+def test_the_batch_has_bytes_for_a_language_model(encoding: Encoding) -> None:
     encoding.longest = 7
     assert smoke_test_batch(encoding)["bytes"].shape == (4, 7)  # two marks, two words
 
 
 @pytest.mark.parametrize("part", ["words", "chars"])
 def test_a_vocabulary_longer_than_its_table_is_refused_when_loaded(tmp_path: Path, part: str) -> None:
-    """It would work for weeks, until the first text with the word that has no row."""
+    """Otherwise the model would fail at the first text with the word that has no row."""
     for file in (BUNDLES / "4" / "letters").iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     index = json.loads((tmp_path / INDEX).read_bytes())
@@ -66,7 +66,7 @@ def test_labels_that_the_graph_does_not_score_are_refused_when_loaded(tmp_path: 
         load(tmp_path)
 
 
-def test_nothing_of_it_stays(encoding: Encoding) -> None:
+def test_each_batch_is_a_new_copy(encoding: Encoding) -> None:
     first, second = smoke_test_batch(encoding), smoke_test_batch(encoding)
     first["words"][:] = 0
     assert np.any(second["words"])

@@ -1,4 +1,4 @@
-"""Memory over a long run: flat once everything that is kept is full; and the tool would see a leak."""
+"""Tests memory over a long run: it stays flat once caches are full, and the tool detects a leak."""
 
 from __future__ import annotations
 
@@ -62,19 +62,19 @@ def soaked(name: str, how: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, An
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["letters", "texts"])
-def test_varied_text_takes_no_more_memory_in_the_long_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some seconds of `python tools/soak.py MODEL --minutes 30`, words that never come again among them."""
+def test_memory_does_not_grow_with_varied_text(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs a few seconds of `python tools/soak.py MODEL --minutes 30`, with words that occur only once."""
     found = soaked(name, "sound", monkeypatch)
     assert not found["leaks"], found
 
 
 @pytest.mark.long
-def test_a_leak_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_leak_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     found = soaked("letters", "leaking", monkeypatch)
     assert found["leaks"], found
 
 
-def test_growth_is_that_of_the_last_quarter(tool: ModuleType) -> None:
+def test_growth_is_measured_over_the_last_quarter(tool: ModuleType) -> None:
     def readings(*megabytes: int) -> list[Any]:
         return [tool.Reading(float(at), at, size << 20) for at, size in enumerate(megabytes)]
 
@@ -84,8 +84,8 @@ def test_growth_is_that_of_the_last_quarter(tool: ModuleType) -> None:
     assert tool.leaks(readings(50, 60, 70, 80, 90, 100, 110, 120))
 
 
-def test_texts_are_varied_and_sound(tool: ModuleType) -> None:
-    """Half a character would be refused; a text that comes twice would find its words remembered."""
+def test_texts_are_varied_and_valid(tool: ModuleType) -> None:
+    """Half a surrogate pair would be refused, and the words of a repeated text would be cached."""
     stream = tool.texts(random.Random(0))
     some = [next(stream) for _ in range(200)]
     for text in some:

@@ -1,4 +1,4 @@
-"""One model shared by many threads: every answer is the one that a single thread gets."""
+"""Tests one model shared by many threads: predictions equal those of a single thread."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WORDS = (
 
 
 def texts(seed: int, number: int) -> list[str]:
-    """Short and long, of known words and of words that nobody has seen."""
+    """Return short and long texts of known and unknown words."""
     chance = random.Random(seed)
     return [
         " ".join(
@@ -46,7 +46,7 @@ def texts(seed: int, number: int) -> list[str]:
 
 
 def said(found: Any) -> Any:
-    """An answer without its floats' last digits, which may hang on how a batch was padded."""
+    """Return a prediction without the last digits of its scores, which may depend on padding."""
     if isinstance(found, gonie.Classification):
         return found.label, {name: round(score, 4) for name, score in found.scores.items()}
     return found.tags, [(span.start, span.end, span.label) for span in found.spans]
@@ -54,8 +54,8 @@ def said(found: Any) -> Any:
 
 @pytest.mark.parametrize(("number", "requests"), [(16, 10), pytest.param(200, 50, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", ["letters", "texts"])
-def test_many_threads_get_what_one_gets(name: str, number: int, requests: int) -> None:
-    """All ask one model at once; its memory of word forms is as small as to forget all the time."""
+def test_many_threads_get_the_same_predictions_as_one(name: str, number: int, requests: int) -> None:
+    """All threads use one model at once. Its cache is so small that word forms are evicted constantly."""
     model = gonie.load(BUNDLES / name, threads=1)
     pool = texts(0, 2 * number)
     wanted = [said(model(text)) for text in pool]
@@ -73,7 +73,7 @@ def test_many_threads_get_what_one_gets(name: str, number: int, requests: int) -
         assert sum(threads.map(ask, range(number))) == 0
 
 
-def test_streams_side_by_side_keep_their_order() -> None:
+def test_parallel_streams_keep_their_order() -> None:
     tagger = gonie.load(BUNDLES / "letters", threads=1)
     assert isinstance(tagger, Tagger)
     pool = texts(1, 60)

@@ -1,4 +1,4 @@
-"""What a stranger's value may be: types and sizes as they are told, and what is wrong named by its place."""
+"""Tests the validators of untrusted values: types, sizes, and errors that name the place."""
 
 from __future__ import annotations
 
@@ -82,17 +82,17 @@ WRONG: list[tuple[Validator, Any]] = [
 
 
 @pytest.mark.parametrize(("kind", "value"), SOUND)
-def test_sound_values_pass(kind: Validator, value: Any) -> None:
+def test_valid_values_pass(kind: Validator, value: Any) -> None:
     kind(value, "it")
 
 
 @pytest.mark.parametrize(("kind", "value"), WRONG)
-def test_wrong_values_are_refused_by_their_place(kind: Validator, value: Any) -> None:
+def test_invalid_values_are_refused_naming_the_place(kind: Validator, value: Any) -> None:
     with pytest.raises(ValueError, match=r"the\.place"):
         kind(value, "the.place")
 
 
-def test_a_refusal_shows_a_sentence_and_no_more() -> None:
+def test_an_error_message_is_short_for_large_values() -> None:
     for value in ("x" * 10_000, ["x"] * 10_000, {str(n): n for n in range(1000)}):
         with pytest.raises(ValueError, match=r"of 10,000|of 1,000") as told:
             flag(value, "a")
@@ -107,6 +107,6 @@ JSON = st.recursive(
 
 
 @given(JSON, st.sampled_from([kind for kind, _ in SOUND]))
-def test_nothing_but_a_refusal_comes_of_any_json(value: Any, kind: Validator) -> None:
+def test_any_json_passes_or_raises_a_value_error(value: Any, kind: Validator) -> None:
     with suppress(ValueError):
         kind(value, "it")

@@ -1,4 +1,4 @@
-"""Windows over long sentences: every token once, with context on both sides."""
+"""Tests windows over long sentences: each token is kept once, with context on both sides."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gonie.runtime.windows import clip_windows, cut_windows
 
 @settings(deadline=None, max_examples=200)
 @given(st.integers(1, 3000), st.integers(2, 600), st.data())
-def test_each_token_is_kept_once_from_within_a_window(length: int, width: int, data: st.DataObject) -> None:
+def test_each_token_is_kept_once(length: int, width: int, data: st.DataObject) -> None:
     """A token kept twice or never would shift every tag after it."""
     overlap = data.draw(st.integers(0, width - 1))
     windows = cut_windows(length, width=width, overlap=overlap)
@@ -24,7 +24,7 @@ def test_each_token_is_kept_once_from_within_a_window(length: int, width: int, d
 @settings(deadline=None, max_examples=100)
 @given(st.integers(1001, 5000))
 def test_a_kept_token_has_half_an_overlap_of_context(length: int) -> None:
-    """At a seam both sides must have been read, or entities there would be guessed."""
+    """Without context on both sides, entities at a boundary would be guessed."""
     windows = cut_windows(length, width=512, overlap=128)
     assert len(windows) > 1
     for before, after in pairwise(windows):
@@ -34,8 +34,8 @@ def test_a_kept_token_has_half_an_overlap_of_context(length: int) -> None:
 
 @settings(deadline=None, max_examples=200)
 @given(st.integers(1, 3000), st.data())
-def test_a_stretch_gets_the_windows_that_keep_its_tokens(length: int, data: st.DataObject) -> None:
-    """Scored from another window, a token would have other tags in a stretch than in the whole sentence."""
+def test_a_range_gets_the_windows_that_keep_its_tokens(length: int, data: st.DataObject) -> None:
+    """From another window, a token could get other tags than in the whole sentence."""
     start = data.draw(st.integers(0, length - 1))
     end = data.draw(st.integers(start + 1, length))
     windows = cut_windows(length, width=50, overlap=10)

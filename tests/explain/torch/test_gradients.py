@@ -1,4 +1,4 @@
-"""Gradients of any task: those of its own function, and the network is left as it was."""
+"""Tests integrated gradients of any task: they are those of its function, and the network keeps its mode."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gonie.tasks.torch.task import OddsPath
 
 
 class Linear:
-    """A task whose log-odds are a weighted sum, so that every weight is known beforehand."""
+    """A task whose log-odds are a sum, so that the weights are known."""
 
     def odds_path(self, network: nn.Module, model: Any, answer: float) -> OddsPath:
         assert not network.training
@@ -26,7 +26,7 @@ class Linear:
         return OddsPath(lambda points: points.flatten(1).sum(1) + 5, [inputs], words)
 
 
-def test_they_are_those_of_the_tasks_own_function() -> None:
+def test_gradients_are_those_of_the_function_of_the_task() -> None:
     network = nn.Dropout().train()
     found = network_gradients(Linear(), network, None)(2.0)  # type: ignore[arg-type]
     assert found.words.tolist() == pytest.approx([6.0, 14.0], abs=1e-5)

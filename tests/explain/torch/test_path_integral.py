@@ -1,4 +1,4 @@
-"""If these break, the numbers on a page are not the integral that it names."""
+"""If these fail, the numbers on a page are not integrated gradients."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def curved(x: Tensor, y: Tensor) -> Tensor:
     return (x.flatten(1).sum(1) * y.flatten(1).prod(1)).tanh() + x.flatten(1).pow(2).sum(1)
 
 
-def test_of_a_linear_function_it_is_input_times_weight() -> None:
+def test_the_integral_of_a_linear_function_is_input_times_slope() -> None:
     slope, x = torch.randn(3, 2), torch.randn(3, 2)
     weights, rise = integrate(lambda points: (points * slope).sum((1, 2)) + 5, [x])
     torch.testing.assert_close(weights[0], slope * x)
     assert rise == pytest.approx(float((slope * x).sum()), abs=1e-5)
 
 
-def test_it_agrees_with_a_plain_sum_of_gradients_along_the_way() -> None:
+def test_the_integral_equals_a_plain_sum_along_the_path() -> None:
     torch.manual_seed(0)
     x, y = torch.randn(2, 3), torch.randn(4)
     weights, rise = integrate(curved, [x, y])
@@ -53,14 +53,14 @@ def test_a_large_input_is_integrated_a_few_points_at_a_time(monkeypatch: pytest.
     torch.testing.assert_close(parts, whole)
 
 
-def test_an_input_without_numbers_has_no_weights() -> None:
-    """A model of n-grams alone has word vectors of width 0, and makes nothing of them."""
+def test_an_input_of_width_0_has_no_weights() -> None:
+    """A model that has only n-grams has word vectors of width 0."""
     weights, _ = integrate(lambda empty, x: x.sum(1), [torch.zeros(3, 0), torch.ones(2)])
     assert weights[0].shape == (3, 0)
     assert weights[1].tolist() == pytest.approx([1, 1])
 
 
-def test_without_captum_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_captum_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "captum.attr", None)
     with pytest.raises(MissingExtraError, match=r"captum.*gonie\[explain\]"):
         integrate(lambda x: x.sum(1), [torch.ones(2)])

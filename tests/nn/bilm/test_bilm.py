@@ -1,4 +1,4 @@
-"""The bidirectional language model: whose words a vector knows, and whose it must not."""
+"""Tests the bidirectional language model: which words the vector of a word may depend on."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def mask_of(lengths: list[int], width: int = 0) -> Tensor:
     return torch.arange(max(*lengths, width)) < torch.tensor(lengths).unsqueeze(1)
 
 
-def test_its_shape_and_its_lowest_layer(bilm: BiLM, chars: Tensor) -> None:
+def test_output_shape_and_lowest_layer(bilm: BiLM, chars: Tensor) -> None:
     forms = torch.randint(2, FORMS, (2, 5))
     layers = bilm(chars, forms, mask_of([5, 3]))
     assert layers.shape == (bilm.layers, 2, 5, bilm.width) == (3, 2, 5, 2 * P)
@@ -47,7 +47,7 @@ def test_its_shape_and_its_lowest_layer(bilm: BiLM, chars: Tensor) -> None:
     torch.testing.assert_close(layers[0], torch.cat([own, own], dim=2))
 
 
-def test_a_sentence_is_the_same_in_any_company_and_padding(bilm: BiLM, chars: Tensor) -> None:
+def test_vectors_do_not_depend_on_the_batch_or_padding(bilm: BiLM, chars: Tensor) -> None:
     lengths = [4, 1, 7]
     forms = torch.randint(2, FORMS, (3, 9))
     together = bilm(chars, forms, mask_of(lengths, 9))
@@ -56,8 +56,8 @@ def test_a_sentence_is_the_same_in_any_company_and_padding(bilm: BiLM, chars: Te
         torch.testing.assert_close(together[:, row, :length], alone[:, 0])
 
 
-def test_no_direction_sees_what_it_is_to_predict(bilm: BiLM, chars: Tensor) -> None:
-    """A state that knew the next word would make the loss a lie, and the vectors worthless."""
+def test_no_direction_sees_the_word_it_predicts(bilm: BiLM, chars: Tensor) -> None:
+    """If a state depended on the next word, the loss would be meaningless and the vectors useless."""
     forms = torch.randint(2, FORMS, (1, 6))
     other = forms.clone()
     at = 3
@@ -73,7 +73,7 @@ def test_no_direction_sees_what_it_is_to_predict(bilm: BiLM, chars: Tensor) -> N
     assert back[:, : at + 1].all()
 
 
-def test_the_marks_of_both_ends_are_read(bilm: BiLM, chars: Tensor) -> None:
+def test_each_direction_reads_its_own_boundary_mark(bilm: BiLM, chars: Tensor) -> None:
     forms = torch.randint(2, FORMS, (1, 3))
     before = bilm(chars, forms, mask_of([3]))
     for mark, half in ((0, slice(P)), (1, slice(P, None))):
@@ -86,8 +86,8 @@ def test_the_marks_of_both_ends_are_read(bilm: BiLM, chars: Tensor) -> None:
         assert not changed[..., rest].any()
 
 
-def test_it_is_two_stacks_side_by_side(bilm: BiLM, chars: Tensor) -> None:
-    """The backward half is a plain stack over the sentence turned round, the end's mark first."""
+def test_the_backward_half_is_a_stack_over_the_reversed_sentence(bilm: BiLM, chars: Tensor) -> None:
+    """The reversed sentence starts with the end mark."""
     forms = torch.randint(2, FORMS, (1, 4))
     vectors = bilm.words(chars)
     rows = torch.cat([vectors[[1]], vectors[forms[0].flip(0)]]).unsqueeze(1)  # (1 + T, 1, P)
@@ -96,14 +96,14 @@ def test_it_is_two_stacks_side_by_side(bilm: BiLM, chars: Tensor) -> None:
     torch.testing.assert_close(layers[2, 0, :, P:], states[1][1:, 0].flip(0))
 
 
-def test_read_on_from_nothing_is_read(bilm: BiLM) -> None:
+def test_read_on_from_the_start_equals_read(bilm: BiLM) -> None:
     x, marks = torch.randn(2, 5, P), torch.randn(2, P)
     layers, _ = bilm.read_on(x, marks, bilm.start(x))
     torch.testing.assert_close(layers, bilm.read(x, marks, mask_of([5, 5])))
 
 
-def test_read_on_is_each_direction_s_stream_of_whole_sentences(bilm: BiLM) -> None:
-    """Beginning, words and end of one sentence after another; backward each sentence from its end."""
+def test_read_on_continues_each_direction_over_whole_sentences(bilm: BiLM) -> None:
+    """Each sentence is read from begin mark to end mark, or backward from end mark to begin mark."""
     begin, end = marks = torch.randn(2, P)
     sentences = [torch.randn(1, length, P) for length in (3, 1, 4)]
     carried, got = bilm.start(sentences[0]), []

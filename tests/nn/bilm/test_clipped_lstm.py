@@ -1,4 +1,4 @@
-"""The LSTM within bounds against a loop over single numbers; its bounds really bind."""
+"""Compares the clipped LSTM with a plain loop, and tests that its bounds take effect."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def sigmoid(z: np.ndarray) -> np.ndarray:
 
 
 def naive(part: ClippedLSTM, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """One row (T, P) to its states, and to the last cells."""
+    """Return the states and the last cells of one row (T, P)."""
     w = {name: value.detach().numpy() for name, value in part.named_parameters()}
     h, c, states = np.zeros(P), np.zeros(H), []
     for xt in x:
@@ -37,7 +37,7 @@ def naive(part: ClippedLSTM, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize(("cell", "state"), [(0.3, 0.1), (3.0, 3.0), (0.1, 9.0)])
-def test_it_equals_the_naive_loop(
+def test_states_and_cells_equal_the_naive_loop(
     cell: float, state: float, scramble: Callable[[nn.Module], nn.Module]
 ) -> None:
     part = clipped(scramble, cell, state)
@@ -50,7 +50,7 @@ def test_it_equals_the_naive_loop(
     assert torch.equal(h, states[-1])
 
 
-def test_the_bounds_bind_and_wide_ones_do_not(scramble: Callable[[nn.Module], nn.Module]) -> None:
+def test_tight_bounds_clip_and_wide_bounds_do_not(scramble: Callable[[nn.Module], nn.Module]) -> None:
     tight = clipped(scramble, 0.2, 0.05)
     x = torch.randn(8, 3, P, dtype=torch.float64)
     states, (_, c) = tight(x, tight.start(x))
@@ -61,7 +61,7 @@ def test_the_bounds_bind_and_wide_ones_do_not(scramble: Callable[[nn.Module], nn
     torch.testing.assert_close(wide(x, wide.start(x)), free(x, free.start(x)))
 
 
-def test_two_stretches_are_one_long_one(scramble: Callable[[nn.Module], nn.Module]) -> None:
+def test_two_segments_equal_one_long_sequence(scramble: Callable[[nn.Module], nn.Module]) -> None:
     part = clipped(scramble, 0.3, 0.1)
     x = torch.randn(9, 2, P, dtype=torch.float64)
     whole, end = part(x, part.start(x))

@@ -1,4 +1,4 @@
-"""A stack of layers that read one way: what each sees, and what its skip connection adds."""
+"""Tests a stack of layers in one direction: inputs, skip connections, carried states and dropout."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ def stack(scramble: Callable[[nn.Module], nn.Module], *, skip: bool, dropout: fl
 
 
 @pytest.mark.parametrize("skip", [True, False])
-def test_skips_are_from_the_second_layer_on(skip: bool, scramble: Callable[[nn.Module], nn.Module]) -> None:
+def test_skip_connections_start_at_the_second_layer(
+    skip: bool, scramble: Callable[[nn.Module], nn.Module]
+) -> None:
     part = stack(scramble, skip=skip)
     x = torch.randn(6, 2, P)
     states, carried = part(x, part.start(x))
@@ -33,7 +35,7 @@ def test_skips_are_from_the_second_layer_on(skip: bool, scramble: Callable[[nn.M
         torch.testing.assert_close(above, own + below if skip else own)
 
 
-def test_every_layer_goes_on_from_its_own(scramble: Callable[[nn.Module], nn.Module]) -> None:
+def test_every_layer_continues_from_its_own_state(scramble: Callable[[nn.Module], nn.Module]) -> None:
     part = stack(scramble, skip=True)
     x = torch.randn(9, 2, P)
     whole, end = part(x, part.start(x))
@@ -44,7 +46,9 @@ def test_every_layer_goes_on_from_its_own(scramble: Callable[[nn.Module], nn.Mod
     torch.testing.assert_close(further, end)
 
 
-def test_dropout_is_on_each_input_and_only_in_training(scramble: Callable[[nn.Module], nn.Module]) -> None:
+def test_dropout_applies_to_each_layer_input_in_training_only(
+    scramble: Callable[[nn.Module], nn.Module],
+) -> None:
     part = stack(scramble, skip=False, dropout=0.5)
     x = torch.ones(4, 2, P)
     seen: list[torch.Tensor] = []

@@ -1,4 +1,4 @@
-"""The highway layer against its formula."""
+"""Compares the highway layer with its formula."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import nn
 from gonie.nn.bilm import Highway
 
 
-def test_it_is_its_formula(scramble: Callable[[nn.Module], nn.Module]) -> None:
+def test_the_output_equals_the_formula(scramble: Callable[[nn.Module], nn.Module]) -> None:
     part = scramble(Highway(width=4)).double()
     x = torch.randn(3, 4, dtype=torch.float64)
     w = {name: value.detach().numpy() for name, value in part.named_parameters()}
@@ -21,7 +21,7 @@ def test_it_is_its_formula(scramble: Callable[[nn.Module], nn.Module]) -> None:
         np.testing.assert_allclose(y, gate * changed + (1 - gate) * row)
 
 
-def test_at_first_most_of_the_input_passes() -> None:
+def test_initially_most_of_the_input_passes_unchanged() -> None:
     part = Highway(width=8)
     x = torch.randn(50, 8)
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""The LSTM with a projection against a loop over single numbers, and against torch's own layer."""
+"""Compares the projected LSTM with a plain loop and with torch's layer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def sigmoid(z: np.ndarray) -> np.ndarray:
 
 
 def naive(part: ProjectedLSTM, x: np.ndarray, h: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, ...]:
-    """One row (T, P) to its states, and to h and c after the last."""
+    """Return the states of one row (T, P), and the final h and c."""
     w = {name: value.detach().cpu().numpy() for name, value in part.named_parameters()}
     states = []
     for xt in x:
@@ -31,10 +31,10 @@ def naive(part: ProjectedLSTM, x: np.ndarray, h: np.ndarray, c: np.ndarray) -> t
 
 
 @pytest.mark.parametrize("learning", [True, False])
-def test_it_equals_the_naive_loop(
+def test_states_equal_the_naive_loop(
     learning: bool, scramble: Callable[[nn.Module], nn.Module], device: str
 ) -> None:
-    """On a CPU the states of use are computed otherwise than those of training."""
+    """On a CPU, inference and training use different implementations."""
     part = scramble(ProjectedLSTM(width=P, hidden=H)).double().to(device)
     x = torch.randn(7, 4, P, dtype=torch.float64)
     h, c = torch.randn(4, P, dtype=torch.float64), torch.randn(4, H, dtype=torch.float64)
@@ -47,7 +47,7 @@ def test_it_equals_the_naive_loop(
             np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
 
 
-def test_it_equals_torch_s_layer(scramble: Callable[[nn.Module], nn.Module]) -> None:
+def test_states_equal_those_of_torch(scramble: Callable[[nn.Module], nn.Module]) -> None:
     part = scramble(ProjectedLSTM(width=P, hidden=H))
     layer = nn.LSTM(P, H, proj_size=P)
     layer.load_state_dict(
@@ -66,7 +66,9 @@ def test_it_equals_torch_s_layer(scramble: Callable[[nn.Module], nn.Module]) -> 
 
 
 @pytest.mark.parametrize("learning", [True, False])
-def test_two_stretches_are_one_long_one(learning: bool, scramble: Callable[[nn.Module], nn.Module]) -> None:
+def test_two_segments_equal_one_long_sequence(
+    learning: bool, scramble: Callable[[nn.Module], nn.Module]
+) -> None:
     part = scramble(ProjectedLSTM(width=P, hidden=H))
     x = torch.randn(9, 2, P)
     with torch.set_grad_enabled(learning):
@@ -77,8 +79,8 @@ def test_two_stretches_are_one_long_one(learning: bool, scramble: Callable[[nn.M
     torch.testing.assert_close(further, end)
 
 
-def test_what_is_carried_is_not_written_over(scramble: Callable[[nn.Module], nn.Module]) -> None:
-    """A second stretch computed in place must leave the states that the first one gave."""
+def test_carried_states_are_not_overwritten(scramble: Callable[[nn.Module], nn.Module]) -> None:
+    """The next segment is computed in place and must not change the states of the previous one."""
     part = scramble(ProjectedLSTM(width=P, hidden=H))
     x = torch.randn(3, 2, P)
     with torch.no_grad():
@@ -88,6 +90,6 @@ def test_what_is_carried_is_not_written_over(scramble: Callable[[nn.Module], nn.
     assert all(map(torch.equal, before, (x, states, *carried)))
 
 
-def test_it_starts_out_remembering() -> None:
+def test_the_forget_gate_starts_with_a_bias_of_1() -> None:
     bias = ProjectedLSTM(width=P, hidden=2).bias.tolist()
     assert bias == [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]

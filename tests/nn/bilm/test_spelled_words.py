@@ -1,4 +1,4 @@
-"""Words by their spelling against torch's own convolution, and what padding may do to them: nothing."""
+"""Compares word vectors from bytes with torch's convolution, and tests that padding has no effect."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def words_of(*, highways: int = 1) -> SpelledWords:
 
 
 def spelled(lengths: list[int], width: int) -> Tensor:
-    """Random words, each its marks and bytes and then padding."""
+    """Return random words as marks and bytes, followed by padding."""
     chars = torch.randint(1, PADDING, (len(lengths), width))
     return chars.where(torch.arange(width) < torch.tensor(lengths).unsqueeze(1), PADDING)
 
 
 @pytest.mark.parametrize("highways", [0, 1, 2])
-def test_it_is_a_convolution_its_maximum_and_highways(
+def test_vectors_equal_convolution_maximum_and_highways(
     highways: int, scramble: Callable[[nn.Module], nn.Module]
 ) -> None:
     part = scramble(words_of(highways=highways)).double()
@@ -39,10 +39,10 @@ def test_it_is_a_convolution_its_maximum_and_highways(
     torch.testing.assert_close(part(chars), part.projection(x))
 
 
-def test_more_padding_changes_nothing_once_there_is_a_window_of_it(
+def test_padding_beyond_one_window_changes_nothing(
     scramble: Callable[[nn.Module], nn.Module],
 ) -> None:
-    """A batch of short words may be cut short, and must give what the whole rows give."""
+    """A batch of short words may be cut to its longest word plus one window, with the same result."""
     part = scramble(words_of()).double()
     lengths = [3, 4, 5]
     whole = spelled(lengths, 30)
@@ -51,13 +51,13 @@ def test_more_padding_changes_nothing_once_there_is_a_window_of_it(
     assert not torch.allclose(part(whole[:, : max(lengths)])[2], part(whole)[2])
 
 
-def test_a_word_is_the_same_in_any_company(scramble: Callable[[nn.Module], nn.Module]) -> None:
+def test_vectors_do_not_depend_on_the_batch(scramble: Callable[[nn.Module], nn.Module]) -> None:
     part = scramble(words_of())
     chars = spelled([3, 9, 5, 7], 12)
     torch.testing.assert_close(part(chars)[2], part(chars[2:3])[0])
 
 
-def test_the_mask_has_no_vector_and_learns_none() -> None:
+def test_the_mask_id_keeps_a_zero_vector() -> None:
     part = words_of()
     assert part.bytes.weight[0].eq(0).all()
     part(torch.zeros(1, 5, dtype=torch.long)).sum().backward()

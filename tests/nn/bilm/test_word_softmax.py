@@ -1,4 +1,4 @@
-"""The softmax over words: exact against plain sums, its estimate against the exact one."""
+"""Compares the softmax over words with plain sums, and its sampled estimate with the exact loss."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def case() -> tuple[Tensor, Tensor]:
 
 @torch.no_grad()
 def plain(part: WordSoftmax, states: Tensor, targets: Tensor) -> Tensor:
-    """-log p by a sum over words, one target at a time."""
+    """Return -log p of each target, by a plain sum over words."""
     losses = []
     for state, target in zip(states, targets, strict=True):
         scores = [float(part.weight[word] @ state + part.bias[word]) for word in range(V)]
@@ -34,13 +34,13 @@ def plain(part: WordSoftmax, states: Tensor, targets: Tensor) -> Tensor:
     return torch.tensor(losses, dtype=torch.float64)
 
 
-def test_without_a_sample_it_is_the_plain_sum() -> None:
+def test_without_sampling_the_loss_equals_the_plain_sum() -> None:
     part, (states, targets) = softmax_of(), case()
     torch.testing.assert_close(part(states, targets), plain(part, states, targets))
 
 
 @pytest.mark.parametrize("chunk", [1, 4, 9])
-def test_in_pieces_it_is_the_same(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_do_not_change_the_loss(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     part, (states, targets) = softmax_of(), case()
     whole = part.full(states, targets)
     monkeypatch.setattr(word_softmax, "CHUNK", chunk)
@@ -48,7 +48,7 @@ def test_in_pieces_it_is_the_same(chunk: int, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("exact", [0, 3, V - 1])
-def test_with_every_rare_word_drawn_the_estimate_is_exact(exact: int) -> None:
+def test_the_estimate_is_exact_if_all_rare_words_are_sampled(exact: int) -> None:
     part, (states, targets) = softmax_of(exact=exact, sampled=V), case()
     assert part.sampled == V - exact
     drawn = part.draw()
@@ -57,8 +57,8 @@ def test_with_every_rare_word_drawn_the_estimate_is_exact(exact: int) -> None:
 
 
 @pytest.mark.parametrize("sampled", [1, 3])
-def test_the_sum_is_right_on_average(sampled: int) -> None:
-    """A biased sum would push rare words up or down for good. The mean is within four standard errors."""
+def test_the_estimated_sum_is_unbiased(sampled: int) -> None:
+    """A biased sum would raise or lower all rare words. The mean must be within four standard errors."""
     exact, draws = 4, 4000
     part, (states, targets) = softmax_of(exact=exact, sampled=sampled), case()
     own = (part.weight[targets] * states).sum(1) + part.bias[targets]
@@ -72,7 +72,7 @@ def test_the_sum_is_right_on_average(sampled: int) -> None:
     assert ((sums.mean(0) - expected).abs() < 4 * error).all()
 
 
-def test_draws_are_distinct_rare_words_and_differ() -> None:
+def test_samples_are_distinct_rare_words_and_vary() -> None:
     part = softmax_of(exact=3, sampled=4)
     draws = [part.draw().tolist() for _ in range(20)]
     assert all(len(set(drawn)) == 4 and min(drawn) >= 3 and max(drawn) < V for drawn in draws)
@@ -106,14 +106,14 @@ def test_gradients_equal_finite_differences(drawn: list[int]) -> None:
     assert torch.autograd.gradcheck(losses, (states.requires_grad_(), *weights))
 
 
-def test_a_vocabulary_of_one_word_is_certain_and_of_none_refused() -> None:
+def test_one_word_has_no_loss_and_an_empty_vocabulary_is_refused() -> None:
     part = WordSoftmax(size=1, width=P, exact=4096, sampled=4096)
     assert part(torch.randn(3, P), torch.zeros(3, dtype=torch.long)).tolist() == [0.0, 0.0, 0.0]
     with pytest.raises(InputError, match="vocabulary size must be at least 1: 0"):
         WordSoftmax(size=0, width=P)
 
 
-def test_half_precision_is_summed_in_full() -> None:
+def test_half_precision_is_summed_in_float32() -> None:
     part = WordSoftmax(size=V, width=P, exact=3, sampled=4).to(torch.bfloat16)
     losses = part(torch.randn(N, P, dtype=torch.bfloat16), torch.arange(N) % V)
     assert losses.dtype == torch.float32

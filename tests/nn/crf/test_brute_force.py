@@ -1,4 +1,4 @@
-"""The reference itself, against the worked example "Gonie Sleep" done by hand.
+"""Compares the brute-force reference with the worked example "Gonie Sleep", computed by hand.
 
 Two words, two tags (0 = noun, 1 = verb); the four paths score s[y0] + e[0,y0] + A[y0,y1] + e[1,y1] + z[y1]:
     noun noun  0.5 + 2 - 1 + 0 + 0 = 1.5        verb noun  0 + 1 + 0.5 + 0 + 0 = 1.5
@@ -22,17 +22,17 @@ CHAIN = Chain(
 BY_HAND = {(0, 0): 1.5, (0, 1): 6.5, (1, 0): 1.5, (1, 1): 4.0}
 
 
-def test_paths_are_all_there() -> None:
+def test_all_paths_are_enumerated() -> None:
     assert brute.paths(2, 2) == [(0, 0), (0, 1), (1, 0), (1, 1)]
     assert len(set(brute.paths(3, 4))) == 4**3
 
 
 @pytest.mark.parametrize(("path", "score"), BY_HAND.items())
-def test_scores(path: tuple[int, ...], score: float) -> None:
+def test_path_scores_equal_those_computed_by_hand(path: tuple[int, ...], score: float) -> None:
     assert float(brute.path_score(EMISSIONS, path, CHAIN)) == score
 
 
-def test_partition_likelihood_and_marginals() -> None:
+def test_partition_likelihood_and_marginals_equal_the_formulas() -> None:
     z = sum(math.exp(score) for score in BY_HAND.values())
     assert float(brute.log_partition(EMISSIONS, CHAIN)) == pytest.approx(math.log(z))
     assert float(brute.log_likelihood(EMISSIONS, (0, 1), CHAIN)) == pytest.approx(6.5 - math.log(z))
@@ -42,7 +42,7 @@ def test_partition_likelihood_and_marginals() -> None:
     assert torch.allclose(brute.marginals(EMISSIONS, CHAIN), torch.tensor(expected, dtype=torch.float64))
 
 
-def test_the_best_path() -> None:
+def test_viterbi_returns_the_best_path() -> None:
     path, score = brute.viterbi(EMISSIONS, CHAIN)
     assert path == (0, 1)
     assert float(score) == 6.5

@@ -1,4 +1,4 @@
-"""Inputs that the CRF layer refuses, and the words it does so in.
+"""Tests which inputs the CRF layer refuses, and its error messages.
 
 If one of these fails, a wrong batch gives a wrong number instead of an error.
 """
@@ -47,7 +47,7 @@ def test_wrong_shapes_and_tags_are_refused() -> None:
         CRF(0)
 
 
-def test_questions_without_an_answer_are_refused() -> None:
+def test_invalid_arguments_of_inference_methods_are_refused() -> None:
     crf, emissions, mask = CRF(2), torch.zeros(1, 3, 2), torch.ones(1, 3, dtype=torch.bool)
     with pytest.raises(InputError, match=r"edges of shape \(1, 2, 2, 2\)"):
         crf.log_partition(emissions, mask, edges=torch.zeros(1, 3, 2, 2))
@@ -73,15 +73,15 @@ def test_options_of_another_shape_or_type_are_refused() -> None:
         crf.partial_log_likelihood(emissions, torch.ones(1, 3, 3, dtype=torch.bool), mask)
 
 
-def test_rows_of_no_width_are_refused_unless_there_are_none() -> None:
+def test_zero_width_rows_are_refused_but_empty_batches_are_valid() -> None:
     crf = CRF(2)
     with pytest.raises(InputError, match="no token in row 0"):
         crf.log_partition(torch.zeros(1, 0, 2), torch.ones(1, 0, dtype=torch.bool))
     assert crf.log_partition(torch.zeros(0, 3, 2), torch.ones(0, 3, dtype=torch.bool)).shape == (0,)
 
 
-def test_an_infinite_score_is_not_a_fault_of_the_batch() -> None:
-    """+inf marks a row as not valid on a GPU; from the emissions it is an answer."""
+def test_an_infinite_score_is_not_an_error() -> None:
+    """On a GPU, +inf marks an invalid row. An infinite emission must not be mistaken for it."""
     emissions, mask = torch.zeros(2, 3, 2), torch.ones(2, 3, dtype=torch.bool)
     emissions[0, 0, 0] = torch.inf
     assert CRF(2).log_partition(emissions, mask)[1].isfinite()

@@ -1,4 +1,4 @@
-"""Each implementation where it is hardest: long sentences, forbidden moves, far scores, low precision.
+"""Tests each CRF implementation on long sentences, forbidden transitions, large scores and low precision.
 
 Without a GPU the Triton kernels run in Triton's interpreter, number by number, on small cases only.
 """
@@ -57,7 +57,7 @@ def full(*shape: int) -> Tensor:
     return torch.ones(*shape, dtype=torch.bool)
 
 
-def test_with_and_without_gradient_it_is_the_same_number(engine: ChainEngine) -> None:
+def test_log_partition_is_the_same_with_and_without_gradient(engine: ChainEngine) -> None:
     """Training runs both directions at once, evaluation only one."""
     chain, emissions = chain_of(5), torch.randn(3, 7, 5, dtype=torch.float64)
     mask = torch.arange(7) < torch.tensor([[7], [2], [5]])
@@ -67,8 +67,8 @@ def test_with_and_without_gradient_it_is_the_same_number(engine: ChainEngine) ->
 
 
 @pytest.mark.parametrize(("engine", "device"), EVERYWHERE)
-def test_a_long_sentence_keeps_its_digits(engine: ChainEngine, device: str) -> None:
-    """In float32 a naive sum of 3,000 steps would leave marginals right to two digits."""
+def test_marginals_of_a_long_sentence_stay_precise(engine: ChainEngine, device: str) -> None:
+    """In float32, a naive sum over 3,000 steps gives marginals with only two correct digits."""
     chain, emissions, mask = chain_of(6), 5 + torch.randn(2, 3000, 6, dtype=torch.float64), full(2, 3000)
     exact = engine.marginals(emissions, mask, chain)
     short = Chain(*(part.float().to(device) for part in chain))
@@ -82,7 +82,7 @@ def test_a_long_sentence_keeps_its_digits(engine: ChainEngine, device: str) -> N
 
 
 def test_scores_far_apart_do_not_underflow(engine: ChainEngine) -> None:
-    """A path forced through a move worse than exp can hold in float32 still counts."""
+    """A path counts even if exp of its transition score underflows in float32."""
     chain = Chain(
         torch.tensor([[0.0, -1000.0], [-1000.0, 0.0]]),
         torch.tensor([0.0, -500.0]),
@@ -95,7 +95,7 @@ def test_scores_far_apart_do_not_underflow(engine: ChainEngine) -> None:
     assert not engine.marginals(emissions, full(1, 3), chain).isnan().any()
 
 
-def test_forbidden_moves_get_no_probability_and_no_gradient(engine: ChainEngine) -> None:
+def test_forbidden_transitions_have_no_probability_and_no_gradient(engine: ChainEngine) -> None:
     chain = chain_of(3)
     chain.transitions[0, 1] = -torch.inf
     chain.start[2] = -torch.inf
@@ -112,7 +112,7 @@ def test_forbidden_moves_get_no_probability_and_no_gradient(engine: ChainEngine)
     assert all(part.grad is not None and part.grad.isfinite().all() for part in parameters)
 
 
-def test_where_no_path_is_possible_the_partition_is_empty(engine: ChainEngine) -> None:
+def test_log_partition_is_very_low_if_no_path_is_possible(engine: ChainEngine) -> None:
     emissions = torch.zeros(2, 3, 2)
     emissions[1, 1] = -torch.inf
     log_z = engine.log_partition(emissions, full(2, 3), chain_of(2, dtype=torch.float32))
@@ -120,8 +120,8 @@ def test_where_no_path_is_possible_the_partition_is_empty(engine: ChainEngine) -
     assert log_z[1] < -1e38
 
 
-def test_pairs_in_pieces_are_the_pairs_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Long batches are counted a few steps at a time; no step may be lost between."""
+def test_transition_gradients_do_not_depend_on_the_chunk_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long batches are summed a few steps at a time, and no step may be skipped."""
     emissions, mask = (
         torch.randn(3, 8, 4, dtype=torch.float64),
         torch.arange(8) < torch.tensor([[8], [3], [6]]),
@@ -138,10 +138,10 @@ def test_pairs_in_pieces_are_the_pairs_at_once(monkeypatch: pytest.MonkeyPatch) 
     assert counts[0] is not None
     torch.testing.assert_close(
         counts[0].sum(), torch.tensor(7.0 + 2.0 + 5.0, dtype=torch.float64)
-    )  # moves made
+    )  # number of transitions
 
 
-def test_marginals_are_the_gradient(engine: ChainEngine) -> None:
+def test_marginals_equal_the_gradient_of_the_partition(engine: ChainEngine) -> None:
     chain, emissions = chain_of(4), torch.randn(2, 5, 4, dtype=torch.float64, requires_grad=True)
     mask = torch.arange(5) < torch.tensor([[5], [2]])
     (gradient,) = torch.autograd.grad(engine.log_partition(emissions, mask, chain).sum(), emissions)
@@ -152,7 +152,7 @@ def test_marginals_are_the_gradient(engine: ChainEngine) -> None:
 def test_low_precision_scores_are_summed_in_the_parameters_precision(
     engine: ChainEngine, device: str
 ) -> None:
-    """bf16 training hands the CRF bf16 scores, inside autocast or not."""
+    """In bf16 training, the CRF gets bf16 scores, inside autocast or not."""
     chain = Chain(*(part.float().to(device) for part in chain_of(4)))
     emissions, mask = torch.randn(2, 6, 4, device=device).bfloat16(), full(2, 6).to(device)
     expected = engine.log_partition(emissions.float(), mask, chain)
@@ -171,7 +171,9 @@ def test_low_precision_scores_are_summed_in_the_parameters_precision(
 
 @pytest.mark.parametrize("length", [50, 10_000])
 @pytest.mark.parametrize("scale", [1.0, 100.0, 1e4])
-def test_float32_marginals_are_float64_s(engine: ChainEngine, length: int, scale: float) -> None:
+def test_float32_marginals_are_close_to_float64_marginals(
+    engine: ChainEngine, length: int, scale: float
+) -> None:
     chain = Chain(*(part.float().double() for part in chain_of(5, scale=scale)))
     emissions, mask = (scale * torch.randn(2, length, 5)).double(), full(2, length)
     exact = SCAN.marginals(emissions, mask, chain)
@@ -180,8 +182,8 @@ def test_float32_marginals_are_float64_s(engine: ChainEngine, length: int, scale
 
 
 @pytest.mark.parametrize("scale", [0.0, 0.1, 10.0])
-def test_many_tags_of_equal_worth_over_a_long_sentence(engine: ChainEngine, scale: float) -> None:
-    """With nothing to choose by, Z is K^T: sums that grow at every step must not overflow on the way."""
+def test_many_similar_tags_over_a_long_sentence_do_not_overflow(engine: ChainEngine, scale: float) -> None:
+    """With equal scores, Z is K^T. Sums that grow at every step must not overflow."""
     chain, emissions = chain_of(17, dtype=torch.float32, scale=scale), scale * torch.randn(3, 900, 17)
     log_z = engine.log_partition(emissions, full(3, 900), chain)
     exact = Chain(*(part.double() for part in chain))
@@ -190,14 +192,14 @@ def test_many_tags_of_equal_worth_over_a_long_sentence(engine: ChainEngine, scal
 
 
 @needs_numba
-def test_easy_and_hard_rows_share_a_batch() -> None:
-    """Rows that the compiled loops hand on to log space keep their place, value and gradient."""
+def test_rows_in_log_space_and_other_rows_share_a_batch() -> None:
+    """Rows that the compiled loops compute in log space keep their position, value and gradient."""
     torch.manual_seed(1)
     chain = chain_of(4, dtype=torch.float32)
     chain.transitions[2] = -torch.inf  # tag 2 is a dead end
     chain.transitions[:, 2] = 0.0
     emissions, tags = torch.randn(6, 9, 4), torch.randint(0, 2, (6, 9))
-    emissions[1, 3, 2] = 80.0  # all the probability runs into it
+    emissions[1, 3, 2] = 80.0  # all the probability goes to the dead end
     emissions[4] *= 200.0
     mask = torch.arange(9) < torch.tensor([[9], [7], [1], [9], [8], [4]])
     weights = torch.randn(6)
@@ -218,8 +220,8 @@ def test_easy_and_hard_rows_share_a_batch() -> None:
 
 @pytest.mark.parametrize("scale", [1.0, 30.0, 100.0, 1e4])
 @pytest.mark.parametrize("rows", [1, 5, 16, 17])
-def test_far_scores_have_a_gradient(engine: ChainEngine, rows: int, scale: float) -> None:
-    """Whatever stands beside a row, or nothing at all, its counts are its own."""
+def test_gradients_of_large_scores_are_correct(engine: ChainEngine, rows: int, scale: float) -> None:
+    """The counts of a row do not depend on the other rows of the batch."""
     torch.manual_seed(rows)
     chain = Chain(*(part.float().double() for part in chain_of(7, scale=scale)))
     emissions, tags = (scale * torch.randn(rows, 30, 7)).double(), torch.randint(0, 7, (rows, 30))
@@ -235,7 +237,7 @@ def test_far_scores_have_a_gradient(engine: ChainEngine, rows: int, scale: float
 
 
 @needs_numba
-def test_many_tags_and_rows_are_dealt_out_to_threads() -> None:
+def test_results_do_not_depend_on_the_number_of_threads() -> None:
     chain, emissions = chain_of(37, dtype=torch.float32), torch.randn(70, 31, 37)
     tags, mask = torch.randint(0, 37, (70, 31)), torch.arange(31) < torch.randint(1, 32, (70, 1))
     before = torch.get_num_threads()
@@ -260,7 +262,7 @@ def test_many_tags_and_rows_are_dealt_out_to_threads() -> None:
 
 
 def test_the_best_path_of_a_long_sentence_is_exact(engine: ChainEngine) -> None:
-    """Sums of 10,000 scores in float32 must not round away which path is better."""
+    """Rounding in float32 sums of 10,000 scores must not change which path is best."""
     chain, emissions, mask = chain_of(5), 20 + torch.randn(1, 10_000, 5, dtype=torch.float64), full(1, 10_000)
     exact, _ = SCAN.viterbi(emissions, mask, chain)
     short = Chain(*(part.float() for part in chain))
@@ -270,8 +272,8 @@ def test_the_best_path_of_a_long_sentence_is_exact(engine: ChainEngine) -> None:
 
 
 @needs_numba
-def test_scores_changed_before_the_way_back_are_noticed() -> None:
-    """The compiled loops read the scores again; in place of a wrong gradient there must be an error."""
+def test_scores_changed_before_the_backward_pass_are_an_error() -> None:
+    """The compiled loops read the scores again in the backward pass, and must not give a wrong gradient."""
     scores, mask = torch.zeros(1, 3, 2, requires_grad=True), full(1, 3)
     emissions = scores * 2
     value = COMPILED.log_partition(emissions, mask, chain_of(2, dtype=torch.float32))
@@ -280,7 +282,7 @@ def test_scores_changed_before_the_way_back_are_noticed() -> None:
         value.sum().backward()
 
 
-def test_an_empty_batch_has_nothing_to_say(engine: ChainEngine) -> None:
+def test_an_empty_batch_gives_empty_results_and_zero_gradients(engine: ChainEngine) -> None:
     """The last shard of a corpus may be empty."""
     emissions, mask = torch.zeros(0, 4, 3, requires_grad=True), full(0, 4)
     tags = torch.zeros(0, 4, dtype=torch.int64)
@@ -292,7 +294,7 @@ def test_an_empty_batch_has_nothing_to_say(engine: ChainEngine) -> None:
     assert engine.marginals(emissions, mask, chain).shape == (0, 4, 3)
 
 
-def test_not_a_number_shows(engine: ChainEngine) -> None:
+def test_nan_scores_give_nan_for_their_row_only(engine: ChainEngine) -> None:
     emissions = torch.randn(3, 4, 5)
     emissions[1, 2, 3] = torch.nan
     value = engine.log_partition(emissions, full(3, 4), chain_of(5, dtype=torch.float32))
@@ -300,7 +302,7 @@ def test_not_a_number_shows(engine: ChainEngine) -> None:
 
 
 @needs_numba
-def test_the_choice_gives_its_reason() -> None:
+def test_choose_returns_the_implementation_and_the_reason() -> None:
     chosen, reason = choose(torch.zeros(1, 1, 2), torch.float32)
     assert (chosen.name, reason) == ("compiled", "torch.float32 on a CPU")
     chosen, reason = choose(torch.zeros(1, 1, 2, device="meta"), torch.float32)
@@ -350,7 +352,7 @@ def test_the_triton_kernels_equal_the_scan(num_tags: int, kind: torch.dtype) -> 
     [SCAN, pytest.param(COMPILED, marks=needs_numba), pytest.param(TRITON, marks=needs_triton)],
     ids=["scan", "compiled", "triton"],
 )
-def test_each_implementation_sees_what_does_not_fit(run: ChainEngine) -> None:
+def test_each_implementation_detects_invalid_masks_and_tags(run: ChainEngine) -> None:
     device = "cuda" if HAS_GPU and run.name == "triton" else "cpu"
     chain = Chain(*(part.to(device) for part in chain_of(3)))
 
@@ -370,7 +372,7 @@ def test_each_implementation_sees_what_does_not_fit(run: ChainEngine) -> None:
     assert not fits([[1, 1, 1], [0, 0, 0]])  # an empty row
     assert not fits([[1, 0, 1], [1, 1, 1]])  # a token after padding
     assert not fits([[0, 1, 1], [1, 1, 1]])  # padding on the left
-    assert fits([[1, 1, 1], [1, 0, 0]], [[0, 1, 2], [2, -1, 99]])  # what stands at padding never matters
+    assert fits([[1, 1, 1], [1, 0, 0]], [[0, 1, 2], [2, -1, 99]])  # tags at padding are ignored
     assert not fits([[1, 1, 1], [1, 0, 0]], [[0, 1, 3], [2, 0, 0]])
     assert not fits([[1, 1, 1], [1, 0, 0]], [[0, 1, 2], [-1, 0, 0]])
     many = [[1] * 150 for _ in range(20)]
@@ -381,8 +383,8 @@ def test_each_implementation_sees_what_does_not_fit(run: ChainEngine) -> None:
 
 @needs_triton
 @pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
-def test_the_layer_names_the_row_that_the_kernels_mark(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They see it while they compute; whoever asked must be told before using the value."""
+def test_the_layer_names_the_row_that_the_kernels_reject(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernels detect the row while they compute. The error must come before the value is used."""
     device = "cuda" if HAS_GPU else "cpu"
     monkeypatch.setattr(layer, "engine", lambda emissions, parameters: TRITON)
     crf, emissions = CRF(3).to(device), torch.zeros(2, 3, 3, device=device)
@@ -404,8 +406,8 @@ def test_the_layer_names_the_row_that_the_kernels_mark(monkeypatch: pytest.Monke
 
 @needs_triton
 @pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
-def test_the_triton_kernels_take_a_weight_for_all_rows() -> None:
-    """The gradient of a mean is one number that stands for all rows, not one number a row."""
+def test_the_triton_kernels_accept_one_gradient_for_all_rows() -> None:
+    """The gradient of a mean is one number expanded to all rows, not one number per row."""
     device = "cuda" if HAS_GPU else "cpu"
     chain = Chain(*(part.to(device) for part in chain_of(3)))
     emissions = torch.randn(4, 5, 3, dtype=torch.float64, device=device)
@@ -418,7 +420,7 @@ def test_the_triton_kernels_take_a_weight_for_all_rows() -> None:
 
 @needs_triton
 @pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
-def test_the_triton_kernels_take_low_precision_scores() -> None:
+def test_the_triton_kernels_accept_low_precision_scores() -> None:
     device = "cuda" if HAS_GPU else "cpu"
     chain = Chain(*(part.float().to(device) for part in chain_of(4)))
     emissions, mask = torch.randn(2, 5, 4, device=device).bfloat16().requires_grad_(), full(2, 5).to(device)

@@ -1,6 +1,6 @@
-"""Everything that can be asked of a chain, against enumeration: random sizes, masks, constraints and edges.
+"""Compares CRF inference with enumeration, for random sizes, masks, constraints and edges.
 
-If one of these fails, a probability that a user sees is not the model's.
+If one of these fails, users see wrong probabilities.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Case(NamedTuple):
     lengths: list[int]
 
     def rows(self) -> list[tuple[int, Tensor, Tensor | None]]:
-        """Length, emissions and edges of each row, without its padding."""
+        """Return the length, emissions and edges of each row, without its padding."""
         return [
             (n, self.emissions[row, :n], None if self.edges is None else self.edges[row, : n - 1])
             for row, n in enumerate(self.lengths)
@@ -50,7 +50,7 @@ def cases(draw: st.DrawFn) -> Case:
     if draw(st.booleans()):
         allowed = Constraints(torch.rand(K, K) < 0.7, torch.rand(K) < 0.8, torch.rand(K) < 0.8)
         for part in allowed:
-            part[..., 0] = True  # tag 0 may be anywhere, so that there is always a path
+            part[..., 0] = True  # tag 0 is allowed everywhere, so that there is always a path
         allowed.transitions[0] = True
         allowed.end[0] = True
     crf = CRF(K, allowed=allowed, constrain_training=draw(st.booleans())).double()
@@ -67,7 +67,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 @settings(deadline=None, max_examples=60)
 @given(cases())
-def test_probabilities(case: Case) -> None:
+def test_marginals_pair_marginals_and_entropy_equal_enumeration(case: Case) -> None:
     crf, emissions, mask, edges, _ = case
     unary, pairs = (
         crf.marginals(emissions, mask, edges=edges),
@@ -84,7 +84,7 @@ def test_probabilities(case: Case) -> None:
 
 @settings(deadline=None, max_examples=60)
 @given(cases(), st.integers(1, 7))
-def test_best_paths(case: Case, n: int) -> None:
+def test_nbest_and_viterbi_equal_enumeration(case: Case, n: int) -> None:
     crf, emissions, mask, edges, _ = case
     tags, scores = crf.nbest(emissions, mask, n, edges=edges)
     best, score = crf.viterbi(emissions, mask, edges=edges)
@@ -103,7 +103,7 @@ def test_best_paths(case: Case, n: int) -> None:
 
 @settings(deadline=None, max_examples=60)
 @given(cases(), st.data())
-def test_segments(case: Case, data: st.DataObject) -> None:
+def test_segment_probabilities_equal_enumeration(case: Case, data: st.DataObject) -> None:
     crf, emissions, mask, edges, lengths = case
     rows, starts, segments, expected = [], [], [], []
     for _ in range(5):
@@ -123,7 +123,7 @@ def test_segments(case: Case, data: st.DataObject) -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(cases(), st.integers(0, 2**31))
-def test_likelihoods_and_their_gradients(case: Case, seed: int) -> None:
+def test_likelihoods_and_their_gradients_equal_enumeration(case: Case, seed: int) -> None:
     crf, emissions, mask, edges, lengths = case
     torch.manual_seed(seed)
     K = crf.num_tags
@@ -155,8 +155,8 @@ def test_likelihoods_and_their_gradients(case: Case, seed: int) -> None:
             torch.testing.assert_close(a.nan_to_num(0.0), b.nan_to_num(0.0), atol=1e-9, rtol=1e-8)
 
 
-def test_weights_count_conditional_probabilities() -> None:
-    """Against the definition, by enumeration: each factor p(yt | yt-1) to its own power."""
+def test_weights_are_exponents_of_conditional_probabilities() -> None:
+    """By the definition, each factor p(yt | yt-1) is raised to its own power."""
     torch.manual_seed(2)
     crf = CRF(3).double()
     for parameter in crf.parameters():
@@ -181,7 +181,7 @@ def test_weights_count_conditional_probabilities() -> None:
 
 
 @pytest.mark.parametrize("with_edges", [False, True])
-def test_samples_come_as_often_as_they_should(with_edges: bool) -> None:
+def test_sample_frequencies_match_the_path_probabilities(with_edges: bool) -> None:
     """A chi-square test of 20,000 samples over all 27 paths of one row and 3 of another."""
     torch.manual_seed(4)
     crf = CRF(3).double()
@@ -206,8 +206,8 @@ def test_samples_come_as_often_as_they_should(with_edges: bool) -> None:
         assert statistic < degrees + 5 * (2 * degrees) ** 0.5  # five standard deviations of chi-square
 
 
-def test_posterior_decoding_keeps_to_what_is_allowed() -> None:
-    """The likeliest tag of each token alone may be no path at all."""
+def test_posterior_decoding_returns_an_allowed_path() -> None:
+    """The most probable tags of single tokens may not form an allowed path."""
     allowed = Constraints(
         torch.tensor([[True, False], [True, True]]), torch.ones(2).bool(), torch.ones(2).bool()
     )
@@ -226,11 +226,11 @@ def test_posterior_decoding_keeps_to_what_is_allowed() -> None:
     torch.testing.assert_close(right[0], paths[best])
 
 
-def test_training_may_leave_constraints_aside() -> None:
+def test_training_applies_constraints_only_with_constrain_training() -> None:
     allowed = Constraints(torch.eye(2).bool(), torch.ones(2).bool(), torch.ones(2).bool())
     emissions, mask = torch.zeros(1, 3, 2), torch.ones(1, 3, dtype=torch.bool)
     free, bound = CRF(2, allowed=allowed), CRF(2, allowed=allowed, constrain_training=True)
     assert free.log_partition(emissions, mask).exp().item() == pytest.approx(8)
     assert bound.log_partition(emissions, mask).exp().item() == pytest.approx(2)
     assert free.nbest(emissions, mask, 3)[1][0].tolist() == [0.0, 0.0, -torch.inf]
-    assert not [name for name in bound.state_dict() if "allowed" in name]  # part of the scheme, not learned
+    assert not [name for name in bound.state_dict() if "allowed" in name]  # from the scheme, not saved

@@ -1,4 +1,4 @@
-"""The CRF against enumeration of every path.
+"""Compares the CRF layer with enumeration of all paths.
 
 If one of these fails, the model is trained on a wrong likelihood or decodes a path that is not the best.
 """
@@ -24,12 +24,12 @@ sizes = st.tuples(
     st.lists(st.integers(1, 4), min_size=1, max_size=4),  # the lengths of the rows
     st.integers(1, 4),  # K
     st.integers(0, 2**31),  # seed
-    st.sampled_from([0.1, 1.0, 30.0]),  # how far apart scores lie
+    st.sampled_from([0.1, 1.0, 30.0]),  # scale of the scores
 )
 
 
 def scan_alone(emissions: Tensor, parameters: torch.dtype) -> ChainEngine:
-    """Torch operations, whatever would be faster."""
+    """Return the torch implementation, even if another one is faster."""
     return SCAN
 
 
@@ -54,7 +54,7 @@ def case(drawn: tuple[list[int], int, int, float]) -> tuple[CRF, Tensor, Tensor,
 
 @settings(deadline=None, max_examples=60)
 @given(sizes)
-def test_everything_equals_enumeration(drawn: tuple[list[int], int, int, float]) -> None:
+def test_results_equal_enumeration(drawn: tuple[list[int], int, int, float]) -> None:
     crf, emissions, tags, mask = case(drawn)
     log_z, likelihood = crf.log_partition(emissions, mask), crf.log_likelihood(emissions, tags, mask)
     (best, scores), marginals = crf.viterbi(emissions, mask), crf.marginals(emissions, mask)
@@ -73,8 +73,8 @@ def test_everything_equals_enumeration(drawn: tuple[list[int], int, int, float])
 
 @settings(deadline=None, max_examples=25)
 @given(sizes)
-def test_gradient_of_the_partition_equals_enumeration_s(drawn: tuple[list[int], int, int, float]) -> None:
-    """Each row has its own weight in the sum, so a gradient that mixed rows would show."""
+def test_gradients_of_the_partition_equal_enumeration(drawn: tuple[list[int], int, int, float]) -> None:
+    """Each row has its own weight in the sum, which reveals a gradient that mixes rows."""
     crf, emissions, _, mask = case(drawn)
     weights = torch.randn(len(drawn[0]), dtype=torch.float64)
     inputs = [emissions.requires_grad_(), *crf.parameters()]
@@ -85,7 +85,7 @@ def test_gradient_of_the_partition_equals_enumeration_s(drawn: tuple[list[int], 
         torch.testing.assert_close(ours, theirs, atol=1e-9, rtol=1e-7)
 
 
-def test_numerical_gradients() -> None:
+def test_gradients_equal_numerical_ones() -> None:
     lengths = [4, 1, 3]
     crf, mask = crf_of(3), mask_of(lengths, 5)
     emissions = torch.randn(3, 5, 3, dtype=torch.float64, requires_grad=True)
@@ -111,7 +111,7 @@ def test_padding_contents_do_not_matter(junk: float, device: str) -> None:
         torch.testing.assert_close(dirty, clean, atol=0, rtol=0)
 
 
-def test_a_batch_is_its_rows_one_by_one(device: str) -> None:
+def test_results_do_not_depend_on_the_batch(device: str) -> None:
     lengths = [7, 1, 4, 7, 2]
     crf, mask = crf_of(6, dtype=torch.float32).to(device), mask_of(lengths, 9).to(device)
     emissions, tags = torch.randn(5, 9, 6, device=device), torch.randint(0, 6, (5, 9), device=device)
@@ -128,8 +128,8 @@ def test_a_batch_is_its_rows_one_by_one(device: str) -> None:
         torch.testing.assert_close(score, scores[row : row + 1])
 
 
-def test_it_learns_a_chain_that_emissions_do_not_show() -> None:
-    """Alternating tags over emissions that say nothing: only transitions can tell them apart."""
+def test_training_learns_transitions_if_emissions_are_uninformative() -> None:
+    """The tags alternate and all emissions are 0, so that only transitions can predict them."""
     crf, mask = CRF(2), torch.ones(4, 6, dtype=torch.bool)
     emissions, tags = torch.zeros(4, 6, 2), torch.arange(6).remainder(2).expand(4, 6)
     optimizer = torch.optim.SGD(crf.parameters(), lr=0.5)
@@ -145,7 +145,7 @@ LABELS = ["known", "ambiguous", "unknown"]
 
 
 def options_of(labels: str, paths: Tensor, num_tags: int) -> Tensor:
-    """The options (B, T, K) of tokens that at least may have the tags of ``paths`` (B, T)."""
+    """Return options (B, T, K) that include at least the tags of ``paths`` (B, T)."""
     options = torch.nn.functional.one_hot(paths.clamp(min=0), num_tags).bool()
     share = {"known": 0.0, "ambiguous": 0.4, "unknown": 1.0}[labels]
     return options | (torch.rand(options.shape) < share)
@@ -154,7 +154,7 @@ def options_of(labels: str, paths: Tensor, num_tags: int) -> Tensor:
 def partial_case(
     constrained: bool, constrain_training: bool, labels: str
 ) -> tuple[CRF, Tensor, Tensor, Tensor]:
-    """A CRF of three tags, emissions, options that some allowed path fits, and a mask of rows 4, 1 and 3."""
+    """Return a CRF of three tags, emissions, options that allow some path, and a mask of lengths 4, 1, 3."""
     allowed = Constraints(
         torch.tensor([[True, False, True], [True, True, False], [True, True, True]]),
         torch.tensor([True, True, False]),
@@ -165,7 +165,7 @@ def partial_case(
         torch.nn.init.normal_(parameter)
     mask = mask_of([4, 1, 3], 5)
     emissions = torch.randn(3, 5, 3, dtype=torch.float64)
-    paths = crf.sample(emissions, mask, 1)[:, 0]  # (B, T), allowed ones
+    paths = crf.sample(emissions, mask, 1)[:, 0]  # (B, T), allowed paths
     return crf, emissions, options_of(labels, paths, 3), mask
 
 
@@ -210,14 +210,14 @@ def test_partial_labels_equal_enumeration(
 
 
 @pytest.mark.parametrize("constrain_training", [False, True])
-def test_a_label_known_for_every_token_is_the_plain_likelihood(constrain_training: bool) -> None:
+def test_fully_known_labels_give_the_plain_likelihood(constrain_training: bool) -> None:
     crf, emissions, options, mask = partial_case(True, constrain_training, "known")
     part = crf.partial_log_likelihood(emissions, options, mask)
     torch.testing.assert_close(part, crf.log_likelihood(emissions, options.int().argmax(2), mask))
 
 
-def test_sentences_without_labels_teach_the_constraints() -> None:
-    """Their value is log p(allowed), which rises to 0 although training is not constrained."""
+def test_unlabelled_sentences_train_the_constraints() -> None:
+    """The value is log p(allowed). It rises to 0 although training is not constrained."""
     crf, emissions, _, mask = partial_case(True, False, "unknown")
     options = torch.ones_like(emissions, dtype=torch.bool)
     optimizer = torch.optim.SGD(crf.parameters(), lr=0.5)
@@ -242,7 +242,7 @@ def test_labels_that_no_allowed_path_fits_have_probability_0() -> None:
 
 
 @pytest.mark.parametrize("with_edges", [False, True])
-def test_unchecked_and_checked_likelihoods_are_the_same_bits(with_edges: bool) -> None:
+def test_unchecked_and_checked_likelihoods_are_identical(with_edges: bool) -> None:
     crf, emissions, options, mask = partial_case(True, False, "ambiguous")
     tags, weights = torch.randint(0, 3, mask.shape), torch.rand(3, dtype=torch.float64)
     edges = torch.randn(3, 4, 3, 3, dtype=torch.float64) if with_edges else None

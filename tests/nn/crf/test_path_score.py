@@ -1,4 +1,4 @@
-"""The score of given paths against the plain loop of the reference."""
+"""Compares the scores of given paths with the brute-force reference."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gonie.nn.crf.path_score import log_likelihood, path_score
 from gonie.nn.crf.scan import log_partition
 
 
-def test_paths_score_as_the_reference_scores_them(device: str) -> None:
+def test_path_scores_equal_the_reference(device: str) -> None:
     lengths = [5, 1, 3]
     chain = Chain(*(torch.randn(*shape, dtype=torch.float64) for shape in ((4, 4), (4,), (4,))))
     emissions, tags = torch.randn(3, 6, 4, dtype=torch.float64), torch.randint(0, 4, (3, 6))

@@ -1,4 +1,4 @@
-"""Viterbi on what enumeration cannot reach, against what must hold of any best path."""
+"""Tests Viterbi on sentences that are too long for enumeration."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gonie.nn.crf.path_score import path_score
 from gonie.nn.crf.viterbi import viterbi
 
 
-def test_the_score_is_that_of_the_path_and_no_single_change_betters_it(device: str) -> None:
+def test_no_single_tag_change_improves_the_best_path(device: str) -> None:
     torch.manual_seed(3)
     chain = Chain(*(torch.randn(*shape, device=device) for shape in ((7, 7), (7,), (7,))))
     lengths = torch.tensor([[40], [1], [23]], device=device)
@@ -23,7 +23,7 @@ def test_the_score_is_that_of_the_path_and_no_single_change_betters_it(device: s
             assert (path_score(emissions, other, mask, chain) <= scores + 1e-4).all()
 
 
-def test_without_a_chain_it_is_the_best_tag_of_each_token() -> None:
+def test_with_zero_transitions_each_token_gets_its_best_tag() -> None:
     chain = Chain(torch.zeros(4, 4), torch.zeros(4), torch.zeros(4))
     emissions, mask = torch.randn(3, 6, 4), torch.arange(6) < torch.tensor([[6], [2], [4]])
     tags, _ = viterbi(emissions, mask, chain)

@@ -1,4 +1,4 @@
-"""The example that CRFs are taught with, "Gonie Sleep", and the slip it is usually printed with."""
+"""Tests the worked example "Gonie Sleep" of CRF courses, and the error it is usually printed with."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def crf() -> CRF:
     return crf
 
 
-def test_the_four_paths(crf: CRF) -> None:
+def test_scores_of_the_four_paths(crf: CRF) -> None:
     scores = brute.path_scores(EMISSIONS[0], crf.chain()).tolist()
     assert dict(zip(brute.paths(2, 2), scores, strict=True)) == {
         (B, B): 2,
@@ -32,21 +32,21 @@ def test_the_four_paths(crf: CRF) -> None:
     }
 
 
-def test_the_partition_function_and_the_probabilities(crf: CRF) -> None:
+def test_partition_function_and_path_probabilities(crf: CRF) -> None:
     assert crf.log_partition(EMISSIONS, MASK).exp().item() == pytest.approx(163.33, abs=0.005)
     for path, expected in {(B, O): 0.909, (B, B): 0.045, (O, B): 0.045, (O, O): 0.001}.items():
         p = crf.log_likelihood(EMISSIONS, torch.tensor([path]), MASK).exp().item()
         assert p == pytest.approx(expected, abs=0.0005)
 
 
-def test_the_best_path(crf: CRF) -> None:
+def test_viterbi_returns_the_best_path(crf: CRF) -> None:
     tags, score = crf.viterbi(EMISSIONS, MASK)
     assert tags.tolist() == [[B, O]]
     assert score.item() == 5.0
 
 
-def test_the_slip_gives_the_numbers_that_are_printed() -> None:
-    """(B, B) scored as 1: plausible, and wrong."""
+def test_the_printed_numbers_come_from_a_wrong_path_score() -> None:
+    """The printed example scores (B, B) as 1 instead of 2."""
     scores = torch.tensor([1.0, 5.0, 2.0, -2.0])
     assert scores.exp().sum().item() == pytest.approx(158.65, abs=0.01)
     assert scores.softmax(0)[1].item() == pytest.approx(0.935, abs=0.001)

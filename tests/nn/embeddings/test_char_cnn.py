@@ -1,4 +1,4 @@
-"""The character CNN against a loop over windows."""
+"""Compares the character CNN with a loop over windows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gonie.nn import CharCNN
 
 
 def naive(part: CharCNN, form: list[int], kernel: int) -> np.ndarray:
-    """The vector of one form, window by window, zeros outside it."""
+    """Return the vector of one form, window by window, with zeros outside the form."""
     table = part.characters.weight.detach().numpy()
     weight, bias = part.convolution.weight.detach().numpy(), part.convolution.bias.detach().numpy()
     left = (kernel - 1) // 2
@@ -26,7 +26,7 @@ def naive(part: CharCNN, form: list[int], kernel: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kernel", [1, 2, 3, 4, 5])
-def test_equals_the_naive_loop(kernel: int) -> None:
+def test_vectors_equal_the_naive_loop(kernel: int) -> None:
     part = CharCNN(size=9, width=4, filters=6, kernel=kernel, dropout=0.0).double()
     forms = [[3], [2, 5], [8, 1, 1, 4, 7, 2]]
     lengths = torch.tensor([len(form) for form in forms])
@@ -35,8 +35,8 @@ def test_equals_the_naive_loop(kernel: int) -> None:
     np.testing.assert_allclose(part.spell(chars, lengths).detach().numpy(), expected, atol=1e-12)
 
 
-def test_a_very_negative_form_is_not_lifted_by_its_padding() -> None:
-    """The max is over the form's own windows: zeros beyond its end must not win it."""
+def test_padding_does_not_raise_the_maximum_of_negative_values() -> None:
+    """The maximum is over the windows of the form, without the zeros beyond its end."""
     part = CharCNN(size=3, width=1, filters=1, kernel=1, dropout=0.0)
     with torch.no_grad():
         part.characters.weight[2] = 1.0

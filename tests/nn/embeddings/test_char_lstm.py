@@ -1,4 +1,4 @@
-"""The character LSTM against one form at a time, unpadded."""
+"""Compares the character LSTM with torch's LSTM on single forms without padding."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import torch
 from gonie.nn import CharLSTM
 
 
-def test_it_is_the_last_state_of_each_direction_at_the_form_s_true_end() -> None:
+def test_vectors_are_the_final_states_of_each_form_without_padding() -> None:
     part = CharLSTM(size=9, width=4, hidden=3, dropout=0.0)
     forms = [[3], [2, 5], [8, 1, 1, 4, 7, 2]]
     chars = torch.tensor([form + [7] * (6 - len(form)) for form in forms])  # junk past the end

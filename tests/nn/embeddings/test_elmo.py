@@ -1,4 +1,4 @@
-"""Vectors in context as an embedding: whose weights move, and where the layers come from."""
+"""Tests contextual embeddings (ELMo): which weights are trained, and cached layers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def batch(make_batch: Callable[..., Batch]) -> Batch:
 
 @pytest.fixture
 def elmo(scramble: Callable[[nn.Module], nn.Module]) -> Callable[..., ElmoEmbedding]:
-    """Makes an embedding over a language model whose layers are far from each other."""
+    """Make embeddings over a language model whose layers differ clearly."""
 
     def make(
         mixes: int = 1, *, tuned: bool = False, dropout: float = 0.0, penalty: float = 0.0
@@ -40,14 +40,16 @@ def elmo(scramble: Callable[[nn.Module], nn.Module]) -> Callable[..., ElmoEmbedd
 
 
 def kept(part: ElmoEmbedding, batch: Batch) -> Batch:
-    """The batch with the layers that the language model gives, as they are kept, and without its bytes."""
+    """Return the batch with the cached layers of the language model instead of the bytes."""
     with torch.no_grad():
         layers = part.bilm.eval()(batch["bytes"], batch["forms"] + 2, batch["mask"])  # (L, B, T, 2P)
     return {"mask": batch["mask"], "elmo.context": layers.permute(1, 2, 0, 3).half()}
 
 
 @torch.no_grad()
-def test_it_is_each_mix_of_the_layers_side_by_side(elmo: Callable[..., ElmoEmbedding], batch: Batch) -> None:
+def test_vectors_are_the_concatenated_mixes_of_the_layers(
+    elmo: Callable[..., ElmoEmbedding], batch: Batch
+) -> None:
     part = elmo(2).eval()
     one, other = part.mixes
     one.weights.copy_(torch.tensor([9.0, 0.0, 0.0]))  # type: ignore[operator,union-attr]
@@ -60,7 +62,7 @@ def test_it_is_each_mix_of_the_layers_side_by_side(elmo: Callable[..., ElmoEmbed
 
 
 @torch.no_grad()
-def test_layers_that_come_with_the_batch_are_those_it_would_compute(
+def test_cached_layers_give_the_same_vectors_as_computed_ones(
     elmo: Callable[..., ElmoEmbedding], batch: Batch
 ) -> None:
     part = elmo().eval()
@@ -69,7 +71,7 @@ def test_layers_that_come_with_the_batch_are_those_it_would_compute(
 
 
 @pytest.mark.parametrize("given", [False, True], ids=["computed", "with the batch"])
-def test_without_tuning_no_gradient_reaches_the_language_model_and_it_drops_nothing(
+def test_without_tuning_the_language_model_has_no_gradient_or_dropout(
     elmo: Callable[..., ElmoEmbedding], batch: Batch, given: bool
 ) -> None:
     part = elmo().train()
@@ -83,7 +85,7 @@ def test_without_tuning_no_gradient_reaches_the_language_model_and_it_drops_noth
     assert all(weight.grad is not None and weight.grad.any() for weight in part.mixes.parameters())
 
 
-def test_with_tuning_gradients_reach_it_and_it_drops(
+def test_with_tuning_the_language_model_has_gradients_and_dropout(
     elmo: Callable[..., ElmoEmbedding], batch: Batch
 ) -> None:
     part = elmo(tuned=True).train()
@@ -95,7 +97,7 @@ def test_with_tuning_gradients_reach_it_and_it_drops(
     assert all(weight.grad is not None and weight.grad.any() for weight in part.bilm.parameters())
 
 
-def test_the_mixed_vectors_are_dropped_in_training_alone(
+def test_dropout_applies_to_mixed_vectors_in_training_only(
     elmo: Callable[..., ElmoEmbedding], batch: Batch
 ) -> None:
     part = elmo(dropout=0.5)
@@ -104,7 +106,7 @@ def test_the_mixed_vectors_are_dropped_in_training_alone(
     assert not part.eval()(batch)[batch["mask"]].eq(0.0).any()
 
 
-def test_the_penalty_is_on_the_weights_of_the_mixes_alone(elmo: Callable[..., ElmoEmbedding]) -> None:
+def test_the_penalty_applies_to_mix_weights_only(elmo: Callable[..., ElmoEmbedding]) -> None:
     part = elmo(2, penalty=0.1)
     assert part.penalty() == 0.0, "the plain mean costs nothing"
     with torch.no_grad():
@@ -119,7 +121,7 @@ def test_the_penalty_is_on_the_weights_of_the_mixes_alone(elmo: Callable[..., El
     ]
 
 
-def test_it_is_a_contextual_embedding_that_says_where_it_is_used(elmo: Callable[..., ElmoEmbedding]) -> None:
+def test_the_embedding_reports_its_name_places_and_widths(elmo: Callable[..., ElmoEmbedding]) -> None:
     for mixes in (1, 2):
         part = elmo(mixes)
         assert isinstance(part, ContextualEmbedding)
@@ -129,7 +131,7 @@ def test_it_is_a_contextual_embedding_that_says_where_it_is_used(elmo: Callable[
 
 
 @torch.no_grad()
-def test_it_reports_the_layers_of_each_place(elmo: Callable[..., ElmoEmbedding]) -> None:
+def test_the_report_has_the_layer_shares_of_each_place(elmo: Callable[..., ElmoEmbedding]) -> None:
     part = elmo(2)
     for number, mix in enumerate(part.mixes):
         mix.weights[number] = 3.0  # type: ignore[index,operator,union-attr]
@@ -145,7 +147,7 @@ def test_it_reports_the_layers_of_each_place(elmo: Callable[..., ElmoEmbedding])
 @pytest.mark.parametrize(
     ("tuned", "rate", "scale"), [(True, 0.25, 0.25), (True, None, None), (False, 0.25, None)]
 )
-def test_only_a_tuned_language_model_has_a_rate_of_its_own(
+def test_only_a_tuned_language_model_has_its_own_learning_rate(
     tuned: bool, rate: float | None, scale: float | None
 ) -> None:
     mixes = {"input": ScalarMix(layers=3)}

@@ -1,4 +1,4 @@
-"""Sparse features against a loop over positions."""
+"""Compares sparse feature embeddings with explicit sums."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_a_position_is_the_sum_of_its_features(device: str) -> None:
     torch.testing.assert_close(got, expected)
 
 
-def test_a_batch_where_nothing_fires_is_zero_and_trains_nothing(device: str) -> None:
+def test_a_batch_without_features_gives_zeros_and_no_gradient(device: str) -> None:
     part = FeatureEmbedding(group="gazetteer", size=5, width=3).to(device)
     none = torch.empty(0, dtype=torch.long, device=device)
     got = part(

@@ -1,6 +1,6 @@
-"""Forms in groups of like length: the same vectors in the same order, whatever the lengths.
+"""Tests the grouping of word forms by length: the vectors and their order do not change.
 
-If one of these fails, words get each other's spelling.
+If one of these fails, words get the vectors of other words.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def test_grouping_changes_nothing_but_the_padding(lengths: list[int]) -> None:
     assert [width for _, width, _ in run] == sorted({width for _, width, _ in run})
 
 
-def test_one_web_address_does_not_stretch_every_form() -> None:
+def test_one_long_form_does_not_pad_all_others() -> None:
     lengths = torch.tensor([4] * 200 + [140] + [9] * 100)
     cells = []
 

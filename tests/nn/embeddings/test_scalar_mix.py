@@ -1,4 +1,4 @@
-"""The mix of layers, against the sum written out; if it is wrong, what is shown as shares is not used."""
+"""Compares the mix of layers with an explicit sum. If these fail, the reported shares are wrong."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ def layers() -> Tensor:
     return torch.randn(3, 2, 4, 5) * torch.tensor([1.0, 10.0, 0.1]).view(3, 1, 1, 1) + 2.0
 
 
-def test_it_starts_as_the_plain_mean(layers: Tensor) -> None:
+def test_the_initial_mix_is_the_mean(layers: Tensor) -> None:
     torch.testing.assert_close(ScalarMix(layers=3)(layers), layers.mean(0))
 
 
-def test_it_is_the_sum_written_out(layers: Tensor) -> None:
+def test_the_mix_is_the_scaled_weighted_sum(layers: Tensor) -> None:
     mix = ScalarMix(layers=3)
     with torch.no_grad():
         mix.weights.copy_(torch.tensor([0.5, -1.0, 2.0]))
@@ -32,14 +32,14 @@ def test_it_is_the_sum_written_out(layers: Tensor) -> None:
     torch.testing.assert_close(mix(layers), wanted)
 
 
-def test_normalised_each_token_of_each_layer_has_mean_0_and_variance_1(layers: Tensor) -> None:
+def test_normalised_tokens_have_mean_0_and_variance_1(layers: Tensor) -> None:
     mix = ScalarMix(layers=3, normalize=True)
     centred = layers - layers.mean(3, keepdim=True)
     level = centred / centred.square().mean(3, keepdim=True).sqrt()
     torch.testing.assert_close(mix(layers), level.mean(0), atol=1e-3, rtol=1e-3)
 
 
-def test_normalised_a_token_does_not_depend_on_the_others(layers: Tensor) -> None:
+def test_normalised_tokens_do_not_depend_on_other_tokens(layers: Tensor) -> None:
     mix = ScalarMix(layers=3, normalize=True)
     other = layers.clone()
     other[:, 1, 2] *= 100.0
@@ -48,7 +48,7 @@ def test_normalised_a_token_does_not_depend_on_the_others(layers: Tensor) -> Non
     torch.testing.assert_close(mix(layers)[:1], mix(layers[:, :1]))
 
 
-def test_a_layer_can_be_turned_off(layers: Tensor) -> None:
+def test_one_layer_can_have_all_the_weight(layers: Tensor) -> None:
     mix = ScalarMix(layers=3)
     with torch.no_grad():
         mix.weights.copy_(torch.tensor([0.0, 100.0, 0.0]))

@@ -1,4 +1,4 @@
-"""Embeddings side by side keep their order and their places."""
+"""Tests stacked embeddings: their order, and parts that are refused."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Constant(nn.Module):
         return torch.full((*batch["mask"].shape, self.width), self.value)
 
 
-def test_parts_come_in_the_order_given() -> None:
+def test_parts_are_concatenated_in_order() -> None:
     stack = Stack([Constant(2, 1.0), NoEmbedding(), Constant(1, 2.0)])
     vectors = stack({"mask": torch.ones(1, 2, dtype=torch.bool)})
     assert stack.width == 3
     assert vectors.tolist() == [[[1.0, 1.0, 2.0], [1.0, 1.0, 2.0]]]
 
 
-def test_what_is_no_module_is_refused() -> None:
+def test_a_plain_function_or_an_empty_stack_is_refused() -> None:
     with pytest.raises(InputError, match="got function"):
         Stack([_plain_function])
     with pytest.raises(InputError, match="NoEmbedding"):

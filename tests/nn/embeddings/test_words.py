@@ -1,4 +1,4 @@
-"""Word vectors: what is learned, what is looked up, and what stays as it is."""
+"""Tests word vectors: trained and fixed vectors, padding, and the unknown word."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def batch(*rows: list[int]) -> dict[str, torch.Tensor]:
 
 
 @pytest.mark.parametrize("rows", [None, [0, 1, 5, 2, 4, 3]], ids=["in_order", "by_rows"])
-def test_pretrained_words_are_looked_up_by_id_wherever_they_lie(rows: list[int] | None) -> None:
+def test_pretrained_vectors_are_looked_up_by_id_in_any_row_order(rows: list[int] | None) -> None:
     places = None if rows is None else torch.tensor(rows)
     part = WordEmbedding(size=4, width=3, fixed=2, rows=places)
     vectors = torch.arange(18.0).view(6, 3)
@@ -28,7 +28,7 @@ def test_pretrained_words_are_looked_up_by_id_wherever_they_lie(rows: list[int] 
     assert torch.equal(got[0], vectors[[5, 2, 3, 4, 1, 0]])
 
 
-def test_fixed_words_send_no_gradient_into_learned_rows() -> None:
+def test_fixed_words_give_no_gradient_to_trained_rows() -> None:
     part = WordEmbedding(size=4, width=3, fixed=2)
     part(batch([2, 4, 5, 0])).sum().backward()
     assert part.weight.grad is not None
@@ -52,7 +52,7 @@ def test_padding_stays_zero_through_training() -> None:
     assert not part.eval()(batch([2, 0]))[0, 1].any()
 
 
-def test_frozen_vectors_take_no_gradient() -> None:
+def test_frozen_vectors_have_no_gradient() -> None:
     part = WordEmbedding(size=5, width=3, tuned=False)
     assert not part(batch([2, 3])).requires_grad
 
@@ -68,14 +68,14 @@ def test_words_seen_once_train_the_unknown_word() -> None:
     assert "singletons" not in part.state_dict()
 
 
-def test_vectors_start_with_unit_variance_in_total() -> None:
+def test_initial_vectors_have_a_mean_squared_norm_of_1() -> None:
     part = WordEmbedding(size=2000, width=50)
     assert part.weight[1:].abs().max() <= math.sqrt(3 / 50)
     assert part.weight[1:].square().sum(1).mean().item() == pytest.approx(1.0, rel=0.05)
     assert not part.weight[0].any()
 
 
-def test_flags_of_the_wrong_shape_are_refused() -> None:
+def test_invalid_singletons_rows_and_rates_are_refused() -> None:
     with pytest.raises(InputError, match=r"bool of shape \(4,\), got torch.int64 of shape \(3,\)"):
         WordEmbedding(size=4, width=2, singletons=torch.tensor([0, 1, 0]), singleton_rate=0.5)
     with pytest.raises(InputError, match=r"rows as torch.int64 of shape \(5,\)"):

@@ -1,4 +1,4 @@
-"""What goes past an encoder comes out as it went in, and the encoder never sees it."""
+"""Tests the bypass: its features reach the output unchanged, and the encoder does not see them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import torch
 from gonie.nn import LSTM, Bypass
 
 
-def test_the_encoder_reads_the_first_numbers_and_the_last_are_untouched() -> None:
+def test_the_encoder_reads_the_first_features_and_the_last_pass_unchanged() -> None:
     encoder = LSTM(width=3, hidden=4)
     part = Bypass(encoder=encoder, passed=2)
     assert (part.input_width, part.width) == (5, 6)

@@ -1,4 +1,4 @@
-"""Layers that do not fit together are refused when they are put together, not in the middle of a run."""
+"""Tests combined layers: layers that do not fit are refused at construction, not during training."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_no_layers_are_refused() -> None:
         Deep(layers=[])
 
 
-def test_dropout_stands_between_layers_only() -> None:
+def test_dropout_applies_between_layers_only() -> None:
     class Count(nn.Module):
         calls = 0
 

@@ -1,4 +1,4 @@
-"""The convolution against a loop over windows; what would break: which words a state has seen."""
+"""Compares the convolution with a loop over windows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LENGTHS = [7, 1, 3]
 
 
 def naive(part: Convolution, x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """One sentence (T, D) to its states (T, H)."""
+    """Return the states (T, H) of one sentence (T, D)."""
     states = []
     for t in range(len(x)):
         found = []
@@ -33,10 +33,10 @@ def naive(part: Convolution, x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("kernels", [(3, 4, 5), (1,), (2, 2), (9, 1)])
-def test_it_equals_the_naive_loop(
+def test_states_equal_the_naive_loop(
     kernels: tuple[int, ...], scramble: Callable[[nn.Module], nn.Module], device: str
 ) -> None:
-    """Also where a sentence is shorter than the kernel, and junk stands beyond its end."""
+    """This includes sentences shorter than the kernel, with arbitrary values in the padding."""
     part = scramble(Convolution(width=3, hidden=4, kernels=kernels)).double()
     assert isinstance(part, Convolution)
     x = torch.randn(len(LENGTHS), max(LENGTHS), 3, dtype=torch.float64)
@@ -60,8 +60,8 @@ def test_gradients_equal_numerical_ones(scramble: Callable[[nn.Module], nn.Modul
     assert torch.autograd.gradcheck(states, (x, *weights))
 
 
-def test_dropout_under_a_maximum_is_dropout_of_the_pooled_vector() -> None:
-    """As Kim's: a feature of a sentence is either gone or scaled up, whichever token has it."""
+def test_dropout_before_max_pooling_equals_dropout_after_it() -> None:
+    """As in Kim (2014), a feature is dropped or scaled for the whole sentence."""
     part, pooling = Convolution(width=3, hidden=40, dropout=0.5), Max(width=120)
     x, mask = torch.randn(2, 6, 3), torch.ones(2, 6, dtype=torch.bool)
     plain, _ = pooling(part.eval()(x, mask), mask)
@@ -72,11 +72,11 @@ def test_dropout_under_a_maximum_is_dropout_of_the_pooled_vector() -> None:
 
 
 @pytest.mark.parametrize("kernels", [(), (0,), (3, -1)])
-def test_a_kernel_without_a_token_is_refused(kernels: tuple[int, ...]) -> None:
+def test_empty_or_non_positive_kernels_are_refused(kernels: tuple[int, ...]) -> None:
     with pytest.raises(InputError, match="invalid kernels"):
         Convolution(width=3, hidden=2, kernels=kernels)
 
 
-def test_a_rate_that_drops_everything_is_refused() -> None:
+def test_a_dropout_rate_of_1_is_refused() -> None:
     with pytest.raises(InputError, match="below 1"):
         Convolution(width=2, hidden=2, dropout=1.0)

@@ -1,4 +1,4 @@
-"""The simple recurrent network beside torch's, and its refusals."""
+"""Compares the simple recurrent network with torch's, and tests that unknown activations are refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gonie.errors import InputError
 from gonie.nn import Elman
 
 
-def test_with_tanh_it_is_torch_s_rnn() -> None:
+def test_with_tanh_the_states_equal_those_of_torch() -> None:
     part, rnn = Elman(width=5, hidden=4), nn.RNN(5, 4, batch_first=True)
     with torch.no_grad():
         rnn.weight_ih_l0.copy_(part.weight_ih)

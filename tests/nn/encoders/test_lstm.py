@@ -1,4 +1,4 @@
-"""The LSTM layer beside torch's packed sequences, the slow road to the same states."""
+"""Compares the LSTM layer with torch's packed sequences."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from gonie.nn import LSTM, Bidirectional
 
 
-def test_both_ways_it_is_torch_s_packed_bidirectional_lstm() -> None:
+def test_bidirectional_states_equal_those_of_torch_packed_sequences() -> None:
     part = Bidirectional(ahead=LSTM(width=5, hidden=4), back=LSTM(width=5, hidden=4))
     packed = nn.LSTM(5, 4, batch_first=True, bidirectional=True)
     weights = {f"{name}{suffix}": value for layer, suffix in ((part.ahead, ""), (part.back, "_reverse"))
@@ -21,7 +21,7 @@ def test_both_ways_it_is_torch_s_packed_bidirectional_lstm() -> None:
     torch.testing.assert_close(part(x, mask), pad_packed_sequence(expected, batch_first=True)[0])
 
 
-def test_it_starts_out_remembering() -> None:
+def test_initial_forget_bias_is_1_and_recurrent_weights_are_orthogonal() -> None:
     weights = LSTM(width=5, hidden=4).lstm.state_dict()
     bias = (weights["bias_ih_l0"] + weights["bias_hh_l0"]).view(4, 4)
     assert bias.tolist() == [[0.0] * 4, [1.0] * 4, [0.0] * 4, [0.0] * 4]

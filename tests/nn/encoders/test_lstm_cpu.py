@@ -1,4 +1,4 @@
-"""The compiled LSTM against torch's packed one in float64, the slow road to the same states and gradients."""
+"""Compares the compiled LSTM with torch's packed LSTM in float64."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gonie.nn.encoders import lstm_cpu as packed
 
 
 def reference(layers: list[nn.LSTM], x: Tensor, lengths: Tensor, given: Tensor) -> list[Tensor]:
-    """States, then gradients of x and of each weight."""
+    """Return the states, and the gradients of x and of each weight."""
     both = nn.LSTM(
         x.shape[2], layers[0].hidden_size, batch_first=True, bidirectional=len(layers) == 2
     ).double()
@@ -52,7 +52,7 @@ def reference(layers: list[nn.LSTM], x: Tensor, lengths: Tensor, given: Tensor) 
     threads=st.integers(1, 6),
     seed=st.integers(0, 2**31),
 )
-def test_states_and_gradients_are_torch_s(
+def test_states_and_gradients_equal_those_of_torch(
     *, lengths: list[int], more: int, directions: int, width: int, hidden: int, threads: int, seed: int
 ) -> None:
     torch.manual_seed(seed)
@@ -63,7 +63,7 @@ def test_states_and_gradients_are_torch_s(
         T = max(lengths) + more
         mask = torch.arange(T) < torch.tensor(lengths).unsqueeze(1)
         x = torch.randn(len(lengths), T, width)
-        x = x.masked_fill(~mask.unsqueeze(2), torch.nan).requires_grad_()  # padding is never looked at
+        x = x.masked_fill(~mask.unsqueeze(2), torch.nan).requires_grad_()  # padding is never read
         states = packed.lstm(x, mask, *(layer.parameters() for layer in layers))
         given_gradient = torch.randn_like(states)
         states.backward(given_gradient)
@@ -78,7 +78,7 @@ def test_states_and_gradients_are_torch_s(
         torch.testing.assert_close(ours.double(), theirs, rtol=1e-4, atol=2e-5)
 
 
-def test_a_second_backward_pass_gives_the_same_again() -> None:
+def test_a_second_backward_pass_gives_the_same_gradient() -> None:
     part, mask = LSTM(width=3, hidden=4), torch.ones(2, 5, dtype=torch.bool)
     x = torch.randn(2, 5, 3, requires_grad=True)
     total = part(x, mask).square().sum()
@@ -87,7 +87,7 @@ def test_a_second_backward_pass_gives_the_same_again() -> None:
     assert torch.equal(first, second)
 
 
-def test_weights_changed_before_the_backward_pass_are_noticed() -> None:
+def test_weights_changed_before_the_backward_pass_are_an_error() -> None:
     part, mask = LSTM(width=3, hidden=4), torch.ones(2, 5, dtype=torch.bool)
     states = part(torch.randn(2, 5, 3), mask)
     with torch.no_grad():
@@ -96,8 +96,8 @@ def test_weights_changed_before_the_backward_pass_are_noticed() -> None:
         states.sum().backward()
 
 
-def test_what_is_not_a_number_stays_visible() -> None:
-    """A run that diverges must end in a loss that says so, not in gates that look well."""
+def test_nan_input_gives_nan_states() -> None:
+    """A run that diverges must show NaN in its loss."""
     part, mask = LSTM(width=3, hidden=4), torch.ones(2, 5, dtype=torch.bool)
     x = torch.randn(2, 5, 3)
     x[1, 2, 0] = torch.nan
@@ -107,13 +107,13 @@ def test_what_is_not_a_number_stays_visible() -> None:
     assert states[1, :2].isfinite().all()
 
 
-def test_large_scores_saturate() -> None:
+def test_large_inputs_saturate_as_in_torch() -> None:
     part, mask = LSTM(width=3, hidden=4), torch.ones(2, 5, dtype=torch.bool)
     x = 1e4 * torch.randn(2, 5, 3)
     torch.testing.assert_close(part(x, mask), part.lstm(x)[0], atol=1e-5, rtol=1e-5)
 
 
-def test_other_precisions_take_torch_s_own_road() -> None:
+def test_float64_states_equal_float32_states() -> None:
     part, mask = (
         Bidirectional(ahead=LSTM(width=3, hidden=4), back=LSTM(width=3, hidden=4)),
         torch.arange(5) < torch.tensor([[5], [2]]),
@@ -123,7 +123,7 @@ def test_other_precisions_take_torch_s_own_road() -> None:
     torch.testing.assert_close(part.double()(x.double(), mask), fast.double(), atol=1e-6, rtol=1e-5)
 
 
-def test_rows_are_dealt_out_when_threads_are_left() -> None:
+def test_rows_are_divided_among_spare_threads() -> None:
     lengths = np.arange(1, 33)
     parts = packed.plan(lengths, 32, directions=2, threads=4)
     assert [part.direction for part in parts] == [0, 0, 1, 1]
@@ -131,13 +131,13 @@ def test_rows_are_dealt_out_when_threads_are_left() -> None:
         cells = np.concatenate([part.cells for part in parts if part.direction == direction])
         expected = [row * 32 + t for row in range(32) for t in range(lengths[row])]
         assert sorted(cells.tolist()) == expected
-    assert len(packed.plan(lengths[:8], 32, directions=2, threads=16)) == 2  # too few rows to share
+    assert len(packed.plan(lengths[:8], 32, directions=2, threads=16)) == 2  # too few rows to divide
 
 
 @pytest.mark.parametrize(("rows", "time"), [(3, 2), (3, 0), (0, 2)])
 @pytest.mark.parametrize("directions", [1, 2])
 def test_a_batch_without_tokens_has_no_states_and_no_gradients(rows: int, time: int, directions: int) -> None:
-    """The first row's length was read past the end of an empty array, and so much memory asked for."""
+    """Regression: a length was read beyond the end of an empty array and used to allocate memory."""
     torch.manual_seed(1)
     layers = [nn.LSTM(4, 3) for _ in range(directions)]
     weights = [list(layer.parameters()) for layer in layers]
@@ -150,7 +150,7 @@ def test_a_batch_without_tokens_has_no_states_and_no_gradients(rows: int, time: 
         assert torch.equal(leaf.grad, torch.zeros_like(leaf))
 
 
-def test_rows_without_tokens_leave_the_others_alone() -> None:
+def test_rows_without_tokens_do_not_change_other_rows() -> None:
     torch.manual_seed(1)
     layer, before = nn.LSTM(4, 3), torch.get_num_threads()
     x, mask = torch.randn(24, 2, 4), torch.zeros(24, 2, dtype=torch.bool)
@@ -165,8 +165,8 @@ def test_rows_without_tokens_leave_the_others_alone() -> None:
     assert not states[~mask].any()
 
 
-def test_one_thread_means_one_thread() -> None:
-    """`train.threads=1` leaves the other cores to whoever else is on the machine."""
+def test_with_one_thread_tasks_run_in_the_calling_thread() -> None:
+    """`train.threads=1` must leave the other cores to other processes."""
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(1)
@@ -187,7 +187,7 @@ def test_an_error_in_any_thread_is_raised() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_forked_process_has_threads_of_its_own() -> None:
+def test_a_forked_process_has_its_own_threads() -> None:
     assert run_in_parallel([int, int, int]) == [0, 0, 0]
     child = os.fork()
     if child == 0:

@@ -1,6 +1,6 @@
-"""Every recurrent layer against its formula, one number at a time in numpy.
+"""Compares every recurrent layer with its formula, computed step by step in numpy.
 
-If one of these fails, the network is not the one that the paper and the documentation describe.
+If one of these fails, the network differs from the paper and the documentation.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def values(part: nn.Module) -> dict[str, Array]:
 
 
 def naive_elman(part: Elman, x: Array) -> Array:
-    """One sentence (T, D) to its states (T, H)."""
+    """Return the states (T, H) of one sentence (T, D)."""
     w, h, states = values(part), np.zeros(part.width), []
     for xt in x:
         z = w["weight_ih"] @ xt + w["weight_hh"] @ h + w["bias"]

@@ -1,4 +1,4 @@
-"""The peephole cell beside its two relatives: a plain LSTM, and a cell that looks the wrong way."""
+"""Compares the peephole LSTM with a plain LSTM, and tests which cell the output gate reads."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import torch
 from gonie.nn import LSTM, PeepholeLSTM
 
 
-def test_without_peepholes_it_is_torch_s_lstm() -> None:
+def test_with_zero_peepholes_states_equal_a_plain_lstm() -> None:
     peephole, lstm = PeepholeLSTM(width=5, hidden=4), LSTM(width=5, hidden=4)
     with torch.no_grad():
         for name, weight in (
@@ -20,8 +20,8 @@ def test_without_peepholes_it_is_torch_s_lstm() -> None:
     torch.testing.assert_close(peephole(x, mask), lstm(x, mask))
 
 
-def test_the_output_gate_looks_at_the_new_cell() -> None:
-    """From a zero cell, only the output peephole can act at the first token."""
+def test_the_output_gate_reads_the_new_cell() -> None:
+    """The initial cell is zero, so only the output peephole has an effect at the first token."""
     part, x, mask = PeepholeLSTM(width=5, hidden=4), torch.randn(2, 1, 5), torch.ones(2, 1, dtype=torch.bool)
     plain = part(x, mask)
     with torch.no_grad():
@@ -32,8 +32,8 @@ def test_the_output_gate_looks_at_the_new_cell() -> None:
     assert not torch.allclose(part(x, mask), plain)
 
 
-def test_gradients_can_be_taken_inside_autocast() -> None:
-    """bf16 training must not crash in the hand-written loops, nor sum in bf16 there."""
+def test_gradients_can_be_computed_inside_autocast() -> None:
+    """In bf16 training, the hand-written loops must not fail, and must sum in float32."""
     part, x, mask = PeepholeLSTM(width=5, hidden=4), torch.randn(2, 3, 5), torch.ones(2, 3, dtype=torch.bool)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         states = part(x, mask)

@@ -1,4 +1,4 @@
-"""The window network against its formula, one token at a time; what would break: a word's neighbours."""
+"""Compares the window network with its formula, token by token."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LENGTHS = [5, 1, 3]
 
 
 def naive(part: Window, x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """One sentence (T, D) to its states (T, H)."""
+    """Return the states (T, H) of one sentence (T, D)."""
     before, after = part.edges.detach().numpy()
     states = []
     for t in range(len(x)):
@@ -31,7 +31,7 @@ def naive(part: Window, x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @pytest.mark.parametrize("size", [1, 3, 5, 11])
 @pytest.mark.parametrize("layers", [1, 2, 3])
-def test_it_equals_the_naive_loop(
+def test_states_equal_the_naive_loop(
     size: int, layers: int, scramble: Callable[[nn.Module], nn.Module], device: str
 ) -> None:
     part = scramble(Window(width=3, hidden=4, size=size, layers=layers)).double()
@@ -44,8 +44,8 @@ def test_it_equals_the_naive_loop(
         np.testing.assert_allclose(states[row, :length], expected[row], rtol=1e-12, atol=1e-12)
 
 
-def test_it_starts_in_the_range_that_leaves_tanh_its_slope() -> None:
-    """√6 / √(500 + 100), and not four times that, which saturates the layer."""
+def test_initial_weights_do_not_saturate_tanh() -> None:
+    """The range is √6 / √(500 + 100). Four times that would saturate the layer."""
     part = Window(width=100, hidden=100, size=5)
     weight, bias = part.linear()[0].weight, part.linear()[0].bias
     bound = 6**0.5 / 600**0.5
@@ -54,6 +54,6 @@ def test_it_starts_in_the_range_that_leaves_tanh_its_slope() -> None:
 
 
 @pytest.mark.parametrize(("size", "layers"), [(4, 1), (0, 1), (-1, 1), (3, 0)])
-def test_a_window_without_a_middle_is_refused(size: int, layers: int) -> None:
+def test_an_invalid_size_or_number_of_layers_is_refused(size: int, layers: int) -> None:
     with pytest.raises(InputError, match=r"size must be odd|layers must be at least 1"):
         Window(width=3, hidden=2, size=size, layers=layers)

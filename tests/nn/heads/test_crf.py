@@ -1,4 +1,4 @@
-"""The CRF head is the CRF on the scores, and nothing else."""
+"""Tests that the CRF head applies the CRF to the scores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gonie.errors import InputError
 from gonie.nn import CRF, CRFHead, Scores
 
 
-def test_loss_and_chain_are_the_crf_s() -> None:
+def test_loss_and_chain_equal_those_of_the_crf() -> None:
     crf = CRF(4)
     for parameter in crf.parameters():
         torch.nn.init.normal_(parameter)
@@ -21,6 +21,6 @@ def test_loss_and_chain_are_the_crf_s() -> None:
     assert all(a is b for a, b in zip(head.chain(), (crf.transitions, crf.start, crf.end), strict=True))
 
 
-def test_a_crf_of_other_tags_is_refused() -> None:
+def test_a_crf_with_another_number_of_tags_is_refused() -> None:
     with pytest.raises(InputError, match="a CRF with 4 tags, as the scores have, got 3"):
         CRFHead(scores=Scores(width=2, num_tags=4, direct={}), crf=CRF(3))

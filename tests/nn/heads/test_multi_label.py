@@ -1,4 +1,4 @@
-"""Several labels at once: each is a question of its own."""
+"""Tests the multi-label head: each label is predicted independently."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def test_the_loss_is_binary_cross_entropy_summed_over_labels() -> None:
     torch.testing.assert_close(head.loss(scores, {"labels": gold}), expected)
 
 
-def test_a_label_s_score_learns_from_that_label_alone() -> None:
-    """With a softmax, one label would push the others down."""
+def test_the_score_of_a_label_is_trained_by_that_label_only() -> None:
+    """With a softmax, one label would lower the scores of the others."""
     head = MultiLabelHead(scores=TextScores(width=4, num_labels=3, direct={}))
     gradients = []
     for other in (0.0, 1.0):

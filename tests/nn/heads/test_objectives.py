@@ -1,4 +1,4 @@
-"""What heads learn from: for a chain the CRF layer's likelihoods, for tokens sums written out by hand."""
+"""Compares the objectives with the likelihoods of the CRF layer, and with explicit sums for a softmax."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gonie.nn.heads.objectives import AnyOf, Exact, Weighted
 K = 3
 OPTIONS = torch.tensor(
     [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]], dtype=torch.bool
-)  # the tags alone, one of the first two, any
+)  # each tag alone, one of the first two tags, any tag
 
 
 @pytest.fixture
 def batch() -> dict[str, Tensor]:
-    tags = torch.tensor([[4, 3, 2, 0], [3, 4, 77, -1]])  # what stands at padding never matters
+    tags = torch.tensor([[4, 3, 2, 0], [3, 4, 77, -1]])  # tags at padding are ignored
     return {"tags": tags, "mask": torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0]]).bool()}
 
 
@@ -32,10 +32,10 @@ def refuse(*args: object, **kwargs: object) -> None:
 
 
 @pytest.mark.parametrize("constrain", [False, True])
-def test_a_crf_head_learns_from_the_layer_s_likelihoods_without_its_checks(
+def test_a_crf_head_uses_the_unchecked_likelihoods_of_the_layer(
     batch: dict[str, Tensor], constrain: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same bits as the checked methods that users call."""
+    """The losses are identical to those of the checked methods that users call."""
     torch.manual_seed(0)
     moves = torch.ones(K, K, dtype=torch.bool)
     moves[0, 1] = False
@@ -62,7 +62,7 @@ def test_a_crf_head_learns_from_the_layer_s_likelihoods_without_its_checks(
         assert torch.equal(head.loss(scores, given), -expected.mean())
 
 
-def test_the_softmax_takes_any_of_the_options(batch: dict[str, Tensor]) -> None:
+def test_the_softmax_sums_the_probabilities_of_all_options(batch: dict[str, Tensor]) -> None:
     torch.manual_seed(0)
     head = SoftmaxHead(scores=scores_of(), objective=AnyOf(OPTIONS))
     scores = torch.randn(2, 4, K)
@@ -76,7 +76,7 @@ def test_the_softmax_takes_any_of_the_options(batch: dict[str, Tensor]) -> None:
 
 
 @pytest.mark.parametrize("kind", ["crf", "softmax"])
-def test_tags_known_in_full_are_learned_as_ever(kind: str) -> None:
+def test_fully_known_tags_give_the_plain_loss(kind: str) -> None:
     torch.manual_seed(0)
     scores, mask = torch.randn(3, 5, K), torch.arange(5) < torch.tensor([[5], [1], [3]])
     batch = {"tags": torch.randint(0, K, (3, 5)), "mask": mask}
@@ -91,8 +91,8 @@ def test_tags_known_in_full_are_learned_as_ever(kind: str) -> None:
         torch.testing.assert_close(other, losses[0])
 
 
-def test_a_weight_counts_a_tag_so_many_times() -> None:
-    """For tokens on their own it is the plain sum."""
+def test_the_weight_of_a_tag_multiplies_its_loss() -> None:
+    """For a softmax, the loss is the weighted sum over tokens."""
     torch.manual_seed(0)
     scores, mask = torch.randn(2, 3, K), torch.tensor([[1, 1, 1], [1, 0, 0]]).bool()
     tags, weights = torch.tensor([[0, 2, 1], [2, 99, -1]]), torch.tensor([1.0, 2.0, 5.0])
@@ -103,7 +103,7 @@ def test_a_weight_counts_a_tag_so_many_times() -> None:
     torch.testing.assert_close(head.loss(scores, batch), expected)
 
 
-def test_the_options_are_no_part_of_a_saved_model() -> None:
-    """They are the corpus's; a model is read back without them."""
+def test_options_are_not_saved_with_the_model() -> None:
+    """Options belong to the corpus, and a model is loaded without them."""
     head = CRFHead(scores=scores_of(), crf=CRF(K), objective=AnyOf(OPTIONS))
     assert head.state_dict().keys() == CRFHead(scores=scores_of(), crf=CRF(K)).state_dict().keys()

@@ -1,4 +1,4 @@
-"""Scores: a linear layer and direct feature weights, each on its own and together."""
+"""Tests scores: a linear layer and direct feature weights, alone and together."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FEATURES = {
 }
 
 
-def test_direct_weights_start_at_nothing_and_add_up() -> None:
+def test_direct_weights_start_at_0_and_are_added() -> None:
     scores, states = Scores(width=4, num_tags=3, direct={"spelling": 3, "context": 2}), torch.randn(1, 2, 4)
     linear = states @ scores.weight.t() + scores.bias
     torch.testing.assert_close(scores(states, FEATURES), linear)
@@ -27,7 +27,7 @@ def test_direct_weights_start_at_nothing_and_add_up() -> None:
     torch.testing.assert_close(scores(states, FEATURES), expected)
 
 
-def test_width_zero_is_bias_and_features_alone() -> None:
+def test_width_0_uses_bias_and_features_only() -> None:
     scores = Scores(width=0, num_tags=3, direct={"spelling": 3})
     assert set(scores.state_dict()) == {"bias", "direct.spelling.weight"}
     with torch.no_grad():

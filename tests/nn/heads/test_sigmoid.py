@@ -1,4 +1,4 @@
-"""One class or none: the scores of two tags must mean exactly what the sigmoid says."""
+"""Tests the sigmoid head: the scores of its two tags must match the sigmoid."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def test_the_loss_is_binary_cross_entropy(
     assert not any(weight.any() for weight in part.chain())
 
 
-def test_weights_count(make_batch: Callable[..., Batch]) -> None:
-    """Rare names may be made to count more."""
+def test_weights_multiply_the_loss_of_their_tag(make_batch: Callable[..., Batch]) -> None:
+    """Rare names can be given more weight."""
     batch, scores = make_batch(LENGTHS, tags=2), torch.randn(3, 6, 2)
     heavy = head(objective=Weighted(torch.tensor([1.0, 3.0]))).loss(scores, batch)
     losses = F.cross_entropy(scores.flatten(0, 1), batch["tags"].flatten(), reduction="none", ignore_index=-1)

@@ -1,4 +1,4 @@
-"""What classifiers learn from, against loops over texts and labels."""
+"""Compares the objectives of classifiers with loops over texts and labels."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def any_number(scores: list[float], labels: list[int], weights: list[float], smo
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.2])
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
-def test_one_of(weights: Tensor | None, smoothing: float) -> None:
+def test_one_of_equals_the_naive_loop(weights: Tensor | None, smoothing: float) -> None:
     gold = [0, 1]
     likelihood = OneOf(weights=weights, smoothing=smoothing)(SCORES, torch.tensor(gold))
     counts = [1.0, 1.0, 1.0] if weights is None else weights.tolist()
@@ -45,8 +45,8 @@ def test_one_of(weights: Tensor | None, smoothing: float) -> None:
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.2])
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
-def test_any_number(weights: Tensor | None, smoothing: float) -> None:
-    gold = [[1, 1, 0], [0, 0, 0]]  # a text may have none
+def test_any_number_equals_the_naive_loop(weights: Tensor | None, smoothing: float) -> None:
+    gold = [[1, 1, 0], [0, 0, 0]]  # a text may have no labels
     likelihood = AnyNumber(weights=weights, smoothing=smoothing)(SCORES, torch.tensor(gold).float())
     counts = [1.0, 1.0, 1.0] if weights is None else weights.tolist()
     rows = zip(SCORES.tolist(), gold, strict=True)
@@ -56,9 +56,7 @@ def test_any_number(weights: Tensor | None, smoothing: float) -> None:
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.2])
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
-def test_what_is_not_known_counts_nothing_and_teaches_nothing(
-    weights: Tensor | None, smoothing: float
-) -> None:
+def test_unknown_labels_add_no_loss_and_no_gradient(weights: Tensor | None, smoothing: float) -> None:
     for objective, gold in (
         (OneOf(weights=weights, smoothing=smoothing), torch.tensor([-1, 1])),
         (AnyNumber(weights=weights, smoothing=smoothing), torch.tensor([[-1, -1, -1], [0, 1, 0]])),
@@ -73,6 +71,6 @@ def test_what_is_not_known_counts_nothing_and_teaches_nothing(
 
 @pytest.mark.parametrize("objective", [OneOf, AnyNumber])
 @pytest.mark.parametrize("smoothing", [1.0, -0.1])
-def test_a_smoothing_that_leaves_nothing_is_refused(objective: type[OneOf], smoothing: float) -> None:
+def test_an_invalid_smoothing_is_refused(objective: type[OneOf], smoothing: float) -> None:
     with pytest.raises(InputError, match="below 1"):
         objective(smoothing=smoothing)

@@ -1,4 +1,4 @@
-"""Scores of texts: a linear layer and direct n-gram weights, each on its own and together."""
+"""Tests the scores of texts: a linear layer and direct n-gram weights, alone and together."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GRAMS = {
 }
 
 
-def test_direct_weights_start_at_nothing_and_add_up_by_the_root_of_their_number() -> None:
+def test_direct_weights_start_at_0_and_are_scaled_by_their_count() -> None:
     scores, vectors = TextScores(width=4, num_labels=3, direct={"bag": 3, "spelling": 2}), torch.randn(3, 4)
     linear = vectors @ scores.weight.t() + scores.bias
     torch.testing.assert_close(scores(vectors, GRAMS), linear)
@@ -26,7 +26,7 @@ def test_direct_weights_start_at_nothing_and_add_up_by_the_root_of_their_number(
     torch.testing.assert_close(scores(vectors, GRAMS), expected)
 
 
-def test_width_zero_is_a_linear_model_of_n_grams() -> None:
+def test_width_0_is_a_linear_model_of_n_grams() -> None:
     scores = TextScores(width=0, num_labels=2, direct={"bag": 3})
     assert set(scores.state_dict()) == {"bias", "direct.bag.weight"}
     with torch.no_grad():
@@ -34,7 +34,7 @@ def test_width_zero_is_a_linear_model_of_n_grams() -> None:
     assert scores(torch.empty(3, 0), GRAMS).tolist() == [[1.0, 2.0]] * 3
 
 
-def test_direct_weights_may_ask_for_a_rate_of_their_own() -> None:
+def test_direct_weights_may_have_their_own_learning_rate() -> None:
     asked = TextScores(width=2, num_labels=2, direct={"bag": 3}, direct_rate=5.0)
     assert {name: part.rate_scale for name, part in asked.named_modules() if hasattr(part, "rate_scale")} == {
         "direct": 5.0

@@ -1,4 +1,4 @@
-"""One label of two: the scores must mean exactly what the sigmoid says."""
+"""Tests the sigmoid head of texts: the scores of its two labels must match the sigmoid."""
 
 from __future__ import annotations
 

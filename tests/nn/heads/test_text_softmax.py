@@ -1,4 +1,4 @@
-"""One label of several: the loss is the cross-entropy that everyone knows."""
+"""Tests the softmax head of texts: its loss is the cross-entropy."""
 
 from __future__ import annotations
 

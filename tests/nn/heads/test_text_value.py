@@ -1,4 +1,4 @@
-"""One real value: its scale, its loss, and what it learns."""
+"""Tests the value head: its scale, its loss and its training."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def head(low: float = 0.0, high: float = 5.0, **direct: int) -> TextValueHead:
     return TextValueHead(scores=TextScores(width=4, num_labels=1, direct=direct), low=low, high=high)
 
 
-def test_values_lie_on_the_scale_and_the_loss_is_the_squared_error_on_it() -> None:
+def test_values_lie_on_the_scale_with_a_squared_error_loss() -> None:
     part, vectors = head(low=-1.0, high=3.0), 3.0 * torch.randn(6, 4)
     gold = torch.tensor([-1.0, 3.0, 0.0, 0.5, 2.9, 1.0])
     scores = part.score(vectors, {})
@@ -38,7 +38,7 @@ def test_the_loss_does_not_depend_on_the_scale() -> None:
     )
 
 
-def test_texts_without_a_gold_value_count_nothing() -> None:
+def test_texts_without_a_gold_value_add_no_loss() -> None:
     part, vectors = head(), torch.randn(4, 4, requires_grad=True)
     gold = torch.tensor([1.0, torch.nan, 4.0, torch.nan])
     loss = part.loss(part.score(vectors, {}), {"labels": gold})
@@ -50,7 +50,7 @@ def test_texts_without_a_gold_value_count_nothing() -> None:
     assert not vectors.grad[[1, 3]].any()
 
 
-def test_the_loss_is_the_mean_over_texts_whatever_they_share_a_batch_with(
+def test_the_loss_is_the_mean_of_the_losses_of_single_texts(
     scramble: Callable[[nn.Module], nn.Module],
 ) -> None:
     part = scramble(head(bag=9))
@@ -71,7 +71,7 @@ def test_the_loss_is_the_mean_over_texts_whatever_they_share_a_batch_with(
     torch.testing.assert_close(part.loss(scores, batch), torch.stack(alone).mean())  # type: ignore[operator]
 
 
-def test_it_learns_a_value() -> None:
+def test_training_fits_the_gold_values() -> None:
     torch.manual_seed(1)
     part, vectors = head(), torch.randn(64, 4)
     gold = 5.0 * (vectors @ torch.tensor([1.0, -1.0, 0.5, 0.0])).sigmoid()
@@ -91,14 +91,14 @@ def test_gradients_equal_numerical_ones() -> None:
     assert torch.autograd.gradcheck(lambda x: part.loss(part.score(x, {}), {"labels": gold}), (vectors,))
 
 
-def test_the_file_holds_weights_alone(through_a_file: Callable[[nn.Module, nn.Module], nn.Module]) -> None:
+def test_a_saved_head_has_only_weights(through_a_file: Callable[[nn.Module, nn.Module], nn.Module]) -> None:
     part, vectors = head(), torch.randn(3, 4)
     assert set(part.state_dict()) == {name for name, _ in part.named_parameters()}
     copy = through_a_file(part, head())
     assert torch.equal(copy.score(vectors, {}), part.score(vectors, {}))  # type: ignore[operator]
 
 
-def test_several_outputs_and_a_scale_without_length_are_refused() -> None:
+def test_several_outputs_or_an_empty_scale_are_refused() -> None:
     with pytest.raises(InputError, match="1 output, got 2"):
         TextValueHead(scores=TextScores(width=4, num_labels=2, direct={}), low=0.0, high=5.0)
     with pytest.raises(InputError, match=r"low=5\.0, high=5\.0"):

@@ -1,4 +1,4 @@
-"""Matching before pooling against its formula, one pair at a time, and the widths that must fit."""
+"""Compares matching before pooling with its formula, pair by pair, and tests widths that do not fit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WIDTH, HIDDEN = 3, 4
 
 
 def matching() -> AlignedMatching:
-    """Without recurrence, so that the whole of it is a loop of a few lines."""
+    """Return a matching without recurrence, so that the naive loop is short."""
     return AlignedMatching(
         projection=Projection(width=4 * WIDTH, hidden=HIDDEN),
         composition=NoEncoder(width=HIDDEN),
@@ -28,7 +28,7 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 
 
 def text_vector(a: np.ndarray, b: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> np.ndarray:
-    """u of one text (T1, H) beside another (T2, H)."""
+    """Return u of a text (T1, H) that is matched with another (T2, H)."""
     composed = []
     for state in a:
         meant = softmax(b @ state) @ b
@@ -37,7 +37,7 @@ def text_vector(a: np.ndarray, b: np.ndarray, weight: np.ndarray, bias: np.ndarr
     return np.concatenate([np.mean(composed, axis=0), np.max(composed, axis=0)])
 
 
-def test_it_equals_the_naive_loop() -> None:
+def test_vectors_equal_the_naive_loop() -> None:
     part = matching().double()
     torch.nn.init.normal_(part.projection.layer.bias)
     assert (part.input_width, part.width) == (WIDTH, 8 * HIDDEN)
@@ -54,7 +54,7 @@ def test_it_equals_the_naive_loop() -> None:
         np.testing.assert_allclose(found.vectors[row].detach().numpy(), wanted, rtol=1e-9, atol=1e-12)
 
 
-def test_shares_are_the_attention_that_tokens_get() -> None:
+def test_shares_are_the_attention_that_tokens_receive() -> None:
     part = matching()
     a, b = torch.randn(2, 4, WIDTH), torch.randn(2, 3, WIDTH)
     masks = torch.ones(2, 4, dtype=torch.bool), torch.ones(2, 3, dtype=torch.bool)
@@ -63,10 +63,10 @@ def test_shares_are_the_attention_that_tokens_get() -> None:
     assert torch.equal(found.second, alone.second_shares)
 
 
-def test_dropout_is_on_what_the_composition_reads() -> None:
+def test_dropout_applies_to_the_input_of_the_composition() -> None:
     part = matching()
     part.dropout = VariationalDropout(0.5)
-    torch.nn.init.constant_(part.projection.layer.bias, 50.0)  # so that nothing is 0 by itself
+    torch.nn.init.constant_(part.projection.layer.bias, 50.0)  # so that only dropout gives zeros
     a, mask = torch.randn(16, 4, WIDTH), torch.ones(16, 4, dtype=torch.bool)
     assert (part(a, a, mask, mask).vectors[:, :HIDDEN] == 0).any()
     assert (part.eval()(a, a, mask, mask).vectors[:, :HIDDEN] > 0).all()

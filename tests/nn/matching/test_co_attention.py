@@ -1,4 +1,4 @@
-"""Attention between two texts against its formula, one pair and one token at a time in numpy."""
+"""Compares attention between two texts with its formula, computed token by token in numpy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def softmax(scores: list[float]) -> Array:
 
 
 def naive(a: Array, b: Array) -> tuple[Array, Array, Array, Array]:
-    """One pair (T1, H), (T2, H) to what its tokens are aligned with and the attention that they get."""
+    """Return the aligned states of one pair (T1, H), (T2, H), and the attention that its tokens receive."""
     of_b = [softmax([float(ai @ bj) for bj in b]) for ai in a]  # how each token of a attends to b
     of_a = [softmax([float(ai @ bj) for ai in a]) for bj in b]
     meant_a = [sum(weight * bj for weight, bj in zip(weights, b, strict=True)) for weights in of_b]
@@ -58,7 +58,7 @@ def test_alignment_equals_the_naive_loop(lengths: list[tuple[int, int]], seed: i
         assert not found.second_shares[row, T2:].any()
 
 
-def test_a_token_is_aligned_with_the_one_most_like_it() -> None:
+def test_a_token_is_aligned_with_the_most_similar_one() -> None:
     a = 20.0 * torch.eye(3).unsqueeze(0)
     b = a[:, [2, 0, 1]]
     ones = torch.ones(1, 3, dtype=torch.bool)
@@ -68,7 +68,7 @@ def test_a_token_is_aligned_with_the_one_most_like_it() -> None:
     torch.testing.assert_close(found.first_shares, torch.full((1, 3), 1 / 3))
 
 
-def test_exchanging_the_texts_exchanges_the_results() -> None:
+def test_swapping_the_texts_swaps_the_results() -> None:
     a, b = torch.randn(2, 3, WIDTH), torch.randn(2, 5, WIDTH)
     a_mask, b_mask = masks([3, 1], 3), masks([2, 5], 5)
     one, two = CoAttention()(a, b, a_mask, b_mask), CoAttention()(b, a, b_mask, a_mask)
@@ -77,7 +77,7 @@ def test_exchanging_the_texts_exchanges_the_results() -> None:
         torch.testing.assert_close(mine, other)
 
 
-def test_a_single_token_is_aligned_with_all_there_is() -> None:
+def test_single_tokens_are_aligned_with_each_other() -> None:
     a, b = torch.randn(2, 1, WIDTH), torch.randn(2, 1, WIDTH)
     ones = torch.ones(2, 1, dtype=torch.bool)
     found = CoAttention()(a, b, ones, ones)
@@ -88,12 +88,12 @@ def test_a_single_token_is_aligned_with_all_there_is() -> None:
 
 
 @pytest.mark.parametrize("lengths", [(0, 3), (3, 0), (0, 0)])
-def test_a_text_without_a_token_makes_no_nan(lengths: tuple[int, int]) -> None:
+def test_a_text_without_tokens_gives_no_nan(lengths: tuple[int, int]) -> None:
     a = torch.randn(2, 3, WIDTH, requires_grad=True)
     b = torch.randn(2, 3, WIDTH, requires_grad=True)
     found = CoAttention()(a, b, masks([lengths[0], 2], 3), masks([lengths[1], 2], 3))
     for tensor in found:
-        assert not tensor[0].any()  # one of the two has nothing to give, the other nothing to take
+        assert not tensor[0].any()  # there is nothing to align
     sum(tensor.square().sum() for tensor in found).backward()  # type: ignore[union-attr]
     for side in (a, b):
         assert side.grad is not None
@@ -102,8 +102,8 @@ def test_a_text_without_a_token_makes_no_nan(lengths: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32], ids=str)
-def test_shares_sum_to_one_whatever_the_precision(dtype: torch.dtype) -> None:
-    """In bfloat16 too, whose own sums of hundreds of weights go wrong in the third digit."""
+def test_shares_sum_to_one_at_any_precision(dtype: torch.dtype) -> None:
+    """This also holds in bfloat16, where a sum of hundreds of weights is wrong in the third digit."""
     a, b = torch.randn(2, 300, WIDTH).to(dtype), torch.randn(2, 400, WIDTH).to(dtype)
     found = CoAttention()(a, b, masks([300, 77], 300), masks([400, 1], 400))
     assert found.first.dtype == found.second.dtype == dtype

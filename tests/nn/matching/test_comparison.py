@@ -1,4 +1,4 @@
-"""The compared vectors: which block stands where, and what exchanging the two texts changes."""
+"""Tests heuristic matching: the order of its blocks, and the effect of swapping the texts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import torch
 from gonie.nn.matching import HeuristicMatching
 
 
-def test_the_four_blocks_number_by_number() -> None:
+def test_the_four_blocks_have_the_expected_values() -> None:
     part = HeuristicMatching(width=3)
     assert (part.input_width, part.width) == (3, 12)
     u, v = torch.randn(5, 3), torch.randn(5, 3)
@@ -19,7 +19,7 @@ def test_the_four_blocks_number_by_number() -> None:
             torch.testing.assert_close(found[row, feature::3].tolist(), [x, y, abs(x - y), x * y])
 
 
-def test_exchanging_the_texts_exchanges_the_first_two_blocks_alone() -> None:
+def test_swapping_the_texts_swaps_only_the_first_two_blocks() -> None:
     part = HeuristicMatching(width=3)
     u, v = torch.randn(5, 3), torch.randn(5, 3)
     one, two = part(u, v), part(v, u)
@@ -28,7 +28,7 @@ def test_exchanging_the_texts_exchanges_the_first_two_blocks_alone() -> None:
     assert torch.equal(one[:, 6:], two[:, 6:])
 
 
-def test_equal_vectors_do_not_differ_and_their_gradient_is_finite() -> None:
+def test_equal_vectors_have_zero_difference_and_finite_gradients() -> None:
     u = torch.randn(2, 3, requires_grad=True)
     found = HeuristicMatching(width=3)(u, u)
     assert not found[:, 6:9].any()

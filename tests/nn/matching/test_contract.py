@@ -1,7 +1,7 @@
-"""What any matching promises; a new one is added to MATCHINGS and judged here.
+"""Tests that every matching must pass. Add a new matching to MATCHINGS.
 
-If one of these fails, what is said about a pair depends on its batch, or a saved model is not the one that
-was trained.
+If one of these fails, the prediction for a pair depends on its batch, or a saved model differs from the
+trained one.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def test_shapes_and_widths(build: Build, pairs: Pair, device: str) -> None:
     assert found.second.shape == pairs[3].shape
 
 
-def test_shares_sum_to_one_and_are_nothing_at_padding(build: Build, pairs: Pair, device: str) -> None:
+def test_shares_sum_to_one_and_are_zero_at_padding(build: Build, pairs: Pair, device: str) -> None:
     found = build().to(device)(*moved(pairs, device))
     for shares, mask in ((found.first, pairs[2]), (found.second, pairs[3])):
         assert not shares[~mask.to(device)].any()
@@ -83,7 +83,7 @@ def test_shares_sum_to_one_and_are_nothing_at_padding(build: Build, pairs: Pair,
 
 @pytest.mark.parametrize("junk", [1e3, -torch.inf, torch.nan])
 def test_padding_contents_do_not_matter(build: Build, pairs: Pair, junk: float, device: str) -> None:
-    """Not to vectors and shares, and not to any gradient."""
+    """Neither vectors, shares nor gradients depend on them."""
     part, (a, b, a_mask, b_mask) = build().to(device), moved(pairs, device)
     results = []
     for filling in (0.0, junk):
@@ -100,7 +100,7 @@ def test_padding_contents_do_not_matter(build: Build, pairs: Pair, junk: float, 
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
-def test_a_batch_is_its_pairs_one_by_one(
+def test_results_do_not_depend_on_the_batch(
     build: Build,
     pairs: Pair,
     *,
@@ -121,7 +121,7 @@ def test_a_batch_is_its_pairs_one_by_one(
 
 
 @pytest.mark.parametrize("empty", [("first",), ("second",), ("first", "second")], ids=str)
-def test_texts_without_a_token_are_no_nan(build: Build, pairs: Pair, empty: tuple[str, ...]) -> None:
+def test_texts_without_tokens_give_no_nan(build: Build, pairs: Pair, empty: tuple[str, ...]) -> None:
     part, (a, b, a_mask, b_mask) = build(), pairs
     for name, mask in (("first", a_mask), ("second", b_mask)):
         if name in empty:
@@ -135,7 +135,7 @@ def test_texts_without_a_token_are_no_nan(build: Build, pairs: Pair, empty: tupl
         assert gradient is None or gradient.isfinite().all()
 
 
-def test_pairs_of_single_tokens(build: Build, pairs: Pair) -> None:
+def test_single_tokens_have_all_the_weight(build: Build, pairs: Pair) -> None:
     a, b, a_mask, b_mask = (tensor[:, :1] for tensor in pairs)
     found = build()(a, b, a_mask, b_mask)
     assert found.vectors.isfinite().all()
@@ -144,7 +144,7 @@ def test_pairs_of_single_tokens(build: Build, pairs: Pair) -> None:
 
 
 def test_every_token_of_either_text_has_a_gradient(build: Build, pairs: Pair) -> None:
-    """All but those that a maximum passes over."""
+    """Tokens that a maximum does not select are excluded."""
     a, b, a_mask, b_mask = pairs
     part = build()
     a.requires_grad_()
@@ -177,7 +177,7 @@ def test_gradients_equal_numerical_ones(build: Build, scramble: Callable[[nn.Mod
     assert torch.autograd.gradcheck(vectors, (a, b, *weights))
 
 
-def test_autocast_keeps_shares_and_gradients_sound(build: Build, pairs: Pair, device: str) -> None:
+def test_autocast_keeps_shares_and_gradients_valid(build: Build, pairs: Pair, device: str) -> None:
     part, (a, b, a_mask, b_mask) = build().to(device), moved(pairs, device)
     full = part(a, b, a_mask, b_mask)
     a.requires_grad_()
@@ -190,7 +190,7 @@ def test_autocast_keeps_shares_and_gradients_sound(build: Build, pairs: Pair, de
     assert a.grad.isfinite().all()
 
 
-def test_saved_and_loaded_gives_the_same_vectors(
+def test_a_saved_and_loaded_part_gives_the_same_vectors(
     build: Build,
     pairs: Pair,
     scramble: Callable[[nn.Module], nn.Module],

@@ -1,4 +1,4 @@
-"""The enhanced states: which block stands where, and the sign of the difference."""
+"""Tests the enhanced states: the order of the blocks, and the sign of the difference."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import torch
 from gonie.nn.matching import Enhancement
 
 
-def test_the_four_blocks_number_by_number() -> None:
+def test_the_four_blocks_have_the_expected_values() -> None:
     part = Enhancement(width=3)
     assert (part.input_width, part.width) == (3, 12)
     a, meant = torch.randn(2, 4, 3), torch.randn(2, 4, 3)

@@ -1,4 +1,4 @@
-"""Matching after pooling: the vectors are those of each text alone."""
+"""Tests matching after pooling: each text is pooled independently."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gonie.nn import AdditiveAttention, Max
 from gonie.nn.matching import PooledMatching
 
 
-def test_it_is_the_comparison_of_texts_pooled_one_by_one() -> None:
+def test_vectors_compare_texts_pooled_one_by_one() -> None:
     pooling = AdditiveAttention(width=4, hidden=3, heads=2)
     part = PooledMatching(pooling=pooling)
     assert (part.input_width, part.width) == (4, 32)

@@ -1,4 +1,4 @@
-"""The projection against its formula, and its gradients."""
+"""Compares the projection with its formula, and tests its gradients."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 from gonie.nn.matching import Projection
 
 
-def test_it_equals_the_naive_loop_over_any_leading_axes() -> None:
+def test_results_equal_the_naive_loop_for_any_leading_axes() -> None:
     part = Projection(width=5, hidden=3).double()
     torch.nn.init.normal_(part.layer.bias)
     assert (part.input_width, part.width) == (5, 3)

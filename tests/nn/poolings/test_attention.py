@@ -1,4 +1,4 @@
-"""Additive attention: what it can learn to look at, and its heads."""
+"""Tests additive attention: its weights and its heads."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from gonie.errors import InputError
 from gonie.nn import AdditiveAttention
 
 
-def test_a_sharp_query_picks_one_token_out_of_many() -> None:
-    """If the softmax were over padding too, or over features, the token would not stand out."""
+def test_a_sharp_query_selects_one_token() -> None:
+    """Fails if the softmax includes padding, or runs over features."""
     part = AdditiveAttention(width=3, hidden=3)
     with torch.no_grad():
         part.layer.weight.copy_(torch.eye(3))
@@ -23,7 +23,7 @@ def test_a_sharp_query_picks_one_token_out_of_many() -> None:
     torch.testing.assert_close(vectors, x[:, 2])
 
 
-def test_heads_attend_on_their_own_and_the_weights_are_their_mean() -> None:
+def test_heads_are_independent_and_the_weights_are_their_mean() -> None:
     part = AdditiveAttention(width=4, hidden=5, heads=3)
     x, mask = torch.randn(2, 6, 4), torch.ones(2, 6, dtype=torch.bool)
     vectors, weights = part(x, mask)
@@ -34,6 +34,6 @@ def test_heads_attend_on_their_own_and_the_weights_are_their_mean() -> None:
 
 
 @pytest.mark.parametrize(("hidden", "heads"), [(0, 1), (3, 0)])
-def test_nothing_to_attend_with_is_refused(hidden: int, heads: int) -> None:
+def test_zero_hidden_units_or_heads_are_refused(hidden: int, heads: int) -> None:
     with pytest.raises(InputError, match="at least 1"):
         AdditiveAttention(width=4, hidden=hidden, heads=heads)

@@ -1,4 +1,4 @@
-"""Poolings side by side: which part's numbers stand where, and what cannot be joined."""
+"""Tests joined poolings: the order of their parts, and parts that do not fit together."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gonie.errors import InputError
 from gonie.nn import Joined, Last, Max, Mean
 
 
-def test_parts_stand_in_the_order_given_and_their_weights_are_averaged() -> None:
+def test_parts_are_concatenated_in_order_and_their_weights_are_averaged() -> None:
     x, mask = torch.randn(2, 4, 3), torch.arange(4) < torch.tensor([[4], [2]])
     parts = [Mean(width=3), Max(width=3), Last(width=3)]
     vectors, weights = Joined(parts)(x, mask)
@@ -18,7 +18,7 @@ def test_parts_stand_in_the_order_given_and_their_weights_are_averaged() -> None
     torch.testing.assert_close(weights, sum(part(x, mask)[1] for part in parts) / 3)
 
 
-def test_what_cannot_be_joined_is_refused() -> None:
+def test_no_parts_or_different_widths_are_refused() -> None:
     with pytest.raises(InputError, match="no poolings"):
         Joined([])
     with pytest.raises(InputError, match=r"same width: \[3, 4\]"):

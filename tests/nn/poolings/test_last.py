@@ -1,4 +1,4 @@
-"""The last state: each direction's own end, wherever padding begins."""
+"""Tests pooling by the last state: each direction ends at its own last token, before any padding."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from gonie.errors import InputError
 from gonie.nn import LSTM, Bidirectional, Last
 
 
-def test_both_ways_takes_the_states_that_have_read_the_whole_row(
+def test_both_ways_uses_the_states_that_have_read_the_whole_row(
     scramble: Callable[[nn.Module], nn.Module],
 ) -> None:
-    """A change of any token must reach both halves; at their other end they have read one token alone."""
+    """A change of any token must change both halves. At its other end, a direction has read one token."""
     encoder = scramble(Bidirectional(ahead=LSTM(width=3, hidden=2), back=LSTM(width=3, hidden=2)))
     pooling, mask = Last(width=4, both_ways=True), torch.arange(6).unsqueeze(0) < 4
     x = torch.randn(1, 6, 3)
@@ -35,6 +35,6 @@ def test_one_way_takes_the_last_real_token() -> None:
     assert weights.tolist() == [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
 
 
-def test_an_odd_width_has_no_halves() -> None:
+def test_an_odd_width_is_refused_with_both_ways() -> None:
     with pytest.raises(InputError, match="must be even"):
         Last(width=5, both_ways=True)

@@ -1,6 +1,6 @@
-"""Every pooling against its formula, one row and one token at a time in numpy, on rows of any length.
+"""Compares every pooling with its formula, computed token by token in numpy, on rows of any length.
 
-If one of these fails, the network is not the one that the paper and the documentation describe.
+If one of these fails, the network differs from the paper and the documentation.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def weighed(x: Array, heads: list[Array]) -> tuple[Array, Array]:
 
 
 def naive_attention(part: AdditiveAttention, x: Array) -> tuple[Array, Array]:
-    """One row (T, H) to its vector (P,) and its weights (T,)."""
+    """Return the vector (P,) and the weights (T,) of one row (T, H)."""
     w = values(part)
     hidden = [np.tanh(w["layer.weight"] @ ht + w["layer.bias"]) for ht in x]
     return weighed(x, [softmax([float(u @ query) for u in hidden]) for query in w["queries"]])

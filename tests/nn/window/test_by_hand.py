@@ -1,6 +1,6 @@
-"""The derivations against autograd and central differences, and the errors that these must find.
+"""Compares hand-derived gradients with autograd and central differences, and tests known errors.
 
-If one of these fails, the page a student learns from is wrong.
+If one of these fails, the page that derives the gradients is wrong.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from gonie.training.finite_differences import central_differences
 def problem(
     *, seed: int, words: int, width: int, window: int, hidden: tuple[int, ...], classes: int, m: int
 ) -> tuple[Parameters, Ints, Ints]:
-    """A network with random biases too, windows in which words come again, and their classes."""
+    """Return a network with random biases, windows in which words repeat, and their classes."""
     generator = np.random.default_rng(seed)
     vectors = generator.normal(size=(words, width))
     p = initial(vectors, window=window, hidden=hidden, classes=classes, generator=generator)
@@ -48,7 +48,7 @@ def problem(
 
 SIZES = {
     "seed": st.integers(0, 10**6),
-    "words": st.integers(1, 6),  # fewer than a window's places: some word stands twice
+    "words": st.integers(1, 6),  # may be fewer than the window size, so that words repeat
     "width": st.integers(1, 3),
     "window": st.sampled_from([1, 3, 5]),
     "hidden": st.lists(st.integers(1, 4), min_size=1, max_size=2).map(tuple),
@@ -59,7 +59,7 @@ LAMS = st.sampled_from([0.0, 0.7])
 
 
 def torch_cost(blocks: dict[str, Tensor], windows: Ints, targets: Ints, lam: float) -> Tensor:
-    """The same formula, all windows at once, for autograd to differentiate."""
+    """Return the same cost for all windows at once, for autograd."""
     a = blocks["L"][torch.from_numpy(windows)].flatten(1)  # (m, n · window)
     weights = [name for name in blocks if name.startswith("W")]
     for name in weights:
@@ -89,7 +89,7 @@ def test_hand_gradients_equal_autograd(size: dict[str, object], lam: float) -> N
 def differences(
     p: Parameters, found: Parameters, windows: Ints, targets: Ints, lam: float = 0.0
 ) -> dict[str, float]:
-    """The norm of the difference to the numerical gradient of each block, at ε = 1e-4."""
+    """Return the norm of the difference to the numerical gradient of each block, at ε = 1e-4."""
     result = {}
     for (name, array), gradient in zip(p.blocks().items(), found.blocks().values(), strict=True):
         numerical = central_differences(lambda: cost(p, windows, targets, lam=lam), array, epsilon=1e-4)
@@ -105,11 +105,11 @@ def test_hand_gradients_equal_numerical_ones(size: dict[str, object], lam: float
     assert max(differences(p, found, windows, targets, lam).values()) < 1e-7
 
 
-# --- the errors that circulate ---------------------------------------------------------------------------
+# --- known errors ----------------------------------------------------------------------------------------
 
 
 def without_output_error(p: Parameters, windows: Ints, targets: Ints) -> Parameters:
-    """δ = U (1 - a²) in place of (h - y) U (1 - a²), as some derivations have it; one hidden layer."""
+    """Use δ = U (1 - a²) instead of (h - y) U (1 - a²), as in some derivations; one hidden layer."""
     right, dW, db = gradients(p, windows, targets), np.zeros_like(p.W[0]), np.zeros_like(p.b[0])
     for window in windows:
         x, a = activations(p, window)
@@ -120,7 +120,7 @@ def without_output_error(p: Parameters, windows: Ints, targets: Ints) -> Paramet
 
 
 def transposed(p: Parameters, windows: Ints, targets: Ints) -> Parameters:
-    """∂J/∂W = x δᵀ in place of δ xᵀ."""
+    """Use ∂J/∂W = x δᵀ instead of δ xᵀ."""
     right = gradients(p, windows, targets)
     return replace(right, W=tuple(dW.T for dW in right.W))
 
@@ -129,10 +129,10 @@ SIGMOID = {"seed": 3, "words": 8, "classes": 1, "m": 5}
 
 
 @pytest.mark.parametrize("wrong", [without_output_error, transposed])
-def test_a_known_error_fails_the_check_where_its_shapes_agree(
+def test_the_check_finds_known_errors_of_matching_shapes(
     wrong: Callable[[Parameters, Ints, Ints], Parameters],
 ) -> None:
-    """H = n · window: nothing but the check can tell, and it names the block."""
+    """With H = n · window, only the check can find the error, and it names the block."""
     p, windows, targets = problem(width=2, window=3, hidden=(6,), **SIGMOID)
     found = differences(p, wrong(p, windows, targets), windows, targets)
     assert found["W1"] > 1e-2
@@ -140,7 +140,7 @@ def test_a_known_error_fails_the_check_where_its_shapes_agree(
 
 
 def test_a_transposed_gradient_fails_by_its_shape_or_by_its_values() -> None:
-    """H ≠ n · window: the update itself is refused, and forced into shape it is still wrong."""
+    """With H ≠ n · window, the update fails. Reshaped to fit, the gradient is still wrong."""
     p, windows, targets = problem(width=2, window=3, hidden=(4,), **SIGMOID)
     wrong = transposed(p, windows, targets)
     with pytest.raises(ValueError, match="broadcast"):
@@ -149,8 +149,8 @@ def test_a_transposed_gradient_fails_by_its_shape_or_by_its_values() -> None:
     assert differences(p, forced, windows, targets)["W1"] > 1e-2
 
 
-def test_a_word_that_stands_twice_gets_both_parts() -> None:
-    """``dL[window] = parts`` keeps the last one only; the check must find that."""
+def test_a_repeated_word_gets_the_sum_of_its_gradients() -> None:
+    """``dL[window] = parts`` keeps only the last gradient. The check must find this error."""
     p, windows, targets = problem(width=2, window=3, hidden=(4,), **SIGMOID)
     windows[0] = [5, 1, 5]
     windows, targets = windows[:1], targets[:1]
@@ -163,8 +163,8 @@ def test_a_word_that_stands_twice_gets_both_parts() -> None:
     assert differences(p, replace(right, L=apart), windows, targets)["L"] > 1e-2
 
 
-def test_the_wrong_range_passes_the_check() -> None:
-    """√(6 / √(fanIn + fanOut)) is no error of the gradient: only the activations tell."""
+def test_the_check_does_not_find_a_wrong_initial_range() -> None:
+    """√(6 / √(fanIn + fanOut)) leaves the gradients correct. Only the activations show the error."""
     generator = np.random.default_rng(1)
     p, windows, targets = problem(width=2, window=3, hidden=(6,), **SIGMOID)
     p = replace(p, W=(generator.uniform(-1, 1, p.W[0].shape) * np.sqrt(6 / np.sqrt(12)),))
@@ -174,8 +174,8 @@ def test_the_wrong_range_passes_the_check() -> None:
 # --- the rest --------------------------------------------------------------------------------------------
 
 
-def test_steps_on_single_windows_add_up_to_the_whole_with_lam_over_m() -> None:
-    """With lam itself at each step, the weights would shrink m times too fast."""
+def test_gradients_of_single_windows_average_to_the_whole_gradient() -> None:
+    """The penalty of a step is lam / m. With lam, the weights would shrink m times too fast."""
     p, windows, targets = problem(width=2, window=3, hidden=(4, 3), **SIGMOID)
     m, lam = len(windows), 0.5
     steps = [gradients(p, windows[i : i + 1], targets[i : i + 1], lam=lam / m).blocks() for i in range(m)]
@@ -183,11 +183,11 @@ def test_steps_on_single_windows_add_up_to_the_whole_with_lam_over_m() -> None:
         np.testing.assert_allclose(sum(step[name] for step in steps) / m, whole, atol=1e-14, err_msg=name)
 
 
-def test_the_initial_range_is_two_roots_side_by_side() -> None:
+def test_initial_range_is_root_6_over_root_of_the_fans() -> None:
     assert initial_range(250, 100) == pytest.approx(0.1309, abs=1e-4)
 
 
-def test_fresh_weights_fill_their_range_and_biases_are_zero() -> None:
+def test_initial_weights_fill_their_range_and_biases_are_zero() -> None:
     generator = np.random.default_rng(0)
     vectors = np.ones((4, 50))
     p = initial(vectors, window=5, hidden=(100, 30), classes=1, generator=generator)

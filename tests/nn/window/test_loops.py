@@ -1,4 +1,4 @@
-"""The loops at the sizes and in the numbers people train with."""
+"""Tests the compiled loops at the sizes and precisions used in training."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def tokens(number: int = 400, outputs: int = 1) -> WindowTokens:
 
 @pytest.mark.parametrize("outputs", [1, 5])
 @pytest.mark.parametrize(("hidden", "width"), [(100, 100), (7, 13)])
-def test_single_precision_goes_the_way_of_double(outputs: int, hidden: int, width: int) -> None:
-    """Four hundred updates one after the other, at sizes that four rows at a time do not divide too."""
+def test_float32_training_stays_close_to_float64(outputs: int, hidden: int, width: int) -> None:
+    """Runs 400 updates, also at sizes that are not a multiple of the four rows computed at a time."""
     order = np.random.default_rng(2).permutation(400)
     made = [network(kind, hidden=hidden, width=width, outputs=outputs) for kind in (np.float32, np.float64)]
     costs = [run(order, tokens(outputs=outputs), part, 0.01, 0.001) for part in made]
@@ -52,8 +52,8 @@ def test_single_precision_goes_the_way_of_double(outputs: int, hidden: int, widt
 
 
 @pytest.mark.parametrize("weight_decay", [1e-5, 1e-3, 1.0, 400.0, 900.0, 1000.0, 1500.0])
-def test_a_pull_is_felt_however_small_or_large(weight_decay: float) -> None:
-    """1 - α λ/m is 1 in float32 for any λ that people try, and the penalty would be none at all."""
+def test_weight_decay_has_an_effect_at_any_strength(weight_decay: float) -> None:
+    """In float32, 1 - α λ/m rounds to 1 for usual λ, so that the penalty would have no effect."""
     order = np.random.default_rng(2).permutation(400)
     made = [network(kind, hidden=7, width=13) for kind in (np.float32, np.float64)]
     free = [network(kind, hidden=7, width=13) for kind in (np.float32, np.float64)]
@@ -71,19 +71,19 @@ def test_a_pull_is_felt_however_small_or_large(weight_decay: float) -> None:
 
 @pytest.mark.parametrize("bias", [-60.0, 60.0])
 @pytest.mark.parametrize("outputs", [1, 3])
-def test_scores_far_from_zero_cost_what_they_should(bias: float, outputs: int) -> None:
-    """A sure mistake costs its score; a sure hit costs nothing; neither overflows."""
+def test_large_scores_have_the_correct_cost(bias: float, outputs: int) -> None:
+    """A confident error costs its score, a confident hit costs 0, and neither overflows."""
     part = network(np.float32, outputs=outputs)
     part.output[:] = 0.0
     part.output_bias[-1] = bias
     data = tokens()
     data.tags[:] = 1 if outputs == 1 else outputs - 1
     cost = run(np.arange(1), data, part, 0.0, 0.0)
-    others = np.log(max(1, outputs - 1))  # which share what is left
+    others = np.log(max(1, outputs - 1))  # which share the probability equally
     assert cost == pytest.approx(60.0 + others if bias < 0 else 0.0, abs=1e-5)
 
 
-def test_nothing_to_do_changes_nothing() -> None:
+def test_no_windows_change_nothing() -> None:
     part = network(np.float32)
     before = part.weights[0].copy()
     assert run(np.arange(0), tokens(), part, 0.1, 0.1) == 0.0
@@ -92,8 +92,8 @@ def test_nothing_to_do_changes_nothing() -> None:
 
 @pytest.mark.parametrize("outputs", [1, 4])
 @pytest.mark.parametrize("depth", [1, 2])
-def test_an_update_is_the_gradient_derived_by_hand(outputs: int, depth: int) -> None:
-    """Every window of a sentence on its own, the edges as two more words; λ/m at each update."""
+def test_an_update_equals_the_hand_derived_gradient(outputs: int, depth: int) -> None:
+    """Each window of a sentence is one update with λ/m. The edges are two more words."""
     generator = np.random.default_rng(5)
     words, width, hidden, length, lam, rate = 6, 3, 5, 7, 0.4, 0.1
     vectors = generator.normal(size=(words + 2, width))

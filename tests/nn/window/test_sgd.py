@@ -1,4 +1,4 @@
-"""Per-window SGD against autograd, window by window in float64; if it fails, models learn something else."""
+"""Compares per-window SGD with autograd, window by window in float64."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def sigmoid(width: int, outside: int = 0) -> SigmoidHead:
 
 
 class Model(nn.Module):
-    """The parts together, as a tagger has them."""
+    """The parts of a tagger as one model."""
 
     def __init__(self, embedding: nn.Module, head: nn.Module, *, size: int, layers: int = 1) -> None:
         super().__init__()
@@ -79,13 +79,13 @@ MODELS: dict[str, Callable[[], Model]] = {
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("weight_decay", [0.0, 0.3])
-def test_it_is_sgd_by_autograd_window_by_window(
+def test_updates_equal_autograd_sgd_window_by_window(
     name: str,
     weight_decay: float,
     make_batch: Callable[..., Batch],
     scramble: Callable[[nn.Module], nn.Module],
 ) -> None:
-    """Words repeat within a window here: each place where one stands must be learned from."""
+    """Words repeat within a window. Each of their positions must contribute to the update."""
     model = scramble(MODELS[name]()).double()
     assert isinstance(model, Model)
     batch = make_batch(LENGTHS, tags=2 if isinstance(model.head, SigmoidHead) else 5)
@@ -116,8 +116,8 @@ def test_it_is_sgd_by_autograd_window_by_window(
         assert torch.allclose(fast, other, rtol=1e-10, atol=1e-12), label
 
 
-def test_words_seen_once_are_unknown_now_and_then(make_batch: Callable[..., Batch]) -> None:
-    """Or the unknown word's vector would stay as it was drawn."""
+def test_words_seen_once_are_sometimes_replaced_by_the_unknown_word(make_batch: Callable[..., Batch]) -> None:
+    """Otherwise the vector of the unknown word would never be trained."""
     part = WordEmbedding(size=12, width=3, singletons=torch.arange(12) > 1, singleton_rate=0.5)
     model = Model(part, softmax(6), size=3)
     before = part.weight.detach().clone()
@@ -154,7 +154,7 @@ def test_words_seen_once_are_unknown_now_and_then(make_batch: Callable[..., Batc
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_model_that_it_cannot_update_is_refused(parts: dict[str, nn.Module], message: str) -> None:
+def test_an_unsupported_model_is_refused(parts: dict[str, nn.Module], message: str) -> None:
     fine = {"embedding": words(), "encoder": Window(width=3, hidden=6, size=3), "head": softmax(6)}
     with pytest.raises(InputError, match=message):
         WindowSGD(**{**fine, **parts})
